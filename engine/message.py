@@ -1,0 +1,73 @@
+"""Message: the assembly that flows along the wires: Root, LocalEnvironment, Environment and ExceptionList."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from engine.exceptions import exception_list
+from engine.received import Received
+from engine.sharing import read_only
+from engine.tree import Element
+
+if TYPE_CHECKING:
+    from engine.errors import BrokerError
+
+
+class Message:
+    """The four trees that a node is given; Environment is one for the whole way, the others belong to each wire.
+
+    The trees are read-only for the nodes that receive them: a node that changes a message sends a new one.
+    """
+
+    __slots__ = ("_exceptions", "_local_environment", "environment", "root")
+
+    def __init__(
+        self,
+        root: Element,
+        *,
+        environment: Element | None = None,
+        local_environment: Element | None = None,
+        exceptions: Element | None = None,
+    ) -> None:
+        self.root = root
+        self.environment = Element("Environment") if environment is None else environment
+        self._local_environment = local_environment
+        self._exceptions = exceptions
+
+    @classmethod
+    def received(cls, *args: Any, **facts: Any) -> Message:
+        """A message as it came from a queue; see Received for what is to be said of it."""
+        return cls(read_only(Received(*args, **facts).root()))
+
+    @property
+    def local_environment(self) -> Element:
+        """The LocalEnvironment, which V2.1 calls DestinationList."""
+        if self._local_environment is None:
+            self._local_environment = read_only(Element("LocalEnvironment"))
+        return self._local_environment
+
+    @property
+    def exceptions(self) -> Element:
+        """The ExceptionList."""
+        if self._exceptions is None:
+            self._exceptions = read_only(Element("ExceptionList"))
+        return self._exceptions
+
+    def replaced(
+        self,
+        *,
+        root: Element | None = None,
+        local_environment: Element | None = None,
+        exceptions: Element | None = None,
+    ) -> Message:
+        """The same message with other trees, which must not be changed from now on."""
+        return Message(
+            self.root if root is None else read_only(root),
+            environment=self.environment,
+            local_environment=self._local_environment if local_environment is None else read_only(local_environment),
+            exceptions=self._exceptions if exceptions is None else read_only(exceptions),
+        )
+
+    def failed(self, error: BrokerError) -> Message:
+        """The same message with the ExceptionList of an error, for a catch or failure terminal."""
+        return self.replaced(exceptions=exception_list(error))
