@@ -33,7 +33,7 @@ def exception_list(error: BaseException) -> Element:
 
 
 def _chain(error: BaseException) -> list[tuple[str, dict[str, object], list[tuple[int, str]]]]:
-    links = []
+    links: list[tuple[str, dict[str, object], list[tuple[int, str]]]] = []
     at: BaseException | None = error
     while at is not None:
         if isinstance(at, BrokerError):

@@ -26,16 +26,18 @@ class _Each:
 class Step:
     """One step of a path: a name (None: any), a namespace (None: any), and the types it accepts (empty: all).
 
-    A type is a mask and the value that is left of an element's type under it.
+    A type is a mask and the value that is left of an element's type under it. `clark` is name and namespace in
+    Clark's notation, `{namespace}name`, as XML libraries take them.
     """
 
-    __slots__ = ("each", "name", "namespace", "types")
+    __slots__ = ("clark", "each", "name", "namespace", "types")
 
     def __init__(self, name: str | None, namespace: str | None, types: Types) -> None:
         self.name = name
         self.namespace = namespace
         self.types = types
         self.each = _Each()
+        self.clark: str = (name or "*") if namespace == "" else f"{{{'*' if namespace is None else namespace}}}{name}"
 
     def __repr__(self) -> str:
         return f"step({self.name!r}, {self.namespace!r}, {self.types!r})"
