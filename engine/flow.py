@@ -17,6 +17,8 @@ from engine.node import NodeType, Property, Range, prop, properties_of
 if TYPE_CHECKING:
     import networkx
 
+    from engine.node import Node
+
 INPUT: Final = "Input"  # the ends of a subflow, by type; their labels are the terminals of the subflow
 OUTPUT: Final = "Output"
 MOST_NODES: Final = 10_000  # an expanded flow beyond this, or nested deeper than the next, is an attack or a mistake
@@ -183,6 +185,62 @@ def subflow_of(flow: Flow, use: NodeUse, subflows: Mapping[str, Flow]) -> Flow |
 def file_of(flow: Flow, use: NodeUse) -> str:
     """The file of a subflow, named from where the flow that uses it is."""
     return normpath(join(dirname(flow.file), use.subflow))
+
+
+class Types:
+    """What the nodes of flows are: types of the catalogue, the ends of subflows, and subflows as if they were types."""
+
+    def __init__(self, catalog: Catalog[NodeType], subflows: Mapping[str, Flow]) -> None:
+        self.catalog = catalog
+        self.subflows = subflows
+        self._made: dict[int, tuple[NodeType, bool]] = {}
+
+    def of(self, flow: Flow, use: NodeUse) -> NodeType | None:
+        """The type of a node of this flow, or None where there is no such type."""
+        return self._of(flow, use, 0)[0]
+
+    def starts(self, flow: Flow, use: NodeUse) -> bool:
+        """Whether messages enter the flow at this node or inside it."""
+        return self._of(flow, use, 0)[1]
+
+    def _of(self, flow: Flow, use: NodeUse, depth: int) -> tuple[NodeType | None, bool]:
+        if use.type in (INPUT, OUTPUT):
+            inputs, outputs = ((), ("out",)) if use.type == INPUT else (("in",), ())
+            return NodeType(use.type, inputs, outputs, (), "", "subflow", _not_a_node), use.type == INPUT
+        sub = subflow_of(flow, use, self.subflows)
+        if sub is not None:
+            return self._of_subflow(sub, depth + 1)
+        found = self.catalog.get(use.type) if use.type else None
+        return found, found is not None and found.is_source
+
+    def _of_subflow(self, sub: Flow, depth: int) -> tuple[NodeType, bool]:
+        if id(sub) not in self._made:
+            inputs, outputs = sub.terminals(INPUT), sub.terminals(OUTPUT)
+            made = NodeType(sub.name, inputs, outputs, (), "", "subflow", _not_a_node)
+            self._made[id(sub)] = made, False  # what a subflow finds when it holds itself
+            inner = {use.label: self._of(sub, use, depth) for use in sub.nodes} if depth < DEEPEST_NESTING else {}
+            found = (_promoted_property(sub, promotion, inner) for promotion in sub.promotions)
+            made = replace(made, properties=tuple(declared for declared in found if declared))
+            ends = (*inputs, *outputs)
+            self._made[id(sub)] = made, any(starts for label, (_, starts) in inner.items() if label not in ends)
+        return self._made[id(sub)]
+
+
+def _promoted_property(
+    sub: Flow, promotion: Promotion, inner: Mapping[str, tuple[NodeType | None, bool]]
+) -> Property | None:
+    """The property by the name that it has outside; a value inside the subflow is its default."""
+    for target in promotion.targets:
+        use, (node_type, _) = sub.node(target.label), inner.get(target.label, (None, False))
+        found = next((p for p in node_type.properties if p.name == target.property), None) if node_type else None
+        if use and found:
+            inside = plain(sub.properties).get(promotion.name, use.values.get(target.property, found.default))
+            return replace(found, name=promotion.name, default=inside)
+    return None
+
+
+def _not_a_node(*_: object) -> Node:
+    raise ConfigurationException("a subflow is expanded before its nodes are built")
 
 
 def expand(flow: Flow, subflows: Mapping[str, Flow]) -> Flow:

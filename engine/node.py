@@ -23,7 +23,7 @@ ANY_LABEL: Final = "label *"  # declared among the outputs: every Label of the f
 UNKNOWN_PROPERTY: Final = 2210
 UNSUITABLE_VALUE: Final = 2211
 
-Category = Literal["input", "output", "transformation", "routing", "database", "error", "diagnosis"]
+Category = Literal["input", "output", "transformation", "routing", "database", "error", "diagnosis", "subflow"]
 
 
 class Node(Protocol):
