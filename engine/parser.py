@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engine.catalog import Catalog
@@ -37,8 +36,7 @@ NO_TEMPLATE: Final = Template()
 NO_OPTIONS: Final = Options()
 
 
-@dataclass(frozen=True, slots=True)
-class Follow:
+class Follow(NamedTuple):
     """What comes after a header, as its fields announce it."""
 
     format: str = ""
@@ -47,8 +45,7 @@ class Follow:
     template: Template | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Portion:
+class Portion(NamedTuple):
     """The bytes from `start` to `end` of a message and all that is known about them before they are read."""
 
     data: bytes
@@ -67,8 +64,7 @@ class Portion:
         return self.data[self.start : self.end]
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(NamedTuple):
     """How a part of a tree is to be written; a header is also told what it must announce."""
 
     encoding: int = LITTLE_ENDIAN

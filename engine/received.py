@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from engine.errors import ParserException
@@ -81,7 +81,7 @@ class Part(Source):
 class Received(Source):
     """A descriptor and a body as the source of a Root: Properties, MQMD, further headers by their formats, the body."""
 
-    __slots__ = ("_parts", "_rest", "body", "descriptor", "options", "queue", "template", "transactional")
+    __slots__ = ("_parts", "body", "descriptor", "options", "queue", "template", "transactional")
 
     def __init__(
         self,
@@ -99,8 +99,7 @@ class Received(Source):
         self.options = options
         self.queue = queue
         self.transactional = transactional
-        self._parts: list[Part] = []
-        self._rest: Iterator[Part] | None = None
+        self._parts: list[Part] | None = None
 
     def root(self) -> Element:
         """A new Root over this message."""
@@ -108,46 +107,39 @@ class Received(Source):
         top.domain = ROOT
         return top
 
-    def parts(self) -> Iterator[Part]:
-        """The parts in order; each is found when it is asked for."""
-        yield from self._parts
-        if self._rest is None:
-            self._rest = self._find_parts()
-        for part in self._rest:
-            self._parts.append(part)
-            yield part
+    @property
+    def parts(self) -> list[Part]:
+        """The parts in order; none of them is read yet, headers are only measured."""
+        parts = self._parts
+        if parts is None:
+            parts = self._parts = self._find_parts()
+        return parts
 
-    def last_part(self) -> Part:
-        """The body."""
-        *_, last = self.parts()
-        return last
-
-    def _find_parts(self) -> Iterator[Part]:
-        body, descriptor = self.body, self.descriptor
+    def _find_parts(self) -> list[Part]:
+        body, descriptor, options = self.body, self.descriptor, self.options
         follow = Follow(descriptor.format, descriptor.encoding, descriptor.coded_char_set_id)
         template, at, end = self.template, 0, len(body)
-        nothing = Portion(b"", 0, 0, follow, template, self.options, self)
-        yield Part(parser_catalog.find("Properties"), nothing)
-        yield Part(parser_catalog.find("MQMD"), nothing)
+        before = Portion(b"", 0, 0, follow, template, options, self)
+        parts = [Part(_named("Properties"), before), Part(_named("MQMD"), before)]
         while (header := format_catalog.get(follow.format)) is not None:
-            portion = Portion(body, at, end, follow, template, self.options, self)
+            portion = Portion(body, at, end, follow, template, options, self)
             length, follow = header.measure(portion)
             if not 0 < length <= end - at:
                 raise ParserException(
                     5007, f"the {header.name} at offset {at} says it is {length} bytes long, and {end - at} are left"
                 )
-            yield Part(header, Portion(body, at, at + length, portion.follow, template, self.options, self))
+            parts.append(Part(header, portion._replace(end=at + length)))
             at += length
             if follow.template is not None:
                 template = follow.template
-        name = template.domain or "BLOB"
-        yield Part(parser_catalog.find(name), Portion(body, at, end, follow, template, self.options, self))
+        parts.append(Part(_named(template.domain or "BLOB"), Portion(body, at, end, follow, template, options, self)))
+        return parts
 
     def value(self, handle: Handle) -> Value:
         return None
 
-    def children(self, handle: Handle) -> Iterator[Part]:
-        return self.parts()
+    def children(self, handle: Handle) -> list[Part]:
+        return self.parts
 
     def element(self, handle: Part, parent: Element) -> Element:
         made = Element(handle.parser.name, "", NAME, handle, None, parent)
@@ -155,19 +147,23 @@ class Received(Source):
         return made
 
     def first(self, handle: Handle, wanted: Step) -> Part | None:
-        if wanted.types or wanted.name is None:
-            return next(iter([p for p in self.parts() if _matches(wanted, p)]), None)
-        for part in self._parts:
-            if part.parser.name == wanted.name:
+        for part in self.parts:
+            if part.parser.name == wanted.name and not wanted.types:
                 return part
-        return next((part for part in self.parts() if part.parser.name == wanted.name), None)
+        return next((part for part in self.parts if _matches(wanted, part)), None)
 
     def every(self, handle: Handle, wanted: Step) -> list[Part]:
-        return [part for part in self.parts() if _matches(wanted, part)]
+        return [part for part in self.parts if _matches(wanted, part)]
 
 
 def _matches(wanted: Step, part: Part) -> bool:
-    return wanted.name in {None, part.parser.name} and all(NAME & mask == value for mask, value in wanted.types[:1])
+    types = wanted.types
+    return wanted.name in {None, part.parser.name} and (not types or any(NAME & mask == v for mask, v in types))
+
+
+@lru_cache(maxsize=256)
+def _named(name: str) -> Parser:
+    return parser_catalog.find(name)
 
 
 class _Root(Domain):

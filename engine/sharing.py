@@ -6,12 +6,12 @@ read-only tree is itself the source of its copies: a copy takes over one level o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final
 
 from engine.source import UNREAD, Handle, Source, Value
 from engine.state import CHANGED, EDITED, EXPANDED, READ_ONLY, REPLACED, RESTRUCTURED, SHARES, VALUED
-from engine.step import Step, is_key_of_step
+from engine.step import Step
 from engine.tree import Element
 
 
@@ -70,27 +70,33 @@ def read_only(element: Element) -> Element:
     return view
 
 
-def changed_children(element: Element) -> Iterator[tuple[Handle, Element]]:
+def changed_children(element: Element) -> list[tuple[Handle, Element]]:
     """The children that differ from what the source has in their place, each with that place."""
     if not element.state & EXPANDED:
-        for place, child in (element._found or {}).items():
-            if child.__class__ is Element and child.state & CHANGED and not is_key_of_step(place):
-                yield place, child
-    elif element.source is not None:
-        at = element._first
-        while at is not None:
-            if at.state & EDITED and at.source is not None and not at.state & REPLACED:
-                yield at.handle, at
-            at = at._next
+        found = element._found
+        if found is None:
+            return []
+        return [
+            (place, child)
+            for place, child in found.items()
+            if place.__class__ is not Step and child.__class__ is Element and child.state & CHANGED
+        ]
+    if element.source is None:
+        return []
+    return [(at.handle, at) for at in element if at.source is not None and at.state & CHANGED == EDITED]
 
 
-def appended_children(element: Element) -> Iterator[Element]:
+def appended_children(element: Element) -> list[Element]:
     """The children that came after those of the source, while the element is not RESTRUCTURED."""
-    at = element._first
+    if element._first is None:
+        return []
+    if element.state & EXPANDED:
+        return [at for at in element if at.source is None or at.state & REPLACED]
+    appended, at = [], element._first
     while at is not None:
-        if not element.state & EXPANDED or at.source is None or at.state & REPLACED:
-            yield at
-        at = at._next
+        appended.append(at)
+        at = at._next  # type: ignore[assignment]  # None ends the loop
+    return appended
 
 
 def written(element: Element) -> Element:
@@ -150,8 +156,8 @@ class _Shared(Source):
             element._found = {
                 place: wrapped.get(child) or self.element(child, element)
                 for place, child in (edited._found or {}).items()
-                if child.__class__ is Element
-                and not is_key_of_step(place)
+                if place.__class__ is not Step
+                and child.__class__ is Element
                 and (child.state & CHANGED or child in wrapped)
             }
         at = edited._first

@@ -84,9 +84,3 @@ class Repeats:
                 self.linked.append(at)
             self._seen = at
             at = at._next
-
-
-def is_key_of_step(key: object) -> bool:
-    """Whether a key among an element's found children is a step rather than a place in the source."""
-    kind = key.__class__
-    return kind is Step or kind is _Each

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date, time
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from engine.descriptor import FIELDS, LENGTHS, Descriptor
 from engine.errors import ParserException
@@ -12,19 +11,29 @@ from engine.parser import NO_TEMPLATE, Follow, Form, Header, Parser, Template, f
 from engine.received import Part, Received
 from engine.sharing import appended_children, changed_children, written
 from engine.source import Value
-from engine.state import EDITED, RESTRUCTURED
+from engine.state import EDITED, EXPANDED, RESTRUCTURED
 from engine.step import step
 from engine.tree import Element
 
-_INHERIT: Final = (None, 0, -2, "")
+_INHERIT: Final = (0, -2)  # "as the header before says"
 
 # What a changed Properties folder says, where the MQMD does not say it itself.
 _FROM_PROPERTIES: Final = {
     "Encoding": "encoding",
     "CodedCharSetId": "coded_char_set_id",
     "Priority": "priority",
+    "Persistence": "persistence",
     "ReplyIdentifier": "correl_id",
 }
+
+
+class _Link(NamedTuple):
+    """One child of Root on its way out: an element, or the part it came in as, where nobody has changed that."""
+
+    name: str
+    owner: Parser
+    element: Element | None
+    part: Part | None
 
 
 def write_message(root: Element) -> tuple[Descriptor, bytes]:
@@ -32,124 +41,156 @@ def write_message(root: Element) -> tuple[Descriptor, bytes]:
     root = written(root)
     if not root.state & EDITED and root.source.__class__ is Received:
         return root.source.descriptor, root.source.body
-    properties = root.child(step("Properties"))
-    descriptor = _descriptor(root.child(step("MQMD")), properties)
-    chain = [child for child in root if child.name not in {"Properties", "MQMD"}]
+    properties = header = None
+    chain = []
+    for link in _links(root):
+        if link.name == "Properties":
+            properties = link
+        elif link.name == "MQMD":
+            header = link
+        else:
+            chain.append(link)
+    descriptor = _descriptor(header, properties)
     template = _template(properties)
+    if len(chain) == 1 and not isinstance(chain[0].owner, Header):
+        return _write_alone(chain[0], descriptor, template)
     follows = _announcements(chain, descriptor)
     pieces = []
-    for child, before, after in zip(chain, follows, [*follows[1:], None], strict=True):
-        owner = child.owner
-        if not isinstance(owner, Parser):
-            raise ParserException(5010, f"no parser is called {child.name}, so Root.{child.name} cannot be written")
-        form = Form(before.encoding, before.ccsid, template, after if isinstance(owner, Header) else None)
-        pieces.append(write_part(child, owner, form))
-    first = follows[0] if follows else Follow("", descriptor.encoding, descriptor.coded_char_set_id)
-    if first.format != descriptor.format:
-        descriptor = descriptor._replace(format=first.format)
-    return descriptor, pieces[0] if len(pieces) == 1 else b"".join(pieces)
+    for link, before, after in zip(chain, follows, [*follows[1:], None], strict=True):
+        form = Form(before.encoding, before.ccsid, template, after if isinstance(link.owner, Header) else None)
+        pieces.append(_write(link, form))
+    if follows and follows[0].format != descriptor.format:
+        descriptor = descriptor._replace(format=follows[0].format)
+    return descriptor, b"".join(pieces)
 
 
-def write_part(element: Element, owner: Parser, form: Form) -> bytes:
+def _write_alone(link: _Link, descriptor: Descriptor, template: Template) -> tuple[Descriptor, bytes]:
+    """The message of a body that no header stands in front of."""
+    if descriptor.format and format_catalog.get(descriptor.format) is not None:
+        descriptor = descriptor._replace(format="")
+    return descriptor, _write(link, Form(descriptor.encoding, descriptor.coded_char_set_id, template))
+
+
+def _links(root: Element) -> list[_Link]:
+    source = root.source
+    if source.__class__ is not Received or root.state & (EXPANDED | RESTRUCTURED):
+        return [_link(child) for child in root]
+    changed = dict(changed_children(root))
+    links = []
+    for part in source.parts:
+        element = changed.get(part)
+        links.append(_Link(part.parser.name, part.parser, None, part) if element is None else _link(element))
+    return links + [_link(child) for child in appended_children(root)]
+
+
+def _link(child: Element) -> _Link:
+    owner = child.owner
+    if not isinstance(owner, Parser):
+        raise ParserException(5010, f"no parser is called {child.name}, so Root.{child.name} cannot be written")
+    held = written(child)
+    part = held.source if held.source.__class__ is Part and not held.state & EDITED else None
+    return _Link(child.name, owner, child, part)  # type: ignore[arg-type]  # a Part
+
+
+def _write(link: _Link, form: Form) -> bytes:
     """The bytes of one child of Root: those it came in, where neither it nor its form has changed."""
-    held = written(element)
-    part = held.source
-    if part.__class__ is Part and not held.state & EDITED:
-        assert isinstance(part, Part)
-        portion = part.portion
-        was = portion.follow
-        same_form = (
-            part.parser is owner
-            and was.encoding == form.encoding
-            and was.ccsid == form.ccsid
-            and (form.template[1:] == portion.template[1:] or form.template is NO_TEMPLATE)
-        )
-        if same_form and (form.next is None or _announced(part) == form.next):
-            return portion.bytes
-    return owner.write(element, form)
+    part = link.part
+    if part is not None and _same_form(part, link.owner, form):
+        return part.portion.bytes
+    element = link.element
+    if element is None:
+        assert part is not None
+        element = part.portion.received.root().child(step(link.name))  # type: ignore[union-attr]  # of a message
+        assert element is not None
+    return link.owner.write(element, form)
 
 
-def _announced(part: Part) -> Follow | None:
-    assert isinstance(part.parser, Header)
-    follow = part.parser.measure(part.portion)[1]
-    return replace(follow, template=None)
-
-
-def _announcements(chain: list[Element], descriptor: Descriptor) -> list[Follow]:
-    """What each part of the chain is announced as: its format, and the encoding and CCSID it is written in."""
-    formats = [descriptor.format]
-    encodings = [(descriptor.encoding, descriptor.coded_char_set_id)]
-    for child in chain[:-1]:
-        fields = [_value(child, name) for name in ("Format", "Encoding", "CodedCharSetId")]
-        formats.append(str(fields[0] or "").rstrip())
-        above = encodings[-1]
-        encodings.append(
-            tuple(
-                inherited if field in _INHERIT else _integer(field)
-                for inherited, field in zip(above, fields[1:], strict=True)
-            )  # type: ignore[arg-type]  # two of two
-        )
-    body_format = next((f for f in reversed(formats) if f and format_catalog.get(f) is None), "")
-    follows = []
-    for number, child in enumerate(chain):
-        owner = child.owner
-        if isinstance(owner, Header):
-            named = formats[number] if formats[number] in owner.formats else owner.formats[0]
-        else:
-            own = formats[number]
-            named = own if own and format_catalog.get(own) is None else body_format
-        follows.append(Follow(named, *encodings[number]))
-    return follows
-
-
-def _template(properties: Element | None) -> Template:
-    if properties is None:
-        return NO_TEMPLATE
-    held = written(properties)
-    if not held.state & EDITED and isinstance(held.source, Part):
-        received = held.source.portion.received
-        return received.last_part().portion.template if received is not None else NO_TEMPLATE
-    return Template(
-        "", *(str(_value(properties, name) or "") for name in ("MessageSet", "MessageType", "MessageFormat"))
+def _same_form(part: Part, owner: Parser, form: Form) -> bool:
+    portion = part.portion
+    was = portion.follow
+    return (
+        part.parser is owner
+        and was.encoding == form.encoding
+        and was.ccsid == form.ccsid
+        and (form.template[1:] == portion.template[1:] or form.template is NO_TEMPLATE)
+        and (form.next is None or _announced(part) == form.next)
     )
 
 
-def _descriptor(header: Element | None, properties: Element | None) -> Descriptor:
-    base, changes = Descriptor(), dict[str, Value]()
+def _announced(part: Part) -> Follow:
+    assert isinstance(part.parser, Header)
+    return part.parser.measure(part.portion)[1]._replace(template=None)
+
+
+def _announcements(chain: list[_Link], descriptor: Descriptor) -> list[Follow]:
+    """What each part of the chain is announced as: its format, and the encoding and CCSID it is written in."""
+    said = [Follow(descriptor.format, descriptor.encoding, descriptor.coded_char_set_id)]
+    for link in chain[:-1]:
+        own, above = _announces(link), said[-1]
+        encoding = above.encoding if own.encoding in _INHERIT else own.encoding
+        said.append(Follow(own.format, encoding, above.ccsid if own.ccsid in _INHERIT else own.ccsid))
+    body_format = next((f.format for f in reversed(said) if f.format and format_catalog.get(f.format) is None), "")
+    follows = []
+    for link, follow in zip(chain, said, strict=False):
+        named = follow.format
+        if isinstance(link.owner, Header):
+            named = named if named in link.owner.formats else link.owner.formats[0]
+        elif not named or format_catalog.get(named) is not None:
+            named = body_format
+        follows.append(follow._replace(format=named))
+    return follows
+
+
+def _announces(link: _Link) -> Follow:
+    if link.part is not None and isinstance(link.part.parser, Header):
+        return _announced(link.part)
+    element = link.element
+    assert element is not None
+    kind, encoding, ccsid = (_value(element, name) for name in ("Format", "Encoding", "CodedCharSetId"))
+    return Follow(str(kind or "").rstrip(), _integer(encoding or 0), _integer(ccsid or 0))
+
+
+def _template(link: _Link | None) -> Template:
+    if link is None:
+        return NO_TEMPLATE
+    if link.part is not None:
+        received = link.part.portion.received
+        return NO_TEMPLATE if received is None else received.parts[-1].portion.template
+    element = link.element
+    assert element is not None
+    return Template("", *(str(_value(element, name) or "") for name in ("MessageSet", "MessageType", "MessageFormat")))
+
+
+def _descriptor(header: _Link | None, properties: _Link | None) -> Descriptor:
+    changes: dict[str, Value] = {}
+    base = Descriptor()
     if header is not None:
-        held = written(header)
-        received = held.source.portion.received if isinstance(held.source, Part) else None
-        if received is not None:
-            base = received.descriptor
-        edited = _edited(held) if received is not None and not held.state & RESTRUCTURED else list(held)
-        changes = {FIELDS[f.name]: f.value for f in edited if f.name in FIELDS}
-    for name, value in _changed_properties(properties):
-        changes.setdefault(name, value)
+        base, fields = _fields_of(header)
+        changes = {FIELDS[f.name]: f.value for f in fields if f.name in FIELDS}
+    if properties is not None and properties.part is None:
+        for field in _fields_of(properties)[1]:
+            name = _FROM_PROPERTIES.get(field.name)
+            if name is not None and field.value is not None:
+                changes.setdefault(name, int(field.value) if field.value.__class__ is bool else field.value)
     if not changes:
         return base
-    fields: dict[str, Any] = {name: _field(name, value) for name, value in changes.items()}
-    return base._replace(**fields)
+    values: dict[str, Any] = {name: _field(name, value) for name, value in changes.items()}
+    return base._replace(**values)
 
 
-def _edited(held: Element) -> list[Element]:
-    if not held.state & EDITED:
-        return []
-    return [child for _, child in changed_children(held)] + list(appended_children(held))
-
-
-def _changed_properties(properties: Element | None) -> list[tuple[str, Value]]:
-    if properties is None:
-        return []
-    held = written(properties)
-    if not held.state & EDITED:
-        return []
-    made = not isinstance(held.source, Part) or held.state & RESTRUCTURED
-    fields = list(held) if made else _edited(held)
-    changes: list[tuple[str, Value]] = [
-        (_FROM_PROPERTIES[f.name], f.value) for f in fields if f.name in _FROM_PROPERTIES and f.value is not None
-    ]
-    changes += [("persistence", int(f.value is True)) for f in fields if f.name == "Persistence"]
-    return changes
+def _fields_of(link: _Link) -> tuple[Descriptor, list[Element]]:
+    """The descriptor that a folder came with, and the fields that say something else."""
+    if link.part is not None:
+        received = link.part.portion.received
+        return (Descriptor(), []) if received is None else (received.descriptor, [])
+    assert link.element is not None
+    held = written(link.element)
+    received = held.source.portion.received if isinstance(held.source, Part) else None
+    if received is None:
+        return Descriptor(), list(held)
+    if held.state & RESTRUCTURED:
+        return received.descriptor, list(held)
+    return received.descriptor, [child for _, child in changed_children(held)] + list(appended_children(held))
 
 
 def _field(name: str, value: Value) -> Value:

@@ -97,13 +97,8 @@ class Layout:
 
     def measure(self, portion: Portion) -> tuple[int, Follow]:
         """The structure's length, and what it announces; zero and "inherit" mean what the structure itself is in."""
-        laid, above = self.open(portion), portion.follow
-        encoding = laid.integer("Encoding")
-        return laid.length, Follow(
-            fields.cut(str(laid.field("Format"))),
-            above.encoding if encoding in _INHERIT else encoding,
-            inherited(laid.integer("CodedCharSetId"), above.ccsid),
-        )
+        laid = self.open(portion)
+        return laid.length, laid.follow(portion.follow)
 
     def read(self, portion: Portion) -> tuple[Source, Handle]:
         """The structure as a lazy source."""
@@ -200,9 +195,9 @@ class Layout:
                 meant = above if number in _INHERIT else number
                 if meant != wanted or (name in self.announces and value(held, name) is None):
                     fill[name] = wanted
-        for name, wanted in fill.items():
+        for name, filled in fill.items():
             field = shape.named[name]
-            fixed[field.at : field.at + field.size] = field.write(wanted, own, self.name)
+            fixed[field.at : field.at + field.size] = field.write(filled, own, self.name)
 
 
 class Laid(Source):
@@ -225,6 +220,15 @@ class Laid(Source):
     def field(self, name: str) -> Value:
         """The value of a field."""
         return self.value(self.shape.named[name])
+
+    def follow(self, above: Follow) -> Follow:
+        """What the structure announces, read in what was announced of itself."""
+        encoding = self.integer("Encoding")
+        return Follow(
+            fields.cut(str(self.field("Format"))),
+            above.encoding if encoding in _INHERIT else encoding,
+            inherited(self.integer("CodedCharSetId"), above.ccsid),
+        )
 
     def bytes_of(self, field: Field) -> bytes:
         """The bytes of a field."""

@@ -38,16 +38,17 @@ class Document(Source):
     """
 
     __slots__ = (
+        "_alone",
+        "_data",
+        "_direct",
         "_untangled",
         "attributed",
         "cdata",
-        "entities",
         "flavour",
         "instructed",
         "prolog",
         "root",
         "spaced",
-        "trailing",
     )
 
     def __init__(self, root: etree._Element, data: bytes, flavour: Flavour, prolog: Prolog) -> None:
@@ -58,8 +59,9 @@ class Document(Source):
         self.spaced = self.attributed and b"xmlns" in data
         self.instructed = flavour.keep.instructions and b"?" in data
         self.cdata = b"!" in data and b"<![CDATA[" in data
-        self.entities = doctype.entities(prolog.document_type) if flavour.keep.references else {}
-        self.trailing = "" if flavour.compact else data[data.rfind(b">") + 1 :].decode("utf-8", "replace")
+        self._data = b"" if flavour.compact else data
+        self._alone = not prolog.items and root.getnext() is None
+        self._direct = not self.spaced and not self.instructed
         self._untangled = flavour.mixed
 
     # What Source asks for
@@ -109,6 +111,8 @@ class Document(Source):
         )
 
     def first(self, handle: Handle, wanted: Step) -> Handle:
+        if self._direct and not self.attributed and not wanted.types and handle.__class__ is etree._Element:
+            return next(handle.iterchildren(wanted.clark), None) if wanted.name is not None else EXPAND
         if handle.__class__ is not etree._Element:
             return self._first_on_top(wanted) if handle is TOP else EXPAND
         attributes = elements = True
@@ -140,6 +144,11 @@ class Document(Source):
 
     # What writers ask for
 
+    @property
+    def trailing(self) -> str:
+        """The blanks behind the document's last mark."""
+        return self._data[self._data.rfind(b">") + 1 :].decode("utf-8", "replace")
+
     def untangle(self) -> None:
         """Before the first change is written: text beside elements goes, where the domain does not show it."""
         if self._untangled:
@@ -158,7 +167,7 @@ class Document(Source):
         """Whether the children that a step matches are the elements and the attribute of its Clark name."""
         if wanted.name is None or self.instructed:
             return False
-        if not self.spaced:
+        if self._direct:
             return True
         return self.flavour.spaces and wanted.name != "xmlns" and wanted.namespace not in {None, XMLNS_URI}
 
@@ -170,11 +179,11 @@ class Document(Source):
         return type_ == self.flavour.attribute, type_ == kinds.ELEMENT and not self.flavour.compact
 
     def _first_on_top(self, wanted: Step) -> Handle:
+        if not self._alone or wanted.types or wanted.namespace is None or wanted.name is None:
+            return EXPAND
+        if self.spaced and not self.flavour.spaces:
+            return EXPAND
         root = self.root
-        if self.prolog.items or wanted.types or (self.spaced and not self.flavour.spaces) or root.getnext() is not None:
-            return EXPAND
-        if wanted.namespace is None or wanted.name is None:
-            return EXPAND
         return root if root.tag == wanted.clark else None
 
     def _top_level(self) -> Iterator[Handle]:
@@ -231,7 +240,8 @@ class Document(Source):
     def _referred(self, node: etree._Element) -> Iterator[Item]:
         name = node.name  # type: ignore[attr-defined]  # an entity
         yield Item(kinds.ENTITY_REFERENCE_START, "", name)
-        yield Item(kinds.CONTENT, "", doctype.expand(name, self.entities))
+        known = doctype.entities(self.prolog.document_type)
+        yield Item(kinds.CONTENT, "", doctype.expand(name, known))
         yield Item(kinds.ENTITY_REFERENCE_END, "", name)
 
     # How it names things

@@ -21,7 +21,7 @@ _SNIPPET: Final = 24
 
 
 @lru_cache(maxsize=256)
-def _parser(encoding: str | None, keep: Retention, *, deep: bool) -> etree.XMLParser:
+def _parser(encoding: str | None, keep: Retention, deep: bool) -> etree.XMLParser:
     return etree.XMLParser(
         encoding=encoding,
         resolve_entities=False if keep.references else "internal",  # type: ignore[arg-type]  # newer than the stubs
@@ -51,7 +51,7 @@ def read_document(portion: Portion, keep: Retention) -> tuple[etree._Element, by
 
 def _root(data: bytes, encoding: str, start: int, keep: Retention, ccsid: int) -> etree._Element:
     try:
-        return etree.fromstring(data, _parser(encoding, keep, deep=False))
+        return etree.fromstring(data, _parser(encoding, keep, False))
     except etree.XMLSyntaxError as error:
         if "Excessive depth" in str(error) and b"<!DOCTYPE" not in data:
             return _read_deep(data, encoding, start, keep)
@@ -61,7 +61,7 @@ def _root(data: bytes, encoding: str, start: int, keep: Retention, ccsid: int) -
 def _read_deep(data: bytes, encoding: str, start: int, keep: Retention) -> etree._Element:
     """Documents between libxml2's own limit of depth and ours."""
     try:
-        root = etree.fromstring(data, _parser(encoding, keep, deep=True))
+        root = etree.fromstring(data, _parser(encoding, keep, True))
     except etree.XMLSyntaxError as error:
         raise _syntax_error(error, data, start, 0) from None
     if _TOO_DEEP(root):

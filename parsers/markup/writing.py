@@ -20,7 +20,7 @@ from parsers.markup.document import Document
 from parsers.markup.flavour import Flavour
 from parsers.markup.kinds import Kind
 from parsers.markup.rendering import NO_SCOPE, Renderer, Scope, declaration_text
-from parsers.markup.text import check, text_of
+from parsers.markup.text import check, name_of, text_of
 
 _TOKEN: Final = f"penstock-{secrets.token_hex(8)}"  # no message can hold what was chosen after it was made
 _PLACEHOLDER: Final = re.compile(rf"<\?{_TOKEN} (\d+)\?>")
@@ -64,12 +64,15 @@ class _Change(NamedTuple):
 class Writer:
     """Writes one body; it keeps the rendered texts that stand behind placeholders in what libxml2 writes."""
 
-    __slots__ = ("_flavour", "_renderer", "_texts")
+    __slots__ = ("_ccsid", "_flavour", "_texts")
 
     def __init__(self, flavour: Flavour, ccsid: int) -> None:
         self._flavour = flavour
-        self._renderer = Renderer(flavour, ccsid, self._sourced)
+        self._ccsid = ccsid
         self._texts: list[str] = []
+
+    def _renderer(self) -> Renderer:
+        return Renderer(self._flavour, self._ccsid, self._sourced)
 
     def body(self, body: Element, encoding: str) -> str:
         """The document; `encoding` is what its declaration is to say, or empty to leave that as it is."""
@@ -77,20 +80,25 @@ class Writer:
         part = held.source
         document = part.content if isinstance(part, Part) else None
         if isinstance(document, Document) and document.flavour.compact == self._flavour.compact:
-            changes = dict(changed_children(held)) if held.state & EDITED else {}
-            untouched = not held.state & RESTRUCTURED and not any(True for _ in appended_children(held))
-            if untouched and changes.keys() <= {document.root}:
-                return self._document(document, changes.get(document.root), encoding)
+            changed = changed_children(held)
+            if not held.state & RESTRUCTURED and not appended_children(held):
+                if not changed:
+                    return self._document(document, None, encoding)
+                if len(changed) == 1 and changed[0][0] is document.root:
+                    return self._document(document, changed[0][1], encoding)
         out: list[str] = []
-        self._renderer.children(held, NO_SCOPE, out)
+        self._renderer().children(held, NO_SCOPE, out)
         return "".join(out)
 
     def _document(self, document: Document, root: Element | None, encoding: str) -> str:
-        if root is not None and root.state & REPLACED:
+        text = None
+        if root is None or not root.state & REPLACED:
+            text = self._patched(document.root, root, document)
+        if text is None:
+            assert root is not None
             text = self._rendered([root], NO_SCOPE)
-        else:
-            text = self._patched(document.root, None if root is None else written(root), document)
-        return f"{self._head(document, encoding)}{text}{_after(document)}"
+        before, after = self._head(document, encoding), _after(document)
+        return f"{before}{text}{after}" if before or after else text
 
     def _head(self, document: Document, encoding: str) -> str:
         prolog = document.prolog
@@ -107,17 +115,14 @@ class Writer:
             fields["encoding"] = encoding
         return "".join([declaration_text(fields), *before])
 
-    def _patched(self, node: etree._Element, held: Element | None, document: Document) -> str:
-        """A node as libxml2 writes it, with the changes of the element that holds it."""
+    def _patched(self, node: etree._Element, held: Element | None, document: Document) -> str | None:
+        """A node as libxml2 writes it, with the changes of the element that holds it, if they can be patched in."""
         document.untangle()
         if held is None or not held.state & EDITED:
             return etree.tostring(node, encoding="unicode", with_tail=False)
-        if not self._is_patchable(held, document):
-            out: list[str] = []
-            self._renderer.element(held, document.flavour, scope_of(node.getparent(), document), out)
-            return "".join(out)
         plan: list[_Change] = []
-        self._plan(held, node, document, plan)
+        if not self._plan(held, node, document, plan):
+            return None
         undo: list[_Change] = []
         try:
             for change in plan:
@@ -134,48 +139,58 @@ class Writer:
         node = held.handle
         if node.__class__ is not etree._Element or document.spaced or element.namespace:
             return None
-        if held.state & EDITED and not self._is_patchable(held, document):
-            return None
         text = self._patched(node, held, document)
         tag, name = node.tag, element.name
-        if name == tag:
+        if text is None or name == tag:
             return text
-        end = len(tag) if text.endswith(f"</{tag}>") else 0
-        check(name)
-        return f"<{name}{text[1 + len(tag) : -end - 1]}{name}>" if end else f"<{name}{text[1 + len(tag) :]}"
+        name_of(name)
+        if text.endswith(f"</{tag}>"):
+            return f"<{name}{text[1 + len(tag) : -1 - len(tag)]}{name}>"
+        return f"<{name}{text[1 + len(tag) :]}"
 
-    def _is_patchable(self, held: Element, document: Document) -> bool:
-        if held.source is not document or held.state & RESTRUCTURED:
+    def _plan(self, held: Element, node: etree._Element, document: Document, plan: list[_Change]) -> bool:
+        """Add the changes that bring a node to what its element holds; False where no patch can do it."""
+        state = held.state
+        if state & RESTRUCTURED or held.source is not document:
             return False
-        if held.state & VALUED and (document.cdata or (document.flavour.compact and len(held.handle))):
-            return False
-        kind_of = document.flavour.kind
-        return all(
-            place.__class__ is etree._Element or (place.__class__ is tuple and place[1] in _FIELDS)
-            for place, _ in changed_children(held)
-        ) and all(kind_of(child.type) is not Kind.NAMESPACE for child in appended_children(held))
-
-    def _plan(self, held: Element, node: etree._Element, document: Document, plan: list[_Change]) -> None:
-        if held.state & VALUED and not _leads(held):
+        if state & VALUED and not _leads(held):
+            if document.cdata or (document.flavour.compact and len(node)):
+                return False
             plan.append(_Change("text", node, "", self._text(held)))
         for place, child in changed_children(held):
             if place.__class__ is tuple:
+                if place[1] not in _FIELDS:
+                    return False
                 plan.append(_Change(place[1].value, place[0], place[2], self._text(child)))
-                continue
-            inner = written(child)
-            if child.state & REPLACED or (inner.state & EDITED and not self._is_patchable(inner, document)):
+            elif place.__class__ is not etree._Element:
+                return False
+            elif not self._plan_child(child, place, document, plan):
                 plan.append(_Change("swap", place, "", self._placeholder([child], scope_of(node, document))))
-            else:
-                self._plan(inner, place, document, plan)
+        return held._last is None or self._plan_appended(held, node, document, plan)
+
+    def _plan_child(self, child: Element, node: etree._Element, document: Document, plan: list[_Change]) -> bool:
+        if child.state & REPLACED:
+            return False
+        length = len(plan)
+        if self._plan(child, node, document, plan):
+            return True
+        del plan[length:]
+        return False
+
+    def _plan_appended(self, held: Element, node: etree._Element, document: Document, plan: list[_Change]) -> bool:
         content = []
         for child in appended_children(held):
-            if document.flavour.kind(child.type) is Kind.ATTRIBUTE:
-                key = f"{{{child.namespace}}}{child.name}" if child.namespace else child.name
+            kind = document.flavour.kind(child.type)
+            if kind is Kind.NAMESPACE:
+                return False
+            if kind is Kind.ATTRIBUTE:
+                key = f"{{{child.namespace}}}{child.name}" if child.namespace else name_of(child.name)
                 plan.append(_Change("attribute", node, key, self._text(child) or ""))
             else:
                 content.append(child)
         if content:
             plan.append(_Change("append", node, "", self._placeholder(content, scope_of(node, document))))
+        return True
 
     def _text(self, element: Element) -> str | None:
         text = text_of(element.value, compact=self._flavour.compact)
@@ -184,8 +199,9 @@ class Writer:
 
     def _rendered(self, elements: list[Element], scope: Scope) -> str:
         out: list[str] = []
+        renderer = self._renderer()
         for element in elements:
-            self._renderer.render(element, scope, out)
+            renderer.render(element, scope, out)
         return "".join(out)
 
     def _placeholder(self, elements: list[Element], scope: Scope) -> etree._ProcessingInstruction:
@@ -215,5 +231,7 @@ def _preceding(document: Document) -> list[etree._Element]:
 
 
 def _after(document: Document) -> str:
+    if document.root.getnext() is None:
+        return document.trailing
     nodes = [etree.tostring(node, encoding="unicode", with_tail=False) for node in document.root.itersiblings()]
-    return "".join(nodes) or document.trailing
+    return "".join(nodes)
