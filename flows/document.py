@@ -54,6 +54,7 @@ class Complaints:
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
+        self.start = Place(file=file, line=1, column=1)
         self.found: list[Problem] = []
         self._lines = LINE_END.split(text)
 
@@ -76,7 +77,7 @@ class Refused(Exception):
 def read_document(text: str, file: str, complaints: Complaints) -> Tree | None:
     """The tree of a YAML text that has one document; None where it cannot be read, with the reason in `complaints`."""
     if len(text) > LARGEST:
-        complaints.add(Place(line=1, column=1), f"the file has {len(text)} characters; the limit is {LARGEST}")
+        complaints.add(complaints.start, f"the file has {len(text)} characters; the limit is {LARGEST}")
         return None
     try:
         events = yaml.parse(text, Loader=yaml.SafeLoader)
@@ -109,7 +110,7 @@ class _Reader:
                     raise Refused("a second document begins here; write one flow a file", event.start_mark)
                 tree = self._tree(next(self._events), 1)
         if tree is None:
-            self._complaints.add(Place(line=1, column=1), "the file is empty; a flow file begins with `flow: Name`")
+            self._complaints.add(complaints.start, "the file is empty; a flow file begins with `flow: Name`")
         return tree
 
     def _tree(self, event: Any, depth: int) -> Tree:
