@@ -211,6 +211,11 @@ def long(name: str, default: int = 0) -> Field:
     return Field(name, LONG, 4, default)
 
 
+def hidden(name: str) -> Field:
+    """An MQLONG that trees do not show."""
+    return Field(name, LONG, 4, 0, shown=False)
+
+
 def char(name: str, size: int, default: str = "") -> Field:
     """An MQCHARn: characters, filled up with blanks."""
     return Field(name, CHARACTERS, size, default)

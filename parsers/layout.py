@@ -312,16 +312,21 @@ def lay_out(
     shapes = []
     for number, added in enumerate(versions, first):
         known += added
-        ends = list(accumulate(field.size for field in known))
-        placed = {
-            field.name: replace(field, at=end - field.size, shown=field.shown and field.name != "StrucLength")
-            for field, end in zip(known, ends, strict=True)
+        own = {
+            "Version": replace(known[1], default=number),
+            "StrucLength": fields.hidden("StrucLength"),
         }
-        placed["Version"] = replace(placed["Version"], default=number)
-        leading = [placed[name] for name in ahead if name in placed]
-        others = [field for field in placed.values() if field.shown and field not in leading]
-        shapes.append(Shape(number, ends[-1], (*leading, *others), placed))
+        shapes.append(shape_of(number, tuple(own.get(field.name, field) for field in known), ahead))
     return Layout(name, struc_id, tuple(shapes), announces)
+
+
+def shape_of(version: int, known: tuple[Field, ...], ahead: tuple[str, ...] = ()) -> Shape:
+    """A shape from its fields in the order of bytes, and the names of those that trees show first."""
+    ends = list(accumulate(field.size for field in known))
+    placed = {field.name: replace(field, at=end - field.size) for field, end in zip(known, ends, strict=True)}
+    leading = [placed[name] for name in ahead if name in placed]
+    others = [field for field in placed.values() if field.shown and field not in leading]
+    return Shape(version, ends[-1], (*leading, *others), placed)
 
 
 def whole(element: Element) -> Source | None:
