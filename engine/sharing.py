@@ -14,6 +14,9 @@ from engine.state import CHANGED, EDITED, EXPANDED, READ_ONLY, REPLACED, RESTRUC
 from engine.step import Step
 from engine.tree import Element
 
+# What shares an edited element differs from the source as that one does, without having been edited itself.
+_DIFFERS: Final = CHANGED | SHARES
+
 
 def copy(element: Element) -> Element:
     """A detached copy: what is as it was read is shared, what was changed or built is copied.
@@ -79,11 +82,12 @@ def changed_children(element: Element) -> list[tuple[Handle, Element]]:
         return [
             (place, child)
             for place, child in found.items()
-            if place.__class__ is not Step and child.__class__ is Element and child.state & CHANGED
+            if place.__class__ is not Step and child.__class__ is Element and child.state & _DIFFERS
         ]
     if element.source is None:
         return []
-    return [(at.handle, at) for at in element if at.source is not None and at.state & CHANGED == EDITED]
+    edited = [(written(at), at) for at in element if at.state & _DIFFERS and not at.state & REPLACED]
+    return [(held.handle, at) for held, at in edited if held.source is not None]
 
 
 def appended_children(element: Element) -> list[Element]:
@@ -91,7 +95,7 @@ def appended_children(element: Element) -> list[Element]:
     if element._first is None:
         return []
     if element.state & EXPANDED:
-        return [at for at in element if at.source is None or at.state & REPLACED]
+        return [at for at in element if at.state & REPLACED or written(at).source is None]
     appended, at = [], element._first
     while at is not None:
         appended.append(at)
@@ -158,7 +162,7 @@ class _Shared(Source):
                 for place, child in (edited._found or {}).items()
                 if place.__class__ is not Step
                 and child.__class__ is Element
-                and (child.state & CHANGED or child in wrapped)
+                and (child.state & _DIFFERS or child in wrapped)
             }
         at = edited._first
         while at is not None:

@@ -261,10 +261,7 @@ def _render(element: Element, pieces: list[str], depth: int, *, typed: bool) -> 
     pieces += [f" {name_of(c.name)}={quote(_text(c))}" for c in children if c.type == ATTRIBUTE]
     inner = [child for child in children if child.type != ATTRIBUTE]
     leads = bool(inner) and inner[0].type & KIND == VALUE
-    if leads:
-        kind, text = "", ""
-    else:
-        kind, text = _typed(element, typed=typed)
+    kind, text = ("", "") if leads else _typed(element, typed=typed)
     if depth and not inner and text is None and element.type & KIND == NAME_VALUE:
         pieces.append(" xsi:nil='true'")
     pieces.append(f" dt={quote(kind)}>" if kind else ">")
