@@ -110,7 +110,7 @@ class _Reader:
                     raise Refused("a second document begins here; write one flow a file", event.start_mark)
                 tree = self._tree(next(self._events), 1)
         if tree is None:
-            self._complaints.add(complaints.start, "the file is empty; a flow file begins with `flow: Name`")
+            self._complaints.add(self._complaints.start, "the file is empty; a flow file begins with `flow: Name`")
         return tree
 
     def _tree(self, event: Any, depth: int) -> Tree:

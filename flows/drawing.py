@@ -184,7 +184,7 @@ class _Canvas:
         if item.is_bend:
             return 1
         names = [columns(name) + 3 for name in self._made.outputs.get(item, ())]
-        return self._band.blocks[item.key].width + max(names, default=0)
+        return self._band.blocks[item.key].width + max(names, default=1)
 
     def _arrow_room(self, number: int) -> int:
         links = [link for link in self._made.links if link.source.layer == number]

@@ -207,19 +207,21 @@ def _tops(made: Arrangement, rows: Rows, lowered: Mapping[Item, int]) -> dict[It
 def _stacked(
     made: Arrangement, rows: Rows, lowered: Mapping[Item, int], wanted: Mapping[Item, list[int]]
 ) -> dict[Item, int]:
-    """Layers from left to right, in each the items one below the other, none above where it wants to be."""
+    """Layers from left to right, in each the items one below the other, the first where it wants to be."""
     found: dict[Item, int] = {}
     sources = defaultdict(list)
     for link in made.links:
         sources[link.target].append(link)
     for layer in made.layers:
-        free = 0
+        free: int | None = None
         for item in layer:
             levels = [
                 found[link.source] + rows.output(link.source, link.terminal) - rows.input(item, link.target_terminal)
                 for link in sources[item]
             ]
             levels = sorted(levels) or wanted.get(item, [0])
-            found[item] = max(free, levels[(len(levels) - 1) // 2]) + lowered.get(item, 0)
+            level = levels[(len(levels) - 1) // 2]
+            found[item] = (level if free is None else max(free, level)) + lowered.get(item, 0)
             free = found[item] + rows.height(item) + rows.gap
-    return found
+    highest = min(found.values(), default=0)
+    return {item: level - highest for item, level in found.items()}

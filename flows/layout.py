@@ -62,8 +62,8 @@ def _position(tree: Tree) -> tuple[int, int] | None:
 def write_layout(layout: Layout) -> str:
     """The text of a layout file.
 
-    >>> write_layout({"Check 1": (240, 60)})
-    'Check 1: [240, 60]\\n'
+    >>> print(write_layout({"Check 1": (240, 60)}), end="")
+    Check 1: [240, 60]
     """
     lines: str = yaml.safe_dump(
         {label: list(position) for label, position in layout.items()},
