@@ -123,11 +123,18 @@ def node_properties(subject: Subject) -> Iterator[Finding]:
         if found is None:
             continue
         yield from _settings(found.name, found.properties, use.settings)
-        given = {setting.name for setting in use.settings}
+        given = {setting.name for setting in use.settings} | _misspelt(found, use)
         for declared in found.properties:
             if declared.mandatory and declared.name not in given and (use.label, declared.name) not in promoted:
                 missing = missing_property(f"{found.name} {use.label}", declared)
                 yield Finding(use.place, missing.text, use.label, missing.number)
+
+
+def _misspelt(found: NodeType, use: NodeUse) -> set[str]:
+    """The properties that are probably meant by names that do not exist, and so are not missing as well."""
+    known = [declared.name for declared in found.properties]
+    phrases = [did_you_mean(setting.name, known) for setting in use.settings if setting.name not in known]
+    return {name for name in known for phrase in phrases if phrase.endswith(f" {name}?")}
 
 
 def _given(flow: Flow, name: str) -> bool:
