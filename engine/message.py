@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from engine.exceptions import exception_list
@@ -19,18 +20,18 @@ class Message:
     The trees are read-only for the nodes that receive them: a node that changes a message sends a new one.
     """
 
-    __slots__ = ("_exceptions", "_local_environment", "environment", "root")
+    __slots__ = ("_environment", "_exceptions", "_local_environment", "root")
 
     def __init__(
         self,
         root: Element,
         *,
         environment: Element | None = None,
-        local_environment: Element | None = None,
+        local_environment: Element | Callable[[], Element] | None = None,
         exceptions: Element | None = None,
     ) -> None:
         self.root = root
-        self.environment = Element("Environment") if environment is None else environment
+        self._environment = environment
         self._local_environment = local_environment
         self._exceptions = exceptions
 
@@ -40,11 +41,20 @@ class Message:
         return cls(read_only(Received(*args, **facts).root()))
 
     @property
+    def environment(self) -> Element:
+        """The Environment: the one tree that every node of the way may change."""
+        if self._environment is None:
+            self._environment = Element("Environment")
+        return self._environment
+
+    @property
     def local_environment(self) -> Element:
         """The LocalEnvironment, which V2.1 calls DestinationList."""
-        if self._local_environment is None:
-            self._local_environment = read_only(Element("LocalEnvironment"))
-        return self._local_environment
+        known = self._local_environment
+        if not isinstance(known, Element):
+            made = Element("LocalEnvironment") if known is None else known()
+            known = self._local_environment = read_only(made)
+        return known
 
     @property
     def exceptions(self) -> Element:
@@ -57,14 +67,19 @@ class Message:
         self,
         *,
         root: Element | None = None,
-        local_environment: Element | None = None,
+        local_environment: Element | Callable[[], Element] | None = None,
         exceptions: Element | None = None,
     ) -> Message:
-        """The same message with other trees, which must not be changed from now on."""
+        """The same message with other trees, which must not be changed from now on.
+
+        A LocalEnvironment may be given by what makes it when it is first looked at.
+        """
+        if isinstance(local_environment, Element):
+            local_environment = read_only(local_environment)
         return Message(
             self.root if root is None else read_only(root),
             environment=self.environment,
-            local_environment=self._local_environment if local_environment is None else read_only(local_environment),
+            local_environment=self._local_environment if local_environment is None else local_environment,
             exceptions=self._exceptions if exceptions is None else read_only(exceptions),
         )
 

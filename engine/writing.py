@@ -89,7 +89,7 @@ def _link(child: Element) -> _Link:
         raise ParserException(5010, f"no parser is called {child.name}, so Root.{child.name} cannot be written")
     held = written(child)
     part = held.source if held.source.__class__ is Part and not held.state & EDITED else None
-    return _Link(child.name, owner, child, part)  # type: ignore[arg-type]  # a Part
+    return _Link(child.name, owner, child, part)
 
 
 def _write(link: _Link, form: Form) -> bytes:
@@ -99,8 +99,9 @@ def _write(link: _Link, form: Form) -> bytes:
         return part.portion.bytes
     element = link.element
     if element is None:
-        assert part is not None
-        element = part.portion.received.root().child(step(link.name))  # type: ignore[union-attr]  # of a message
+        received = None if part is None else part.portion.received
+        assert received is not None
+        element = received.root().child(step(link.name))
         assert element is not None
     return link.owner.write(element, form)
 
