@@ -37,6 +37,7 @@ class Setting:
     value: Value
     place: Place = field(default=NOWHERE, compare=False)
     value_place: Place = field(default=NOWHERE, compare=False)
+    item_places: tuple[Place, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import linecache
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from engine.catalog import Catalog, did_you_mean
@@ -19,6 +20,7 @@ from engine.flow import (
     OUTPUT,
     Flow,
     NodeUse,
+    Row,
     Setting,
     Types,
     Wire,
@@ -173,8 +175,8 @@ def _settings(owner: str, properties: tuple[Property, ...], settings: Iterable[S
 
 def _value(declared: Property, setting: Setting) -> Iterator[Finding]:
     if declared.columns and isinstance(setting.value, tuple):
-        for row in setting.value:
-            yield from _row(declared, setting, row)
+        for row, place in zip_longest(setting.value, setting.item_places, fillvalue=setting.value_place):
+            yield from _row(declared, row, place)
         return
     try:
         declared.read(plain([setting])[setting.name])
@@ -183,16 +185,16 @@ def _value(declared: Property, setting: Setting) -> Iterator[Finding]:
         yield Finding(setting.value_place, unsuitable.text, about, unsuitable.number)
 
 
-def _row(declared: Property, setting: Setting, row: str | tuple[Setting, ...]) -> Iterator[Finding]:
+def _row(declared: Property, row: str | Row, place: Place) -> Iterator[Finding]:
     if isinstance(row, str):
         unsuitable = declared.unsuitable(row)
-        yield Finding(setting.value_place, unsuitable.text, row, unsuitable.number)
+        yield Finding(place, unsuitable.text, row, unsuitable.number)
         return
     yield from _settings(declared.name, declared.columns, row)
     for column in declared.columns:
         if column.mandatory and all(cell.name != column.name for cell in row):
             missing = missing_property(f"each row of {declared.name}", column)
-            yield Finding(row[0].place if row else setting.value_place, missing.text, number=missing.number)
+            yield Finding(place, missing.text, number=missing.number)
 
 
 def labels(subject: Subject) -> Iterator[Finding]:

@@ -91,6 +91,8 @@ def read_document(text: str, file: str, complaints: Complaints) -> Tree | None:
         complaints.add(Refused("", mark).place, f"not YAML: {error.problem}")
     except Refused as refused:
         complaints.add(refused.place, refused.text)
+    except (ValueError, OverflowError):  # PyYAML lets it through from \U escapes and %YAML versions that are no numbers of their kind
+        complaints.add(complaints.start, "not YAML: an escape or a directive has a number that is too large")
     return None
 
 

@@ -45,9 +45,9 @@ def read_layout(text: str, file: str) -> tuple[Layout, tuple[Problem, ...]]:
             if position:
                 found[label.text] = position
             else:
-                complaints.add(label.place, f"{label.text} has a position, [x, y]", about=label.text)
+                complaints.add(label.place, f"{label.text} must have a position, [x, y]", about=label.text)
     elif document is not None:
-        complaints.add(document.place, "a layout is a table, `Label: [x, y]`", number=UNFIT)
+        complaints.add(document.place, "a layout must be a table, `Label: [x, y]`", number=UNFIT)
     return found, tuple(sorted(complaints.found))
 
 

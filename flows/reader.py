@@ -57,7 +57,7 @@ def read_flow(content: str | bytes, file: str) -> Reading:
     if isinstance(document, Mapping):
         flow = _Flow(document, file, complaints).read()
     elif document is not None:
-        complaints.add(document.place, "a flow file is a table that begins with `flow: Name`")
+        complaints.add(document.place, "a flow file must be a table that begins with `flow: Name`")
     return Reading(flow, tuple(sorted(complaints.found)))
 
 
@@ -74,7 +74,7 @@ class _Flow:
         named = [(key, value) for key, value in self._document.entries if key.text in ("flow", "subflow")]
         if len(named) != 1:
             place = named[1][0].place if named else self._document.place
-            self._complain(place, "a flow file says either `flow: Name` or `subflow: Name`")
+            self._complain(place, "a flow file must say either `flow: Name` or `subflow: Name`")
             return None
         key, value = named[0]
         name = self._name(value, f"the name of the {key.text}")
@@ -103,9 +103,9 @@ class _Flow:
 
     def _name(self, tree: Tree, what: str) -> Scalar | None:
         if not isinstance(tree, Scalar) or tree.is_null:
-            self._complain(tree.place, f"{what} is a text")
+            self._complain(tree.place, f"{what} must be a text")
         elif not is_name(tree.text):
-            self._complain(tree.place, f"{what} is printable, without blanks at its ends and without {ARROW}")
+            self._complain(tree.place, f"{what} must be printable, without blanks at its ends and without {ARROW}")
         else:
             return tree
         return None
@@ -123,7 +123,7 @@ class _Flow:
             return ()
         if isinstance(found, Mapping):
             return found.entries
-        self._complain(found.place, f"{name} is a table, `name: value`")
+        self._complain(found.place, f"{name} must be a table, `name: value`")
         return ()
 
     def _settings(self, name: str) -> tuple[Setting, ...]:
@@ -133,14 +133,16 @@ class _Flow:
         for key, tree in entries:
             value = self._value(key, tree)
             if value is not None:
-                yield Setting(key.text, value, key.place, tree.place)
+                items = tuple(item.place for item in tree.items) if isinstance(tree, Sequence) else ()
+                yield Setting(key.text, value, key.place, tree.place, items)
 
     def _value(self, key: Scalar, tree: Tree) -> Value | None:
         if isinstance(tree, Sequence):
             items = [self._item(key, item) for item in tree.items]
-            return tuple(item for item in items if item is not None)
+            good = tuple(item for item in items if item is not None)
+            return good if len(good) == len(items) else None
         if isinstance(tree, Mapping):
-            self._complain(tree.place, f"{key.text} is a value or a list; begin each row of a table with a dash")
+            self._complain(tree.place, f"{key.text} must be a value or a list; begin each row of a table with a dash")
             return None
         return self._text(key, tree)
 
@@ -163,7 +165,7 @@ class _Flow:
             if self._name(label, "a label") is None:
                 continue
             if not isinstance(tree, Mapping):
-                self._complain(label.place, f"{label.text} is a table with a type", about=label.text)
+                self._complain(label.place, f"{label.text} must be a table with a type", about=label.text)
                 yield NodeUse(label.text, "", place=label.place)
             else:
                 yield self._node(label, tree)
@@ -172,7 +174,7 @@ class _Flow:
         """The node, without a type where its type cannot be read: its label is still one that wires lead to."""
         kinds = [(key, value) for key, value in table.entries if key.text in ("type", "subflow")]
         if len(kinds) != 1:
-            self._complain(label.place, f"{label.text} has either a type or a subflow", about=label.text)
+            self._complain(label.place, f"{label.text} must have either a type or a subflow", about=label.text)
             return NodeUse(label.text, "", place=label.place)
         key, value = kinds[0]
         name = self._name(value, f"the {key.text} of {label.text}")
@@ -188,13 +190,13 @@ class _Flow:
 
     def _texts(self, tree: Tree, what: str) -> Iterator[tuple[str, Place]]:
         if not isinstance(tree, Sequence):
-            self._complain(tree.place, f"{what} is a list; begin each line with a dash")
+            self._complain(tree.place, f"{what} must be a list; begin each line with a dash")
             return
         for item in tree.items:
             if isinstance(item, Scalar) and not item.is_null and item.text.isprintable():
                 yield item.text, item.place
             else:
-                self._complain(item.place, f"each line of {what} is a text")
+                self._complain(item.place, f"each line of {what} must be a text")
 
     def _promotions(self) -> Iterator[Promotion]:
         for key, tree in self._table("promote"):
