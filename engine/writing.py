@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, time
+from datetime import date, datetime, time
 from typing import Any, Final, NamedTuple
 
 from engine.descriptor import FIELDS, LENGTHS, Descriptor
@@ -10,7 +10,7 @@ from engine.errors import ParserException
 from engine.parser import NO_TEMPLATE, Follow, Form, Header, Parser, Template, format_catalog
 from engine.received import Part, Received
 from engine.sharing import appended_children, changed_children, written
-from engine.source import Value
+from engine.source import Source, Value
 from engine.state import EDITED, EXPANDED, RESTRUCTURED
 from engine.step import step
 from engine.tree import Element
@@ -181,17 +181,21 @@ def _descriptor(header: _Link | None, properties: _Link | None) -> Descriptor:
 
 def _fields_of(link: _Link) -> tuple[Descriptor, list[Element]]:
     """The descriptor that a folder came with, and the fields that say something else."""
-    if link.part is not None:
-        received = link.part.portion.received
-        return (Descriptor(), []) if received is None else (received.descriptor, [])
+    if link.part is not None and (received := _descriptor_of(link.part)) is not None:
+        return received.descriptor, []
     assert link.element is not None
     held = written(link.element)
-    received = held.source.portion.received if isinstance(held.source, Part) else None
+    received = _descriptor_of(held.source)
     if received is None:
         return Descriptor(), list(held)
     if held.state & RESTRUCTURED:
         return received.descriptor, list(held)
     return received.descriptor, [child for _, child in changed_children(held)] + list(appended_children(held))
+
+
+def _descriptor_of(source: Source | None) -> Received | None:
+    """The message whose descriptor a folder shows; one that was read from bytes of its own shows none."""
+    return source.portion.received if isinstance(source, Part) and not source.portion.data else None
 
 
 def _field(name: str, value: Value) -> Value:
@@ -207,6 +211,8 @@ def _field(name: str, value: Value) -> Value:
         return default if value is None else _integer(value)
     if value is None:
         return default
+    if isinstance(value, datetime):
+        value = value.timetz() if name == "put_time" else value.date()
     if isinstance(value, date):
         return f"{value:%Y%m%d}"
     if isinstance(value, time):

@@ -52,8 +52,11 @@ class Blob(Parser):
         return _Bytes(portion), TOP
 
     def write(self, element: Element, form: Form) -> bytes:
-        pieces = [element.value] if isinstance(element.value, bytes) else []
-        for child in element:
+        children = list(element)
+        if not children and isinstance(element.value, bytes):
+            return element.value
+        pieces = []
+        for child in children:
             if child.name == _WITHOUT_BYTES or child.value is None:
                 continue
             if not isinstance(child.value, bytes):
