@@ -13,6 +13,8 @@ from engine.node import FAILURE, Node, NodeType, Property, build, node_catalog, 
 from engine.work import UnitOfWork
 
 Evaluation: TypeAlias = Generator[tuple[str, Message], bool, None]
+Go: TypeAlias = Callable[[Message, UnitOfWork], None]
+Watch: TypeAlias = Callable[[str, str, str], None]
 Bind: TypeAlias = Callable[[Property, object, Place], object]
 
 
@@ -35,7 +37,7 @@ class Station:
         self.type = node_type
         self.place = place
         self.evaluate: Callable[[Message, UnitOfWork], Evaluation] = node.evaluate
-        self.wires: dict[str, tuple[Callable[[Message, UnitOfWork], None], ...]] = {}
+        self.wires: dict[str, tuple[Go, ...]] = {}
 
     def carry(self, message: Message, work: UnitOfWork) -> None:
         """Let the node work on a message, and everything behind it on what it sends."""
@@ -116,11 +118,12 @@ class DeployedFlow:
         return Outcome(message)
 
 
-def deploy(flow: Flow, *, bind: Bind | None = None) -> DeployedFlow:
+def deploy(flow: Flow, *, bind: Bind | None = None, watch: Watch | None = None) -> DeployedFlow:
     """Build the nodes of an expanded flow and bind them to its wires.
 
     `bind` makes what the node works with of a property that is more than its text, such as ESQL; it gets the
-    property, the text, and the place of the node that it belongs to.
+    property, the text, and the place of the node that it belongs to. `watch` is called with the label, the terminal
+    and the label at the other end for each message on each wire; a flow that nobody watches does not pay for it.
     """
     stations: dict[str, Station] = {}
     for use in flow.nodes:
@@ -130,14 +133,24 @@ def deploy(flow: Flow, *, bind: Bind | None = None) -> DeployedFlow:
         stations[use.label] = Station(use.label, build(node_type, use.values, bind=bound), node_type, place)
     for wire in flow.wires:
         source, target = stations[wire.source], stations[wire.target]
-        source.wires[wire.source_terminal] = (*source.wires.get(wire.source_terminal, ()), target.carry)
+        go = target.carry if watch is None else _watched(wire.source, wire.source_terminal, target, watch)
+        source.wires[wire.source_terminal] = (*source.wires.get(wire.source_terminal, ()), go)
     for router, label in label_routes(flow, node_catalog):
         target = stations[label]
         declared = target.type.label_property
         assert declared is not None
         name = str(getattr(target.node, declared.attribute))
-        stations[router].wires[f"{LABEL}{name}"] = (target.carry,)
+        go = target.carry if watch is None else _watched(router, name, target, watch)
+        stations[router].wires[f"{LABEL}{name}"] = (go,)
     return DeployedFlow(flow, stations)
+
+
+def _watched(label: str, terminal: str, target: Station, watch: Watch) -> Go:
+    def go(message: Message, work: UnitOfWork) -> None:
+        watch(label, terminal, target.label)
+        target.carry(message, work)
+
+    return go
 
 
 LABEL: Final = "label "  # how the hidden terminal of a router to a Label is called, before the Label's name
