@@ -21,42 +21,51 @@ LONGEST_MODULE = 400
 
 # DESIGN.md section 2 as a table. A row covers a module and all beneath it; the longest row that fits is the one that
 # counts; what stands in a row is allowed with all beneath it. A module may always import its own row.
-FOUNDATION = (
-    "engine.errors",
-    "engine.tree",
-    "engine.message",
-    "engine.catalog",
-    "engine.parser",
-    "engine.work",
-    "engine.node",
+TREES = ("engine.errors", "engine.source", "engine.state", "engine.step", "engine.tree", "engine.sharing", "engine.dump")
+MESSAGES = (
+    *TREES,
+    *("engine.catalog", "engine.descriptor", "engine.parser", "engine.received", "engine.writing"),
+    *("engine.exceptions", "engine.message"),
 )
+FOUNDATION = (*MESSAGES, "engine.work", "engine.node", "engine.dead_letters")
 DEPLOYMENT = (*FOUNDATION, "engine.flow", "engine.lint", "engine.statistics")
 EVERYTHING = ("engine", "nodes", "esql", "parsers", "flows")
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine": (),  # only engine/__init__.py: each module of engine has a row of its own
     "engine.errors": (),
-    "engine.tree": ("engine.errors",),
-    "engine.message": ("engine.errors", "engine.tree"),
+    "engine.state": (),
+    "engine.step": (),
+    "engine.source": ("engine.step", "engine.tree"),
+    "engine.tree": ("engine.errors", "engine.source", "engine.state", "engine.step"),
+    "engine.sharing": ("engine.errors", "engine.source", "engine.state", "engine.step", "engine.tree"),
+    "engine.dump": TREES,
+    "engine.exceptions": TREES,
     "engine.catalog": ("engine.errors",),
-    "engine.parser": ("engine.errors", "engine.tree", "engine.message", "engine.catalog"),
-    "engine.work": ("engine.errors", "engine.tree", "engine.message"),
+    "engine.descriptor": (),
+    "engine.parser": MESSAGES,
+    "engine.received": MESSAGES,
+    "engine.writing": MESSAGES,
+    "engine.message": MESSAGES,
+    "engine.work": MESSAGES,
     "engine.node": FOUNDATION,
+    "engine.dead_letters": FOUNDATION,
     "engine.flow": FOUNDATION,
     "engine.lint": (*FOUNDATION, "engine.flow"),
     "engine.statistics": (*FOUNDATION, "engine.flow"),
     "engine.mq": FOUNDATION,
     "engine.transports": (*FOUNDATION, "engine.mq"),
     "engine.runtime": DEPLOYMENT,
+    "engine.desk": (*DEPLOYMENT, "engine.runtime", "engine.transports"),
     "engine.broker": (*DEPLOYMENT, "engine.runtime", "engine.mq", "engine.transports"),
     "esql": FOUNDATION,
     "parsers": FOUNDATION,
     "nodes": (*FOUNDATION, "esql"),
     "flows": ("engine",),
     "engine.costs": EVERYTHING,
-    "engine.cli": EVERYTHING,
+    "engine.cli": (*EVERYTHING, "spark_exec"),
     "spark_exec": (*DEPLOYMENT, "engine.runtime", "engine.broker", "flows"),
 }
-COMPOSITION_ROOTS = ("engine.cli", "engine.costs", "spark_exec")  # nothing imports them
+COMPOSITION_ROOTS = ("engine.cli", "engine.costs", "spark_exec")  # nothing imports them but the command line
 
 IMPORTED_ONLY_BY = {"antlr4": "esql.read", "esql.grammar.generated": "esql.read"}
 THIRD_PARTY: dict[str, tuple[str, ...]] = {  # a module without a row may import any package pyproject.toml names
@@ -149,7 +158,7 @@ def foreign_imports(src: Source) -> Iterator[str]:
         if target.partition(".")[0] not in PACKAGES or row_of(target) == row != "engine":
             continue
         root = next((root for root in COMPOSITION_ROOTS if within(target, root)), None)
-        if root:
+        if root and row != "engine.cli":
             yield src.at(
                 node, f"imports {target}, but nothing imports the composition root {root}; move what is shared"
             )
@@ -324,7 +333,8 @@ CASES: tuple[tuple[Rule, str, str, str | None], ...] = (
     (foreign_imports, "engine/tree.py", "def f():\n    import engine.message", ":2: imports engine.message"),
     (foreign_imports, "engine/tree.py", "if TYPE_CHECKING:\n    from engine.work import Work", ":2: imports"),
     (foreign_imports, "engine/broker.py", "import engine.cli.run", "composition root engine.cli"),
-    (foreign_imports, "engine/cli/costs.py", "import engine.costs", "composition root engine.costs"),
+    (foreign_imports, "engine/cli/costs.py", "import engine.costs", None),
+    (foreign_imports, "engine/runtime.py", "import engine.costs", "composition root engine.costs"),
     (foreign_imports, "engine/cli/run.py", "import engine.cli.show, engine.broker, nodes, flows.read", None),
     (foreign_imports, "esql/cast.py", "import parsers.mrm.numbers", "imports parsers.mrm.numbers"),
     (foreign_imports, "parsers/json.py", "from esql import values", "imports esql.values"),
