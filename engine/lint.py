@@ -9,7 +9,6 @@ from __future__ import annotations
 import linecache
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import Final, NamedTuple
 
 from engine.catalog import Catalog, did_you_mean
@@ -175,7 +174,8 @@ def _settings(owner: str, properties: tuple[Property, ...], settings: Iterable[S
 
 def _value(declared: Property, setting: Setting) -> Iterator[Finding]:
     if declared.columns and isinstance(setting.value, tuple):
-        for row, place in zip_longest(setting.value, setting.item_places, fillvalue=setting.value_place):
+        places = setting.item_places or (setting.value_place,) * len(setting.value)
+        for row, place in zip(setting.value, places, strict=True):
             yield from _row(declared, row, place)
         return
     try:

@@ -91,7 +91,7 @@ def read_document(text: str, file: str, complaints: Complaints) -> Tree | None:
         complaints.add(Refused("", mark).place, f"not YAML: {error.problem}")
     except Refused as refused:
         complaints.add(refused.place, refused.text)
-    except (ValueError, OverflowError):  # PyYAML lets it through from \U escapes and %YAML versions that are no numbers of their kind
+    except (ValueError, OverflowError):  # PyYAML lets them through from escapes like \UFFFFFFFF and from %YAML lines
         complaints.add(complaints.start, "not YAML: an escape or a directive has a number that is too large")
     return None
 

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from engine.flow import Flow, Wire, layers
 from flows.layering import Arrangement, Item, Link, Net, Rows, arrange, place
 
-WIDEST_BOX: Final = 24
+WIDEST_TEXTS: Final = (24, 16, 10)  # wrapped to so many columns; the narrow ones where the width needs it
 LEFT, RIGHT, UP, DOWN = 1, 2, 4, 8
 ACROSS, UPRIGHT = LEFT | RIGHT, UP | DOWN
 
@@ -81,47 +81,45 @@ def _widest(
     width, pen = paper
     best, end = "", start
     while end < len(order):
-        picture = _Canvas(_band(flow, order, wires, range(start, end + 1)), pen).draw()
-        if best and max(map(columns, picture.splitlines())) > width:
+        for widest in WIDEST_TEXTS if end == start else WIDEST_TEXTS[:1]:
+            picture = _Canvas(_band(flow, order[start : end + 1], wires, widest), pen).draw()
+            fits = max(map(columns, picture.splitlines())) <= width
+            if fits:
+                break
+        if best and not fits:
             break
         best, end = picture, end + 1
     return best, end
 
 
-def _band(flow: Flow, order: Sequence[Sequence[str]], wires: Sequence[Wire], span: range) -> Band:
+def _band(flow: Flow, order: Sequence[Sequence[str]], wires: Sequence[Wire], widest: int) -> Band:
+    """The band of some layers, its texts wrapped to a width."""
     blocks = {}
-    placed: list[list[str]] = [[] for _ in range(len(span) + 2)]
-    layer_of = {}
-    inside = {label for number in span for label in order[number]}
-    for layer, label in ((layer, label) for layer, number in enumerate(span, 1) for label in order[number]):
+    placed: list[list[str]] = [[], *(list(layer) for layer in order), []]
+    layer_of = {label: number for number, layer in enumerate(placed) for label in layer}
+    for label in layer_of:
         use = flow.node(label)
-        blocks[label] = Block((*_wrapped(label), *_wrapped(f"({use.type or use.subflow})" if use else "")), boxed=True)
-        layer_of[label] = layer
-        placed[layer].append(label)
+        kind = f"({use.type or use.subflow})" if use else ""
+        blocks[label] = Block((*_wrapped(label, widest), *_wrapped(kind, max(widest, 16))), boxed=True)
     ends = []
     for wire in wires:
         source, target = wire.source, wire.target
-        if source not in inside and target not in inside:
+        if source not in layer_of and target not in layer_of:
             continue
-        if target not in inside:
+        if target not in layer_of:
             target = f"\0{layer_of[source]} to {wire.target}"
-            _mention(blocks, placed[layer_of[source] + 1], target, wire.target)
-        if source not in inside:
-            source = f"\0from {layer_of[target]} {wire.source}"
-            _mention(blocks, placed[layer_of[target] - 1], source, wire.source)
+            blocks[target] = Block(_wrapped(wire.target, widest), boxed=False)
+            placed[layer_of[source] + 1].append(target)
+        if source not in layer_of:
+            source = f"\0from {layer_of[wire.target]} {wire.source}"
+            blocks[source] = Block(_wrapped(wire.source, widest), boxed=False)
+            placed[layer_of[wire.target] - 1].append(source)
         ends.append((source, wire.source_terminal, target, wire.target_terminal))
-    used = [layer for layer in placed if layer]
-    return Band(blocks, arrange(used, ends))
+    return Band(blocks, arrange([list(dict.fromkeys(layer)) for layer in placed if layer], ends))
 
 
-def _mention(blocks: dict[str, Block], layer: list[str], key: str, label: str) -> None:
-    if key not in blocks:
-        blocks[key] = Block(_wrapped(label), boxed=False)
-        layer.append(key)
-
-
-def _wrapped(text: str) -> tuple[str, ...]:
-    return tuple(textwrap.wrap(text, WIDEST_BOX)) or ("",)
+def _wrapped(text: str, widest: int) -> tuple[str, ...]:
+    return tuple(textwrap.wrap(text, widest)) or ("",)
 
 
 def columns(text: str) -> int:
@@ -145,15 +143,16 @@ class _Canvas:
         rows = Rows(self._height, self._output, self._input, gap=0)
         self._cells: dict[tuple[int, int], str] = {}
         self._lines: dict[tuple[int, int], dict[Net, int]] = defaultdict(lambda: defaultdict(int))
-        self._tops, self._tracks = place(self._made, rows)
+        self._placed = place(self._made, rows)
+        self._tops = self._placed.tops
 
     def draw(self) -> str:
         """The picture."""
         left = 0
         for number, layer in enumerate(self._made.layers):
             middle = left + max(self._reach(item) for item in layer)
-            tracks = self._tracks[number]
-            right = middle + 2 * len(tracks) + self._arrow_room(number)
+            tracks = self._placed.tracks[number]
+            right = middle + 2 * self._placed.width(number) + self._arrow_room(number)
             for item in layer:
                 self._block(item, left)
             for link in self._made.links:

@@ -125,7 +125,7 @@ class _Drawn:
             yield left, right, turn
             entered = [link.target_terminal for link in self._made.links if link.source.layer == number]
             room = max((columns(name) for name in entered if name not in ("", "in")), default=0)
-            left = turn + TRACK * len(self._placed.tracks[number]) + ARROW + round(SMALL_LETTER * room)
+            left = turn + TRACK * self._placed.width(number) + ARROW + round(SMALL_LETTER * room)
 
     def _box(self, use: NodeUse, layer: int) -> Box:
         item = Item(use.label, layer)

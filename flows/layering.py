@@ -148,6 +148,10 @@ class Placed(NamedTuple):
     tops: Mapping[Item, int]
     tracks: tuple[Mapping[Net, int], ...]
 
+    def width(self, gap: int) -> int:
+        """How many tracks a gap has."""
+        return max(self.tracks[gap].values(), default=-1) + 1
+
 
 def place(made: Arrangement, rows: Rows) -> Placed:
     """Places and tracks such that no wire lies on another that it does not join."""
@@ -171,6 +175,7 @@ def _tracks(made: Arrangement, rows: Rows, found: Mapping[Item, int], number: in
             net = Net(link.target, link.target_terminal)
             starts[net].add(found[link.source] + rows.output(link.source, link.terminal))
             ends[net] = found[link.target] + rows.input(link.target, link.target_terminal)
+    span = {net: (min(ends[net], *starts[net]), max(ends[net], *starts[net])) for net in starts}
     waiting = [net for net in starts if starts[net] != {ends[net]}]
     waiting.sort(key=lambda net: _preference(min(starts[net]), ends[net]))
     before = {
@@ -183,7 +188,9 @@ def _tracks(made: Arrangement, rows: Rows, found: Mapping[Item, int], number: in
         if free is None:
             return assigned, waiting
         waiting.remove(free)
-        assigned[free] = len(assigned)
+        start, end = span[free]
+        beside = [track for net, track in assigned.items() if span[net][0] <= end and start <= span[net][1]]
+        assigned[free] = max(beside, default=-1) + 1
     return assigned, []
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -55,7 +55,7 @@ class Sample:
     rows: tuple[Row, ...] = ()
     names: tuple[str, ...] = ()
 
-    def evaluate(self, message: Message, work: UnitOfWork) -> Iterator[tuple[str, Message]]:
+    def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         yield "out", message
 
 
@@ -64,7 +64,7 @@ class Sample:
 class Source:
     """Where messages enter."""
 
-    def evaluate(self, message: Message, work: UnitOfWork) -> Iterator[tuple[str, Message]]:
+    def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         yield "out", message
 
 
@@ -75,7 +75,7 @@ class Target:
 
     label_name: Annotated[str, LabelName()]
 
-    def evaluate(self, message: Message, work: UnitOfWork) -> Iterator[tuple[str, Message]]:
+    def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         yield "out", message
 
 
@@ -84,7 +84,7 @@ class Target:
 class Router:
     """Sends by name."""
 
-    def evaluate(self, message: Message, work: UnitOfWork) -> Iterator[tuple[str, Message]]:
+    def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         yield "anything", message
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from engine.catalog import Catalog
-from engine.message import Message
 from engine.node import ANY_LABEL, Esql, LabelName, NodeType, mandatory, node, prop
-from engine.work import UnitOfWork
+
+if TYPE_CHECKING:
+    from engine.message import Message
+    from engine.work import UnitOfWork
 
 sample_nodes: Catalog[NodeType] = Catalog("node type", package="")
 
