@@ -1,0 +1,1 @@
+"""ESQL, from text to code."""
