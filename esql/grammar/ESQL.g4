@@ -10,6 +10,7 @@
  *   statementKeyword  starts or ends a statement, therefore is no label
  *   formKeyword       starts an expression with a form of its own, such as SUBSTRING(x FROM 1): called by it, a routine is not
  *   literalKeyword    TRUE, FALSE, UNKNOWN, NULL: in an expression the literal
+ *   operatorKeyword   AND, IN …: joins conditions, therefore is no unquoted name behind a type
  *   plainKeyword      all others
  */
 grammar ESQL;
@@ -18,8 +19,12 @@ options { caseInsensitive = true; }
 
 // ---------------------------------------------------------------------------------------------- what is read
 
-file : (BROKER SCHEMA schema=schemaName ';'?)? (PATH searched+=schemaName (',' searched+=schemaName)* ';'?)?
-       body=statements EOF ;
+file : head=prologue? body=statements EOF ;
+
+prologue
+    : BROKER SCHEMA schema=schemaName ';'? (PATH searched+=schemaName (',' searched+=schemaName)* ';'?)?
+    | PATH searched+=schemaName (',' searched+=schemaName)* ';'?
+    ;
 
 nodeText : body=statements EOF ;                // the property of a V2.1 node
 
@@ -252,12 +257,16 @@ path : head=identifier first=index? ('.' steps+=step)* ;
 relativePath : steps+=step ('.' steps+=step)* ;
 
 step
-    : '(' types+=value (('|' | ',') types+=value)* ')' (left=fieldName (':' right=fieldName)?)? at=index?
+    : '(' types+=value (('|' | ',') types+=value)* ')' (typed=typedName (':' right=fieldName)?)? at=index?
     | left=fieldName (':' right=fieldName)? at=index?
     | at=index
     ;
 
 index : '[' (end=('<' | '>') distance=value? | last=LAST | number=expression)? ']' ;
+
+// Behind a type, an operator is an operator: x.(XML.XmlDecl) AND y
+typedName : IDENTIFIER | QUOTED_IDENTIFIER | '*' | plainKeyword | statementKeyword | formKeyword | literalKeyword
+    | '{' dynamic=expression '}' ;
 
 fieldName : kind=(IDENTIFIER | QUOTED_IDENTIFIER | '*') | nonReserved | reserved | '{' dynamic=expression '}' ;
 
@@ -265,13 +274,15 @@ fieldName : kind=(IDENTIFIER | QUOTED_IDENTIFIER | '*') | nonReserved | reserved
 
 identifier : IDENTIFIER | QUOTED_IDENTIFIER | nonReserved ;
 
-variableName : IDENTIFIER | QUOTED_IDENTIFIER | plainKeyword | statementKeyword ;
+variableName : IDENTIFIER | QUOTED_IDENTIFIER | plainKeyword | operatorKeyword | statementKeyword ;
 
-label : IDENTIFIER | QUOTED_IDENTIFIER | plainKeyword ;
+label : IDENTIFIER | QUOTED_IDENTIFIER | plainKeyword | operatorKeyword ;
 
-nonReserved : plainKeyword | statementKeyword | formKeyword | literalKeyword ;
+nonReserved : plainKeyword | operatorKeyword | statementKeyword | formKeyword | literalKeyword ;
 
 reserved : ALL | ASYMMETRIC | BOTH | CASE | DISTINCT | FROM | ITEM | LEADING | NOT | SYMMETRIC | TRAILING | WHEN ;
+
+operatorKeyword : AND | BETWEEN | IN | IS | LIKE | OR ;
 
 literalKeyword : FALSE | NULL | TRUE | UNKNOWN ;
 
@@ -284,14 +295,14 @@ statementKeyword
     | UPDATE | WHILE ;
 
 plainKeyword
-    : AFTER | AND | ANY | APPDOMAIN | AS | ASSEMBLY | ATOMIC | BEFORE | BETWEEN | BIT | BLOB | BOOL | BOOLEAN | BROKER
+    : AFTER | ANY | APPDOMAIN | AS | ASSEMBLY | ATOMIC | BEFORE | BIT | BLOB | BOOL | BOOLEAN | BROKER
     | CATALOG | CCSID | CHAR | CHARACTER | CLASSLOADER | CLR | COMPUTE | CONSTANT | CONTINUE | CULTURE | DATABASE
     | DATABASEEVENT | DATE | DAY | DEC | DECIMAL | DEFAULT | DO | DOMAIN | DYNAMIC | ENCODING | ENVIRONMENT | ESCAPE
     | ESQL | EVENT | EXCEPTION | EXIT | EXTERNAL | FIELD | FILTER | FINALIZE | FIRSTCHILD | FLOAT | FORMAT | FOUND
-    | FULL | FUNCTION | GMTTIME | GMTTIMESTAMP | HANDLER | HOUR | IDENTITY | IN | INF | INFINITY | INOUT | INT
-    | INTEGER | INTERVAL | INTO | IS | JAVA | LABEL | LANGUAGE | LAST | LASTCHILD | LIKE | LIST | MESSAGE | MINUTE
+    | FULL | FUNCTION | GMTTIME | GMTTIMESTAMP | HANDLER | HOUR | IDENTITY | INF | INFINITY | INOUT | INT
+    | INTEGER | INTERVAL | INTO | JAVA | LABEL | LANGUAGE | LAST | LASTCHILD | LIST | MESSAGE | MINUTE
     | MODE | MODULE | MONTH | NAME | NAMESPACE | NAN | NEXTSIBLING | NONE | NULLABLE | NUM | NUMBER | OF | OPTIONS
-    | OR | OUT | PARENT | PARSE | PATH | PLACING | PREVIOUSSIBLING | PROCEDURE | PUBLICKEYTOKEN | REFERENCE | RESULT
+    | OUT | PARENT | PARSE | PATH | PLACING | PREVIOUSSIBLING | PROCEDURE | PUBLICKEYTOKEN | REFERENCE | RESULT
     | RETURNS | SCHEMA | SECOND | SETS | SEVERITY | SHARED | SOME | SQLEXCEPTION | SQLSTATE | SQLWARNING | TERMINAL
     | THEN | TIME | TIMESTAMP | TO | TRACE | TYPE | USER | VALUE | VALUES | VERSION | WHERE | YEAR ;
 

@@ -79,7 +79,8 @@ def _steps(context: Any, source: Source) -> tuple[syntax.Step, ...]:
 
 
 def _step(context: Any, source: Source) -> syntax.Step:
-    left = None if context.left is None else field_name(context.left, source)
+    first = context.left or context.typed
+    left = None if first is None else field_name(first, source)
     right = None if context.right is None else field_name(context.right, source)
     named, space = (left, None) if right is None else (right, left)
     types = tuple(expressions.expression(item, source) for item in context.types)

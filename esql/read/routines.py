@@ -132,8 +132,12 @@ def program(context: Any, comments: tuple[syntax.Comment, ...], source: Source) 
         _only_declarations(item, source, "outside a routine")
     return syntax.Program(
         statements(context.body, source),
-        None if context.schema is None else paths.parts(context.schema),
-        tuple(paths.parts(part) for part in context.searched),
+        None if context.head is None else _prologue(context.head, source),
         comments,
         position=source.position(0, len(source.text)),
     )
+
+
+def _prologue(context: Any, source: Source) -> syntax.Prologue:
+    schema = None if context.schema is None else paths.parts(context.schema)
+    return syntax.Prologue(schema, tuple(paths.parts(part) for part in context.searched), position=source.of(context))

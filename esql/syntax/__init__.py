@@ -60,7 +60,7 @@ from esql.syntax.paths import (
     Step,
 )
 from esql.syntax.position import NOWHERE, Node, Position
-from esql.syntax.routines import Comment, External, Module, Parameter, Program, Returns, Routine
+from esql.syntax.routines import Comment, External, Module, Parameter, Program, Prologue, Returns, Routine
 from esql.syntax.statements import (
     Attach,
     Block,
@@ -192,6 +192,7 @@ __all__ = [
     "Position",
     "PositionCall",
     "Program",
+    "Prologue",
     "Propagate",
     "Qualifier",
     "Quantified",

@@ -69,6 +69,14 @@ class Comment(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Prologue(Node):
+    """`BROKER SCHEMA schema PATH path`: where the file's names belong, and which schemas are searched."""
+
+    schema: tuple[str, ...] | None
+    path: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Program(Node):
     """A .esql file, or the statements in a property of a node.
 
@@ -77,6 +85,5 @@ class Program(Node):
     """
 
     statements: tuple[Statement, ...]
-    schema: tuple[str, ...] | None = None
-    path: tuple[tuple[str, ...], ...] = ()
+    prologue: Prologue | None = None
     comments: tuple[Comment, ...] = field(default=(), compare=False, repr=False)
