@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from esql import syntax
 from esql.problems import SyntaxProblems
 from esql.read import functions, selects, trees  # noqa: F401 - they register what they build
+from esql.read.blocks import may_be_condition
 from esql.read.expressions import expression
 from esql.read.parser import TooDeepError, match_rule, report_depth, try_rule
 from esql.read.routines import program
@@ -51,13 +52,12 @@ def read_statements(data: bytes | str, name: str) -> syntax.Program:
     """
     source = decode(data, name)
     with _reading(source) as (stream, comments):
-        if not source.problems:
-            context = try_rule("nodeText", stream)
-            condition = None if context is not None else try_rule("filterText", stream)
-            if condition is not None:
-                return _built(lambda: _returned(condition, comments, source), source)
-        is_condition = all(token.text != ";" for token in stream.tokens[:-2])
-        context = _match("filterText" if is_condition and stream.tokens[1:] else "nodeText", stream, source)
+        context = None if source.problems else try_rule("nodeText", stream)
+        if context is None and may_be_condition(stream):
+            condition = _match("filterText", stream, source)
+            return _built(lambda: _returned(condition, comments, source), source)
+        if context is None:
+            context = _match("nodeText", stream, source)
         at = source.position(0, len(source.text))
         return _built(lambda: syntax.Program(statements(context.body, source), comments=comments, position=at), source)
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
+from esql.words import STATEMENTS
 
 if TYPE_CHECKING:
     from esql.read.source import Source
@@ -113,6 +115,18 @@ def starts_statement(stream: Any) -> bool:
     return stream.LA(1) in _STARTS or stream.LA(2) == Rules.COLON
 
 
+def may_be_condition(stream: Any) -> bool:
+    """Say whether a whole text may be one condition, rather than statements."""
+    stream.seek(0)
+    kind, after = stream.LA(1), stream.LA(2)
+    if kind == Rules.FOR:
+        return after in (Rules.ALL, Rules.ANY, Rules.SOME)
+    semicolons = sum(token.type == Rules.SEMICOLON for token in stream.tokens)
+    if kind in _STARTS - {Rules.CASE, Rules.PASSTHRU} or ending(stream) is not None or after == Rules.COLON:
+        return False
+    return semicolons <= 1 and get_close_matches(stream.LT(1).text.upper(), STATEMENTS, 1, 0.75) == []
+
+
 def starts_line(stream: Any, source: Source) -> bool:
     """Say whether the token here is the first of its line."""
     before = stream.LT(-1)
@@ -145,17 +159,13 @@ def swallowed_statement(context: Any, stream: Any, source: Source) -> Any:
 
 def _is_complete(token: Any) -> bool:
     """Say whether a statement may end with this token."""
-    return (
-        token.type
-        in (
-            Rules.IDENTIFIER,
-            Rules.QUOTED_IDENTIFIER,
-            Rules.STRING,
-            Rules.INTEGER_LITERAL,
-            Rules.NUMBER_LITERAL,
-            Rules.CLOSE,
-            Rules.CLOSE_INDEX,
-            Rules.CLOSE_BRACE,
-        )
-        or token.text.isalpha()
-    )
+    return token.type in (
+        Rules.IDENTIFIER,
+        Rules.QUOTED_IDENTIFIER,
+        Rules.STRING,
+        Rules.INTEGER_LITERAL,
+        Rules.NUMBER_LITERAL,
+        Rules.CLOSE,
+        Rules.CLOSE_INDEX,
+        Rules.CLOSE_BRACE,
+    ) or (token.text.isalpha() and token.type not in _STARTS)

@@ -72,7 +72,7 @@ class Recovery:
             elif found == "end of file":
                 return
             else:
-                self._orphan(found, open_blocks[0], stream)
+                self._orphan(found, open_blocks[0], recognizer)
 
     def _is_new_routine(self, stream: Any, open_blocks: list[blocks.Block]) -> bool:
         within = open_blocks[0].keyword not in blocks.HOLDING_ROUTINES
@@ -89,20 +89,25 @@ class Recovery:
         self._problem(token, wording.no_statement(stream))
         self._skip(stream)
 
-    def _orphan(self, found: str, block: blocks.Block, stream: Any) -> None:
+    def _orphan(self, found: str, block: blocks.Block, recognizer: Any) -> None:
+        stream = recognizer.getTokenStream()
         token = stream.LT(1)
-        if found in self._orphans:
-            self._orphans.remove(found)
-        elif found.startswith("END"):
-            inside = f": the {block.keyword} at line {self.source.line_of(block.start)} wants {block.closing}"
-            self._problem(token, f"{found} closes nothing here{inside if block.keyword else ''}")
-        else:
-            self._problem(token, f"{found} does not belong to any {wording.owner(found)} here")
+        is_end = found.startswith("END")
         stream.consume()
-        if found.startswith("END"):
+        if is_end:
             self._skip(stream)
         elif found in {"ELSEIF", "WHEN"}:
             self._skip_to(stream, (Rules.THEN,))
+        if found in self._orphans:
+            self._orphans.remove(found)
+        elif is_end and block.keyword not in ("", "BEGIN", "MODULE"):
+            wanted = f"the {block.keyword} at line {self.source.line_of(block.start)} wants {block.closing}"
+            self._problem(token, f"{found} does not close this block: {wanted}")
+            raise _UnclosedError(block.context, recognizer)
+        elif is_end:
+            self._problem(token, f"{found} closes nothing here")
+        else:
+            self._problem(token, f"{found} does not belong to any {wording.owner(found)} here")
 
     # ------------------------------------------------------------------ within a statement
 
@@ -166,6 +171,7 @@ class Recovery:
         block = blocks.block_of(context)
         if block is None:
             if type(context) is Rules.CreateRoutineStatementContext:
+                stream.seek(context.start.tokenIndex)
                 self._skip_to(stream, (Rules.BEGIN,), consume=False)
             else:
                 self._skip(stream)

@@ -15,12 +15,14 @@ _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codec
 class Source:
     """A text with a name; knows the line and column of every offset, and collects problems."""
 
-    __slots__ = ("_starts", "name", "problems", "text")
+    __slots__ = ("_starts", "name", "problems", "text", "unreliable")
 
     def __init__(self, text: str, name: str) -> None:
         self.text = text
         self.name = name
         self.problems: list[Problem] = []
+        # lines with a problem that is likely to look like others
+        self.unreliable: set[int] = set()
         self._starts = [0, *(end.end() for end in _LINE_END.finditer(text))]
 
     def position(self, start: int, end: int) -> Position:
@@ -45,6 +47,8 @@ class Source:
     def problem(self, start: int, end: int, text: str) -> None:
         """Write down a problem, the first one only at each place."""
         position = self.position(start, end)
+        if position.line in self.unreliable:
+            return
         if any((at.position.line, at.position.column) == (position.line, position.column) for at in self.problems):
             return
         begin = self._starts[position.line - 1]
