@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from esql import syntax
 from esql.format import names
 from esql.format.expressions import expression
 from esql.format.lines import Line, joined
@@ -17,7 +18,6 @@ from esql.format.statements import statement, statements
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from esql import syntax
 
 __all__ = ["format_expression", "format_program", "format_statement"]
 
@@ -48,12 +48,14 @@ def format_expression(node: syntax.Expression) -> str:
 
 def _lines(program: syntax.Program) -> Iterator[Line]:
     if program.prologue is not None:
-        yield from _prologue(program.prologue)
+        first = program.statements[0] if program.statements else None
+        yield from _prologue(program.prologue, ";" if isinstance(first, syntax.Empty) else "")
     yield from statements(program.statements, 0)
 
 
-def _prologue(node: syntax.Prologue) -> Iterator[Line]:
+def _prologue(node: syntax.Prologue, end: str) -> Iterator[Line]:
     if node.schema is not None:
-        yield Line(0, f"BROKER SCHEMA {names.dotted(node.schema)}", node.position)
+        # its `;` is optional, and would be taken from an empty statement behind it
+        yield Line(0, f"BROKER SCHEMA {names.dotted(node.schema)}{'' if node.path else end}", node.position)
     if node.path:
         yield Line(0, f"PATH {', '.join(map(names.dotted, node.path))};", node.position)

@@ -53,7 +53,8 @@ def joined(lines: Iterable[Line], comments: Sequence[syntax.Comment]) -> str:
         if 0 < last_line < at.line - 1 and not line.closes:
             out.append("")
         out.append(" " * (INDENT * line.indent) + line.text)
-        last_line = max(last_line, at.end_line)
+        # a line that stands for no piece, such as ELSE, leaves no gap to measure
+        last_line = max(last_line, at.end_line) if at.line else 0
     for comment in reversed(waiting):
         last_line = _put(comment, 0, out, last_line)
     return "\n".join(out) + "\n" if out else ""

@@ -521,12 +521,14 @@ IDENTIFIER : [\p{L}_] [\p{L}\p{Nd}_]* ;
 
 // The marks of an executable comment are blank space: what stands between them is part of the program.
 EXECUTABLE_MARK : ('/*!{' | '}!*/') -> channel(HIDDEN) ;
-BLOCK_COMMENT : '/*' .*? '*/' -> channel(HIDDEN) ;
+BLOCK_COMMENT : '/*' (~[!*] TO_END | STARS_TO_END | '!' (~[{*] TO_END | STARS_TO_END)) -> channel(HIDDEN) ;
+fragment TO_END : (~'*' | '*'+ ~[*/])* '*'+ '/' ;
+fragment STARS_TO_END : '*'+ ('/' | ~[*/] TO_END) ;
 LINE_COMMENT : '--' ~[\r\n]* -> channel(HIDDEN) ;
 SPACE : [ \t\r\n\f\u00A0\u2028\u2029\uFEFF\u001A]+ -> skip ;
 
 // What cannot be part of a program is a token too: the reader says where it starts.
 OPEN_STRING : '\'' (~'\'' | '\'\'')* ;
 OPEN_IDENTIFIER : '"' (~'"' | '""')* ;
-OPEN_COMMENT : '/*' (~'*' | '*' ~'/')* ;
+OPEN_COMMENT : '/*' ((~[!*] | '!' ~[{*] | '!'? '*'+ ~[*/]) (~'*' | '*'+ ~[*/])*)? '*'* ;
 ILLEGAL : . ;
