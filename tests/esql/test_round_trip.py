@@ -84,23 +84,38 @@ def nodes(value):
             yield from nodes(getattr(value, field.name))
 
 
-def test_every_kind_of_node_is_made():
-    """The strategies make every dataclass of the syntax, and what may be absent is there at times."""
-    seen, filled = set(), set()
+KINDS = {kind for kind in vars(syntax).values() if isinstance(kind, type) and issubclass(kind, syntax.Node)}
+# comments stand beside the tree, which the strategies do not make
+KINDS -= {syntax.Node, syntax.Comment}
 
-    @settings(briefly, max_examples=200, database=None, derandomize=True)
+
+def made(examples):
+    """Draw from every group of strategies; give the nodes by kind."""
+    drawn = {}
+
+    @settings(briefly, max_examples=examples, database=None, derandomize=True)
     @given(st.tuples(*trees.groups))
-    def look(made):
-        for node in nodes(made):
-            seen.add(type(node))
-            filled.update(
-                (type(node), field.name) for field in fields(node) if getattr(node, field.name) not in (None, ())
-            )
+    def look(groups):
+        for node in nodes(groups):
+            drawn.setdefault(type(node), []).append(node)
 
     look()
-    kinds = {kind for kind in vars(syntax).values() if isinstance(kind, type) and issubclass(kind, syntax.Node)}
-    # comments stand beside the tree, and no text says where it stands
-    kinds -= {syntax.Node, syntax.Comment}
-    assert kinds == seen - {syntax.Position}
-    wanted = {(kind, field.name) for kind in kinds for field in fields(kind)} - {(syntax.Program, "comments")}
+    return drawn
+
+
+def test_every_kind_of_node_is_made():
+    """The strategies make every dataclass of the syntax."""
+    assert set(made(100)) - {syntax.Position} == KINDS
+
+
+@pytest.mark.slow
+def test_every_optional_part_is_made():
+    """What may be absent from a node is there at times."""
+    filled = {
+        (kind, field.name)
+        for kind, drawn in made(1500).items()
+        for field in fields(kind)
+        if any(getattr(node, field.name) not in (None, ()) for node in drawn)
+    }
+    wanted = {(kind, field.name) for kind in KINDS for field in fields(kind)} - {(syntax.Program, "comments")}
     assert wanted == wanted & filled

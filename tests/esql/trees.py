@@ -183,24 +183,25 @@ declarations = st.one_of(
     st.builds(syntax.Declare, tuples(names, 1), st.just(syntax.DataType("REFERENCE")), fields),
 )
 parses = st.builds(syntax.Parse, small, bitstream_clauses(small))
+create_fields = st.builds(
+    syntax.CreateField,
+    fields,
+    optional(PLACEMENTS),
+    labels,
+    maybe,
+    truths,
+    maybe,
+    namespaces,
+    maybe,
+    optional(relative_paths(small)),
+    maybe,
+    optional(fields),
+    optional(parses),
+)
 tree_statements = st.one_of(
     st.builds(syntax.Attach, fields, fields, PLACEMENTS),
     st.builds(syntax.Detach, fields),
-    st.builds(
-        syntax.CreateField,
-        fields,
-        optional(PLACEMENTS),
-        labels,
-        maybe,
-        truths,
-        maybe,
-        namespaces,
-        maybe,
-        optional(relative_paths(small)),
-        maybe,
-        optional(fields),
-        optional(parses),
-    ),
+    create_fields,
     st.builds(syntax.DeleteField, fields, optional(PLACEMENTS)),
     st.builds(syntax.MoveTo, fields, fields),
     st.builds(syntax.MoveBy, fields, st.just("PARENT")),
@@ -297,6 +298,7 @@ node_texts = st.builds(syntax.Program, tuples(statements | routines))
 # one strategy for each group of nodes: together they make every node
 groups = (
     literals, small, operators(small), functions(small), functions(small), functions(small), lists(small), fields,
-    tree_statements, database_statements, controls, declarations, blocks(st.just(syntax.Empty())), routines, modules,
-    prologues, conditions, cast_types, st.builds(syntax.Program, st.just((syntax.Empty(),)), prologues),
+    create_fields, create_fields, parses, tree_statements, tree_statements, database_statements, controls, controls,
+    declarations, blocks(st.just(syntax.Empty())), routines, modules, prologues, conditions, cast_types,
+    st.builds(syntax.Program, st.just((syntax.Empty(),)), prologues),
 )  # fmt: skip
