@@ -89,7 +89,7 @@ def substring(source: Value, start: Value, length: Value = None, *, preposition:
 
 
 @function("POSITION")
-def position(search: Value, source: Value, start: Value = None, repeat: Value = None) -> int:
+def position(search: Value, source: Value, *, start: Value = None, repeat: Value = None) -> int:
     """The place of the n-th occurrence of a string in another, counted from 1; 0 where there is none.
 
     Form: POSITION(search IN source FROM start REPEAT repeat). A negative repeat looks backwards, from the end unless
