@@ -44,6 +44,7 @@ class MqCfh(Header):
     __slots__ = ()
     name = "MQPCF"
     formats = ("MQADMIN", "MQEVENT", "MQPCF")
+    whole = True
 
     def measure(self, portion: Portion) -> tuple[int, Follow]:
         laid, _ = _open(portion)
