@@ -316,6 +316,13 @@ def subflow_ends(subject: Subject) -> Iterator[Finding]:
             yield Finding(use.place, f"{use.label} is the name of a terminal, which has no dots", use.label)
 
 
+def subflow_names(subject: Subject) -> Iterator[Finding]:
+    """Subflows with the name of a node type, which nodes could no longer be of."""
+    flow = subject.flow
+    if flow.is_subflow and (flow.name in (INPUT, OUTPUT) or subject.known.catalog.get(flow.name)):
+        yield Finding(flow.place, f"there is a node type {flow.name}; give the subflow another name", flow.name)
+
+
 def subflows_in_themselves(subject: Subject) -> Iterator[Finding]:
     """Subflows that hold themselves, at any depth."""
     for use in subject.flow.nodes:
@@ -376,6 +383,7 @@ PASSES: Final[tuple[Callable[[Subject], Iterator[Finding]], ...]] = (
     sources_and_reach,
     cycles,
     subflow_ends,
+    subflow_names,
     subflows_in_themselves,
     promotions,
 )
