@@ -56,7 +56,7 @@ def write_message(root: Element) -> tuple[Descriptor, bytes]:
         return _write_alone(chain[0], descriptor, template)
     follows = _announcements(chain, descriptor)
     pieces = []
-    for link, before, after in zip(chain, follows, [*follows[1:], None], strict=True):
+    for link, before, after in zip(chain, follows, [*follows, None][1:], strict=True):
         form = Form(before.encoding, before.ccsid, template, after if isinstance(link.owner, Header) else None)
         pieces.append(_write(link, form))
     if follows and follows[0].format != descriptor.format:

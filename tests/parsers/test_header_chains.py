@@ -237,6 +237,14 @@ def test_pcf_is_the_body() -> None:
     assert write_message(mine) == (Descriptor(format="MQEVENT"), pcf[:28] + struct.pack("<i", 2033) + pcf[32:])
 
 
+def test_a_message_without_a_body() -> None:
+    """A Root that has nothing below it but a descriptor is a message of no bytes."""
+    root = output()
+    for name in ("MQDLH", "MQRFH2", "BLOB"):
+        part(root, name).detach()
+    assert write_message(root) == (chain().descriptor, b"")
+
+
 def test_a_garbled_header_says_where() -> None:
     """A header that cannot be read is named with its offset in the message; the body is never guessed at."""
     received = chain()
