@@ -85,8 +85,12 @@ def marked(place: Place, text: str, about: str, number: int, line: str) -> Probl
         line = ""
     start = line.find(about, place.column - 1) if about else -1
     column, width = (start + 1, len(about)) if start >= 0 else (place.column, 1)
-    shown = "".join(c if c.isprintable() else " " if c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in line.rstrip())
-    return Problem(place.file, place.line, column, number, text, shown, width)
+    return Problem(place.file, place.line, column, number, _printable(text), _printable(line.rstrip()), width)
+
+
+def _printable(text: str) -> str:
+    """A text without what a terminal would obey; as many characters, so that columns stay."""
+    return "".join(c if c.isprintable() else " " if c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def _line_of_file(place: Place) -> str:
