@@ -13,8 +13,8 @@ from engine.sharing import copy, read_only
 from engine.step import step
 from engine.tree import Element
 from engine.writing import write_message
+from tests.parsers.folder_samples import mqrfh2
 from tests.parsers.samples import BIG, LITTLE, SAMPLES, Writer
-from tests.parsers.test_mqrfh2 import mqrfh2
 
 BODY = b"\x00\x01 body \xff"
 

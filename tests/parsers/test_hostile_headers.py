@@ -15,10 +15,10 @@ from engine.sharing import copy, read_only
 from engine.source import Handle
 from engine.tree import Element
 from engine.writing import write_message
+from tests.parsers.folder_samples import mqrfh2
 from tests.parsers.samples import BIG, FORMS, LITTLE, SAMPLES, Writer, tree, write
 from tests.parsers.test_mqcfh import every_kind, pcf
 from tests.parsers.test_mqrfh import mqrfh
-from tests.parsers.test_mqrfh2 import mqrfh2
 from tests.parsers.test_mqrmh import mqrmh
 
 VALID: dict[str, Callable[[int, int], bytes]] = {
