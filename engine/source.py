@@ -34,7 +34,9 @@ EXPAND: Final = _Mark()
 class Source:
     """What a lazy element asks of the parser that owns its bytes; a handle is the parser's own mark of a place there.
 
-    `first` and `every` may answer EXPAND: the element then makes all its children and looks for itself.
+    `first` and `every` may answer EXPAND: the element then makes all its children and looks for itself. A place stays
+    equal to itself as long as it is kept. Where the first child is a VALUE it has no name, and its value is also that
+    of the element.
     """
 
     __slots__ = ()
@@ -77,3 +79,18 @@ class Domain:
 
 
 GENERIC: Final = Domain()
+
+
+def owner_of(element: Element) -> Domain:
+    """The domain of an element: its own, or that of the nearest element above which has one for it."""
+    at: Element | None = element
+    while at is not None:
+        if at.domain is not None:
+            return at.domain
+        above = at.parent
+        if above is not None and above.domain is not None:
+            inner = above.domain.inner(at.name)
+            if inner is not None:
+                return inner
+        at = above
+    return GENERIC
