@@ -6,8 +6,8 @@ read-only tree is itself the source of its copies: a copy takes over one level o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
 from engine.source import UNREAD, Handle, Source, Value
 from engine.state import CHANGED, EDITED, EXPANDED, READ_ONLY, REPLACED, RESTRUCTURED, RETYPED, SHARES, VALUED
@@ -126,6 +126,25 @@ def _bare(element: Element, parent: Element | None = None) -> Element:
     return twin
 
 
+class _Each(Sequence[Element]):
+    """The children of an element that a step matches; each is made when it is asked for."""
+
+    __slots__ = ("_element", "_wanted")
+
+    def __init__(self, element: Element, wanted: Step) -> None:
+        self._element = element
+        self._wanted = wanted
+
+    def __len__(self) -> int:
+        return self._element.count(self._wanted)
+
+    def __getitem__(self, at: Any) -> Any:
+        found = self._element.nth(self._wanted, at + 1)
+        if found is None:
+            raise IndexError(at)
+        return found
+
+
 class _Shared(Source):
     """An edited tree as the source of its copies: a handle is one of its elements."""
 
@@ -147,8 +166,8 @@ class _Shared(Source):
     def first(self, handle: Element, wanted: Step) -> Element | None:
         return handle.child(wanted)
 
-    def every(self, handle: Element, wanted: Step) -> list[Element]:
-        return handle.every(wanted)
+    def every(self, handle: Element, wanted: Step) -> _Each:
+        return _Each(handle, wanted)
 
     def take_over(self, element: Element) -> None:
         edited: Element = element.handle
