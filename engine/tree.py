@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from engine.errors import BrokerError
-from engine.source import EXPAND, KIND, NAME, UNREAD, VALUE, Domain, Handle, Source, Value, owner_of
+from engine.source import EXPAND, KIND, NAME, UNREAD, VALUE, Domain, Handle, Source, Value, leading, owner_of
 from engine.state import EDITED, EXPANDED, READ_ONLY, REPLACED, RESTRUCTURED, SHARES, TYPED, VALUED, ask_types, retype
 from engine.step import Repeats, Step, enter, is_above, leave, release, step
 
@@ -56,9 +56,9 @@ class Element:
         if value is UNREAD:
             value = self._value = self.source.value(self.handle)
         if value is None and self._first is not None:
-            first = self.first_child
-            if first is not None and first._type & KIND == VALUE:
-                return first.value
+            leads = leading(self)
+            if leads is not None:
+                return leads.value
         return value
 
     @value.setter
@@ -66,9 +66,9 @@ class Element:
         if not self.state & EDITED:
             self._touch()
         if self._first is not None:
-            first, own = self.first_child, self.source.value(self.handle) if self._value is UNREAD else self._value
-            if own is None and first is not None and first._type & KIND == VALUE:
-                first.value = value
+            leads, own = leading(self), self.source.value(self.handle) if self._value is UNREAD else self._value
+            if own is None and leads is not None:
+                leads.value = value
                 return
         if not self.state & VALUED:
             self.state |= VALUED
@@ -344,10 +344,10 @@ class Element:
             self._link(child)
         if shares:
             self._value = UNREAD
-        elif made and made[0]._type & KIND == VALUE:
+        elif (leads := leading(self)) is not None:
             if self.state & VALUED:
-                made[0]._value = self._value
-                made[0].state |= EDITED | VALUED
+                leads._value = self._value
+                leads.state |= EDITED | VALUED
             self._value = None
         if appended is not None:
             self._link(appended)
