@@ -18,6 +18,14 @@ UNITS = 3
 LIMITS = {"A": (6, 8), "B": (999_999_999, 104_857_600)}  # depth and length
 QUEUES = st.sampled_from(["A", "B", "NONE"])
 IDS = st.sampled_from([NO_ID, b"a" * 24, b"b" * 24])
+DESCRIPTORS = st.builds(
+    Descriptor,
+    priority=st.integers(0, 9),
+    persistence=st.integers(0, 1),
+    msg_id=IDS,
+    correl_id=IDS,
+    group_id=IDS,
+)
 WANTED_IDS = st.sampled_from([b"", NO_ID, b"a" * 24, b"b" * 24])
 
 
@@ -70,33 +78,19 @@ class QueuesAgainstLists(RuleBasedStateMachine):
     @rule(
         unit=st.integers(0, UNITS - 1),
         queue=QUEUES,
-        priority=st.integers(0, 9),
-        persistence=st.integers(0, 1),
-        ids=st.tuples(IDS, IDS, IDS),
+        descriptor=DESCRIPTORS,
         body=st.binary(max_size=9),
         syncpoint=st.booleans(),
     )
-    def put(
-        self,
-        unit: int,
-        queue: str,
-        priority: int,
-        persistence: int,
-        ids: tuple[bytes, bytes, bytes],
-        body: bytes,
-        syncpoint: bool,
-    ) -> None:
+    def put(self, unit: int, queue: str, descriptor: Descriptor, body: bytes, syncpoint: bool) -> None:
         chosen, reason = self.units[unit], self.refusal(queue, body)
-        descriptor = Descriptor(
-            priority=priority, persistence=persistence, msg_id=ids[0], correl_id=ids[1], group_id=ids[2]
-        )
         if reason:
             with pytest.raises(MessageException) as caught:
                 chosen.work.put(queue, descriptor, body, syncpoint=syncpoint)
             assert reason == caught.value.reason
             return
         put = chosen.work.put(queue, descriptor, body, syncpoint=syncpoint)
-        if ids[0] == NO_ID:
+        if descriptor.msg_id == NO_ID:
             assert put.msg_id not in self.ids
             self.ids.add(put.msg_id)
         assert put == descriptor._replace(msg_id=put.msg_id, put_date=put.put_date, put_time=put.put_time)
