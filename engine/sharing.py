@@ -65,7 +65,7 @@ def read_only(element: Element) -> Element:
     view = _bare(element)
     if element.state & EDITED:
         view.source, view.handle, view._value = SHARED, element, UNREAD
-        view.state = SHARES | element.state & VALUED
+        view.state = SHARES | _valued(element)
     view.state |= READ_ONLY
     return view
 
@@ -126,6 +126,11 @@ def _bare(element: Element, parent: Element | None = None) -> Element:
     return twin
 
 
+def _valued(element: Element) -> int:
+    """Whether a value was given to an element itself, once that is settled: asking for its type does so."""
+    return element.state & VALUED if element.type is not None else 0
+
+
 class _Each(Sequence[Element]):
     """The children of an element that a step matches; each is made when it is asked for."""
 
@@ -160,7 +165,7 @@ class _Shared(Source):
         twin = _bare(handle, parent)
         if handle.state & EDITED:
             twin.source, twin.handle, twin._value = self, handle, UNREAD
-            twin.state = handle.state & (REPLACED | VALUED) | SHARES
+            twin.state = handle.state & REPLACED | _valued(handle) | SHARES
         return twin
 
     def first(self, handle: Element, wanted: Step) -> Element | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from engine.errors import BrokerError
-from engine.source import EXPAND, KIND, NAME, UNREAD, VALUE, Domain, Handle, Source, Value, leading, owner_of
+from engine.source import EXPAND, NAME, UNREAD, Domain, Handle, Source, Value, leading, owner_of
 from engine.state import EDITED, EXPANDED, READ_ONLY, REPLACED, RESTRUCTURED, SHARES, TYPED, VALUED, ask_types, retype
 from engine.step import Repeats, Step, enter, is_above, leave, release, step
 
@@ -79,7 +79,9 @@ class Element:
     @property
     def type(self) -> int:
         """The element's type; a name that was given a value has become the domain's kind of field."""
-        return self.owner.valued_type if self._type == NAME and self.state & VALUED else self._type
+        if self._type != NAME or not self.state & VALUED or (valued := self.owner.valued_type) == NAME:
+            return self._type
+        return valued if self.first_child is None or self.state & VALUED else NAME
 
     @property
     def owner(self) -> Domain:
@@ -113,15 +115,12 @@ class Element:
         if wanted.types:
             ask_types(self)
         if not self.state & EXPANDED:
-            handle = self.source.first(self.handle, wanted)
+            handle = self.source.first(self.handle, wanted) if wanted.name else EXPAND
             if handle is EXPAND:
                 self._expand()
             elif handle is not None:
                 known = self._made(handle)
-                if wanted.name or known._type & KIND != VALUE:
-                    self._found[wanted] = known  # type: ignore[index]  # _made has set it
-                else:
-                    self._expand()
+                self._found[wanted] = known  # type: ignore[index]  # _made has set it
                 return known
         return self._linked(wanted)
 
@@ -348,6 +347,7 @@ class Element:
             if self.state & VALUED:
                 leads._value = self._value
                 leads.state |= EDITED | VALUED
+                self.state &= ~VALUED
             self._value = None
         if appended is not None:
             self._link(appended)
@@ -360,8 +360,8 @@ class Element:
             if wanted.types:
                 ask_types(self)
             if not self.state & EXPANDED:
-                answer = self.source.every(self.handle, wanted)
-                if answer is EXPAND or (answer and not wanted.name and self._made(answer[0])._type & KIND == VALUE):
+                answer: Any = self.source.every(self.handle, wanted) if wanted.name else EXPAND
+                if answer is EXPAND:
                     self._expand()
                 else:
                     placed = answer
