@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 XMLNS_URI: Final = "http://www.w3.org/2000/xmlns/"
 XML_URI: Final = "http://www.w3.org/XML/1998/namespace"
 _NIL: Final = "{http://www.w3.org/2001/XMLSchema-instance}nil"
+_CROWD: Final = 100
 _EXACT: Final = 0xFFFFFFFF
 
 # A handle is an lxml node, an Item, or a tuple (node, what, key) for what lxml keeps in a node's fields.
@@ -51,6 +52,7 @@ class Document(Source):
 
     __slots__ = (
         "_alone",
+        "_crowded",
         "_data",
         "_direct",
         "_expansions",
@@ -80,6 +82,7 @@ class Document(Source):
         self._alone = root.getnext() is None and root.getprevious() is None
         self._direct = not self.spaced and not self.instructed
         self._untangled = flavour.mixed
+        self._crowded: dict[etree._Element, dict[str, str]] = {}
         self._expansions: dict[str, tuple[Item, ...]] = {}
 
     # What Source asks for
@@ -87,7 +90,8 @@ class Document(Source):
     def value(self, handle: Handle) -> Value:
         kind = handle.__class__
         if kind is tuple:
-            return _field_value(*handle)
+            crowd = self._crowded.get(handle[0]) if handle[1] is Kind.NAMESPACE else None
+            return _field_value(*handle) if crowd is None else crowd[handle[2]]
         if kind is Item:
             return handle.value
         text: str | None = handle.text
@@ -224,7 +228,10 @@ class Document(Source):
     def _inside(self, node: etree._Element) -> Iterator[Handle]:
         flavour = self.flavour
         if self.spaced:
-            for prefix in own_prefixes(node):
+            declared = own_declarations(node)
+            if len(declared) > _CROWD:  # lxml goes through all of them for each
+                self._crowded[node] = declared
+            for prefix in declared:
                 yield node, Kind.NAMESPACE, prefix
         if self.attributed:
             for key in node.attrib:
@@ -306,14 +313,14 @@ def qualified(node: etree._Element) -> str:
     return f"{node.prefix}:{name}" if node.prefix else name
 
 
-def own_prefixes(node: etree._Element) -> list[str]:
-    """The prefixes that an element declares itself; the default namespace's is empty."""
-    prefixes = []
-    for event, declared in etree.iterwalk(node, events=("start-ns", "start")):
+def own_declarations(node: etree._Element) -> dict[str, str]:
+    """The prefixes that an element declares itself, with their namespaces; the default namespace's prefix is empty."""
+    declared: dict[str, str] = {}
+    for event, what in etree.iterwalk(node, events=("start-ns", "start")):
         if event == "start":
             break
-        prefixes.append(declared[0])
-    return prefixes
+        declared[what[0]] = what[1]
+    return declared
 
 
 def compact_declaration(declaration: Item) -> Item:

@@ -26,7 +26,6 @@ def expand(name: str, document_type: str) -> tuple[Item, ...]:
             resolve_entities="internal",  # type: ignore[arg-type]  # newer than the stubs
             no_network=True,
             load_dtd=False,
-            collect_ids=False,
         )
         return _items(etree.fromstring(f"<!DOCTYPE x {inside}<x>&{name};</x>".encode(), parser))
     except etree.XMLSyntaxError as error:
@@ -38,7 +37,7 @@ def expand(name: str, document_type: str) -> tuple[Item, ...]:
 def _items(node: etree._Element) -> tuple[Item, ...]:
     """What is in an element, as items: attributes, text and elements."""
     items = []
-    for key, text in dict[str, str](node.attrib).items():  # type: ignore[arg-type]  # str for a parsed document
+    for key, text in dict[str, str](node.attrib.items()).items():  # type: ignore[arg-type]  # str for a parsed document
         namespace, _, name = key[1:].rpartition("}") if key[0] == "{" else ("", "", key)
         items.append(Item(kinds.ATTRIBUTE, name, text, namespace=namespace))
     if node.text:

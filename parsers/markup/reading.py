@@ -18,6 +18,9 @@ MAX_DEPTH: Final = 512
 _UNDERSTOOD: Final = {1208: "utf-8", 819: "iso-8859-1"}
 _TOO_DEEP: Final = etree.XPath("/*" * (MAX_DEPTH + 1), smart_strings=False)
 _UNDEFINED_PREFIX: Final = 201  # libxml2's XML_NS_ERR_UNDEFINED_NAMESPACE
+MAX_ATTRIBUTES: Final = 1024  # of one element: libxml2 looks through all of them for each
+_CROWDED: Final = etree.XPath(f"//*[@*[{MAX_ATTRIBUTES + 1}]]", smart_strings=False)
+MAX_DEFAULTS: Final = 50_000_000  # characters of a DTD, times the elements that could have them as defaults
 _SNIPPET: Final = 24
 _BLANK: Final = b" \t\r\n\0"
 _ORDER_MARKS: Final = {b"\xfe\xff": 1201, b"\xff\xfe": 1202}
@@ -49,6 +52,7 @@ def _parser(how: How) -> etree.XMLParser:
 
 
 def _new_parser(how: How) -> etree.XMLParser:
+    """A parser that opens nothing: collect_ids=False is left out, for it makes libxml2 load external DTDs."""
     keep = how.keep
     return etree.XMLParser(
         encoding=how.encoding,
@@ -63,7 +67,6 @@ def _new_parser(how: How) -> etree.XMLParser:
         remove_blank_text=not how.blanks,
         remove_comments=not keep.comments,
         remove_pis=not keep.instructions,
-        collect_ids=False,
     )
 
 
@@ -74,12 +77,17 @@ def read_document(portion: Portion, keep: Retention, *, spaces: bool = True) -> 
     if encoding is None:
         data, encoding = _text(portion, data).encode(), "utf-8"
     how = How(encoding, keep, keep.blanks or _has_marks(data), _has_defaults(data))
+    if how.defaults and data.rfind(b"]") * data.count(b"<") > MAX_DEFAULTS:
+        _refuse("the defaults of attributes could be larger than the document by far", portion.start, 1, 1)
     try:
-        return Read(etree.fromstring(data, _parser(how)), data, encoding)
+        read = Read(etree.fromstring(data, _parser(how)), data, encoding)
     except etree.XMLSyntaxError as error:
         if not data.strip(_BLANK):
             return None
-        return _read_again(portion, data, how, error, spaces=spaces)
+        read = _read_again(portion, data, how, error, spaces=spaces)
+    if len(data) > 2 * MAX_ATTRIBUTES and (how.defaults or data.count(b"=") > MAX_ATTRIBUTES):
+        _limit(portion, read, _CROWDED, f"an element has more than {MAX_ATTRIBUTES} attributes")
+    return read
 
 
 def _text(portion: Portion, data: bytes) -> str:
@@ -140,12 +148,18 @@ def _read_deep(portion: Portion, data: bytes, how: How, *, spaces: bool) -> Read
         if "Excessive depth" in str(error):
             error.msg = refused
         read = _read_again(portion, data, how, error, spaces=spaces)
-    deep: Any = _TOO_DEEP(read.root)
-    if deep:
-        line: int = deep[0].sourceline or 1
-        at = sum(len(text) + 1 for text in data.split(b"\n", line)[: line - 1])
-        _refuse(refused, portion.start + _original(data, at, portion, how.encoding), line, 1)
+    _limit(portion, read, _TOO_DEEP, refused)
     return read
+
+
+def _limit(portion: Portion, read: Read, excess: etree.XPath, text: str) -> None:
+    """Refuse a document in which something is found that is beyond a limit."""
+    found: Any = excess(read.root)
+    if not found:
+        return
+    line: int = found[0].sourceline or 1
+    at = sum(len(before) + 1 for before in read.data.split(b"\n", line)[: line - 1])
+    _refuse(text, portion.start + _original(read.data, at, portion, read.encoding), line, 1)
 
 
 def _code(error: etree.XMLSyntaxError) -> int:

@@ -1,4 +1,4 @@
-"""Random edits of what was read: what is written is what a plain eager tree says, and the shared document stays clean."""
+"""Random edits of what was read: what is written is what a plain tree says, and the shared document stays clean."""
 
 from __future__ import annotations
 

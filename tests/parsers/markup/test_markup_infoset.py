@@ -12,6 +12,7 @@ from lxml import etree
 from engine.state import EXPANDED
 from engine.step import step
 from engine.tree import Element
+from parsers.ccsid import codec
 from tests.parsers.markup.documents import XMLNS, Mark, Tag, body, documents, text_of, write
 
 CCSIDS = [1208, 1200, 1202, 13488, 819, 912, 1252, 5348, 37, 500, 1047, 1140, 932]
@@ -130,8 +131,6 @@ def fits(text: str, codec: str) -> bool:
 @settings(max_examples=60)
 def test_what_is_written_is_what_was_read(domain: str, tag: Tag, ccsid: int, target: int, declared: bool) -> None:
     """A document canonicalises the same after it was read and written, in any CCSID that has its characters."""
-    from parsers.ccsid import codec
-
     encoding = 273 if ccsid in {1200, 13488} else 546
     text = text_of(tag)
     if declared:
