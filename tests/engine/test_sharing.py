@@ -21,6 +21,7 @@ def test_a_value_read_before_a_change_is_not_kept() -> None:
     top.add("", "old", type_=VALUE)
     twin = copy(read_only(top))
     assert twin.value == "old"
+    twin.add("more")
     assert twin.first_child is not None
     twin.first_child.value = "new"
     assert (twin.value, top.value) == ("new", "old")
