@@ -45,7 +45,7 @@ def _items(node: etree._Element) -> tuple[Item, ...]:
     for child in node:
         if isinstance(child.tag, str):
             namespace, _, name = child.tag[1:].rpartition("}") if child.tag[0] == "{" else ("", "", child.tag)
-            items.append(Item(kinds.ELEMENT, name, None, _items(child), namespace))
+            items.append(Item(kinds.ELEMENT, name, child.text, _items(child), namespace))
         if child.tail:
             items.append(Item(kinds.CONTENT, "", child.tail))
     return tuple(items)
