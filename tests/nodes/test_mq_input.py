@@ -262,7 +262,7 @@ def test_without_transaction(wired: str, notes: str, errors: tuple[int, ...], mo
     work.commit()
     assert list(errors) == turns(input_flow(wired, transactionMode=mode), queues)
     assert notes.split() == [arrival.body.decode() for arrival in queues.browse("NOTES")]
-    assert [0, 0] == [queues.depth("IN"), queues.depth("DLQ")]
+    assert [queues.depth("IN"), queues.depth("DLQ")] == [0, 0]
 
 
 def test_an_unparseable_message_without_transaction_is_put_away() -> None:
@@ -279,7 +279,7 @@ def test_a_poison_message_does_not_stop_the_next() -> None:
         work.put("IN", LETTER, body)
     work.commit()
     assert turns(input_flow("O", validateTiming="complete", messageDomainProperty="XMLNSC"), queues) == []
-    assert ([b"O"], 1) == ([arrival.body for arrival in queues.browse("NOTES")], queues.depth("DLQ"))
+    assert ([arrival.body for arrival in queues.browse("NOTES")], queues.depth("DLQ")) == ([b"O"], 1)
 
 
 class Looking:
@@ -342,7 +342,7 @@ def test_domain() -> None:
     properties = looked(LETTER, BODY, **given).root.at("Properties")
     assert properties is not None
     fields = {child.name: child.value for child in properties}
-    assert ["S", "T", "W"] == [fields[name] for name in ("MessageSet", "MessageType", "MessageFormat")]
+    assert [fields[name] for name in ("MessageSet", "MessageType", "MessageFormat")] == ["S", "T", "W"]
 
 
 def test_topic() -> None:
@@ -362,7 +362,7 @@ def test_topic_of_a_message_that_cannot_be_read(timing: str) -> None:
     work.put("IN", LETTER._replace(format="MQDEAD"), b"DLH short")
     work.commit()
     assert turns(input_flow("O", topicProperty="t", validateTiming=timing), queues) == []
-    assert ([0, 1], []) == ([queues.depth("IN"), queues.depth("DLQ")], queues.browse("NOTES"))
+    assert ([queues.depth("IN"), queues.depth("DLQ")], queues.browse("NOTES")) == ([0, 1], [])
 
 
 def test_empty_queue() -> None:
