@@ -19,26 +19,11 @@ from engine.work import QueueAttributes
 
 Folder: TypeAlias = "list[tuple[str, Any]]"
 
-LETTER = Descriptor(
-    msg_id=b"m" * 24,
-    correl_id=b"c" * 24,
-    group_id=b"g" * 24,
-    format="MQSTR",
-    user_identifier="ada",
-    accounting_token=b"t" * 32,
-    appl_identity_data="identity",
-    put_appl_type=11,
-    put_appl_name="app",
-    put_date="20010203",
-    put_time="04050607",
-    appl_origin_data="orig",
-    expiry=500,
-    report=0,
-    reply_to_q="REPLY",
-    reply_to_q_mgr="THERE",
-)
 IDENTITY = {"user_identifier": "ada", "accounting_token": b"t" * 32, "appl_identity_data": "identity"}
 ORIGIN = {"put_appl_type": 11, "put_appl_name": "app", "put_date": "20010203", "appl_origin_data": "orig"}
+IDS = {"msg_id": b"m" * 24, "correl_id": b"c" * 24, "group_id": b"g" * 24}
+REPLY_TO = {"reply_to_q": "REPLY", "reply_to_q_mgr": "THERE"}
+LETTER = Descriptor(**IDS, **REPLY_TO, **IDENTITY, **ORIGIN, put_time="04050607", format="MQSTR", expiry=500)
 NO_IDENTITY = {"user_identifier": "", "accounting_token": NO_TOKEN, "appl_identity_data": ""}
 OURS = {"put_appl_type": 26, "put_appl_name": "Penstock", "appl_origin_data": ""}
 NOBODY = {"put_appl_type": 0, "put_appl_name": "", "appl_origin_data": ""}
@@ -65,6 +50,10 @@ def fill(element: Element, content: object) -> None:
             fill(element.add(name), value)
         else:
             element.add(name, value)
+
+
+def one(**fields: object) -> Folder:
+    return [("DestinationData", list(fields.items()))]
 
 
 def message_of(descriptor: Descriptor = LETTER, mq: Folder | None = None, **facts: Any) -> Message:
@@ -193,24 +182,19 @@ LISTS: list[tuple[str, Folder, dict[str, object], dict[str, list[dict[str, objec
     ),
     (
         "every field",
-        [
-            (
-                "DestinationData",
-                [
-                    ("queueName", "ONE"),
-                    ("queueManagerName", "THERE"),
-                    ("transactionMode", "yes"),
-                    ("persistenceMode", "asQdef"),
-                    ("newMsgId", "no"),
-                    ("newCorrelId", "no"),
-                    ("segmentationAllowed", "yes"),
-                    ("alternateUserAuthority", "no"),
-                    ("replyToQ", "R"),
-                    ("replyToQMgr", "M"),
-                    ("unheardOf", "x"),
-                ],
-            )
-        ],
+        one(
+            queueName="ONE",
+            queueManagerName="THERE",
+            transactionMode="yes",
+            persistenceMode="asQdef",
+            newMsgId="no",
+            newCorrelId="no",
+            segmentationAllowed="yes",
+            alternateUserAuthority="no",
+            replyToQ="R",
+            replyToQMgr="M",
+            unheardOf="x",
+        ),
         {"newMsgId": True, "newCorrelId": True},
         {
             "ONE": [
@@ -220,18 +204,13 @@ LISTS: list[tuple[str, Folder, dict[str, object], dict[str, list[dict[str, objec
     ),
     (
         "automatic and NULL leave what the node says",
-        [("DestinationData", [("queueName", "ONE"), ("segmentationAllowed", "automatic"), ("newMsgId", None)])],
+        one(queueName="ONE", segmentationAllowed="automatic", newMsgId=None),
         {"segmentationAllowed": True},
         {"ONE": [{"msg_flags": 1, "msg_id": b"m" * 24}]},
     ),
     (
         "values by other spellings",
-        [
-            (
-                "DestinationData",
-                [("queueName", "ONE"), ("segmentationAllowed", True), ("persistenceMode", "YES"), ("newMsgId", "No")],
-            )
-        ],
+        one(queueName="ONE", segmentationAllowed=True, persistenceMode="YES", newMsgId="No"),
         {"newMsgId": True},
         {"ONE": [{"msg_flags": 1, "persistence": 1, "msg_id": b"m" * 24}]},
     ),
@@ -293,10 +272,6 @@ def test_transaction_mode_of_a_destination() -> None:
     ]
     evaluated(work, message_of(mq=data), {"destinationMode": "list"})
     assert [queues.depth("ONE"), queues.depth("TWO")] == [1, 0]
-
-
-def one(**fields: object) -> Folder:
-    return [("DestinationData", list(fields.items()))]
 
 
 LISTED = {"destinationMode": "list"}
