@@ -14,7 +14,7 @@ from lxml import etree
 
 from engine.received import Part
 from engine.sharing import appended_children, changed_children, written
-from engine.source import leading
+from engine.source import Value, leading
 from engine.state import EDITED, EXPANDED, REPLACED, RESTRUCTURED, VALUED
 from engine.tree import Element
 from parsers.markup.document import Document
@@ -192,17 +192,17 @@ class Writer:
             return None
         changes: list[_Change] = []
         below: list[tuple[etree._Element, Element]] = []
-        if state & VALUED and not (state & EXPANDED and leading(held) is not None):
+        if state & VALUED and not (state & EXPANDED and held._value is None and leading(held) is not None):
             if document.cdata or (document.flavour.compact and len(node)):
                 return None
-            changes.append(_Change("text", node, "", self._text(held) or None))
+            changes.append(_Change("text", node, "", self._text(held, held._value) or None))
         for place, child in changed_children(held):
             if place.__class__ is etree._Element:
                 below.append((place, child))
             elif place.__class__ is tuple and place[1] in _FIELDS and not child.state & REPLACED:
                 if place[1] is Kind.ATTRIBUTE and not _settable(place[2], node, document):
                     return None
-                changes.append(_Change(place[1].value, place[0], place[2], self._text(child)))
+                changes.append(_Change(place[1].value, place[0], place[2], self._text(child, child.value)))
             else:
                 return None
         if held._last is not None and not self._append(held, node, document, changes):
@@ -224,7 +224,7 @@ class Writer:
                     name_of(name)
                 except Unwritable as error:
                     raise unwritable(child, str(error)) from error
-                changes.append(_Change("attribute", node, name, self._text(child)))
+                changes.append(_Change("attribute", node, name, self._text(child, child.value)))
             elif kind is Kind.NAMESPACE:
                 return False
             else:
@@ -233,8 +233,8 @@ class Writer:
             changes.append(_Change("append", node, "", self._placeholder(content, _scope_of(node, document))))
         return True
 
-    def _text(self, element: Element) -> str:
-        text = text_of(element.value, compact=self._flavour.compact)
+    def _text(self, element: Element, value: Value) -> str:
+        text = text_of(value, compact=self._flavour.compact)
         try:
             check(text)
         except Unwritable as error:

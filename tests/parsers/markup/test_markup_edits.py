@@ -343,7 +343,7 @@ EDITS = [
 
 @pytest.mark.parametrize("domain", ["XML", "XMLNS", "XMLNSC"])
 @given(data=st.data())
-@settings(max_examples=100)
+@settings(max_examples=50)
 def test_edited_trees_are_written_as_a_plain_tree_says(domain: str, data: st.DataObject) -> None:
     """Edits of two documents, of copies and of copies of copies, in any order, leave each tree as its model."""
     spaces = domain != "XML"
