@@ -86,7 +86,7 @@ def _case(node: syntax.CaseStatement, indent: int) -> Iterator[Line]:
     for branch in node.branches:
         yield opening(indent, f"WHEN {assigned(branch.condition)} THEN", branch, branch.condition)
         yield from statements(branch.body, indent + 1)
-    yield from _otherwise(node.otherwise, indent)
+    yield from _otherwise(node, indent)
     yield closing(indent, "END CASE;", node)
 
 
@@ -96,14 +96,14 @@ def _if(node: syntax.If, indent: int) -> Iterator[Line]:
         yield opening(indent, f"{word} {assigned(branch.condition)} THEN", branch, branch.condition)
         yield from statements(branch.body, indent + 1)
         word = "ELSEIF"
-    yield from _otherwise(node.otherwise, indent)
+    yield from _otherwise(node, indent)
     yield closing(indent, "END IF;", node)
 
 
-def _otherwise(body: tuple[syntax.Statement, ...] | None, indent: int) -> Iterator[Line]:
-    if body is not None:
-        yield Line(indent, "ELSE", syntax.NOWHERE)
-        yield from statements(body, indent + 1)
+def _otherwise(node: syntax.If | syntax.CaseStatement, indent: int) -> Iterator[Line]:
+    if node.otherwise is not None:
+        yield Line(indent, "ELSE", node.else_position)
+        yield from statements(node.otherwise, indent + 1)
 
 
 def _for(node: syntax.For, indent: int) -> Iterator[Line]:

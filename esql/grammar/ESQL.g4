@@ -43,7 +43,7 @@ statement
     | BEGIN (negated=NOT? atomic=ATOMIC)? body=statements END name=label? ';'               # compoundStatement
     | CALL routine=schemaName given=arguments (IN database=path)? (EXTERNAL SCHEMA schema=expression)?
         (INTO target=path)? ';'                                                             # callStatement
-    | CASE operand=expression? branches+=caseStatementBranch+ (ELSE otherwise=statements)? END CASE ';'
+    | CASE operand=expression? branches+=caseStatementBranch+ (divider=ELSE otherwise=statements)? END CASE ';'
                                                                                             # caseStatement
     | COMMIT database=path? ';'                                                             # commitStatement
     | CREATE (FIELD | where=position OF) target=path clauses+=createClause* ';'             # createFieldStatement
@@ -62,7 +62,7 @@ statement
     | EVAL '(' text=expression ')' ';'                                                      # evalStatement
     | FOR correlation=identifier AS source=expression DO body=statements END FOR name=label? ';'
                                                                                             # forStatement
-    | IF condition=expression THEN body=statements branches+=elseIfBranch* (ELSE otherwise=statements)? END IF ';'
+    | IF condition=expression THEN body=statements branches+=elseIfBranch* (divider=ELSE otherwise=statements)? END IF ';'
                                                                                             # ifStatement
     | INSERT INTO table=path ('(' columns+=fieldName (',' columns+=fieldName)* ')')? VALUES given=arguments ';'
                                                                                             # insertStatement

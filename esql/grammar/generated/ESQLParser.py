@@ -1361,7 +1361,7 @@ class ESQLParser ( Parser ):
             self._TYPE = None # Token
             self.same = list() # of Tokens
             self._NAME = None # Token
-            self._tset895 = None # Token
+            self._tset899 = None # Token
             self._moveClause = None # MoveClauseContext
             self.clauses = list() # of MoveClauseContexts
             self.copyFrom(ctx)
@@ -1413,7 +1413,7 @@ class ESQLParser ( Parser ):
             self.modifiers = list() # of Tokens
             self._EXTERNAL = None # Token
             self._CONSTANT = None # Token
-            self._tset500 = None # Token
+            self._tset502 = None # Token
             self.type_ = None # DataTypeContext
             self.initial = None # ExpressionContext
             self.copyFrom(ctx)
@@ -1463,6 +1463,7 @@ class ESQLParser ( Parser ):
             self.operand = None # ExpressionContext
             self._caseStatementBranch = None # CaseStatementBranchContext
             self.branches = list() # of CaseStatementBranchContexts
+            self.divider = None # Token
             self.otherwise = None # StatementsContext
             self.copyFrom(ctx)
 
@@ -1475,8 +1476,6 @@ class ESQLParser ( Parser ):
             return self.getToken(ESQLParser.END, 0)
         def SEMICOLON(self):
             return self.getToken(ESQLParser.SEMICOLON, 0)
-        def ELSE(self):
-            return self.getToken(ESQLParser.ELSE, 0)
         def expression(self):
             return self.getTypedRuleContext(ESQLParser.ExpressionContext,0)
 
@@ -1486,6 +1485,8 @@ class ESQLParser ( Parser ):
             else:
                 return self.getTypedRuleContext(ESQLParser.CaseStatementBranchContext,i)
 
+        def ELSE(self):
+            return self.getToken(ESQLParser.ELSE, 0)
         def statements(self):
             return self.getTypedRuleContext(ESQLParser.StatementsContext,0)
 
@@ -1748,7 +1749,7 @@ class ESQLParser ( Parser ):
             self._FULL = None # Token
             self.flags = list() # of Tokens
             self._EXCEPTION = None # Token
-            self._tset820 = None # Token
+            self._tset824 = None # Token
             self._messageClause = None # MessageClauseContext
             self.clauses = list() # of MessageClauseContexts
             self.copyFrom(ctx)
@@ -2196,6 +2197,7 @@ class ESQLParser ( Parser ):
             self.body = None # StatementsContext
             self._elseIfBranch = None # ElseIfBranchContext
             self.branches = list() # of ElseIfBranchContexts
+            self.divider = None # Token
             self.otherwise = None # StatementsContext
             self.copyFrom(ctx)
 
@@ -2219,14 +2221,14 @@ class ESQLParser ( Parser ):
             else:
                 return self.getTypedRuleContext(ESQLParser.StatementsContext,i)
 
-        def ELSE(self):
-            return self.getToken(ESQLParser.ELSE, 0)
         def elseIfBranch(self, i:int=None):
             if i is None:
                 return self.getTypedRuleContexts(ESQLParser.ElseIfBranchContext)
             else:
                 return self.getTypedRuleContext(ESQLParser.ElseIfBranchContext,i)
 
+        def ELSE(self):
+            return self.getToken(ESQLParser.ELSE, 0)
 
 
     class WhileStatementContext(StatementContext):
@@ -2550,7 +2552,7 @@ class ESQLParser ( Parser ):
                 _la = self._input.LA(1)
                 if _la==50:
                     self.state = 229
-                    self.match(ESQLParser.ELSE)
+                    localctx.divider = self.match(ESQLParser.ELSE)
                     self.state = 230
                     localctx.otherwise = self.statements()
 
@@ -2757,14 +2759,14 @@ class ESQLParser ( Parser ):
                 _la = self._input.LA(1)
                 while _la==32 or _la==61 or _la==150:
                     self.state = 311
-                    localctx._tset500 = self._input.LT(1)
+                    localctx._tset502 = self._input.LT(1)
                     _la = self._input.LA(1)
                     if not(_la==32 or _la==61 or _la==150):
-                        localctx._tset500 = self._errHandler.recoverInline(self)
+                        localctx._tset502 = self._errHandler.recoverInline(self)
                     else:
                         self._errHandler.reportMatch(self)
                         self.consume()
-                    localctx.modifiers.append(localctx._tset500)
+                    localctx.modifiers.append(localctx._tset502)
                     self.state = 316
                     self._errHandler.sync(self)
                     _la = self._input.LA(1)
@@ -2964,7 +2966,7 @@ class ESQLParser ( Parser ):
                 _la = self._input.LA(1)
                 if _la==50:
                     self.state = 393
-                    self.match(ESQLParser.ELSE)
+                    localctx.divider = self.match(ESQLParser.ELSE)
                     self.state = 394
                     localctx.otherwise = self.statements()
 
@@ -3068,14 +3070,14 @@ class ESQLParser ( Parser ):
                 _la = self._input.LA(1)
                 while _la==59 or _la==73:
                     self.state = 435
-                    localctx._tset820 = self._input.LT(1)
+                    localctx._tset824 = self._input.LT(1)
                     _la = self._input.LA(1)
                     if not(_la==59 or _la==73):
-                        localctx._tset820 = self._errHandler.recoverInline(self)
+                        localctx._tset824 = self._errHandler.recoverInline(self)
                     else:
                         self._errHandler.reportMatch(self)
                         self.consume()
-                    localctx.flags.append(localctx._tset820)
+                    localctx.flags.append(localctx._tset824)
                     self.state = 440
                     self._errHandler.sync(self)
                     _la = self._input.LA(1)
@@ -3152,14 +3154,14 @@ class ESQLParser ( Parser ):
                         _la = self._input.LA(1)
                         while _la==110 or _la==167:
                             self.state = 464
-                            localctx._tset895 = self._input.LT(1)
+                            localctx._tset899 = self._input.LT(1)
                             _la = self._input.LA(1)
                             if not(_la==110 or _la==167):
-                                localctx._tset895 = self._errHandler.recoverInline(self)
+                                localctx._tset899 = self._errHandler.recoverInline(self)
                             else:
                                 self._errHandler.reportMatch(self)
                                 self.consume()
-                            localctx.same.append(localctx._tset895)
+                            localctx.same.append(localctx._tset899)
                             self.state = 469
                             self._errHandler.sync(self)
                             _la = self._input.LA(1)
