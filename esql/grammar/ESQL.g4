@@ -257,8 +257,9 @@ path : head=identifier first=index? ('.' steps+=step)* ;
 relativePath : steps+=step ('.' steps+=step)* ;
 
 step
-    : '(' types+=value (('|' | ',') types+=value)* ')' (typed=typedName (':' right=fieldName)?)? at=index?
+    : '(' types+=value (('|' | ',') types+=value)* ')' (typed=typedName? ':' right=fieldName | typed=typedName)? at=index?
     | left=fieldName (':' right=fieldName)? at=index?
+    | ':' right=fieldName at=index?
     | at=index
     ;
 
@@ -266,9 +267,9 @@ index : '[' (end=('<' | '>') distance=value? | last=LAST | number=expression)? '
 
 // Behind a type, an operator is an operator: x.(XML.XmlDecl) AND y
 typedName : IDENTIFIER | QUOTED_IDENTIFIER | '*' | plainKeyword | statementKeyword | formKeyword | literalKeyword
-    | '{' dynamic=expression '}' ;
+    | '{' dynamic=expression? '}' ;
 
-fieldName : kind=(IDENTIFIER | QUOTED_IDENTIFIER | '*') | nonReserved | reserved | '{' dynamic=expression '}' ;
+fieldName : kind=(IDENTIFIER | QUOTED_IDENTIFIER | '*') | nonReserved | reserved | '{' dynamic=expression? '}' ;
 
 // ----------------------------------------------------------------------------------------------------- names
 
@@ -521,9 +522,10 @@ IDENTIFIER : [\p{L}_] [\p{L}\p{Nd}_]* ;
 
 // The marks of an executable comment are blank space: what stands between them is part of the program.
 EXECUTABLE_MARK : ('/*!{' | '}!*/') -> channel(HIDDEN) ;
-BLOCK_COMMENT : '/*' (~[!*] TO_END | STARS_TO_END | '!' (~[{*] TO_END | STARS_TO_END)) -> channel(HIDDEN) ;
-fragment TO_END : (~'*' | '*'+ ~[*/])* '*'+ '/' ;
-fragment STARS_TO_END : '*'+ ('/' | ~[*/] TO_END) ;
+// Comments nest; where one does not come out even, it ends at the first end.
+BLOCK_COMMENT
+    : '/*' ((NESTED | ~'!') (NESTED | .)*? | '!' ((NESTED | ~'{') (NESTED | .)*?)??)?? '*/' -> channel(HIDDEN) ;
+fragment NESTED : '/*' (NESTED | .)*? '*/' ;
 LINE_COMMENT : '--' ~[\r\n]* -> channel(HIDDEN) ;
 SPACE : [ \t\r\n\f\u00A0\u2028\u2029\uFEFF\u001A]+ -> skip ;
 

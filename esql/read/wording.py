@@ -115,7 +115,7 @@ def explain(recognizer: Any, error: Any) -> str:
     return next(text for attempt in _ATTEMPTS if (text := attempt(place)) is not None)
 
 
-_NESTED = "'*/' without '/*': comments do not nest, the first */ ends a comment"
+_NESTED = "'*/' without '/*': the comment that it should end has ended before"
 
 
 def _operator(place: _Place) -> str | None:

@@ -38,8 +38,8 @@ LITERALS = [
     ("SET a = 5 % 2;", ["1:11 the character % is not part of ESQL: write MOD(a, b)"]),
     ("IF a != 1 THEN END IF;", ["1:6 the character ! is not part of ESQL: write <> for 'not equal'"]),
     ("SET a = \u201cx;", ['1:9 the character \u201c is not part of ESQL: write names in straight quotes (")']),
-    ("SET a = 1; */", ["1:12 '*/' without '/*': comments do not nest, the first */ ends a comment"]),
-    ("/* a /* b */ c */ SET x = 1;", ["1:17 '*/' without '/*': comments do not nest, the first */ ends a comment"]),
+    ("SET a = 1; */", ["1:12 '*/' without '/*': the comment that it should end has ended before"]),
+    ("/* a */ c */ SET x = 1;", ["1:12 '*/' without '/*': the comment that it should end has ended before"]),
 ]
 
 EXPRESSIONS = [

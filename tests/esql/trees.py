@@ -178,9 +178,9 @@ namespaces = st.one_of(st.none(), node(syntax.AnyName), small)
 
 
 def inserts(rows):
-    return st.integers(0, 3).flatmap(
-        lambda width: node(syntax.Insert, fields, tuples(names, width, width), tuples(rows, width, width))
-    )
+    pairs = st.lists(st.tuples(names, rows), min_size=1, max_size=3)
+    listed = pairs.map(lambda both: syntax.Insert(syntax.Path("Database"), *map(tuple, zip(*both, strict=True))))
+    return node(syntax.Insert, fields, st.just(()), tuples(rows)) | listed
 
 
 declarations = st.one_of(
