@@ -280,7 +280,7 @@ def _column(node: syntax.Column | syntax.AllColumns) -> str:
     if isinstance(node, syntax.AllColumns):
         return "*"
     name = "" if node.name is None else f" AS {relative_path(node.name)}"
-    return assigned(node.expression) + name
+    return assigned(node.expression) + name + (" INSERT" if node.insert else "")
 
 
 def _from_item(node: syntax.FromItem) -> str:

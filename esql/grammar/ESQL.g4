@@ -240,7 +240,7 @@ argument : star='*' | inner=expression ;             // COUNT(*)
 
 column : source=expression (AS name=relativePath)? ;
 
-selectColumn : star='*' | inner=column ;
+selectColumn : star='*' | source=expression (AS name=relativePath | insert=INSERT)? ;
 
 fromItem : source=value (AS correlation=identifier)? ;
 

@@ -167,6 +167,10 @@ LISTS = [
     ("(SELECT ITEM T.x FROM a[] AS T)", s.Select((), path("T", "x"), (ROW_OF_A,))),
     ("SELECT COUNT(*) FROM a[] AS T", s.Select((s.Column(s.Aggregate("COUNT", None)),), None, (ROW_OF_A,))),
     ("SELECT sum(T.x) FROM a[] AS T", s.Select((s.Column(s.Aggregate("SUM", path("T", "x"))),), None, (ROW_OF_A,))),
+    (
+        "SELECT T.x INSERT, b FROM a[] AS T",
+        s.Select((s.Column(path("T", "x"), insert=True), s.Column(B)), None, (ROW_OF_A,)),
+    ),
     ("SELECT max(b, c) FROM a[] AS T", s.Select((s.Column(s.Call(("max",), (B, C))),), None, (ROW_OF_A,))),
     (
         "SELECT b AS x[], c FROM Database.{d}.t, a[] AS T",

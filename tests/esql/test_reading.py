@@ -1,6 +1,8 @@
 """How texts come in: encodings, line ends, limits, threads."""
 
 import codecs
+import subprocess
+import sys
 import threading
 import time
 
@@ -125,3 +127,43 @@ def test_threads_may_read_at_once():
     for thread in threads:
         thread.join()
     assert [read_expression("a + 1", "x")] * 8 == found
+
+
+MODULE = """\
+CREATE COMPUTE MODULE Convert{number}
+    CREATE FUNCTION Main() RETURNS BOOLEAN
+    BEGIN
+        DECLARE line REFERENCE TO InputRoot.XMLNSC.Order.Line[1];
+        DECLARE total DECIMAL 0;
+        -- each line of the order
+        WHILE LASTMOVE(line) DO
+            IF line.Quantity IS NOT NULL AND line.(XMLNSC.Attribute)status = 'OPEN' THEN
+                SET total = total + CAST(line.Quantity AS INTEGER) * COALESCE(line.Price, 0);
+            ELSEIF SUBSTRING(line.Code FROM 1 FOR 3) IN ('ABC', 'DEF') THEN
+                SET OutputRoot.XMLNSC.Result.Text = TRIM(line.Name) || ', ' || UPPER(line.City) || ' ' || line.Zip;
+            END IF;
+            MOVE line NEXTSIBLING REPEAT TYPE NAME;
+        END WHILE;
+        SET OutputRoot.XMLNSC.Result.Row[] = (SELECT S.NAME AS name, S.QTY * 2 AS twice FROM Database.STOCK AS S
+            WHERE S.ID = InputRoot.XMLNSC.Order.Id);
+        CREATE LASTCHILD OF OutputRoot.XMLNSC.Result NAME 'total' VALUE total;
+        RETURN TRUE;
+    END;
+END MODULE;
+"""
+
+
+@pytest.mark.slow
+def test_a_file_of_a_thousand_lines_is_read_in_two_seconds(tmp_path):
+    """A cold process reads a thousand lines, imports included, in two seconds of its processor."""
+    text = "".join(MODULE.format(number=number) for number in range(1000 // MODULE.count("\n") + 1))
+    path = tmp_path / "large.esql"
+    path.write_text(text, encoding="utf-8")
+    program = (
+        "import sys, time; from esql.read import read_file; "
+        "read_file(open(sys.argv[1], 'rb').read(), 'large'); print(time.process_time())"
+    )
+    done = subprocess.run(  # noqa: S603 - our own interpreter and program
+        [sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True
+    )
+    assert float(done.stdout) < 2

@@ -151,9 +151,9 @@ def lists(some):
     column = node(syntax.Column, some, optional(relative_paths(some)))
     counted = node(syntax.Aggregate, st.sampled_from(("COUNT", "MAX", "MIN", "SUM")), some)
     aggregate = counted | st.just(syntax.Aggregate("COUNT", None))
-    selected = st.one_of(
-        column, node(syntax.AllColumns), node(syntax.Column, aggregate, optional(relative_paths(some)))
-    )
+    inserted = node(syntax.Column, some, st.none(), st.just(True))
+    aggregated = node(syntax.Column, aggregate, optional(relative_paths(some)))
+    selected = st.one_of(column, node(syntax.AllColumns), inserted, aggregated)
     sources = tuples(node(syntax.FromItem, some, optional(names)), 1, 2)
     return st.one_of(
         node(syntax.Select, tuples(selected, 1), st.none(), sources, optional(some)),
