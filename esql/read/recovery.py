@@ -94,7 +94,7 @@ class Recovery:
         token = stream.LT(1)
         is_end = found.startswith("END")
         stream.consume()
-        if is_end:
+        if is_end or found == "UNTIL":
             self._skip(stream)
         elif found in {"ELSEIF", "WHEN"}:
             self._skip_to(stream, (Rules.THEN,))
