@@ -8,7 +8,8 @@
  * Keywords. Only the words under `reserved` are reserved. The others are names wherever a name is wanted; the groups
  * below keep each decision to one token, or two, so that reading is fast:
  *   statementKeyword  starts or ends a statement, therefore is no label
- *   formKeyword       starts an expression with a form of its own, such as SUBSTRING(x FROM 1): called by it, a routine is not
+ *   formKeyword       starts an expression with a form of its own, such as SUBSTRING(x FROM 1); no routine of that name
+ *                     can be called in an expression
  *   literalKeyword    TRUE, FALSE, UNKNOWN, NULL: in an expression the literal
  *   operatorKeyword   AND, IN …: joins conditions, therefore is no unquoted name behind a type
  *   plainKeyword      all others
@@ -522,10 +523,10 @@ IDENTIFIER : [\p{L}_] [\p{L}\p{Nd}_]* ;
 
 // The marks of an executable comment are blank space: what stands between them is part of the program.
 EXECUTABLE_MARK : ('/*!{' | '}!*/') -> channel(HIDDEN) ;
-// Comments nest; where one does not come out even, it ends at the first end.
-BLOCK_COMMENT
-    : '/*' ((NESTED | ~'!') (NESTED | .)*? | '!' ((NESTED | ~'{') (NESTED | .)*?)??)?? '*/' -> channel(HIDDEN) ;
-fragment NESTED : '/*' (NESTED | .)*? '*/' ;
+// Comments nest. That is not grammar: the reader takes away the marks within a comment first (esql/read/comments.py).
+BLOCK_COMMENT : '/*' (~[!*] TO_END | STARS_TO_END | '!' (~[{*] TO_END | STARS_TO_END)) -> channel(HIDDEN) ;
+fragment TO_END : (~'*' | '*'+ ~[*/])* '*'+ '/' ;
+fragment STARS_TO_END : '*'+ ('/' | ~[*/] TO_END) ;
 LINE_COMMENT : '--' ~[\r\n]* -> channel(HIDDEN) ;
 SPACE : [ \t\r\n\f\u00A0\u2028\u2029\uFEFF\u001A]+ -> skip ;
 

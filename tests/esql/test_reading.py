@@ -114,6 +114,24 @@ def test_many_problems_take_little_time():
     assert time.process_time() - start < 10
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/* a /* b */ SET a = 1;\n" * 1000,
+        "/* a /* b */ c */ SET a = 1;\n" * 1000,
+        "/*" * 5000 + "*/" * 5000,
+        "SET a = '/*'; /* '*/ SET b = '*/'; -- /*\n" * 1000,
+    ],
+    ids=["uneven", "nested", "deep", "in strings"],
+)
+def test_comments_take_little_time(text):
+    """However comments nest, or fail to, the time grows with the text."""
+    start = time.process_time()
+    program = read_statements(text, "x")
+    assert len(program.comments) == max(text.count("SET a"), 1) * (2 if "--" in text else 1)
+    assert time.process_time() - start < 10
+
+
 def test_threads_may_read_at_once():
     """The parser's tables are one for the process: readers take turns."""
     found = []
