@@ -1,4 +1,4 @@
-"""Tables of cases: `expression => literal`, or the word `error` and a SQLSTATE or a number; # begins a comment."""
+"""Tables of cases: `expression => literal`, or the word `error` and a SQLSTATE; # begins a comment."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from engine.errors import BrokerError
+from esql.failures import sqlstate_of
 from esql.literals import to_literal
 from esql.read import read_expression
 from tests.esql.evaluator import EVALUATORS, evaluate, sample
@@ -29,7 +30,7 @@ def result(expression: str, rules: dict[type, Any]) -> str:
     try:
         return to_literal(evaluate(read_expression(expression, "case"), sample(rules)))
     except BrokerError as error:
-        return f"error {getattr(error, 'sqlstate', error.number)}"
+        return f"error {sqlstate_of(error)}"
 
 
 @pytest.mark.parametrize(("expression", "expected"), CASES)
