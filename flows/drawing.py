@@ -79,16 +79,23 @@ def _widest(
 ) -> tuple[str, int]:
     """The picture of as many layers as the width holds, and the layer that comes next."""
     width, pen = paper
-    best, end = "", start
-    while end < len(order):
-        for widest in WIDEST_TEXTS if end == start else WIDEST_TEXTS[:1]:
-            picture = _Canvas(_band(flow, order[start : end + 1], wires, widest), pen).draw()
-            fits = max(map(columns, picture.splitlines())) <= width
-            if fits:
-                break
-        if best and not fits:
+
+    def drawn(end: int, widest: int) -> tuple[str, bool]:
+        picture = _Canvas(_band(flow, order[start:end], wires, widest), pen).draw()
+        return picture, max(map(columns, picture.splitlines())) <= width
+
+    for widest in WIDEST_TEXTS:
+        best, fits = drawn(start + 1, widest)
+        if fits:
             break
-        best, end = picture, end + 1
+    end, step, limit = start + 1, 1, len(order)
+    while end < limit:  # in growing steps, and back in shrinking ones where a step was too large
+        further = min(end + step, limit)
+        picture, fits = drawn(further, WIDEST_TEXTS[0])
+        if fits:
+            best, end, step = picture, further, 2 * step
+        else:
+            limit, step = further - 1, max(1, (further - end) // 2)
     return best, end
 
 

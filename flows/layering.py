@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 SWEEPS: Final = 12
 MOST_ATTEMPTS: Final = 100
+MOST_LOWERED: Final = 3
 
 
 class Item(NamedTuple):
@@ -154,44 +155,74 @@ class Placed(NamedTuple):
 
 
 def place(made: Arrangement, rows: Rows) -> Placed:
-    """Places and tracks such that no wire lies on another that it does not join."""
+    """Places and tracks such that no wire lies on another, and that it is clear which wire leads where."""
     lowered: dict[Item, int] = defaultdict(int)
-    for _ in range(MOST_ATTEMPTS):
+    for _ in range(MOST_ATTEMPTS):  # each moves what is wrong a row down, first in each gap
         found = _tops(made, rows, lowered)
-        assigned = [_tracks(made, rows, found, number) for number in range(len(made.layers))]
-        stuck = [net for _, blocked in assigned for net in blocked]
-        if not stuck:
+        gaps = [_Gap(made, rows, found, number) for number in range(len(made.layers))]
+        wrong = [[*gap.stuck, *(n for n in gap.unclear if lowered[n.target] < MOST_LOWERED)] for gap in gaps]
+        if not any(wrong):
             break
-        lowered[stuck[0].target] += 1
-    return Placed(found, tuple(tracks for tracks, _ in assigned))
+        for nets in wrong:
+            for net in nets[:1]:
+                lowered[net.target] += 1
+    return Placed(found, tuple(gap.tracks for gap in gaps))
 
 
-def _tracks(made: Arrangement, rows: Rows, found: Mapping[Item, int], number: int) -> tuple[dict[Net, int], list[Net]]:
-    """The track of each net between a layer and the next, and the nets that cannot but lie on one another."""
-    starts: dict[Net, set[int]] = defaultdict(set)
-    ends: dict[Net, int] = {}
-    for link in made.links:
-        if link.source.layer == number:
-            net = Net(link.target, link.target_terminal)
-            starts[net].add(found[link.source] + rows.output(link.source, link.terminal))
-            ends[net] = found[link.target] + rows.input(link.target, link.target_terminal)
-    span = {net: (min(ends[net], *starts[net]), max(ends[net], *starts[net])) for net in starts}
-    waiting = [net for net in starts if starts[net] != {ends[net]}]
-    waiting.sort(key=lambda net: _preference(min(starts[net]), ends[net]))
-    before = {
-        net: {m for m in waiting if m != net and ends[net] in starts[m] and ends[net] not in starts[net]}
-        for net in waiting
-    }
-    assigned: dict[Net, int] = {}
-    while waiting:
-        free = next((net for net in waiting if before[net] <= assigned.keys()), None)
-        if free is None:
-            return assigned, waiting
-        waiting.remove(free)
-        start, end = span[free]
-        beside = [track for net, track in assigned.items() if span[net][0] <= end and start <= span[net][1]]
-        assigned[free] = max(beside, default=-1) + 1
-    return assigned, []
+class _Gap:
+    """The wires between a layer and the next: the rows where each net starts and ends, and the track that it takes.
+
+    `stuck` are nets that cannot but lie on one another. `unclear` are nets that run straight on from a row where
+    another net, which other wires join, leaves it: these wires would seem to run on as well.
+    """
+
+    def __init__(self, made: Arrangement, rows: Rows, found: Mapping[Item, int], number: int) -> None:
+        self._starts: dict[Net, set[int]] = defaultdict(set)
+        self._ends: dict[Net, int] = {}
+        for link in made.links:
+            if link.source.layer == number:
+                net = Net(link.target, link.target_terminal)
+                self._starts[net].add(found[link.source] + rows.output(link.source, link.terminal))
+                self._ends[net] = found[link.target] + rows.input(link.target, link.target_terminal)
+        turning = [net for net in self._starts if self._starts[net] != {self._ends[net]}]
+        turning.sort(key=lambda net: _preference(min(self._starts[net]), self._ends[net]))
+        self.tracks: dict[Net, int] = {}
+        self.stuck = self._assign(list(turning))
+        self.unclear = [net for net in self._starts if any(self._blurs(net, other) for other in turning)]
+
+    def _assign(self, waiting: list[Net]) -> list[Net]:
+        """Give each net a track; what is left over cannot be given one."""
+        before = {net: {other for other in waiting if self._must_precede(other, net)} for net in waiting}
+        better = {net: {other for other in waiting if self._should_precede(other, net)} for net in waiting}
+        while waiting:
+            possible = [net for net in waiting if before[net] <= self.tracks.keys()]
+            if not possible:
+                break
+            chosen = next((net for net in possible if better[net] <= self.tracks.keys()), possible[0])
+            waiting.remove(chosen)
+            top, bottom = self._span(chosen)
+            spans = ((track, self._span(net)) for net, track in self.tracks.items())
+            beside = [track for track, (start, end) in spans if start <= bottom and top <= end]
+            self.tracks[chosen] = max(beside, default=-1) + 1
+        return waiting
+
+    def _span(self, net: Net) -> tuple[int, int]:
+        rows = (self._ends[net], *self._starts[net])
+        return min(rows), max(rows)
+
+    def _must_precede(self, one: Net, other: Net) -> bool:
+        """Whether one leaves a row on which the other arrives."""
+        end = self._ends[other]
+        return one != other and end in self._starts[one] and end not in self._starts[other]
+
+    def _should_precede(self, one: Net, other: Net) -> bool:
+        """Whether one leaves a row that the other leaves too, to be joined by further wires."""
+        return one != other and len(self._starts[other]) > 1 and not self._starts[one].isdisjoint(self._starts[other])
+
+    def _blurs(self, straight: Net, joined: Net) -> bool:
+        end = self._ends[straight]
+        shared = end in self._starts[straight] and end in self._starts[joined] and end != self._ends[joined]
+        return straight != joined and shared and len(self._starts[joined]) > 1
 
 
 def _preference(start: int, end: int) -> tuple[bool, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from parsers.ccsid import blank, decode, encode, is_little_endian, is_single_byt
 
 _BIG: Final = {4: struct.Struct(">i"), 8: struct.Struct(">q")}
 _LITTLE: Final = {4: struct.Struct("<i"), 8: struct.Struct("<q")}
+_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,20}")
 _UTF_8: Final = 1208
 
 
@@ -97,7 +99,7 @@ def integer(value: Value, size: int, what: str) -> int:
         number = int(value) if whole else None
     elif isinstance(value, str):
         digits = value.strip()
-        number = int(digits) if digits.lstrip("+-").isdecimal() and len(digits) < 22 else None
+        number = int(digits) if _INTEGER.fullmatch(digits) else None
     if number is None:
         raise ParserException(5010, f"{what} takes an integer, not {_shown(value)}", what)
     if not -(1 << 8 * size - 1) <= number < 1 << 8 * size - 1:

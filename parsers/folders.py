@@ -69,7 +69,10 @@ class Segment:
     def nodes(self) -> list[Node]:
         """The folders, read once."""
         if self._nodes is None:
-            self._nodes = [node for node in _read(self._content, self.where) if node.type & KIND != VALUE]
+            self._nodes = list(_read(self._content, self.where))
+            stray = next((node.text for node in self._nodes if node.type & KIND == VALUE), None)
+            if stray:
+                raise ParserException(5009, f"{self.where}: {stray.strip()[:40]!r} is not in a folder", "MQRFH2")
         return self._nodes
 
     def folders(self) -> list[Folder]:
@@ -220,6 +223,8 @@ def _prefixed(tag: str, names: dict[str, str | None]) -> str:
 def value_of(node: Node) -> Value:
     """The value of a node as its dt attribute has it; text where there is none, or one that is not known."""
     text, kind = node.text, node.kind
+    if text is None and node.children and node.children[0].type & KIND == VALUE:
+        return node.children[0].text
     if text is None or kind not in _TYPED:
         return text
     try:
@@ -248,7 +253,10 @@ def _in_range(number: int, kind: str) -> bool:
 def render(folder: Element) -> str:
     """A folder of a tree as its text; whole numbers, floats, booleans and bytes say their type."""
     pieces: list[str] = []
-    _render(folder, pieces, 0, typed=folder.name not in _UNTYPED)
+    try:
+        _render(folder, pieces, 0, typed=folder.name not in _UNTYPED)
+    except ValueError as error:
+        raise ParserException(5010, f"MQRFH2.{folder.name}: {error}", "MQRFH2") from error
     return "".join(pieces)
 
 
@@ -260,8 +268,12 @@ def _render(element: Element, pieces: list[str], depth: int, *, typed: bool) -> 
     pieces.append(f"<{name}")
     pieces += [f" {name_of(c.name)}={quote(_text(c))}" for c in children if c.type == ATTRIBUTE]
     inner = [child for child in children if child.type != ATTRIBUTE]
-    leads = bool(inner) and inner[0].type & KIND == VALUE
-    kind, text = ("", "") if leads else _typed(element, typed=typed)
+    kind, text = _typed(element, typed=typed)
+    if inner and inner[0].type & KIND == VALUE:
+        if inner[0] is children[0]:
+            kind, text = "", None  # the element's value is that of this child
+        elif text is not None:
+            inner = inner[1:]
     if depth and not inner and text is None and element.type & KIND == NAME_VALUE:
         pieces.append(" xsi:nil='true'")
     pieces.append(f" dt={quote(kind)}>" if kind else ">")

@@ -124,6 +124,16 @@ class Layout:
         """Whether a child is a field of the structure, and not something beside them."""
         return child.name in self.newest.named and not is_beside(child)
 
+    def has_changes_beside(self, element: Element, origin: Laid) -> bool:
+        """Whether anything but fields was changed, added or taken away since a structure was read."""
+        held = written(element)
+        if not held.state & RESTRUCTURED:
+            return not all(self.is_own(child) for child in changes(held, origin))
+        beside = [child for child in held if not self.is_own(child)]
+        source = whole(held)
+        came = source.rest.children(TOP) if isinstance(source, Extended) else ()
+        return [written(child).handle for child in beside] != list(came) or any(c.state & EDITED for c in beside)
+
     def refuse_stranger(self, name: str) -> None:
         """Raise where the structure has no field of that name."""
         if name not in self.newest.named:

@@ -83,8 +83,12 @@ class MqRfh2(Header):
         if origin is not None and isinstance(source, Extended) and isinstance(source.rest, Folders):
             before = codec(origin.integer("NameValueCCSID"), 546 if origin.form.little_endian else 273)
             same = source.rest if before.name == codec(ccsid, form.encoding).name else None
+        if origin is not None and same is not None and not LAYOUT.has_changes_beside(element, origin):
+            kept = [segment.data for segment in same.segments]
+        else:
+            kept = _pieces(element, same, ccsid, form.encoding)
         pieces = []
-        for data in _pieces(element, same, ccsid, form.encoding):
+        for data in kept:
             pieces += [own.packed(len(data)), data]
         return LAYOUT.complete(fixed, b"".join(pieces), form)
 
@@ -132,8 +136,6 @@ def _pieces(element: Element, same: Folders | None, ccsid: int, encoding: int) -
     """The name/value data of each folder; those that nobody has touched as they came."""
     folders = [child for child in element if not LAYOUT.is_own(child)]
     came = [_came_as(folder) if same is not None else None for folder in folders]
-    if same is not None and came == same.folders:
-        return [segment.data for segment in same.segments]
     pieces = []
     for folder, origin in zip(folders, came, strict=True):
         if origin is not None and len(origin.segment.folders()) == 1:

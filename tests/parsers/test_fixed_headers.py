@@ -190,6 +190,8 @@ def test_garbled(name: str, garble: Any, expected: str) -> None:
 
 BAD_VALUES: list[tuple[str, str, Any, type[BrokerError], str]] = [
     ("MQDLH", "Reason", "many", ParserException, "MQDLH.Reason takes an integer, not 'many'"),
+    ("MQDLH", "Reason", "+-5", ParserException, "MQDLH.Reason takes an integer, not '+-5'"),
+    ("MQDLH", "Reason", "9" * 5000, ParserException, "MQDLH.Reason takes an integer, not '99999"),
     ("MQDLH", "Reason", 1 << 31, ParserException, "MQDLH.Reason takes an integer of 4 bytes, which 2147483648"),
     ("MQDLH", "Reason", 1.5, ParserException, "takes an integer, not 1.5"),
     ("MQDLH", "Reason", float("nan"), ParserException, "takes an integer, not nan"),
