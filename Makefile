@@ -1,0 +1,103 @@
+# Everything is installed into .venv, which `make clean` removes; nothing else on the machine is touched.
+#
+#   PYTHON=/path/to/python3   the interpreter to make .venv with: 3.11 or later, the newest found unless named
+#   ARGS='-k tree'            more for pytest, in `make test` and `make test-slow`
+#   TESTED=1                  `make check` leaves the tests out, because `make test` has just run them
+
+VENV := .venv
+DEMO := out/demo
+PYTHONS := python3.13 python3.12 python3.11 python3
+INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+# Two installations into one .venv would tread on each other, so `make -j` runs these targets one by one too.
+.NOTPARALLEL:
+
+.PHONY: demo
+demo: $(VENV)/.demo ## run the sample flow over its sample messages and show what came out
+	@rm -rf $(DEMO)
+	@$(VENV)/bin/penstock run flows/samples/orders/orders.yaml --input flows/samples/orders/messages --output $(DEMO)
+	@echo "Written:"
+	@find $(DEMO) -type f | LC_ALL=C sort | sed 's/^/  /'
+
+.PHONY: test
+test: $(VENV)/.dev ## run the tests, but for those marked slow
+	@$(VENV)/bin/python -m pytest -m "not slow" $(ARGS)
+
+.PHONY: test-slow
+test-slow: $(VENV)/.slow ## run the tests marked slow
+	@$(VENV)/bin/python -m pytest -m slow $(ARGS)
+
+.PHONY: check
+check: check-format check-lint check-types check-tests ## check formatting, lint, types and tests
+	@echo "make check: all steps passed"
+
+# $(call step,name,command,what to do): run one step of the check, and name it when it fails.
+step = @$(VENV)/bin/$(2) || { echo "make check: the step '$(1)' failed; $(3)" >&2; exit 1; }
+
+.PHONY: check-format check-lint check-types check-tests
+check-format: $(VENV)/.dev
+	$(call step,format,ruff format --check .,make format mends it)
+
+check-lint: $(VENV)/.dev
+	$(call step,lint,ruff check .,each finding above names its file and line)
+
+check-types: $(VENV)/.dev
+	$(call step,types,mypy,each error above names its file and line)
+
+check-tests: $(VENV)/.dev
+ifdef TESTED
+	@echo "make check: the tests are left out (TESTED=$(TESTED))"
+else
+	$(call step,tests,python -m pytest -m "not slow" $(ARGS),the failures are listed above)
+endif
+
+.PHONY: format
+format: $(VENV)/.dev ## sort imports and format the source
+	@$(VENV)/bin/ruff check --select I --fix --quiet .
+	@$(VENV)/bin/ruff format .
+
+.PHONY: clean
+clean: ## remove .venv and everything else that was made here
+	@rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# The first interpreter that is new enough and can make a virtual environment. Each is tried by running it: a launcher
+# of that name may stand for a Python that is not there.
+$(VENV)/.created:
+	@new='import sys; sys.exit(sys.version_info < (3, 11))'; python=; bare=; \
+	for candidate in $(if $(PYTHON),"$(PYTHON)",$(PYTHONS)); do \
+	    "$$candidate" -c "$$new" >/dev/null 2>&1 || continue; \
+	    if "$$candidate" -c 'import ensurepip, venv' >/dev/null 2>&1; then python=$$candidate; break; fi; \
+	    bare=$${bare:-$$candidate}; \
+	done; \
+	if [ -z "$$python" ] && [ -n "$$bare" ]; then \
+	    echo "make: $$bare cannot make a virtual environment: as root, apt-get install python3-venv" >&2; exit 1; \
+	elif [ -z "$$python" ]; then \
+	    echo "make: no Python 3.11 or later as $(or $(PYTHON),$(PYTHONS)): install one, or name it: make PYTHON=/path/to/python3" >&2; exit 1; \
+	fi; \
+	echo "Making $(VENV) with $$("$$python" --version)"; \
+	"$$python" -m venv --clear $(VENV)
+	@touch $@
+
+$(VENV)/.demo: pyproject.toml $(VENV)/.created
+	@echo "Installing Penstock into $(VENV)"
+	@$(INSTALL) .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml $(VENV)/.created
+	@echo "Installing Penstock and its development tools into $(VENV)"
+	@$(INSTALL) '.[dev]'
+	@touch $(VENV)/.demo $@
+
+$(VENV)/.slow: pyproject.toml $(VENV)/.created
+	@echo "Installing Penstock, its development tools, Spark and PostgreSQL's driver into $(VENV)"
+	@$(INSTALL) '.[dev,spark,postgres]'
+	@touch $(VENV)/.demo $(VENV)/.dev $@
+
+-include esql/grammar/grammar.mk

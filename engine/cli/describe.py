@@ -1,0 +1,99 @@
+"""penstock describe: nodes, parsers and functions, as they declare themselves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import typer
+
+from engine.cli.app import Json, app
+
+describe = typer.Typer(help="Describe nodes and parsers from their declarations.", no_args_is_help=True)
+app.add_typer(describe, name="describe")
+
+Name = Annotated[str | None, typer.Argument(help="Which one; none: a list of all.")]
+
+
+@describe.command()
+def node(name: Name = None, as_json: Json = False) -> None:
+    """Node types: what they do, their terminals and properties."""
+    from engine.node import NodeType, node_catalog
+
+    def data(found: NodeType) -> dict[str, Any]:
+        properties = [
+            {
+                "name": p.name,
+                "type": p.words,
+                "mandatory": p.mandatory,
+                "default": None if p.mandatory else p.default,
+                "description": p.description,
+            }
+            for p in found.properties
+        ]
+        return {
+            "name": found.name,
+            "description": found.description,
+            "category": found.category,
+            "inputs": found.inputs,
+            "outputs": found.outputs,
+            "properties": properties,
+        }
+
+    _describe(node_catalog, name, data, _node_text, as_json=as_json)
+
+
+@describe.command()
+def parser(name: Name = None, as_json: Json = False) -> None:
+    """Parsers: what they read and write, and which MQ formats announce them."""
+    from engine.parser import Header, Parser, parser_catalog
+
+    def data(found: Parser) -> dict[str, Any]:
+        return {
+            "name": found.name,
+            "description": (found.__class__.__doc__ or "").strip(),
+            "formats": list(found.formats) if isinstance(found, Header) else [],
+            "types": {f"0x{number:08x}": text for number, text in found.type_names.items()},
+        }
+
+    _describe(parser_catalog, name, data, _parser_text, as_json=as_json)
+
+
+def _describe(
+    catalog: Any,
+    name: str | None,
+    data: Callable[[Any], dict[str, Any]],
+    text: Callable[[dict[str, Any]], str],
+    *,
+    as_json: bool,
+) -> None:
+    chosen = [data(catalog.find(each)) for each in ([name] if name else catalog)]
+    if as_json:
+        typer.echo(json.dumps(chosen[0] if name else chosen, indent=2, default=str))
+    elif name:
+        typer.echo(text(chosen[0]))
+    else:
+        width = max((len(each["name"]) for each in chosen), default=0)
+        for each in chosen:
+            first, *_ = each["description"].splitlines() or [""]
+            typer.echo(f"{each['name']:<{width}}  {first}")
+
+
+def _node_text(found: dict[str, Any]) -> str:
+    lines = [found["name"], f"  {found['description']}", ""]
+    lines.append(f"  terminals   {', '.join(found['inputs']) or '-'} -> {', '.join(found['outputs']) or '-'}")
+    if found["properties"]:
+        lines.append("  properties")
+    for p in found["properties"]:
+        default = "mandatory" if p["mandatory"] else f"default {p['default']!r}"
+        lines += [f"    {p['name']}: {p['type']}; {default}", f"        {p['description']}"]
+    return "\n".join(lines)
+
+
+def _parser_text(found: dict[str, Any]) -> str:
+    lines = [found["name"], f"  {found['description']}"]
+    if found["formats"]:
+        lines.append(f"  announced by the formats {', '.join(found['formats'])}")
+    lines += ["  element types", *(f"    {number}  {text}" for number, text in found["types"].items())]
+    return "\n".join(lines)

@@ -1,0 +1,74 @@
+"""penstock flow: flow files drawn and checked."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from engine.cli.app import Json, app
+from engine.errors import ConfigurationException, Problem
+
+flow = typer.Typer(help="Draw and check flow files.", no_args_is_help=True)
+app.add_typer(flow, name="flow")
+
+
+@flow.command()
+def show(
+    file: Annotated[str, typer.Argument(help="The flow file.")],
+    svg: Annotated[Path | None, typer.Option(help="Write a picture to this file instead.")] = None,
+    ascii_: Annotated[bool, typer.Option("--ascii", help="Draw with plain characters.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Draw the graph of a flow in the terminal, or as an SVG picture."""
+    from engine.flow import canonical, label_routes
+    from engine.node import node_catalog
+    from flows.drawing import draw_text
+    from flows.files import read_file
+
+    reading = read_file(file)
+    if reading.flow is None:
+        raise ConfigurationException(f"{file} holds no flow that could be drawn", reading.problems)
+    shown = reading.flow
+    if as_json:
+        typer.echo(json.dumps(json.loads(canonical(shown)), indent=2))
+    elif svg is not None:
+        from flows.layout import NO_LAYOUT, layout_file, read_layout
+        from flows.svg import draw_svg
+
+        beside = Path(layout_file(file))
+        layout, problems = NO_LAYOUT, tuple[Problem, ...]()
+        if beside.exists():
+            layout, problems = read_layout(beside.read_text("utf-8"), str(beside))
+        if problems:
+            raise ConfigurationException(f"{beside} cannot be used", problems)
+        svg.write_text(draw_svg(shown, layout), encoding="utf-8")
+        typer.echo(f"{svg}: {len(shown.nodes)} nodes, {len(shown.wires)} wires")
+    else:
+        unicode = not ascii_ and (sys.stdout.encoding or "").lower().startswith("utf")
+        width = shutil.get_terminal_size().columns
+        routes = tuple(label_routes(shown, node_catalog))
+        typer.echo(draw_text(shown, width, unicode=unicode, routes=routes))
+
+
+@flow.command()
+def lint(
+    files: Annotated[list[str], typer.Argument(help="Flow files; what they use is found beside them.")],
+    as_json: Json = False,
+) -> None:
+    """Everything that is wrong with flow files, found without running them; the exit code is 1 if there is anything."""
+    from dataclasses import asdict
+
+    from flows.files import load
+
+    problems = load(*files).lint()
+    if as_json:
+        typer.echo(json.dumps([asdict(problem) for problem in problems], indent=2))
+    else:
+        for problem in problems:
+            typer.echo(problem.render())
+    raise typer.Exit(1 if problems else 0)

@@ -1,0 +1,134 @@
+"""penstock run: a flow over messages from files."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from engine.cli.app import Json, app
+from engine.cli.failing import existing
+
+if TYPE_CHECKING:
+    from engine.desk import Letter, Passage
+
+MOST_SHOWN = 20
+
+
+@app.command()
+def run(
+    flow: Annotated[str, typer.Argument(help="The flow file.")],
+    source: Annotated[str, typer.Option("--input", help="A file, a directory of files, or - for standard input.")],
+    output: Annotated[str, typer.Option("--output", help="Where messages are written: DIR/QUEUE/NAME.")],
+    queue: Annotated[str, typer.Option(help="The queue they enter by, where the flow reads more than one.")] = "",
+    ccsid: Annotated[int, typer.Option(help="The CCSID that they are written in.")] = 1208,
+    encoding: Annotated[int, typer.Option(help="The MQ encoding of their numbers.")] = 546,
+    format_: Annotated[str, typer.Option("--format", help="The MQ format of their first bytes, such as MQHRF2.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Send messages through a flow at this desk, and show which way they took and what came out.
+
+    Queues are kept in memory; what the flow leaves on them is written to files. The exit code is 1 if a message failed.
+    """
+    from engine.descriptor import Descriptor
+    from engine.desk import Outbox
+    from engine.desk import run as run_flow
+    from flows.files import load_flow
+
+    loaded = load_flow(flow)
+    descriptor = Descriptor(coded_char_set_id=ccsid, encoding=encoding, format=format_)
+    letters, count = _letters(source, descriptor)
+    outbox, started = Outbox(Path(output)), time.perf_counter()
+    report = _Report(loaded.qualified_name)
+    for passage in _progress(run_flow(loaded, letters, queue=queue), count):
+        report.add(passage, [(sent.queue, outbox.write(passage.name, sent)) for sent in passage.sent])
+    report.show(time.perf_counter() - started, as_json=as_json)
+    raise typer.Exit(1 if report.failed else 0)
+
+
+def _letters(source: str, descriptor: Any) -> tuple[Iterator[Letter], int]:
+    from engine.desk import Letter, files_of, letters_from
+
+    if source == "-":
+        return iter([Letter("stdin", descriptor, sys.stdin.buffer.read())]), 1
+    files = files_of(existing(source))
+    return letters_from(files, descriptor), len(files)
+
+
+def _progress(passages: Iterable[Passage], count: int) -> Iterator[Passage]:
+    """The passages, with a bar on stderr if a person is looking and there is something to wait for."""
+    if count <= MOST_SHOWN or not sys.stderr.isatty():
+        yield from passages
+        return
+    from rich.console import Console
+    from rich.progress import track
+
+    yield from track(passages, "messages", total=count, console=Console(stderr=True), transient=True)
+
+
+class _Report:
+    """What a run has done so far."""
+
+    def __init__(self, flow: str) -> None:
+        self._flow = flow
+        self._messages = 0
+        self._wires: Counter[tuple[str, str, str]] = Counter()
+        self._queues: Counter[tuple[str, str]] = Counter()
+        self._shown: list[dict[str, Any]] = []
+        self.failed: list[dict[str, str]] = []
+
+    def add(self, passage: Passage, written: list[tuple[str, Path]]) -> None:
+        self._messages += 1
+        self._wires.update(passage.wires)
+        self._queues.update((queue, str(file.parent)) for queue, file in written)
+        if passage.error is not None:
+            self.failed.append({"message": passage.name, "error": explained(passage.error)})
+        if self._messages <= MOST_SHOWN:
+            wires = [f"{label}.{terminal} -> {target}" for label, terminal, target in passage.wires]
+            self._shown.append({"message": passage.name, "wires": wires, "files": [str(file) for _, file in written]})
+
+    def show(self, seconds: float, *, as_json: bool) -> None:
+        if as_json:
+            typer.echo(json.dumps(self._data(seconds), indent=2))
+            return
+        for shown in self._shown if self._messages <= MOST_SHOWN else ():
+            typer.echo(shown["message"])
+            for step in [*shown["wires"], *(f"=> {file}" for file in shown["files"])]:
+                typer.echo(f"    {step}")
+        typer.echo(f"{self._flow}: {self._messages} in, {sum(self._queues.values())} out, {len(self.failed)} failed")
+        for (label, terminal, target), count in self._wires.items():
+            typer.echo(f"  {count:>8,}  {label}.{terminal} -> {target}")
+        for (queue, folder), count in sorted(self._queues.items()):
+            typer.echo(f"  {count:>8,}  on {queue}, in {folder}")
+        for failure in self.failed[:MOST_SHOWN]:
+            typer.echo(f"{failure['message']}: {failure['error']}", err=True)
+        if len(self.failed) > MOST_SHOWN:
+            typer.echo(f"and {len(self.failed) - MOST_SHOWN} more", err=True)
+
+    def _data(self, seconds: float) -> dict[str, Any]:
+        return {
+            "flow": self._flow,
+            "messages": self._messages,
+            "seconds": round(seconds, 6),
+            "wires": {f"{label}.{terminal} -> {target}": n for (label, terminal, target), n in self._wires.items()},
+            "queues": {queue: {"messages": n, "directory": folder} for (queue, folder), n in self._queues.items()},
+            "failures": self.failed,
+            "first": self._shown,
+        }
+
+
+def explained(error: BaseException) -> str:
+    """An error with what caused it."""
+    texts: list[str] = []
+    at: BaseException | None = error
+    while at is not None:
+        if not any(str(at) in text for text in texts):
+            texts.append(str(at))
+        at = at.__cause__
+    return "; because ".join(texts)

@@ -1,0 +1,1 @@
+"""What flows cost: benchmarks side by side with programs written by hand for the same work."""

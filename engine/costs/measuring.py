@@ -1,0 +1,66 @@
+"""Measuring: the CPU of several programs run in turn in one process, so that what disturbs one disturbs all."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+Program: TypeAlias = Callable[[], object]
+
+ROUNDS: Final = 9
+_SLICE: Final = 0.02  # seconds of CPU that one program runs before the next has its turn
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """CPU microseconds a run: the median over the rounds, and the quartiles about it."""
+
+    median: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Programs measured beside each other; `ratios` are to the first, taken round by round."""
+
+    timings: Mapping[str, Timing]
+    ratios: Mapping[str, Timing]
+
+
+def side_by_side(programs: Mapping[str, Program], *, rounds: int = ROUNDS) -> Beside:
+    """Run each program for a slice in turn, several times over."""
+    counts = {name: _calibrated(program) for name, program in programs.items()}
+    seen: dict[str, list[float]] = {name: [] for name in programs}
+    for _ in range(rounds):
+        for name, program in programs.items():
+            seen[name].append(_cpu(program, counts[name]))
+    first = next(iter(seen.values()))
+    ratios = {name: [own / base for own, base in zip(each, first, strict=True)] for name, each in seen.items()}
+    return Beside(
+        {name: _timing(each) for name, each in seen.items()},
+        {name: _timing(each) for name, each in ratios.items()},
+    )
+
+
+def _calibrated(program: Program) -> int:
+    program()
+    count = 1
+    while (spent := _cpu(program, count) * count / 1e6) < _SLICE / 4:
+        count *= 2
+    return max(1, round(count * _SLICE / spent))
+
+
+def _cpu(program: Program, count: int) -> float:
+    started = time.process_time()
+    for _ in range(count):
+        program()
+    return (time.process_time() - started) / count * 1e6
+
+
+def _timing(values: list[float]) -> Timing:
+    low, median, high = statistics.quantiles(values, n=4) if len(values) > 1 else (values[0],) * 3
+    return Timing(median, low, high)

@@ -1,0 +1,19 @@
+"""The suite: every group of benchmarks by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from engine.costs import kernel
+from engine.costs.bounds import Benchmark, Measured
+
+GROUPS: Final[Mapping[str, Benchmark]] = MappingProxyType({kernel.GROUP: kernel.benchmarks})
+
+
+def measure(group: str | None = None) -> Iterator[Measured]:
+    """The figures of one group, or of all, as they are taken."""
+    for name, benchmarks in GROUPS.items():
+        if group in {None, name}:
+            yield from benchmarks()

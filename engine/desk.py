@@ -1,0 +1,147 @@
+"""The desk: a flow run over messages from files, its queues in memory, what it puts written to files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NamedTuple
+from urllib.parse import quote
+
+from engine.descriptor import Descriptor
+from engine.errors import BrokerError, ConfigurationException
+from engine.flow import Flow
+from engine.runtime import Bind, deploy
+from engine.transports.memory import MemoryQueues
+from engine.work import Arrival
+
+BLOCKED: Final = 2630  # the entrance can put a message nowhere, so it would come again for ever
+
+
+class Letter(NamedTuple):
+    """A message that is to go through a flow, and what it is called."""
+
+    name: str
+    descriptor: Descriptor
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A message that a flow left on a queue."""
+
+    queue: str
+    arrival: Arrival
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What became of one message: the wires it took, what was put, and why it failed if it did."""
+
+    name: str
+    wires: tuple[tuple[str, str, str], ...]
+    sent: tuple[Sent, ...]
+    error: BrokerError | None = None
+
+
+@dataclass(slots=True)
+class _Steps:
+    """The wires that the message in hand has taken."""
+
+    taken: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def watch(self, label: str, terminal: str, target: str) -> None:
+        self.taken.append((label, terminal, target))
+
+
+def run(flow: Flow, letters: Iterable[Letter], *, queue: str = "", bind: Bind | None = None) -> Iterator[Passage]:
+    """Send messages through an expanded flow one after the other; `queue` says where they enter, if there is a choice.
+
+    A message is followed until every queue that the flow reads is empty, so a flow that feeds itself is run to its end.
+    """
+    steps = _Steps()
+    deployed = deploy(flow, bind=bind, watch=steps.watch)
+    entries = {str(getattr(e.node, "queue_name", e.label)): e for e in deployed.entrances}
+    entry = _entry(flow, list(entries), queue)
+    queues = MemoryQueues(*entries, open_=True)
+    work = queues.work()
+    for letter in letters:
+        steps.taken = []
+        work.put(entry, letter.descriptor, letter.body)
+        work.commit()
+        error: BrokerError | None = None
+        busy = True
+        while busy:
+            busy = False
+            for entrance in deployed.entrances:
+                while (outcome := deployed.process(entrance, work)) is not None:
+                    busy = True
+                    error = error or outcome.error
+                    if outcome.error is not None and outcome.error.number == BLOCKED:
+                        raise outcome.error
+        yield Passage(letter.name, tuple(steps.taken), tuple(_sent(queues, entries)), error)
+
+
+def _entry(flow: Flow, names: list[str], queue: str) -> str:
+    if queue:
+        if queue in names:
+            return queue
+        raise ConfigurationException(f"flow {flow.name} does not read {queue}; it reads {', '.join(names)}")
+    if len(names) != 1:
+        raise ConfigurationException(f"flow {flow.name} reads {', '.join(names)}: say which by --queue")
+    return names[0]
+
+
+def _sent(queues: MemoryQueues, entries: Iterable[str]) -> Iterator[Sent]:
+    """Take what stands on the queues that the flow does not read itself."""
+    work = queues.work()
+    for name in queues.names():
+        if name in entries:
+            continue
+        while (arrival := work.get(name)) is not None:
+            yield Sent(name, arrival)
+    work.commit()
+
+
+def files_of(path: Path) -> list[Path]:
+    """A file, or every file of a directory in the order of their names; hidden ones are left out."""
+    if not path.is_dir():
+        return [path]
+    return sorted(inner for inner in path.iterdir() if inner.is_file() and not inner.name.startswith("."))
+
+
+def letters_from(files: Iterable[Path], descriptor: Descriptor) -> Iterator[Letter]:
+    """Each file as one message."""
+    for file in files:
+        yield Letter(file.name, descriptor, file.read_bytes())
+
+
+class Outbox:
+    """Writes what was sent into a directory: a folder a queue, a file a message, named after what came in."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._names: set[Path] = set()
+
+    def write(self, name: str, sent: Sent) -> Path:
+        """Write one message; the answer is its file."""
+        folder = self._directory / _safe(sent.queue)
+        folder.mkdir(parents=True, exist_ok=True)
+        given = Path(_safe(name))
+        file, number = folder / given.name, 2
+        while file in self._names:
+            file = folder / f"{given.stem}-{number}{given.suffix}"
+            number += 1
+        self._names.add(file)
+        file.write_bytes(sent.arrival.body)
+        return file
+
+
+def _safe(name: str) -> str:
+    """A name that is one plain name in any file system; queue names may come from messages.
+
+    >>> _safe("ORDERS.OUT"), _safe("../x"), _safe("..")
+    ('ORDERS.OUT', '..%2Fx', '%2E%2E')
+    """
+    safe = quote(name, safe=" ")[:200]
+    return safe.replace(".", "%2E") if not safe.strip(". ") else safe

@@ -1,0 +1,130 @@
+"""BrokerError and its few children, and the places where things go wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something is: a node of a flow, a position in a file, or both; lines and columns count from 1."""
+
+    flow: str = ""
+    node: str = ""
+    file: str = ""
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        """The place as file:line:column, or as flow.node where there is no file."""
+        if self.file:
+            return ":".join([self.file, *(str(n) for n in (self.line, self.column) if n)])
+        return ".".join(part for part in (self.flow, self.node) if part)
+
+
+NOWHERE = Place()
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """One thing that is wrong with a definition, found without running it."""
+
+    file: str
+    line: int
+    column: int
+    number: int
+    text: str
+    source_line: str = ""
+    width: int = 1
+
+    def __str__(self) -> str:
+        """The problem in one line, as compilers print it."""
+        return f"BIP{self.number:04d} {Place(file=self.file, line=self.line, column=self.column)}: {self.text}"
+
+    def render(self) -> str:
+        """The problem with its source line and a marker under the place."""
+        if not self.source_line:
+            return str(self)
+        marker = " " * (self.column - 1) + "^" * max(1, self.width)
+        return f"{self}\n    {self.source_line}\n    {marker}"
+
+
+@dataclass(frozen=True, slots=True)
+class Insert:
+    """A value that an error's text speaks of, as the ExceptionList carries it; types are IBM's insert type numbers."""
+
+    text: str
+    type: int = 5
+
+
+class BrokerError(Exception):
+    """Something failed while a message ran; `number` is IBM's BIP number where one is known.
+
+    >>> str(BrokerError(2230, "the flow failed").at(Place(flow="F", node="In")))
+    'BIP2230 F.In: the flow failed'
+    """
+
+    kind: ClassVar[str] = "RecoverableException"
+
+    def __init__(
+        self, number: int, text: str, *inserts: str | Insert, place: Place = NOWHERE, severity: int = 3
+    ) -> None:
+        super().__init__(number, text)
+        self.number = number
+        self.text = text
+        self.inserts = tuple(Insert(i) if isinstance(i, str) else i for i in inserts)
+        self.place = place
+        self.severity = severity
+
+    def at(self, place: Place) -> Self:
+        """Say where it happened; what an inner part has said already stays."""
+        own = self.place
+        self.place = replace(
+            place,
+            **{field: value for field in Place.__slots__ if (value := getattr(own, field))},
+        )
+        return self
+
+    def __str__(self) -> str:
+        """The error in one line: number, place, text."""
+        place = str(self.place)
+        return f"BIP{self.number:04d} {place}: {self.text}" if place else f"BIP{self.number:04d}: {self.text}"
+
+
+class ParserException(BrokerError):
+    """Bytes that cannot be read as what they are said to be, or a tree that cannot be written so."""
+
+    kind = "ParserException"
+
+
+class ConversionException(BrokerError):
+    """Characters that cannot be converted to or from a CCSID."""
+
+    kind = "ConversionException"
+
+
+class MessageException(BrokerError):
+    """A queue refused a message or had none to give; `reason` is MQ's reason code."""
+
+    kind = "MessageException"
+
+    def __init__(self, number: int, text: str, *inserts: str | Insert, reason: int = 0, place: Place = NOWHERE) -> None:
+        super().__init__(number, text, *inserts, place=place)
+        self.reason = reason
+
+
+class ConfigurationException(BrokerError):
+    """A definition that cannot be deployed; `problems` lists everything that is wrong with it."""
+
+    kind = "ConfigurationException"
+
+    def __init__(self, text: str, problems: tuple[Problem, ...] = (), *, number: int = 2066) -> None:
+        super().__init__(number, text)
+        self.problems = problems
+
+
+class UserException(BrokerError):
+    """An exception that a flow throws by itself: the Throw node or ESQL's THROW."""
+
+    kind = "UserException"

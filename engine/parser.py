@@ -1,0 +1,115 @@
+"""The Parser protocol: bytes to a lazy part of a tree, and back; headers also say what follows them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from engine.catalog import Catalog
+from engine.descriptor import LITTLE_ENDIAN, UTF_8
+from engine.source import Domain, Handle, Source
+
+if TYPE_CHECKING:
+    from engine.received import Received
+    from engine.tree import Element
+
+
+class Template(NamedTuple):
+    """Which parser reads a body, and which message of which set it is, as flows and mcd folders say."""
+
+    domain: str = ""
+    set: str = ""
+    type: str = ""
+    format: str = ""
+
+
+class Options(NamedTuple):
+    """How a body is to be parsed, as an input node's properties say."""
+
+    validation: str = "none"
+    timing: str = "deferred"
+    retain_mixed_content: bool = False
+    retain_comments: bool = False
+    retain_processing_instructions: bool = False
+
+
+NO_TEMPLATE: Final = Template()
+NO_OPTIONS: Final = Options()
+
+
+class Follow(NamedTuple):
+    """What comes after a header, as its fields announce it."""
+
+    format: str = ""
+    encoding: int = LITTLE_ENDIAN
+    ccsid: int = UTF_8
+    template: Template | None = None
+
+
+class Portion(NamedTuple):
+    """The bytes from `start` to `end` of a message and all that is known about them before they are read."""
+
+    data: bytes
+    start: int
+    end: int
+    follow: Follow
+    template: Template = NO_TEMPLATE
+    options: Options = NO_OPTIONS
+    received: Received | None = None
+
+    @property
+    def bytes(self) -> bytes:
+        """The portion's own bytes."""
+        if self.start == 0 and self.end == len(self.data):
+            return self.data
+        return self.data[self.start : self.end]
+
+
+class Form(NamedTuple):
+    """How a part of a tree is to be written; a header is also told what it must announce."""
+
+    encoding: int = LITTLE_ENDIAN
+    ccsid: int = UTF_8
+    template: Template = NO_TEMPLATE
+    next: Follow | None = None
+
+
+class Parser(Domain):
+    """Reads and writes the part of a message that stands under its name in Root.
+
+    `read` is given a portion when something in it is first looked at, and answers with the source and the handle of
+    the part's top; `write` renders an element that stands under the parser's name.
+    """
+
+    __slots__ = ()
+
+    def read(self, portion: Portion) -> tuple[Source, Handle]:
+        """Read lazily."""
+        raise NotImplementedError(type(self))
+
+    def write(self, element: Element, form: Form) -> bytes:
+        """The bytes of an element, in this form."""
+        raise NotImplementedError(type(self))
+
+
+class Header(Parser):
+    """A parser of a header: MQ Format names announce it, and it says what follows it without a full read."""
+
+    __slots__ = ()
+    formats: tuple[str, ...] = ()
+
+    def measure(self, portion: Portion) -> tuple[int, Follow]:
+        """The header's length in bytes, and what it announces."""
+        raise NotImplementedError(type(self))
+
+
+parser_catalog: Final[Catalog[Parser]] = Catalog("parser", package="parsers")
+format_catalog: Final[Catalog[Header]] = Catalog("header format", package="parsers")
+
+
+def parser(kind: type[Parser]) -> type[Parser]:
+    """Class decorator: put a parser into the catalogue, a header also under the formats that announce it."""
+    made = kind()
+    parser_catalog.register(made.name)(made)
+    if isinstance(made, Header):
+        format_catalog.register(*made.formats)(made)
+    return kind

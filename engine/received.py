@@ -1,0 +1,186 @@
+"""Received: a message as it came from a queue, as the lazy source of its Root."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from engine.errors import ParserException
+from engine.parser import (
+    NO_OPTIONS,
+    NO_TEMPLATE,
+    Follow,
+    Options,
+    Parser,
+    Portion,
+    Template,
+    format_catalog,
+    parser_catalog,
+)
+from engine.source import NAME, Domain, Handle, Source, Value
+from engine.tree import Element
+
+if TYPE_CHECKING:
+    from engine.descriptor import Descriptor
+    from engine.step import Step
+
+
+class Part(Source):
+    """What one parser reads of a message; nothing is read before it is looked at, and then once for all copies."""
+
+    __slots__ = ("_source", "_top", "parser", "portion")
+
+    def __init__(self, parser: Parser, portion: Portion) -> None:
+        self.parser = parser
+        self.portion = portion
+        self._source: Source | None = None
+        self._top: Handle = None
+
+    def _open(self) -> Source:
+        source, self._top = self.parser.read(self.portion)
+        self._source = source
+        return source
+
+    @property
+    def is_read(self) -> bool:
+        """Whether anything has looked into it yet."""
+        return self._source is not None
+
+    @property
+    def top(self) -> Handle:
+        """The place of the part's top in what its parser read."""
+        if self._source is None:
+            self._open()
+        return self._top
+
+    @property
+    def content(self) -> Source:
+        """What its parser read."""
+        return self._source or self._open()
+
+    def value(self, handle: Handle) -> Value:
+        source = self._source or self._open()
+        return source.value(self._top)
+
+    def children(self, handle: Handle) -> object:  # type: ignore[override]
+        source = self._source or self._open()
+        return source.children(self._top)
+
+    def element(self, handle: Handle, parent: Element) -> Element:
+        return self.content.element(handle, parent)
+
+    def first(self, handle: Handle, wanted: Step) -> Handle:
+        source = self._source or self._open()
+        return source.first(self._top, wanted)
+
+    def every(self, handle: Handle, wanted: Step) -> object:
+        source = self._source or self._open()
+        return source.every(self._top, wanted)
+
+
+class Received(Source):
+    """A descriptor and a body as the source of a Root: Properties, MQMD, further headers by their formats, the body."""
+
+    __slots__ = ("_parts", "body", "descriptor", "options", "queue", "template", "transactional")
+
+    def __init__(
+        self,
+        descriptor: Descriptor,
+        body: bytes,
+        *,
+        template: Template = NO_TEMPLATE,
+        options: Options = NO_OPTIONS,
+        queue: str = "",
+        transactional: bool = True,
+    ) -> None:
+        self.descriptor = descriptor
+        self.body = body
+        self.template = template
+        self.options = options
+        self.queue = queue
+        self.transactional = transactional
+        self._parts: list[Part] | None = None
+
+    def root(self) -> Element:
+        """A new Root over this message."""
+        top = Element("Root", "", NAME, self)
+        top.domain = ROOT
+        return top
+
+    @property
+    def parts(self) -> list[Part]:
+        """The parts in order; none of them is read yet, headers are only measured."""
+        parts = self._parts
+        if parts is None:
+            parts = self._parts = self._find_parts()
+        return parts
+
+    def _find_parts(self) -> list[Part]:
+        body, descriptor, options = self.body, self.descriptor, self.options
+        follow = Follow(descriptor.format, descriptor.encoding, descriptor.coded_char_set_id)
+        template, at, end = self.template, 0, len(body)
+        before = Portion(b"", 0, 0, follow, template, options, self)
+        parts = [Part(_named("Properties"), before), Part(_named("MQMD"), before)]
+        while (header := format_catalog.get(follow.format)) is not None:
+            portion = Portion(body, at, end, follow, template, options, self)
+            length, follow = header.measure(portion)
+            if not 0 < length <= end - at:
+                raise ParserException(
+                    5007, f"the {header.name} at offset {at} says it is {length} bytes long, and {end - at} are left"
+                )
+            parts.append(Part(header, portion._replace(end=at + length)))
+            at += length
+            if follow.template is not None:
+                template = follow.template
+        parts.append(Part(_named(template.domain or "BLOB"), Portion(body, at, end, follow, template, options, self)))
+        return parts
+
+    def value(self, handle: Handle) -> Value:
+        return None
+
+    def children(self, handle: Handle) -> list[Part]:
+        return self.parts
+
+    def element(self, handle: Part, parent: Element) -> Element:
+        made = Element(handle.parser.name, "", NAME, handle, None, parent)
+        made.domain = handle.parser
+        return made
+
+    def first(self, handle: Handle, wanted: Step) -> Part | None:
+        for part in self.parts:
+            if part.parser.name == wanted.name and not wanted.types:
+                return part
+        return next((part for part in self.parts if _matches(wanted, part)), None)
+
+    def every(self, handle: Handle, wanted: Step) -> list[Part]:
+        return [part for part in self.parts if _matches(wanted, part)]
+
+
+def _matches(wanted: Step, part: Part) -> bool:
+    types = wanted.types
+    return wanted.name in {None, part.parser.name} and (not types or any(NAME & mask == v for mask, v in types))
+
+
+@lru_cache(maxsize=256)
+def _named(name: str) -> Parser:
+    return parser_catalog.find(name)
+
+
+class _Root(Domain):
+    """The domain of Root itself: each child belongs to the parser of its name."""
+
+    __slots__ = ()
+    name = "MQROOT"
+
+    def inner(self, name: str) -> Domain | None:
+        return parser_catalog.get(name)
+
+
+ROOT = _Root()
+
+
+def new_root() -> Element:
+    """An empty Root, to build a message in."""
+    top = Element("Root")
+    top.domain = ROOT
+    return top

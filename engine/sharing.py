@@ -1,0 +1,173 @@
+"""Sharing: copies of elements that cost nothing until they are edited, and what of an element differs from its source.
+
+What is as it was read is shared by its source and handle. An element that was edited and has become part of a
+read-only tree is itself the source of its copies: a copy takes over one level of it when it is edited in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from engine.source import UNREAD, Handle, Source, Value
+from engine.state import CHANGED, EDITED, EXPANDED, READ_ONLY, REPLACED, RESTRUCTURED, SHARES, VALUED
+from engine.step import Step
+from engine.tree import Element
+
+# What shares an edited element differs from the source as that one does, without having been edited itself.
+_DIFFERS: Final = CHANGED | SHARES
+
+
+def copy(element: Element) -> Element:
+    """A detached copy: what is as it was read is shared, what was changed or built is copied.
+
+    >>> order = Element("Order")
+    >>> id = order.add("Id", 7)
+    >>> twin = copy(order)
+    >>> twin.at("Id").value = 8
+    >>> order.at("Id").value, twin.at("Id").value
+    (7, 8)
+    """
+    twin = _bare(element)
+    pending = [(element, twin)] if element.state & EDITED else []
+    while pending:
+        old, new = pending.pop()
+        new.state |= old.state & (EXPANDED | EDITED | VALUED | RESTRUCTURED)
+        if not old.state & EXPANDED:
+            new._found = {place: _bare(child, new) for place, child in changed_children(old)}
+            pending += [(c, new._found[place]) for place, c in changed_children(old) if c.state & EDITED]
+        at = old._first
+        while at is not None:
+            child = _bare(at, new)
+            new._link(child)
+            if at.state & EDITED:
+                pending.append((at, child))
+            at = at._next
+    return twin
+
+
+def copy_into(target: Element, other: Element) -> None:
+    """Give the target the value, type and children of another element; it keeps its name."""
+    twin = copy(other)
+    target._placed_anew()
+    target.source, target.handle, target.domain = twin.source, twin.handle, twin.domain or target.domain
+    target._type, target._value, target._found = twin._type, twin._value, twin._found
+    target._first, target._last = twin._first, twin._last
+    target.state = twin.state | REPLACED
+    if not target.state & EXPANDED:
+        for _, child in changed_children(target):
+            child.parent = target
+    at = target._first
+    while at is not None:
+        at.parent = target
+        at = at._next
+
+
+def read_only(element: Element) -> Element:
+    """A view of a tree that refuses changes; the tree itself must stay as it is from now on."""
+    view = _bare(element)
+    if element.state & EDITED:
+        view.source, view.handle, view._value = SHARED, element, UNREAD
+        view.state = SHARES
+    view.state |= READ_ONLY
+    return view
+
+
+def changed_children(element: Element) -> list[tuple[Handle, Element]]:
+    """The children that differ from what the source has in their place, each with that place."""
+    if not element.state & EXPANDED:
+        found = element._found
+        if found is None:
+            return []
+        return [
+            (place, child)
+            for place, child in found.items()
+            if place.__class__ is not Step and child.__class__ is Element and child.state & _DIFFERS
+        ]
+    if element.source is None:
+        return []
+    edited = [(written(at), at) for at in element if at.state & _DIFFERS and not at.state & REPLACED]
+    return [(held.handle, at) for held, at in edited if held.source is not None]
+
+
+def appended_children(element: Element) -> list[Element]:
+    """The children that came after those of the source, while the element is not RESTRUCTURED."""
+    if element._first is None:
+        return []
+    if element.state & EXPANDED:
+        return [at for at in element if at.state & REPLACED or written(at).source is None]
+    appended, at = [], element._first
+    while at is not None:
+        appended.append(at)
+        at = at._next  # type: ignore[assignment]  # None ends the loop
+    return appended
+
+
+def written(element: Element) -> Element:
+    """The element that holds what is to be written: the one that this shares unchanged, or this one."""
+    while element.state & SHARES and not element.state & EDITED:
+        element = element.handle
+    return element
+
+
+def _bare(element: Element, parent: Element | None = None) -> Element:
+    """A copy of what the element is by itself: of a clean one that is all of it."""
+    twin = Element(element.name, element.namespace, element._type, element.source, element.handle, parent)
+    twin.domain = element.domain
+    twin._value = element._value
+    if element.source is not None:
+        twin.state = element.state & (REPLACED | SHARES)
+    return twin
+
+
+class _Shared(Source):
+    """An edited tree as the source of its copies: a handle is one of its elements."""
+
+    __slots__ = ()
+
+    def value(self, handle: Element) -> Value:
+        return handle.value
+
+    def children(self, handle: Element) -> Iterable[Element]:
+        return handle
+
+    def element(self, handle: Element, parent: Element) -> Element:
+        twin = _bare(handle, parent)
+        if handle.state & EDITED:
+            twin.source, twin.handle, twin._value = self, handle, UNREAD
+            twin.state = handle.state & REPLACED | SHARES
+        return twin
+
+    def first(self, handle: Element, wanted: Step) -> Element | None:
+        return handle.child(wanted)
+
+    def every(self, handle: Element, wanted: Step) -> list[Element]:
+        return handle.every(wanted)
+
+    def take_over(self, element: Element) -> None:
+        edited: Element = element.handle
+        wrapped: dict[Handle, Element] = element._found or {}
+        element.source, element.handle = edited.source, edited.handle
+        if element._value is UNREAD:
+            element._value = edited._value
+        was_expanded = element.state & EXPANDED
+        element.state |= edited.state & (EXPANDED | VALUED | RESTRUCTURED)
+        element.state &= ~SHARES
+        if was_expanded:
+            return
+        element._found = None
+        if not edited.state & EXPANDED:
+            element._found = {
+                place: wrapped.get(child) or self.element(child, element)
+                for place, child in (edited._found or {}).items()
+                if place.__class__ is not Step
+                and child.__class__ is Element
+                and (child.state & _DIFFERS or child in wrapped)
+            }
+        at = edited._first
+        while at is not None:
+            element._link(wrapped.get(at) or self.element(at, element))
+            at = at._next
+
+
+SHARED: Final = _Shared()

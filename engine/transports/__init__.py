@@ -1,0 +1,1 @@
+"""Where queues are kept: one file a transport."""

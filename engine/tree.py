@@ -1,0 +1,400 @@
+"""Element: the lazy, copy-on-write message tree; engine.state says how it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from engine.errors import BrokerError
+from engine.source import EXPAND, GENERIC, KIND, NAME, UNREAD, VALUE, Domain, Handle, Source, Value
+from engine.state import EDITED, EXPANDED, READ_ONLY, REPLACED, RESTRUCTURED, SHARES, VALUED
+from engine.step import Repeats, Step, step
+
+_NEW: Final = EXPANDED | EDITED | VALUED
+
+
+class Element:
+    """A named place in a message tree, with a value, children, or both."""
+
+    __slots__ = (
+        "_first",
+        "_found",
+        "_last",
+        "_next",
+        "_previous",
+        "_type",
+        "_value",
+        "domain",
+        "handle",
+        "name",
+        "namespace",
+        "parent",
+        "source",
+        "state",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        namespace: str = "",
+        type_: int = NAME,
+        source: Source | None = None,
+        handle: Handle = None,
+        parent: Element | None = None,
+    ) -> None:
+        self.name = name
+        self.namespace = namespace
+        self._type = type_
+        self.source: Source = source  # type: ignore[assignment]  # None where there is nothing left to read
+        self.handle = handle
+        self.parent = parent
+        self._first: Element | None = None
+        self._last: Element | None = None
+        self._next: Element | None = None
+        self._previous: Element | None = None
+        self._found: dict[Any, Any] | None = None
+        self.domain: Domain | None = None
+        if source is None:
+            self._value: Value = None
+            self.state = _NEW
+        else:
+            self._value = UNREAD
+            self.state = 0
+
+    # What an element is
+
+    @property
+    def value(self) -> Value:
+        """The element's value; text that leads its content counts as such."""
+        value = self._value
+        if value is UNREAD:
+            value = self._value = self.source.value(self.handle)
+        if value is None and self.state & EXPANDED:
+            first = self._first
+            if first is not None and first._type & KIND == VALUE:
+                return first.value
+        return value
+
+    @value.setter
+    def value(self, value: Value) -> None:
+        state = self.state
+        if state & EXPANDED:
+            first = self._first
+            if first is not None and first._type & KIND == VALUE:
+                first.value = value
+                return
+        if not state & VALUED:
+            if not state & EDITED:
+                self._touch()
+            self.state |= VALUED
+        self._value = value
+
+    @property
+    def type(self) -> int:
+        """The element's type; a name that was given a value has become the domain's kind of field."""
+        kind = self._type
+        if kind == NAME and self.state & VALUED and self._value is not None:
+            return self.owner.valued_type
+        return kind
+
+    @property
+    def owner(self) -> Domain:
+        """The domain that the element belongs to: its own, or that of the nearest element above which has one."""
+        at: Element | None = self
+        while at is not None:
+            if at.domain is not None:
+                return at.domain
+            above = at.parent
+            if above is not None and above.domain is not None:
+                inner = above.domain.inner(at.name)
+                if inner is not None:
+                    return inner
+            at = above
+        return GENERIC
+
+    def change(self, *, name: str | None = None, namespace: str | None = None, type_: int | None = None) -> None:
+        """Give the element another name, namespace or type where it stands."""
+        if self.parent is not None:
+            self.parent._restructure()
+        else:
+            self._touch()
+        self.state |= REPLACED
+        self.name = self.name if name is None else name
+        self.namespace = self.namespace if namespace is None else namespace
+        self._type = self._type if type_ is None else type_
+
+    # Looking for children
+
+    def child(self, wanted: Step) -> Element | None:
+        """The first child that the step matches."""
+        found = self._found
+        if found is not None:
+            known: Element | None = found.get(wanted)
+            if known is not None:
+                return known
+        if not self.state & EXPANDED:
+            handle = self.source.first(self.handle, wanted)
+            if handle is EXPAND:
+                self._expand()
+            elif handle is not None:
+                known = self._made(handle)
+                self._found[wanted] = known  # type: ignore[index]  # _made has set it
+                return known
+        name = wanted.name
+        at = self._first
+        near = 8
+        while at is not None and near:
+            if (name is None or at.name == name) and wanted.matches(at):
+                if self._found is None:
+                    self._found = {}
+                self._found[wanted] = at
+                return at
+            at = at._next
+            near -= 1
+        if at is None:
+            return None
+        linked = self._repeats(wanted).linked
+        return linked[0] if linked else None
+
+    def nth(self, wanted: Step, number: int) -> Element | None:
+        """The n-th child that the step matches, counted from 1."""
+        repeats = self._repeats(wanted)
+        at = number - 1
+        if at < 0:
+            return None
+        placed = repeats.placed
+        if at < len(placed):
+            return self._made(placed[at])
+        at -= len(placed)
+        return repeats.linked[at] if at < len(repeats.linked) else None
+
+    def nth_last(self, wanted: Step, number: int) -> Element | None:
+        """The n-th child from the end that the step matches, counted from 1."""
+        return self.nth(wanted, len(self._repeats(wanted)) - number + 1)
+
+    def count(self, wanted: Step) -> int:
+        """How many children the step matches."""
+        return len(self._repeats(wanted))
+
+    def every(self, wanted: Step) -> list[Element]:
+        """All children that the step matches, as they are now."""
+        repeats = self._repeats(wanted)
+        return [self._made(handle) for handle in repeats.placed] + repeats.linked
+
+    def at(self, *names: str) -> Element | None:
+        """The element that a path of plain names leads to: the first child of each."""
+        found: Element | None = self
+        for name in names:
+            if found is None:
+                return None
+            found = found.child(step(name))
+        return found
+
+    @property
+    def first_child(self) -> Element | None:
+        """The first child."""
+        if not self.state & EXPANDED:
+            self._expand()
+        return self._first
+
+    @property
+    def last_child(self) -> Element | None:
+        """The last child."""
+        if self._last is None and not self.state & EXPANDED:
+            self._expand()
+        return self._last
+
+    @property
+    def next_sibling(self) -> Element | None:
+        """The element after this one, below the same parent."""
+        if self._next is None:
+            self._order_siblings()
+        return self._next
+
+    @property
+    def previous_sibling(self) -> Element | None:
+        """The element before this one, below the same parent."""
+        if self._previous is None:
+            self._order_siblings()
+        return self._previous
+
+    def __iter__(self) -> Iterator[Element]:
+        """The children, in order."""
+        at = self.first_child
+        while at is not None:
+            yield at
+            at = at._next
+
+    # Changing the tree
+
+    def add(self, name: str, value: Value = None, *, namespace: str = "", type_: int = NAME) -> Element:
+        """Append a new child."""
+        child = Element(name, namespace, type_)
+        child._value = value
+        self.append(child)
+        return child
+
+    def ensure(self, wanted: Step) -> Element:
+        """The first child that the step matches, appended if there is none."""
+        known = self.child(wanted)
+        if known is None:
+            known = self._new(wanted)
+            if self._found is None:
+                self._found = {}
+            self._found[wanted] = known
+        return known
+
+    def ensure_nth(self, wanted: Step, number: int) -> Element:
+        """The n-th child that the step matches; the one after the last is appended, one further off is an error."""
+        known = self.nth(wanted, number)
+        if known is not None:
+            return known
+        count = self.count(wanted)
+        if number != count + 1:
+            raise BrokerError(2527, f"{self.name} has {count} of {wanted.name}, so [{number}] cannot be created yet")
+        return self._new(wanted)
+
+    def append(self, child: Element) -> None:
+        """Make a detached element the last child."""
+        if not self.state & EDITED:
+            self._touch()
+        child.parent = self
+        self._link(child)
+        if child.source is not None:
+            child.state |= REPLACED
+
+    def insert(self, child: Element, *, before: Element) -> None:
+        """Make a detached element a child, in front of another."""
+        self._restructure()
+        child.parent = self
+        child.state |= REPLACED
+        previous = before._previous
+        child._previous, child._next, before._previous = previous, before, child
+        if previous is None:
+            self._first = child
+        else:
+            previous._next = child
+
+    def detach(self) -> Element:
+        """Take the element, with all below it, out of its tree."""
+        parent = self.parent
+        if parent is None:
+            return self
+        parent._restructure()
+        previous, following = self._previous, self._next
+        if previous is None:
+            parent._first = following
+        else:
+            previous._next = following
+        if following is None:
+            parent._last = previous
+        else:
+            following._previous = previous
+        self.parent = self._previous = self._next = None
+        return self
+
+    def clear(self) -> None:
+        """Take away the value and all children."""
+        if self.parent is not None or self.state & READ_ONLY:
+            self._placed_anew()
+        self.source = None  # type: ignore[assignment]
+        self.handle = self._found = self._first = self._last = self._value = None
+        self.state = _NEW
+
+    # How it is kept
+
+    def _made(self, handle: Handle) -> Element:
+        found = self._found
+        if found is None:
+            found = self._found = {}
+        known: Element | None = found.get(handle)
+        if known is None:
+            known = found[handle] = self.source.element(handle, self)
+        return known
+
+    def _new(self, wanted: Step) -> Element:
+        child = Element(wanted.name or "", wanted.namespace or "", wanted.types[0][1] if wanted.types else NAME)
+        self.append(child)
+        return child
+
+    def _link(self, child: Element) -> None:
+        last = self._last
+        child._previous = last
+        if last is None:
+            self._first = child
+        else:
+            last._next = child
+        self._last = child
+
+    def _order_siblings(self) -> None:
+        if self.parent is not None and not self.parent.state & EXPANDED:
+            self.parent._expand()
+
+    def _expand(self) -> None:
+        """Make all children; those found before keep their identity, those appended stay last."""
+        source, found = self.source, self._found or {}
+        made = [found.get(handle) or source.element(handle, self) for handle in source.children(self.handle)]
+        appended, last = self._first, self._last
+        self._first = self._last = self._found = None
+        self.state |= EXPANDED
+        for child in made:
+            if child.state & REPLACED or child.source is None:
+                self.state |= RESTRUCTURED
+            self._link(child)
+        if made and made[0]._type & KIND == VALUE:
+            if self.state & VALUED:
+                made[0]._value = self._value
+                made[0].state |= EDITED | VALUED
+            self._value = None
+        if appended is not None:
+            self._link(appended)
+            self._last = last
+
+    def _repeats(self, wanted: Step) -> Repeats:
+        known: Repeats | None = None if self._found is None else self._found.get(wanted.each)
+        if known is None:
+            placed: Sequence[Handle] = ()
+            if not self.state & EXPANDED:
+                answer = self.source.every(self.handle, wanted)
+                if answer is EXPAND:
+                    self._expand()
+                else:
+                    placed = answer
+            if self._found is None:
+                self._found = {}
+            known = self._found[wanted.each] = Repeats(wanted, placed)
+        known.follow(self._first)
+        return known
+
+    def _touch(self) -> None:
+        """Mark the way to the root as edited; a read-only tree refuses."""
+        at: Element | None = self
+        while at is not None and not at.state & EDITED:
+            if at.state & READ_ONLY:
+                raise BrokerError(2556, f"{self.name} is part of an input tree, which cannot be changed: copy it first")
+            at = at.parent
+        at = self
+        while at is not None and not at.state & EDITED:
+            if at.state & SHARES:
+                at.source.take_over(at)
+            at.state |= EDITED
+            at = at.parent
+
+    def _restructure(self) -> None:
+        if not self.state & EDITED:
+            self._touch()
+        if not self.state & EXPANDED:
+            self._expand()
+        self.state |= RESTRUCTURED
+        self._found = None
+
+    def _placed_anew(self) -> None:
+        """Before the content is replaced: the parent is edited, and cannot be patched where it lost the place."""
+        parent = self.parent
+        if parent is None:
+            self._touch()
+            return
+        if not parent.state & EDITED:
+            parent._touch()
+        if parent.state & EXPANDED:
+            parent.state |= RESTRUCTURED

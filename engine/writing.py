@@ -1,0 +1,232 @@
+"""Writing: from a Root to a descriptor and bytes; what was not touched is given out as it came in."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time
+from typing import Any, Final, NamedTuple
+
+from engine.descriptor import FIELDS, LENGTHS, Descriptor
+from engine.errors import ParserException
+from engine.parser import NO_TEMPLATE, Follow, Form, Header, Parser, Template, format_catalog
+from engine.received import Part, Received
+from engine.sharing import appended_children, changed_children, written
+from engine.source import Source, Value
+from engine.state import EDITED, EXPANDED, RESTRUCTURED
+from engine.step import step
+from engine.tree import Element
+
+_INHERIT: Final = (0, -2)  # "as the header before says"
+
+# What a changed Properties folder says, where the MQMD does not say it itself.
+_FROM_PROPERTIES: Final = {
+    "Encoding": "encoding",
+    "CodedCharSetId": "coded_char_set_id",
+    "Priority": "priority",
+    "Persistence": "persistence",
+    "ReplyIdentifier": "correl_id",
+}
+
+
+class _Link(NamedTuple):
+    """One child of Root on its way out: an element, or the part it came in as, where nobody has changed that."""
+
+    name: str
+    owner: Parser
+    element: Element | None
+    part: Part | None
+
+
+def write_message(root: Element) -> tuple[Descriptor, bytes]:
+    """The message that a Root stands for."""
+    root = written(root)
+    if not root.state & EDITED and root.source.__class__ is Received:
+        return root.source.descriptor, root.source.body
+    properties = header = None
+    chain = []
+    for link in _links(root):
+        if link.name == "Properties":
+            properties = link
+        elif link.name == "MQMD":
+            header = link
+        else:
+            chain.append(link)
+    descriptor = _descriptor(header, properties)
+    template = _template(properties)
+    if len(chain) == 1 and not isinstance(chain[0].owner, Header):
+        return _write_alone(chain[0], descriptor, template)
+    follows = _announcements(chain, descriptor)
+    pieces = []
+    for link, before, after in zip(chain, follows, [*follows[1:], None], strict=True):
+        form = Form(before.encoding, before.ccsid, template, after if isinstance(link.owner, Header) else None)
+        pieces.append(_write(link, form))
+    if follows and follows[0].format != descriptor.format:
+        descriptor = descriptor._replace(format=follows[0].format)
+    return descriptor, b"".join(pieces)
+
+
+def _write_alone(link: _Link, descriptor: Descriptor, template: Template) -> tuple[Descriptor, bytes]:
+    """The message of a body that no header stands in front of."""
+    if descriptor.format and format_catalog.get(descriptor.format) is not None:
+        descriptor = descriptor._replace(format="")
+    return descriptor, _write(link, Form(descriptor.encoding, descriptor.coded_char_set_id, template))
+
+
+def _links(root: Element) -> list[_Link]:
+    source = root.source
+    if source.__class__ is not Received or root.state & (EXPANDED | RESTRUCTURED):
+        return [_link(child) for child in root]
+    changed = dict(changed_children(root))
+    links = []
+    for part in source.parts:
+        element = changed.get(part)
+        links.append(_Link(part.parser.name, part.parser, None, part) if element is None else _link(element))
+    return links + [_link(child) for child in appended_children(root)]
+
+
+def _link(child: Element) -> _Link:
+    owner = child.owner
+    if not isinstance(owner, Parser):
+        raise ParserException(5010, f"no parser is called {child.name}, so Root.{child.name} cannot be written")
+    held = written(child)
+    part = held.source if held.source.__class__ is Part and not held.state & EDITED else None
+    return _Link(child.name, owner, child, part)
+
+
+def _write(link: _Link, form: Form) -> bytes:
+    """The bytes of one child of Root: those it came in, where neither it nor its form has changed."""
+    part = link.part
+    if part is not None and _same_form(part, link.owner, form):
+        return part.portion.bytes
+    element = link.element
+    if element is None:
+        received = None if part is None else part.portion.received
+        assert received is not None
+        element = received.root().child(step(link.name))
+        assert element is not None
+    return link.owner.write(element, form)
+
+
+def _same_form(part: Part, owner: Parser, form: Form) -> bool:
+    portion = part.portion
+    was = portion.follow
+    return (
+        part.parser is owner
+        and was.encoding == form.encoding
+        and was.ccsid == form.ccsid
+        and (form.template[1:] == portion.template[1:] or form.template is NO_TEMPLATE)
+        and (form.next is None or _announced(part) == form.next)
+    )
+
+
+def _announced(part: Part) -> Follow:
+    assert isinstance(part.parser, Header)
+    return part.parser.measure(part.portion)[1]._replace(template=None)
+
+
+def _announcements(chain: list[_Link], descriptor: Descriptor) -> list[Follow]:
+    """What each part of the chain is announced as: its format, and the encoding and CCSID it is written in."""
+    said = [Follow(descriptor.format, descriptor.encoding, descriptor.coded_char_set_id)]
+    for link in chain[:-1]:
+        own, above = _announces(link), said[-1]
+        encoding = above.encoding if own.encoding in _INHERIT else own.encoding
+        said.append(Follow(own.format, encoding, above.ccsid if own.ccsid in _INHERIT else own.ccsid))
+    body_format = next((f.format for f in reversed(said) if f.format and format_catalog.get(f.format) is None), "")
+    follows = []
+    for link, follow in zip(chain, said, strict=False):
+        named = follow.format
+        if isinstance(link.owner, Header):
+            named = named if named in link.owner.formats else link.owner.formats[0]
+        elif not named or format_catalog.get(named) is not None:
+            named = body_format
+        follows.append(follow._replace(format=named))
+    return follows
+
+
+def _announces(link: _Link) -> Follow:
+    if link.part is not None and isinstance(link.part.parser, Header):
+        return _announced(link.part)
+    element = link.element
+    assert element is not None
+    kind, encoding, ccsid = (_value(element, name) for name in ("Format", "Encoding", "CodedCharSetId"))
+    return Follow(str(kind or "").rstrip(), _integer(encoding or 0), _integer(ccsid or 0))
+
+
+def _template(link: _Link | None) -> Template:
+    if link is None:
+        return NO_TEMPLATE
+    if link.part is not None:
+        received = link.part.portion.received
+        return NO_TEMPLATE if received is None else received.parts[-1].portion.template
+    element = link.element
+    assert element is not None
+    return Template("", *(str(_value(element, name) or "") for name in ("MessageSet", "MessageType", "MessageFormat")))
+
+
+def _descriptor(header: _Link | None, properties: _Link | None) -> Descriptor:
+    changes: dict[str, Value] = {}
+    base = Descriptor()
+    if header is not None:
+        base, fields = _fields_of(header)
+        changes = {FIELDS[f.name]: f.value for f in fields if f.name in FIELDS}
+    if properties is not None and properties.part is None:
+        for field in _fields_of(properties)[1]:
+            name = _FROM_PROPERTIES.get(field.name)
+            if name is not None and field.value is not None:
+                changes.setdefault(name, int(field.value) if field.value.__class__ is bool else field.value)
+    if not changes:
+        return base
+    values: dict[str, Any] = {name: _field(name, value) for name, value in changes.items()}
+    return base._replace(**values)
+
+
+def _fields_of(link: _Link) -> tuple[Descriptor, list[Element]]:
+    """The descriptor that a folder came with, and the fields that say something else."""
+    if link.part is not None and (received := _descriptor_of(link.part)) is not None:
+        return received.descriptor, []
+    assert link.element is not None
+    held = written(link.element)
+    received = _descriptor_of(held.source)
+    if received is None:
+        return Descriptor(), list(held)
+    if held.state & RESTRUCTURED:
+        return received.descriptor, list(held)
+    return received.descriptor, [child for _, child in changed_children(held)] + list(appended_children(held))
+
+
+def _descriptor_of(source: Source | None) -> Received | None:
+    """The message whose descriptor a folder shows; one that was read from bytes of its own shows none."""
+    return source.portion.received if isinstance(source, Part) and not source.portion.data else None
+
+
+def _field(name: str, value: Value) -> Value:
+    """A value as a descriptor holds it; dates and times have their own way there."""
+    default = Descriptor._field_defaults[name]
+    if isinstance(default, bytes):
+        if value is None:
+            return default
+        if not isinstance(value, bytes):
+            raise ParserException(5010, f"MQMD.{name} takes a BLOB of {LENGTHS[name]} bytes, not {value!r}")
+        return value[: LENGTHS[name]].ljust(LENGTHS[name], b"\0")
+    if isinstance(default, int):
+        return default if value is None else _integer(value)
+    if value is None:
+        return default
+    if isinstance(value, datetime):
+        value = value.timetz() if name == "put_time" else value.date()
+    if isinstance(value, date):
+        return f"{value:%Y%m%d}"
+    if isinstance(value, time):
+        return f"{value:%H%M%S}{value.microsecond // 10000:02d}"
+    return str(value).rstrip()[: LENGTHS[name]]
+
+
+def _integer(value: Value) -> int:
+    try:
+        return int(value)  # type: ignore[call-overload, no-any-return]  # what cannot become an integer says so
+    except (TypeError, ValueError) as error:
+        raise ParserException(5010, f"a header field takes an integer, not {value!r}") from error
+
+
+def _value(element: Element, name: str) -> Value:
+    field = element.child(step(name))
+    return None if field is None else field.value

@@ -1,0 +1,1 @@
+"""Flow definitions: reading, writing and drawing them, and the samples that ship."""

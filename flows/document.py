@@ -1,0 +1,155 @@
+"""YAML text as a plain tree that knows its positions; nothing in the text is executed, named or expanded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import yaml
+
+from engine.errors import Place, Problem
+from engine.lint import UNFIT, marked
+
+LARGEST: Final = 1 << 20  # characters: some ten thousand nodes
+DEEPEST: Final = 32
+LINE_END: Final = re.compile("\r\n|[\n\r\x85\u2028\u2029]")  # as YAML counts lines
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A text; `is_null` where nothing was written for it."""
+
+    text: str
+    is_null: bool
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """A list."""
+
+    items: tuple[Tree, ...]
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """Keys and what they stand for, in the order of the text; keys are unique."""
+
+    entries: tuple[tuple[Scalar, Tree], ...]
+    place: Place
+
+    def get(self, name: str) -> Tree | None:
+        """What stands at a key, or None."""
+        return next((value for key, value in self.entries if key.text == name), None)
+
+
+Tree: TypeAlias = "Scalar | Sequence | Mapping"
+
+
+class Complaints:
+    """Collects what is wrong with one file, each with the line that it is about."""
+
+    def __init__(self, file: str, text: str) -> None:
+        self.file = file
+        self.start = Place(file=file, line=1, column=1)
+        self.found: list[Problem] = []
+        self._lines = LINE_END.split(text)
+
+    def add(self, place: Place, text: str, *, about: str = "", number: int = UNFIT) -> None:
+        """Note a problem; `about` is the word of the line that it is about, which the marker covers."""
+        line = self._lines[place.line - 1] if 0 < place.line <= len(self._lines) else ""
+        where = Place(file=self.file, line=place.line, column=place.column)
+        self.found.append(marked(where, text, about, number, line))
+
+
+class Refused(Exception):
+    """The text is no document that can be read on."""
+
+    def __init__(self, text: str, mark: Any) -> None:
+        super().__init__(text)
+        self.text = text
+        self.place = Place(line=mark.line + 1, column=mark.column + 1) if mark else Place(line=1, column=1)
+
+
+def read_document(text: str, file: str, complaints: Complaints) -> Tree | None:
+    """The tree of a YAML text that has one document; None where it cannot be read, with the reason in `complaints`."""
+    if len(text) > LARGEST:
+        complaints.add(complaints.start, f"the file has {len(text)} characters; the limit is {LARGEST}")
+        return None
+    try:
+        events = yaml.parse(text, Loader=yaml.SafeLoader)
+        return _Reader(file, complaints, events).document()
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        column = error.position - text.rfind("\n", 0, error.position)
+        complaints.add(Place(line=line, column=column), f"character #x{ord(text[error.position]):04x} is not allowed")
+    except yaml.MarkedYAMLError as error:
+        mark: Any = error.problem_mark or error.context_mark
+        complaints.add(Refused("", mark).place, f"not YAML: {error.problem}")
+    except Refused as refused:
+        complaints.add(refused.place, refused.text)
+    except (ValueError, OverflowError):  # PyYAML lets them through from escapes like \UFFFFFFFF and from %YAML lines
+        complaints.add(complaints.start, "not YAML: an escape or a directive has a number that is too large")
+    return None
+
+
+class _Reader:
+    """Reads one stream of YAML events; it never recurses deeper than DEEPEST, whatever the text."""
+
+    def __init__(self, file: str, complaints: Complaints, events: Iterator[Any]) -> None:
+        self._file = file
+        self._complaints = complaints
+        self._events = events
+
+    def document(self) -> Tree | None:
+        tree: Tree | None = None
+        for event in self._events:
+            if isinstance(event, yaml.DocumentStartEvent):
+                if tree is not None:
+                    raise Refused("a second document begins here; write one flow a file", event.start_mark)
+                tree = self._tree(next(self._events), 1)
+        if tree is None:
+            self._complaints.add(self._complaints.start, "the file is empty; a flow file begins with `flow: Name`")
+        return tree
+
+    def _tree(self, event: Any, depth: int) -> Tree:
+        if isinstance(event, yaml.AliasEvent):
+            raise Refused(f"*{event.anchor} is an alias; write out what it stands for", event.start_mark)
+        if event.anchor is not None:
+            raise Refused(f"&{event.anchor} is an anchor; flow files have none", event.start_mark)
+        if event.tag is not None:
+            raise Refused(f"{event.tag} is a tag; flow files have none", event.start_mark)
+        if depth > DEEPEST:
+            raise Refused(f"lists and tables are more than {DEEPEST} deep here", event.start_mark)
+        place = Place(file=self._file, line=event.start_mark.line + 1, column=event.start_mark.column + 1)
+        if isinstance(event, yaml.ScalarEvent):
+            is_null = event.style is None and event.value in ("", "~", "null", "Null", "NULL")
+            return Scalar(event.value, is_null, place)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return Sequence(tuple(self._items(depth)), place)
+        return Mapping(tuple(self._entries(depth)), place)
+
+    def _items(self, depth: int) -> Iterator[Tree]:
+        for event in self._events:
+            if isinstance(event, yaml.SequenceEndEvent):
+                return
+            yield self._tree(event, depth + 1)
+
+    def _entries(self, depth: int) -> Iterator[tuple[Scalar, Tree]]:
+        seen: dict[str, Place] = {}
+        for event in self._events:
+            if isinstance(event, yaml.MappingEndEvent):
+                return
+            key = self._tree(event, depth + 1)
+            value = self._tree(next(self._events), depth + 1)
+            if not isinstance(key, Scalar) or key.is_null or not key.text.isprintable():
+                self._complaints.add(key.place, "a key must be a name")
+            elif key.text in seen:
+                first = seen[key.text].line
+                self._complaints.add(key.place, f"{key.text} is here twice; it is on line {first} too", about=key.text)
+            else:
+                seen[key.text] = key.place
+                yield key, value

@@ -1,0 +1,86 @@
+"""Flow files and the subflow files they use, found and read together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from posixpath import dirname, isabs, join, normpath
+from typing import Final
+
+from engine.catalog import Catalog
+from engine.errors import ConfigurationException, Problem
+from engine.flow import Flow, expand, file_of
+from engine.lint import UNFIT, lint
+from engine.node import NodeType, node_catalog
+from flows.document import LARGEST
+from flows.reader import Reading, read_flow
+
+ENDINGS: Final = (".yaml", ".yml")
+MOST_FILES: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Flows with the subflows they use, which are known by name and by file, and what is wrong with their files."""
+
+    flows: tuple[Flow, ...]
+    subflows: Mapping[str, Flow]
+    problems: tuple[Problem, ...]
+
+    def lint(self, catalog: Catalog[NodeType] = node_catalog) -> tuple[Problem, ...]:
+        """Everything that is wrong with the files and with what they say."""
+        every = {id(flow): flow for flow in (*self.flows, *self.subflows.values())}
+        found = lint(*every.values(), subflows=self.subflows, catalog=catalog)
+        return tuple(sorted({*self.problems, *found}))
+
+
+def load(*files: str) -> Loaded:
+    """The flows of these files; subflows are looked for where a node's `subflow` says, or as <type>.yaml beside it.
+
+    Subflows among the files themselves are known by their names to all of them.
+    """
+    waiting = [normpath(file) for file in files]  # one name for each file, so that it is read once
+    readings: dict[str, Reading] = {}
+    for file in waiting:
+        if file not in readings and len(readings) < MOST_FILES:
+            readings[file] = read_file(file)
+            flow = readings[file].flow
+            waiting.extend(_used(flow) if flow else ())
+    found = [reading.flow for reading in readings.values() if reading.flow]
+    subflows = {flow.name: flow for flow in reversed(found) if flow.is_subflow}
+    subflows |= {flow.file: flow for flow in found if flow.is_subflow}
+    problems = tuple(problem for reading in readings.values() for problem in reading.problems)
+    return Loaded(tuple(flow for flow in found if not flow.is_subflow), subflows, problems)
+
+
+def load_flow(file: str, *, catalog: Catalog[NodeType] = node_catalog) -> Flow:
+    """The flow of a file, ready to deploy: examined, and with its subflows expanded; raises with all problems."""
+    loaded = load(file)
+    problems = loaded.lint(catalog)
+    if problems:
+        raise ConfigurationException(f"{file} cannot be deployed: {problems[0].text}", problems)
+    main = next((flow for flow in loaded.flows if flow.file == normpath(file)), None)
+    if main is None:
+        raise ConfigurationException(f"{file} holds a subflow; name a flow that uses it")
+    return expand(main, loaded.subflows)
+
+
+def read_file(file: str) -> Reading:
+    """The flow of one file by itself."""
+    try:
+        with Path(file).open("rb") as opened:
+            return read_flow(opened.read(4 * LARGEST + 4), file)
+    except OSError as error:
+        return Reading(None, (Problem(file, 0, 0, UNFIT, f"cannot be read: {error.strerror}"),))
+
+
+def _used(flow: Flow) -> Iterator[str]:
+    for use in flow.nodes:
+        if use.subflow:
+            if not isabs(use.subflow) and use.subflow.endswith(ENDINGS) and Path(file_of(flow, use)).is_file():
+                yield file_of(flow, use)
+        elif use.type and "/" not in use.type and "\\" not in use.type:
+            beside = join(dirname(flow.file), f"{use.type}.yaml")
+            if Path(beside).is_file():
+                yield beside

@@ -1,0 +1,75 @@
+"""Where the nodes of a flow stand in a picture: a file of positions beside the flow, or computed ones.
+
+The file of flow `orders.yaml` is `orders.layout.yaml`, a line for each node that has a place: `Check 1: [240, 60]`.
+Positions are those of the upper left corner, in pixels. Nodes without a line are placed as if there were no file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Final, TypeAlias
+
+import yaml
+
+from engine.errors import Problem
+from engine.lint import UNFIT
+from flows.document import Complaints, Scalar, Sequence, Tree, read_document
+from flows.document import Mapping as Table
+
+Layout: TypeAlias = Mapping[str, tuple[int, int]]
+
+FARTHEST: Final = 100_000
+NUMBER: Final = re.compile(r"-?[0-9]{1,6}")
+NO_LAYOUT: Final[Layout] = {}
+
+
+def layout_file(flow_file: str) -> str:
+    """The name of the file with the positions of a flow's nodes.
+
+    >>> layout_file("flows/orders.yaml")
+    'flows/orders.layout.yaml'
+    """
+    return str(PurePath(flow_file).with_suffix(".layout.yaml"))
+
+
+def read_layout(text: str, file: str) -> tuple[Layout, tuple[Problem, ...]]:
+    """The positions that a text gives, and what is wrong with it."""
+    complaints = Complaints(file, text)
+    found = {}
+    document = read_document(text, file, complaints) if text.strip() else Table((), complaints.start)
+    if isinstance(document, Table):
+        for label, tree in document.entries:
+            position = _position(tree)
+            if position:
+                found[label.text] = position
+            else:
+                complaints.add(label.place, f"{label.text} must have a position, [x, y]", about=label.text)
+    elif document is not None:
+        complaints.add(document.place, "a layout must be a table, `Label: [x, y]`", number=UNFIT)
+    return found, tuple(sorted(complaints.found))
+
+
+def _position(tree: Tree) -> tuple[int, int] | None:
+    if not isinstance(tree, Sequence) or len(tree.items) != 2:
+        return None
+    texts = [item.text for item in tree.items if isinstance(item, Scalar) and NUMBER.fullmatch(item.text)]
+    numbers = [int(text) for text in texts if abs(int(text)) <= FARTHEST]
+    return (numbers[0], numbers[1]) if len(numbers) == 2 else None
+
+
+def write_layout(layout: Layout) -> str:
+    """The text of a layout file.
+
+    >>> print(write_layout({"Check 1": (240, 60)}), end="")
+    Check 1: [240, 60]
+    """
+    lines: str = yaml.safe_dump(
+        {label: list(position) for label, position in layout.items()},
+        default_flow_style=None,
+        allow_unicode=True,
+        sort_keys=False,
+        width=1 << 30,
+    )
+    return lines if layout else ""

@@ -1,0 +1,243 @@
+"""A flow from the YAML of its file: what every key may hold, and what is wrong where it holds something else.
+
+    flow: Orders                      # or `subflow: Audit`
+    schema: com.example
+    properties: {commitCount: 10}     # of the flow, and values for what it promotes
+    userProperties: {limit: 100}      # ESQL reads them by DECLARE limit EXTERNAL
+    promote:
+      queueName: [In.queueName]
+    nodes:
+      In: {type: MQInput, queueName: ORDERS.IN}
+      Check 1: {type: Filter, filterExpression: Check.Main}
+      Audit: {subflow: audit.yaml, queueName: AUDIT}
+    wires:
+      - In.out -> Check 1.in
+      - Check 1.true -> Audit         # `.in` may be left out
+
+The terminal of a wire follows the last dot, so labels may hold dots and blanks; a target that is a label as a whole is
+that label. Texts need quotes only where YAML wants them. Values stay text: `yes` is the word yes where a property has
+such a choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from engine.catalog import did_you_mean
+from engine.errors import Place, Problem
+from engine.flow import Flow, NodeUse, Promoted, Promotion, Row, Setting, Value, Wire
+from engine.lint import UNFIT
+from flows.document import Complaints, Mapping, Scalar, Sequence, Tree, read_document
+
+KEYS: Final = ("flow", "subflow", "schema", "properties", "userProperties", "promote", "nodes", "wires")
+ARROW: Final = "->"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What came of reading a file: a flow where its text has the shape of one, and every problem found."""
+
+    flow: Flow | None
+    problems: tuple[Problem, ...]
+
+
+def read_flow(content: str | bytes, file: str) -> Reading:
+    """The flow that a text holds; `file` is how problems name it, and where its subflows are looked for."""
+    try:
+        text = content if isinstance(content, str) else content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = error.object[: error.start]
+        line, column = before.count(b"\n") + 1, len(before) - before.rfind(b"\n")
+        return Reading(None, (Problem(file, line, column, UNFIT, "not UTF-8; save the file as UTF-8"),))
+    complaints = Complaints(file, text)
+    document = read_document(text, file, complaints)
+    flow = None
+    if isinstance(document, Mapping):
+        flow = _Flow(document, file, complaints).read()
+    elif document is not None:
+        complaints.add(document.place, "a flow file must be a table that begins with `flow: Name`")
+    return Reading(flow, tuple(sorted(complaints.found)))
+
+
+class _Flow:
+    """Reads the document of one flow."""
+
+    def __init__(self, document: Mapping, file: str, complaints: Complaints) -> None:
+        self._document = document
+        self._file = file
+        self._complain = complaints.add
+
+    def read(self) -> Flow | None:
+        self._known(self._document, KEYS, "a flow file")
+        named = [(key, value) for key, value in self._document.entries if key.text in ("flow", "subflow")]
+        if len(named) != 1:
+            place = named[1][0].place if named else self._document.place
+            self._complain(place, "a flow file must say either `flow: Name` or `subflow: Name`")
+            return None
+        key, value = named[0]
+        name = self._name(value, f"the name of the {key.text}")
+        if not name:
+            return None
+        nodes = tuple(self._nodes())
+        labels = frozenset(use.label for use in nodes)
+        return Flow(
+            name=name.text,
+            schema=self._schema(),
+            properties=self._settings("properties"),
+            user_properties=self._settings("userProperties"),
+            promotions=tuple(self._promotions()),
+            nodes=nodes,
+            wires=tuple(self._wires(labels)),
+            is_subflow=key.text == "subflow",
+            file=self._file,
+            place=name.place,
+        )
+
+    def _known(self, table: Mapping, names: tuple[str, ...], what: str) -> None:
+        for key, _ in table.entries:
+            if key.text not in names:
+                suggestion = did_you_mean(key.text, names)
+                self._complain(key.place, f"{what} has no {key.text}{suggestion}", about=key.text)
+
+    def _name(self, tree: Tree, what: str) -> Scalar | None:
+        if not isinstance(tree, Scalar) or tree.is_null:
+            self._complain(tree.place, f"{what} must be a text")
+        elif not is_name(tree.text):
+            self._complain(tree.place, f"{what} must be printable, without blanks at its ends and without {ARROW}")
+        else:
+            return tree
+        return None
+
+    def _schema(self) -> str:
+        schema = self._document.get("schema")
+        if schema is None or (isinstance(schema, Scalar) and schema.is_null):
+            return ""
+        name = self._name(schema, "the schema")
+        return name.text if name else ""
+
+    def _table(self, name: str) -> tuple[tuple[Scalar, Tree], ...]:
+        found = self._document.get(name)
+        if found is None or (isinstance(found, Scalar) and found.is_null):
+            return ()
+        if isinstance(found, Mapping):
+            return found.entries
+        self._complain(found.place, f"{name} must be a table, `name: value`")
+        return ()
+
+    def _settings(self, name: str) -> tuple[Setting, ...]:
+        return tuple(self._setting_list(self._table(name)))
+
+    def _setting_list(self, entries: tuple[tuple[Scalar, Tree], ...]) -> Iterator[Setting]:
+        for key, tree in entries:
+            value = self._value(key, tree)
+            if value is not None:
+                items = tuple(item.place for item in tree.items) if isinstance(tree, Sequence) else ()
+                yield Setting(key.text, value, key.place, tree.place, items)
+
+    def _value(self, key: Scalar, tree: Tree) -> Value | None:
+        if isinstance(tree, Sequence):
+            items = [self._item(key, item) for item in tree.items]
+            good = tuple(item for item in items if item is not None)
+            return good if len(good) == len(items) else None
+        if isinstance(tree, Mapping):
+            self._complain(tree.place, f"{key.text} must be a value or a list; begin each row of a table with a dash")
+            return None
+        return self._text(key, tree)
+
+    def _item(self, key: Scalar, item: Tree) -> str | Row | None:
+        if isinstance(item, Mapping):
+            return tuple(self._setting_list(item.entries))
+        if isinstance(item, Scalar):
+            return self._text(key, item)
+        self._complain(item.place, f"{key.text} holds texts or tables, not lists of lists")
+        return None
+
+    def _text(self, key: Scalar, scalar: Scalar) -> str | None:
+        if scalar.is_null:
+            self._complain(key.place, f"{key.text} has no value; write '' for an empty text", about=key.text)
+            return None
+        return scalar.text
+
+    def _nodes(self) -> Iterator[NodeUse]:
+        for label, tree in self._table("nodes"):
+            if self._name(label, "a label") is None:
+                continue
+            if not isinstance(tree, Mapping):
+                self._complain(label.place, f"{label.text} must be a table with a type", about=label.text)
+                yield NodeUse(label.text, "", place=label.place)
+            else:
+                yield self._node(label, tree)
+
+    def _node(self, label: Scalar, table: Mapping) -> NodeUse:
+        """The node, without a type where its type cannot be read: its label is still one that wires lead to."""
+        kinds = [(key, value) for key, value in table.entries if key.text in ("type", "subflow")]
+        if len(kinds) != 1:
+            self._complain(label.place, f"{label.text} must have either a type or a subflow", about=label.text)
+            return NodeUse(label.text, "", place=label.place)
+        key, value = kinds[0]
+        name = self._name(value, f"the {key.text} of {label.text}")
+        settings = self._setting_list(tuple(entry for entry in table.entries if entry[0] is not key))
+        return NodeUse(
+            label=label.text,
+            type=name.text if name and key.text == "type" else "",
+            settings=tuple(settings),
+            subflow=name.text if name and key.text == "subflow" else "",
+            place=label.place,
+            type_place=value.place,
+        )
+
+    def _texts(self, tree: Tree, what: str) -> Iterator[tuple[str, Place]]:
+        if not isinstance(tree, Sequence):
+            self._complain(tree.place, f"{what} must be a list; begin each line with a dash")
+            return
+        for item in tree.items:
+            if isinstance(item, Scalar) and not item.is_null and item.text.isprintable():
+                yield item.text, item.place
+            else:
+                self._complain(item.place, f"each line of {what} must be a text")
+
+    def _promotions(self) -> Iterator[Promotion]:
+        for key, tree in self._table("promote"):
+            targets = []
+            for text, place in self._texts(tree, f"promote {key.text}"):
+                label, dot, name = text.rpartition(".")
+                if dot and is_name(label) and is_name(name):
+                    targets.append(Promoted(label, name, place))
+                else:
+                    self._complain(place, f"a promoted property is written Label.property, not {text}", about=text)
+            yield Promotion(key.text, tuple(targets), key.place)
+
+    def _wires(self, labels: frozenset[str]) -> Iterator[Wire]:
+        tree = self._document.get("wires")
+        if tree is None or (isinstance(tree, Scalar) and tree.is_null):
+            return
+        for text, place in self._texts(tree, "wires"):
+            wire = parse_wire(text, labels, place)
+            if wire:
+                yield wire
+            else:
+                self._complain(
+                    place, f"a wire is written Label.terminal {ARROW} Label.terminal, not {text}", about=text
+                )
+
+
+def is_name(text: str) -> bool:
+    """Whether a text can be a label, a terminal or another name in a flow file."""
+    return bool(text) and text.isprintable() and text == text.strip() and ARROW not in text
+
+
+def parse_wire(text: str, labels: frozenset[str], place: Place) -> Wire | None:
+    """The wire that a text describes, or None where it describes none.
+
+    >>> str(parse_wire("Check 1.true -> Out", frozenset(["Out"]), Place()))
+    'Check 1.true -> Out.in'
+    """
+    start, _, end = (part.strip() for part in text.partition(ARROW))
+    source, _, source_terminal = start.rpartition(".")
+    target, _, target_terminal = end.rpartition(".")
+    if end in labels or not target:
+        target, target_terminal = end, "in"
+    parts = (source, source_terminal, target, target_terminal)
+    return Wire(*parts, place) if all(is_name(part) for part in parts) else None

@@ -1,0 +1,1 @@
+"""The nodes: one file a node, named after it; importing the package registers them all."""

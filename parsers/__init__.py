@@ -1,0 +1,1 @@
+"""The parsers: one file a domain or header; importing the package registers them all."""

@@ -1,0 +1,78 @@
+"""Flavour: what sets the three domains apart: which parts of a document they show, and as which types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from parsers.markup import kinds
+from parsers.markup.kinds import Kind
+
+
+class Retention(NamedTuple):
+    """What lxml is to keep of a document, beside elements, attributes and their text."""
+
+    blanks: bool = True
+    comments: bool = True
+    instructions: bool = True
+    references: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Flavour:
+    """How a domain sees a document.
+
+    `compact` folds the text of an element into its value; `spaces` keeps names and namespaces apart, where otherwise a
+    prefix is part of the name; `mixed` keeps text that stands beside elements.
+    """
+
+    compact: bool
+    spaces: bool
+    keep: Retention
+    mixed: bool
+    kind: Callable[[int], Kind]
+    attribute: int
+    namespace: int
+    comment: int
+    instruction: int
+    text: int
+    cdata: int
+
+
+def _generic(*, spaces: bool) -> Flavour:
+    return Flavour(
+        compact=False,
+        spaces=spaces,
+        keep=Retention(),
+        mixed=True,
+        kind=kinds.generic_kind,
+        attribute=kinds.ATTRIBUTE,
+        namespace=kinds.NAMESPACE_DECL if spaces else kinds.ATTRIBUTE,
+        comment=kinds.COMMENT,
+        instruction=kinds.INSTRUCTION,
+        text=kinds.CONTENT,
+        cdata=kinds.CDATA_SECTION,
+    )
+
+
+def compact(*, mixed: bool = False, comments: bool = False, instructions: bool = False) -> Flavour:
+    """The XMLNSC flavour with what an input node's properties ask to retain."""
+    return Flavour(
+        compact=True,
+        spaces=True,
+        keep=Retention(blanks=mixed, comments=comments, instructions=instructions, references=False),
+        mixed=mixed,
+        kind=kinds.compact_kind,
+        attribute=kinds.COMPACT_ATTRIBUTE,
+        namespace=kinds.COMPACT_NAMESPACE,
+        comment=kinds.COMPACT_COMMENT,
+        instruction=kinds.COMPACT_INSTRUCTION,
+        text=kinds.VALUE,
+        cdata=kinds.CDATA_VALUE,
+    )
+
+
+XML: Final = _generic(spaces=False)
+XMLNS: Final = _generic(spaces=True)
+XMLNSC: Final = compact()

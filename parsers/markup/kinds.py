@@ -1,0 +1,214 @@
+"""Kinds: the element types of the XML, XMLNS and XMLNSC domains, and what each means for reading and writing.
+
+Numbers are those of traces where traces show them; the rest are this engine's own. Flows name types, not numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from types import MappingProxyType
+from typing import Final
+
+
+class Kind(Enum):
+    """What a part of a document is, whatever its domain calls it."""
+
+    ELEMENT = "element"
+    ATTRIBUTE = "attribute"
+    NAMESPACE = "namespace"
+    TEXT = "text"
+    TAIL = "tail"
+    CDATA = "cdata"
+    COMMENT = "comment"
+    INSTRUCTION = "instruction"
+    DECLARATION = "declaration"
+    DOCTYPE = "doctype"
+    SPACE = "space"
+    REFERENCE = "reference"
+    RAW = "raw"
+    PART = "part"  # of a declaration or a document type: rendered by what it is part of
+
+
+# The XML and XMLNS domains.
+ELEMENT: Final = 0x01000000
+PARSER_ROOT: Final = 0x01000010
+CONTENT: Final = 0x02000000
+CDATA_SECTION: Final = 0x02000001
+ASIS_CONTENT: Final = 0x02000002
+BIT_STREAM: Final = 0x02000003
+ATTRIBUTE: Final = 0x03000000
+XML_DECL: Final = 0x05000018
+DOCTYPE_DECL: Final = 0x05000020
+INT_SUBSET: Final = 0x05000021
+ENTITY_DECL: Final = 0x05000022
+PARAMETER_ENTITY_DECL: Final = 0x05000023
+EXTERNAL_ENTITY_DECL: Final = 0x05000024
+EXTERNAL_PARAMETER_ENTITY_DECL: Final = 0x05000025
+UNPARSED_ENTITY_DECL: Final = 0x05000026
+NOTATION_DECL: Final = 0x05000027
+ATTRIBUTE_LIST: Final = 0x05000028
+WHITE_SPACE: Final = 0x06000002
+VERSION: Final = 0x06000011
+ENCODING: Final = 0x06000012
+STANDALONE: Final = 0x06000014
+COMMENT: Final = 0x06000018
+PUBLIC_ID: Final = 0x06000020
+SYSTEM_ID: Final = 0x06000021
+ENTITY_VALUE: Final = 0x06000022
+NOTATION_REFERENCE: Final = 0x06000023
+DOCTYPE_COMMENT: Final = 0x06000024
+DOCTYPE_WHITE_SPACE: Final = 0x06000025
+ENTITY_REFERENCE_START: Final = 0x06000026
+ENTITY_REFERENCE_END: Final = 0x06000027
+ATTRIBUTE_DEF_VALUE: Final = 0x06000028
+ATTRIBUTE_DEF_DEFAULT: Final = 0x06000029
+ATTRIBUTE_DEF_TYPE: Final = 0x0600002A
+NAMESPACE_DECL: Final = 0x07000012
+INSTRUCTION: Final = 0x07000018
+DOCTYPE_INSTRUCTION: Final = 0x07000019
+ELEMENT_DEF: Final = 0x07000020
+ATTRIBUTE_DEF: Final = 0x07000021
+
+GENERIC_NAMES: Final[Mapping[int, str]] = MappingProxyType(
+    {
+        ELEMENT: "Element",
+        PARSER_ROOT: "ParserRoot",
+        CONTENT: "Content",
+        CDATA_SECTION: "CDataSection",
+        ASIS_CONTENT: "AsisElementContent",
+        BIT_STREAM: "BitStream",
+        ATTRIBUTE: "Attribute",
+        XML_DECL: "XmlDecl",
+        DOCTYPE_DECL: "DocTypeDecl",
+        INT_SUBSET: "IntSubset",
+        ENTITY_DECL: "EntityDecl",
+        PARAMETER_ENTITY_DECL: "ParameterEntityDecl",
+        EXTERNAL_ENTITY_DECL: "ExternalEntityDecl",
+        EXTERNAL_PARAMETER_ENTITY_DECL: "ExternalParameterEntityDecl",
+        UNPARSED_ENTITY_DECL: "UnparsedEntityDecl",
+        NOTATION_DECL: "NotationDecl",
+        ATTRIBUTE_LIST: "AttributeList",
+        WHITE_SPACE: "WhiteSpace",
+        VERSION: "Version",
+        ENCODING: "Encoding",
+        STANDALONE: "Standalone",
+        COMMENT: "Comment",
+        PUBLIC_ID: "PublicId",
+        SYSTEM_ID: "SystemId",
+        ENTITY_VALUE: "EntityDeclValue",
+        NOTATION_REFERENCE: "NotationReference",
+        DOCTYPE_COMMENT: "DocTypeComment",
+        DOCTYPE_WHITE_SPACE: "DocTypeWhiteSpace",
+        ENTITY_REFERENCE_START: "EntityReferenceStart",
+        ENTITY_REFERENCE_END: "EntityReferenceEnd",
+        ATTRIBUTE_DEF_VALUE: "AttributeDefValue",
+        ATTRIBUTE_DEF_DEFAULT: "AttributeDefDefaultType",
+        ATTRIBUTE_DEF_TYPE: "AttributeDefType",
+        NAMESPACE_DECL: "NamespaceDecl",
+        INSTRUCTION: "ProcessingInstruction",
+        DOCTYPE_INSTRUCTION: "DocTypePI",
+        ELEMENT_DEF: "ElementDef",
+        ATTRIBUTE_DEF: "AttributeDef",
+    }
+)
+
+_GENERIC_KINDS: Final = {
+    CONTENT: Kind.TEXT,
+    CDATA_SECTION: Kind.CDATA,
+    ASIS_CONTENT: Kind.RAW,
+    BIT_STREAM: Kind.RAW,
+    ATTRIBUTE: Kind.ATTRIBUTE,
+    XML_DECL: Kind.DECLARATION,
+    DOCTYPE_DECL: Kind.DOCTYPE,
+    WHITE_SPACE: Kind.SPACE,
+    COMMENT: Kind.COMMENT,
+    INSTRUCTION: Kind.INSTRUCTION,
+    NAMESPACE_DECL: Kind.NAMESPACE,
+    ENTITY_REFERENCE_START: Kind.REFERENCE,
+    ENTITY_REFERENCE_END: Kind.PART,
+}
+
+# The XMLNSC domain.
+FOLDER: Final = 0x01000000
+DOCUMENT_TYPE: Final = 0x01000300
+XML_DECLARATION: Final = 0x01000400
+VALUE: Final = 0x02000000
+CDATA_VALUE: Final = 0x02000001
+HYBRID_VALUE: Final = 0x02000002
+ENTITY_REFERENCE: Final = 0x02000100
+FIELD: Final = 0x03000000
+CDATA_FIELD: Final = 0x03000001
+HYBRID_FIELD: Final = 0x03000002
+COMPACT_ATTRIBUTE: Final = 0x03000100
+SINGLE_ATTRIBUTE: Final = 0x03000101
+COMPACT_NAMESPACE: Final = 0x03000102
+SINGLE_NAMESPACE: Final = 0x03000103
+ENTITY_DEFINITION: Final = 0x03000300
+SINGLE_ENTITY_DEFINITION: Final = 0x03000301
+COMPACT_COMMENT: Final = 0x03000400
+COMPACT_INSTRUCTION: Final = 0x03000401
+COMPACT_ASIS: Final = 0x03000600
+COMPACT_BIT_STREAM: Final = 0x03000700
+
+COMPACT_NAMES: Final[Mapping[int, str]] = MappingProxyType(
+    {
+        FOLDER: "Folder",
+        DOCUMENT_TYPE: "DocumentType",
+        XML_DECLARATION: "XmlDeclaration",
+        VALUE: "PCDataValue",
+        CDATA_VALUE: "CDataValue",
+        HYBRID_VALUE: "HybridValue",
+        ENTITY_REFERENCE: "EntityReference",
+        FIELD: "PCDataField",
+        CDATA_FIELD: "CDataField",
+        HYBRID_FIELD: "HybridField",
+        COMPACT_ATTRIBUTE: "Attribute",
+        SINGLE_ATTRIBUTE: "SingleAttribute",
+        COMPACT_NAMESPACE: "NamespaceDecl",
+        SINGLE_NAMESPACE: "SingleNamespaceDecl",
+        ENTITY_DEFINITION: "EntityDefinition",
+        SINGLE_ENTITY_DEFINITION: "SingleEntityDefinition",
+        COMPACT_COMMENT: "Comment",
+        COMPACT_INSTRUCTION: "ProcessingInstruction",
+        COMPACT_ASIS: "AsisElementContent",
+        COMPACT_BIT_STREAM: "BitStream",
+    }
+)
+
+_COMPACT_KINDS: Final = {
+    DOCUMENT_TYPE: Kind.DOCTYPE,
+    XML_DECLARATION: Kind.DECLARATION,
+    VALUE: Kind.TEXT,
+    HYBRID_VALUE: Kind.TEXT,
+    CDATA_VALUE: Kind.CDATA,
+    ENTITY_REFERENCE: Kind.REFERENCE,
+    COMPACT_ATTRIBUTE: Kind.ATTRIBUTE,
+    SINGLE_ATTRIBUTE: Kind.ATTRIBUTE,
+    COMPACT_NAMESPACE: Kind.NAMESPACE,
+    SINGLE_NAMESPACE: Kind.NAMESPACE,
+    ENTITY_DEFINITION: Kind.PART,
+    SINGLE_ENTITY_DEFINITION: Kind.PART,
+    COMPACT_COMMENT: Kind.COMMENT,
+    COMPACT_INSTRUCTION: Kind.INSTRUCTION,
+    COMPACT_ASIS: Kind.RAW,
+    COMPACT_BIT_STREAM: Kind.RAW,
+}
+
+
+def generic_kind(type_: int) -> Kind:
+    """What an element type of the XML and XMLNS domains means; what they do not know is an element.
+
+    >>> generic_kind(ATTRIBUTE), generic_kind(0x0300000B)
+    (<Kind.ATTRIBUTE: 'attribute'>, <Kind.ELEMENT: 'element'>)
+    """
+    return _GENERIC_KINDS.get(type_, Kind.ELEMENT)
+
+
+def compact_kind(type_: int) -> Kind:
+    """What an element type of the XMLNSC domain means; what it does not know is an element.
+
+    >>> compact_kind(COMPACT_ATTRIBUTE), compact_kind(FIELD)
+    (<Kind.ATTRIBUTE: 'attribute'>, <Kind.ELEMENT: 'element'>)
+    """
+    return _COMPACT_KINDS.get(type_, Kind.ELEMENT)

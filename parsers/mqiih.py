@@ -1,0 +1,49 @@
+"""MQIIH, the IMS information header: what the IMS bridge is told, and says, of a transaction."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.parser import Follow, Form, Header, Portion, parser
+from engine.source import Handle, Source
+from engine.tree import Element
+from parsers.fields import byte, char, long
+from parsers.layout import ANNOUNCING, lay_out
+
+# Encoding and CodedCharSetId are reserved: IBM asks for zeros, and what follows is in the form of the header itself.
+LAYOUT: Final = lay_out(
+    "MQIIH",
+    "IIH ",
+    (
+        long("StrucLength"),
+        *ANNOUNCING,
+        char("LTermOverride", 8),
+        char("MFSMapName", 8),
+        char("ReplyToFormat", 8),
+        char("Authenticator", 8),
+        byte("TranInstanceId", 16),
+        char("TranState", 1),
+        char("CommitMode", 1, "0"),
+        char("SecurityScope", 1, "C"),
+        char("Reserved", 1),
+    ),
+    announces=("Format",),
+)
+
+
+@parser
+class MqIih(Header):
+    """The IMS information header of 84 bytes; MQIMSVS announces an IMS message without one."""
+
+    __slots__ = ()
+    name = "MQIIH"
+    formats = ("MQIMS",)
+
+    def measure(self, portion: Portion) -> tuple[int, Follow]:
+        return LAYOUT.measure(portion)
+
+    def read(self, portion: Portion) -> tuple[Source, Handle]:
+        return LAYOUT.read(portion)
+
+    def write(self, element: Element, form: Form) -> bytes:
+        return LAYOUT.write(element, form)

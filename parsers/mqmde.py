@@ -1,0 +1,44 @@
+"""MQMDE, the message descriptor extension: what version 2 of an MQMD has, beside one of version 1."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.parser import Follow, Form, Header, Portion, parser
+from engine.source import Handle, Source
+from engine.tree import Element
+from parsers.fields import byte, long
+from parsers.layout import ANNOUNCING, lay_out
+
+LAYOUT: Final = lay_out(
+    "MQMDE",
+    "MDE ",
+    (
+        long("StrucLength"),
+        *ANNOUNCING,
+        byte("GroupId", 24),
+        long("MsgSeqNumber", 1),
+        long("Offset"),
+        long("MsgFlags"),
+        long("OriginalLength", -1),
+    ),
+    first=2,
+)
+
+
+@parser
+class MqMde(Header):
+    """The message descriptor extension of 72 bytes; its only version is 2."""
+
+    __slots__ = ()
+    name = "MQMDE"
+    formats = ("MQHMDE",)
+
+    def measure(self, portion: Portion) -> tuple[int, Follow]:
+        return LAYOUT.measure(portion)
+
+    def read(self, portion: Portion) -> tuple[Source, Handle]:
+        return LAYOUT.read(portion)
+
+    def write(self, element: Element, form: Form) -> bytes:
+        return LAYOUT.write(element, form)

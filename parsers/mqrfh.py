@@ -1,0 +1,151 @@
+"""MQRFH, the rules and formatting header: name and value pairs in a string, as the first publish/subscribe had them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from engine.errors import ParserException
+from engine.parser import Follow, Form, Header, Portion, parser
+from engine.sharing import written
+from engine.source import NAME_VALUE, Handle, Source, Value
+from engine.state import EDITED
+from engine.step import Step
+from engine.tree import Element
+from parsers import fields
+from parsers.ccsid import blank, decode, encode
+from parsers.fields import long
+from parsers.layout import ANNOUNCING, TOP, Beside, Extended, Laid, is_field, lay_out, whole
+
+LAYOUT: Final = lay_out("MQRFH", "RFH ", (long("StrucLength"), *ANNOUNCING))
+
+# A quoted word with its quotation marks doubled, or all up to the next blank.
+_WORD: Final = re.compile(r' *(?:"((?:[^"]|"")*)"(?= |\Z)|([^ "][^ ]*))')
+_PLAIN: Final = re.compile(r'[^ "\0]+')
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pair(Beside):
+    """A name and its value, and where the two stand in the string."""
+
+    name: str
+    value: str
+    start: int
+    end: int
+
+
+class _Pairs(Source):
+    """The name/value string of a header as a source; a handle is a _Pair, TOP is the header."""
+
+    __slots__ = ("_pairs", "_text", "laid")
+
+    def __init__(self, laid: Laid) -> None:
+        self.laid = laid
+        self._pairs: list[_Pair] | None = None
+        self._text = ""
+
+    @property
+    def text(self) -> str:
+        """The string up to the null that may end it."""
+        if self._pairs is None:
+            self.pairs()
+        return self._text
+
+    def pairs(self) -> list[_Pair]:
+        """The pairs, read once."""
+        if self._pairs is None:
+            laid = self.laid
+            at = laid.start + laid.shape.length
+            text = decode(laid.after_fields, laid.form.ccsid, offset=at, what="MQRFH.NameValueString")
+            self._text = text.partition("\0")[0].rstrip(" ")
+            self._pairs = _read_pairs(self._text, at)
+        return self._pairs
+
+    def value(self, handle: _Pair) -> Value:
+        return handle.value
+
+    def children(self, handle: _Pair | None) -> Iterable[_Pair]:
+        return self.pairs() if handle is TOP else ()
+
+    def element(self, handle: _Pair, parent: Element) -> Element:
+        return Element(handle.name, "", NAME_VALUE, self, handle, parent)
+
+    def first(self, handle: _Pair | None, wanted: Step) -> _Pair | None:
+        return next(iter(self.every(handle, wanted)), None)
+
+    def every(self, handle: _Pair | None, wanted: Step) -> list[_Pair]:
+        if handle is not TOP or not is_field(wanted):
+            return []
+        return [pair for pair in self.pairs() if wanted.name in {None, pair.name}]
+
+
+@parser
+class MqRfh(Header):
+    """The rules and formatting header: 32 bytes and the string; a name may come again."""
+
+    __slots__ = ()
+    name = "MQRFH"
+    formats = ("MQHRF",)
+
+    def measure(self, portion: Portion) -> tuple[int, Follow]:
+        return LAYOUT.measure(portion)
+
+    def read(self, portion: Portion) -> tuple[Source, Handle]:
+        laid = LAYOUT.open(portion)
+        return Extended(laid, _Pairs(laid)), TOP
+
+    def write(self, element: Element, form: Form) -> bytes:
+        fixed = LAYOUT.fixed(element, form)
+        pairs = [child for child in element if not LAYOUT.is_own(child)]
+        origin, source = LAYOUT.same_form(element, form), whole(element)
+        if origin is not None and isinstance(source, Extended) and isinstance(source.rest, _Pairs):
+            clean = [written(pair).handle for pair in pairs if not pair.state & EDITED]
+            if len(clean) == len(pairs) and clean == source.rest.pairs():
+                return LAYOUT.complete(fixed, origin.after_fields, form)
+        own = fields.Form.of(form.encoding, form.ccsid)
+        rest = encode(" ".join(map(_written, pairs)), own.ccsid, what="MQRFH.NameValueString")
+        return LAYOUT.complete(fixed, rest + blank(own.ccsid) * (-len(rest) % 4), form)
+
+
+def _read_pairs(text: str, at: int) -> list[_Pair]:
+    """The pairs of a string that stands at an offset in a message."""
+    pairs, words, end = [], list[tuple[str, int]](), 0
+    while end < len(text):
+        found = _WORD.match(text, end)
+        if found is None:
+            raise ParserException(
+                5009, f"MQRFH.NameValueString at offset {at}: there is no end to what is quoted at {text[end:][:20]!r}"
+            )
+        quoted, plain = found.groups()
+        words.append((plain if quoted is None else quoted.replace('""', '"'), found.end() - len(found[0].lstrip(" "))))
+        end = found.end()
+        if len(words) == 2:
+            (name, start), (value, _) = words
+            pairs.append(_Pair(name, value, start, end))
+            words.clear()
+    if words:
+        raise ParserException(
+            5009, f"MQRFH.NameValueString at offset {at}: {words[0][0]!r:.60} is a name with no value"
+        )
+    return pairs
+
+
+def _written(pair: Element) -> str:
+    held = written(pair)
+    if isinstance(held.handle, _Pair) and isinstance(held.source, _Pairs) and not held.state & EDITED:
+        return held.source.text[held.handle.start : held.handle.end]
+    value = pair.value
+    return f"{_word(pair.name, pair.name)} {_word('' if value is None else value, pair.name)}"
+
+
+def _word(value: Value, name: str) -> str:
+    what = f"MQRFH.{name}"
+    text = fields.characters(value, what)
+    if _PLAIN.fullmatch(text):
+        return text
+    if "\0" in text:
+        raise ParserException(5010, f"{what} has a null character, which would end the string of names and values")
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'

@@ -1,0 +1,151 @@
+"""MQRFH2, the rules and formatting header of version 2: what JMS, publish/subscribe and brokers say of a message."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Final
+
+from engine.errors import ParserException
+from engine.parser import Follow, Form, Header, Portion, Template, parser, parser_catalog
+from engine.sharing import written
+from engine.source import NAME, NAME_VALUE, VALUE, Handle, Source
+from engine.state import EDITED
+from engine.tree import Element
+from parsers import fields
+from parsers.ccsid import codec, encode
+from parsers.fields import long
+from parsers.folders import ATTRIBUTE, Folder, Folders, Segment, render, value_of
+from parsers.layout import ANNOUNCING, TOP, Extended, Laid, lay_out, whole
+
+_INHERIT: Final = -2  # MQCCSI_INHERIT, which is where the field starts from in this header alone
+
+LAYOUT: Final = lay_out(
+    "MQRFH2",
+    "RFH ",
+    (
+        long("StrucLength"),
+        *(long("CodedCharSetId", _INHERIT) if field.name == "CodedCharSetId" else field for field in ANNOUNCING),
+        long("NameValueCCSID", 1208),
+    ),
+    first=2,
+)
+
+# What mcd.Msd calls a domain; what JMS clients say of text, bytes and objects leaves the choice to the input node.
+_DOMAINS: Final = {
+    "mrm": "MRM",
+    "xml": "XML",
+    "xmlns": "XMLNS",
+    "xmlnsc": "XMLNSC",
+    "json": "JSON",
+    "blob": "BLOB",
+    "none": "BLOB",
+    "jms_map": "JMSMap",
+    "jms_stream": "JMSStream",
+    "dfdl": "DFDL",
+    "mime": "MIME",
+    "idoc": "IDOC",
+    "soap": "SOAP",
+    "dataobject": "DataObject",
+}
+_TO_INPUT_NODE: Final = frozenset({"", "jms_text", "jms_bytes", "jms_object", "jms_none"})
+_WITHOUT: Final = MappingProxyType({"JMSMap": "XML", "JMSStream": "XML"})  # their bodies are XML
+
+
+@parser
+class MqRfh2(Header):
+    """The header of 36 bytes and its folders, each with its length in front.
+
+    The tree is as IBM's parser documents it and Trace nodes print it: Version, Format, Encoding, CodedCharSetId,
+    Flags and NameValueCCSID, no StrucId and no StrucLength, then the folders. A dt attribute is the type of a value
+    and not an element of its own; xsi:nil='true' is NULL.
+    """
+
+    __slots__ = ()
+    name = "MQRFH2"
+    formats = ("MQHRF2",)
+    type_names = MappingProxyType({NAME: "Name", VALUE: "Value", NAME_VALUE: "NameValue", ATTRIBUTE: "Attribute"})
+
+    def measure(self, portion: Portion) -> tuple[int, Follow]:
+        laid = LAYOUT.open(portion)
+        follow = laid.follow(portion.follow)
+        return laid.length, follow._replace(template=_template(laid, portion))
+
+    def read(self, portion: Portion) -> tuple[Source, Handle]:
+        laid = LAYOUT.open(portion)
+        return Extended(laid, Folders(_segments(laid, portion.follow.encoding))), TOP
+
+    def write(self, element: Element, form: Form) -> bytes:
+        fixed = LAYOUT.fixed(element, form)
+        own = fields.Form.of(form.encoding, form.ccsid)
+        ccsid = own.integer(fixed, LAYOUT.newest.named["NameValueCCSID"].at)
+        origin, source = LAYOUT.origin(element), whole(element)
+        same: Folders | None = None
+        if origin is not None and isinstance(source, Extended) and isinstance(source.rest, Folders):
+            before = codec(origin.integer("NameValueCCSID"), 546 if origin.form.little_endian else 273)
+            same = source.rest if before.name == codec(ccsid, form.encoding).name else None
+        pieces = []
+        for data in _pieces(element, same, ccsid, form.encoding):
+            pieces += [own.packed(len(data)), data]
+        return LAYOUT.complete(fixed, b"".join(pieces), form)
+
+
+def _segments(laid: Laid, encoding: int) -> list[Segment]:
+    """The pieces of name/value data, each checked to lie within the header."""
+    ccsid = laid.integer("NameValueCCSID")
+    at, end = laid.start + laid.shape.length, laid.start + laid.length
+    segments = []
+    while at < end:
+        length = laid.form.integer(laid.data, at) if end - at >= 4 else -1
+        if not 0 <= length <= end - at - 4:
+            raise ParserException(
+                5009, f"MQRFH2.NameValueLength at offset {at} is {length}, and {end - at - 4} bytes are left", "MQRFH2"
+            )
+        segments.append(Segment(laid.data[at + 4 : at + 4 + length], ccsid, encoding, at + 4))
+        at += 4 + length
+    return segments
+
+
+def _template(laid: Laid, portion: Portion) -> Template | None:
+    """What the mcd folder says of the body, if there is one."""
+    encoding = portion.follow.encoding
+    if encode("<mcd", laid.integer("NameValueCCSID"), encoding) not in laid.after_fields:
+        return None
+    folders = Folders(_segments(laid, encoding)).folders
+    mcd = next((folder.node for folder in folders if folder.name == "mcd"), None)
+    if mcd is None:
+        return None
+    said = {node.name: str(value_of(node) or "").strip() for node in mcd.children}
+    domain = said.get("Msd", "")
+    known = [said.get(name, "") for name in ("Set", "Type", "Fmt")]
+    if domain.lower() not in _TO_INPUT_NODE:
+        return Template(_named(domain), *known)
+    above = portion.template
+    return Template(above.domain, *(own or name for own, name in zip(known, above[1:], strict=True)))
+
+
+def _named(domain: str) -> str:
+    name = _DOMAINS.get(domain.lower(), domain)
+    return name if name not in _WITHOUT or parser_catalog.get(name) is not None else _WITHOUT[name]
+
+
+def _pieces(element: Element, same: Folders | None, ccsid: int, encoding: int) -> list[bytes]:
+    """The name/value data of each folder; those that nobody has touched as they came."""
+    folders = [child for child in element if not LAYOUT.is_own(child)]
+    came = [_came_as(folder) if same is not None else None for folder in folders]
+    if same is not None and came == same.folders:
+        return [segment.data for segment in same.segments]
+    pieces = []
+    for folder, origin in zip(folders, came, strict=True):
+        if origin is not None and len(origin.segment.folders()) == 1:
+            pieces.append(origin.segment.data)
+            continue
+        text = render(folder)
+        data = encode(text, ccsid, encoding, what=f"MQRFH2.{folder.name}")
+        blank = encode(" ", ccsid, encoding)
+        pieces.append(data + blank * (-len(data) % 4 // len(blank)))
+    return pieces
+
+
+def _came_as(folder: Element) -> Folder | None:
+    held = written(folder)
+    return held.handle if isinstance(held.handle, Folder) and not held.state & EDITED else None

@@ -1,0 +1,45 @@
+"""MQSAPH, the header of MQSeries link for R/3: which SAP system an IDoc goes to, and as whom."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.parser import Follow, Form, Header, Portion, parser
+from engine.source import Handle, Source
+from engine.tree import Element
+from parsers.fields import byte, char, long
+from parsers.layout import ANNOUNCING, lay_out
+
+LAYOUT: Final = lay_out(
+    "MQSAPH",
+    "SAPH",
+    (
+        long("StrucLength"),
+        *ANNOUNCING,
+        char("Client", 3),
+        char("Language", 1),
+        char("HostName", 48),
+        char("UserId", 12),
+        char("Password", 8),
+        char("SystemNumber", 2),
+        byte("Reserved", 2),
+    ),
+)
+
+
+@parser
+class MqSaph(Header):
+    """The SAP header of 108 bytes."""
+
+    __slots__ = ()
+    name = "MQSAPH"
+    formats = ("MQHSAP",)
+
+    def measure(self, portion: Portion) -> tuple[int, Follow]:
+        return LAYOUT.measure(portion)
+
+    def read(self, portion: Portion) -> tuple[Source, Handle]:
+        return LAYOUT.read(portion)
+
+    def write(self, element: Element, form: Form) -> bytes:
+        return LAYOUT.write(element, form)

@@ -1,0 +1,1 @@
+"""Flows over message sets on Apache Spark."""

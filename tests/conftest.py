@@ -1,0 +1,13 @@
+"""Options of the whole test suite."""
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--accept", action="store_true", help="rewrite expected output with what is found, for review")
+
+
+@pytest.fixture
+def accept(request: pytest.FixtureRequest) -> bool:
+    """Whether expected output is to be rewritten rather than compared."""
+    return bool(request.config.getoption("--accept"))

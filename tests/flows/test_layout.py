@@ -1,0 +1,41 @@
+"""Layout files: positions of nodes, apart from the flow."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flows.layout import FARTHEST, layout_file, read_layout, write_layout
+from tests.flows.strategies import names
+
+places = st.integers(-FARTHEST, FARTHEST)
+
+
+@given(st.dictionaries(names, st.tuples(places, places)))
+def test_written_layouts_are_read_back(layout: dict[str, tuple[int, int]]) -> None:
+    """Reading what was written gives the same positions."""
+    assert read_layout(write_layout(layout), "") == (layout, ())
+
+
+@pytest.mark.parametrize(
+    ("text", "layout", "problems"),
+    [
+        ("", {}, []),
+        ("In: [1, 2]\nOut 1: [-3, 4]\n", {"In": (1, 2), "Out 1": (-3, 4)}, []),
+        ("In: [1]\nOut: [1, 2]", {"Out": (1, 2)}, ["BIP2087 x:1:1: In must have a position, [x, y]"]),
+        ("In: [1, b]", {}, ["BIP2087 x:1:1: In must have a position, [x, y]"]),
+        ("In: [1, 999999]", {}, ["BIP2087 x:1:1: In must have a position, [x, y]"]),
+        ("- In", {}, ["BIP2087 x:1:1: a layout must be a table, `Label: [x, y]`"]),
+        ("In: &a [1, 2]\nOut: *a", {}, ["BIP2087 x:1:5: &a is an anchor; flow files have none"]),
+    ],
+)
+def test_layout_files(text: str, layout: dict[str, tuple[int, int]], problems: list[str]) -> None:
+    """Good lines count, the others are problems."""
+    found, complaints = read_layout(text, "x")
+    assert (found, [str(problem) for problem in complaints]) == (layout, problems)
+
+
+def test_a_layout_file_stands_beside_its_flow() -> None:
+    """Its name says whose it is."""
+    assert layout_file("a/b.c.yaml") == "a/b.c.layout.yaml"
