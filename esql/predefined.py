@@ -10,7 +10,7 @@ KIND_TITLES = {"COMPUTE": "Compute", "FILTER": "Filter", "DATABASE": "Database",
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """A correlation name of a node, and the tree it starts in: Body starts in Root, DestinationList is an older name."""
+    """A correlation name of a node, and its tree: Body starts in Root, and DestinationList is an older name."""
 
     name: str
     tree: str
@@ -139,8 +139,9 @@ _XML = (
     *("ParameterEntityDecl", "ExternalEntityDecl", "ExternalParameterEntityDecl", "UnparsedEntityDecl"),
     *("EntityReferenceStart", "EntityReferenceEnd", "EntityReference", "ElementDef", "AttributeList", "AttributeDef"),
     *("AttributeDefDefaultType", "AttributeDefType", "AttributeDefValue", "DocTypeComment", "DocTypePI"),
-    *("CharacterReference", "DocTypeWhiteSpace", "WhiteSpace", "NamespaceDecl", "ParserRoot", "NameSpaceDecl", "ExternalDefinition"),
-)  # fmt: skip
+    *("CharacterReference", "DocTypeWhiteSpace", "WhiteSpace", "NamespaceDecl", "ParserRoot"),
+    *("NameSpaceDecl", "ExternalDefinition"),
+)
 _XMLNSC = (
     *("Folder", "Field", "PCDataField", "CDataField", "Value", "PCDataValue", "CDataValue", "Attribute"),
     *("SingleAttribute", "DoubleAttribute", "NamespaceDecl", "SingleNamespaceDecl", "DoubleNamespaceDecl"),

@@ -39,7 +39,9 @@ def unreachable_statements(found: Resolution) -> Iterator[Finding]:
         ended: Any = None
         for statement in statements:
             if ended is not None and not isinstance(statement, _DECLARING):
-                text = f"this is never reached: {_STEPPING_ON[type(ended)]} before it never goes on; take one of them out"
+                text = (
+                    f"this is never reached: {_STEPPING_ON[type(ended)]} before it never goes on; take one of them out"
+                )
                 yield Finding(statement, "flow", text)
                 break
             if ended is None and type(statement) in _STEPPING_ON and endings.ends(statement):
@@ -69,7 +71,9 @@ def missing_returns(found: Resolution) -> Iterator[Finding]:
             yield Finding(node, "flow", text, word=node.name)
     body = [item for item in found.program.statements if not isinstance(item, syntax.Routine)]
     if found.kind == "FILTER" and not endings.any_ends(tuple(body)):
-        text = "the text of a Filter node can end without RETURN: put a RETURN with its condition on every way to its end"
+        text = (
+            "the text of a Filter node can end without RETURN: put a RETURN with its condition on every way to its end"
+        )
         yield Finding(body[-1] if body else found.program, "flow", text)
 
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from esql.scope import Missing, Place, Resolution
 
 
-
 def unknown_names(found: Resolution) -> Iterator[Finding]:
     """Variables, correlation names, routines, labels, prefixes and element types that do not exist."""
     for missing in found.missing:
