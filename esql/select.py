@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.sharing import copy
 from engine.source import NAME, Value
 from engine.step import Step
 from engine.tree import Element
@@ -42,13 +41,16 @@ def add_named(row: Element, name: str, value: object) -> None:
         row.add(name, value)
 
 
-def add_all(row: Element, element: object) -> None:
-    """`*`: all that is below an item of FROM, or the item itself where it is a scalar."""
-    if not isinstance(element, Element):
-        add_named(row, "", element)
-        return
-    for child in copy(element):
-        set_field(row.add(child.name, namespace=child.namespace), child)
+def add_all(row: Element, *items: object) -> None:
+    """`*`: all that is below each item of FROM; of an item without anything below, the item's value."""
+    for item in items:
+        if not isinstance(item, Element):
+            row.value = item
+        elif item.first_child is None:
+            row.value = item.value
+        else:
+            for child in item:
+                set_field(row.add(child.name, namespace=child.namespace), child)
 
 
 def the(items: Sequence[object]) -> object:

@@ -13,7 +13,7 @@ from esql.trees.asking import (
     path_of,
     same_field,
 )
-from esql.trees.assigning import set_field, set_list, set_name, set_namespace, set_scalar, set_type
+from esql.trees.assigning import copy_of, give, set_field, set_list, set_name, set_namespace, set_scalar, set_type
 from esql.trees.bits import bitstream, parse, set_domain
 from esql.trees.creating import create, create_identity, create_repeat, ensure_last
 from esql.trees.limit import Nodes
@@ -24,6 +24,7 @@ __all__ = [
     "Nodes",
     "attach",
     "bitstream",
+    "copy_of",
     "create",
     "create_identity",
     "create_repeat",
@@ -36,6 +37,7 @@ __all__ = [
     "field_namespace",
     "field_type",
     "field_value",
+    "give",
     "move",
     "move_repeat",
     "parse",

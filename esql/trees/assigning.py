@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.sharing import copy, copy_into
-from engine.source import GENERIC, Value
+from engine.source import GENERIC, NAME, Value
 from engine.step import Step
 from engine.tree import Element
 from esql.failures import wrong_argument
 from esql.literals import shown
 from esql.trees.limit import Nodes
 from esql.trees.placing import delete
-from esql.trees.translating import stands_beside, translate
+from esql.trees.translating import is_leaf, is_special, translate
 
 
 def set_scalar(target: Element, value: Value) -> None:
@@ -23,7 +23,8 @@ def set_scalar(target: Element, value: Value) -> None:
 def set_field(target: Element, source: Element | None, nodes: Nodes | None = None) -> None:
     """`SET field = field` or a row: value, type and children are copied, the name stays; no source deletes.
 
-    An attribute stays one where what it is given is no more than a value.
+    A field that is more than name and value, such as an attribute, stays that where its source is no more than a
+    value. Where no parser owns the target, what it is given still belongs to the parser it came from.
     """
     if source is None:
         delete(target)
@@ -32,12 +33,12 @@ def set_field(target: Element, source: Element | None, nodes: Nodes | None = Non
         return
     if nodes is not None:
         nodes.copied(source)
+    if target._type != NAME and is_special(target) and is_leaf(source):
+        target.value = source.value
+        return
     above, owner = source.owner, target.owner
     if above is owner:
-        if stands_beside(owner, target.type) and not stands_beside(owner, source.type):
-            target.value = source.value
-        else:
-            copy_into(target, source)
+        copy_into(target, source)
     elif owner is GENERIC:
         copy_into(target, source)
         target.domain = above
@@ -45,21 +46,50 @@ def set_field(target: Element, source: Element | None, nodes: Nodes | None = Non
         translate(source, target)
 
 
+def give(target: Element, value: object, nodes: Nodes | None = None) -> None:
+    """`SET field = …` for what may be a field, a row, a scalar or NULL."""
+    if value is None:
+        delete(target)
+    elif isinstance(value, Element):
+        set_field(target, value, nodes)
+    else:
+        target.value = value
+
+
 def set_list(parent: Element, wanted: Step, items: Sequence[object], nodes: Nodes | None = None) -> None:
-    """`SET field[] = list`: an instance for each item; those that are there are reused, surplus ones go."""
+    """`SET field[] = list`: an instance for each item; those that are there are reused, surplus ones go.
+
+    What an instance had before goes; an item that is NULL makes a field without a value, so that places are kept.
+    """
     top = _top(parent)
-    values = [copy(item) if isinstance(item, Element) and _top(item) is top else item for item in items]
-    if nodes is not None:
-        nodes.made(len(values))
+    values = [copy_of(item) if isinstance(item, Element) and _top(item) is top else item for item in items]
     for number, item in enumerate(values, 1):
-        target = parent.ensure_nth(wanted, number)
         if isinstance(item, Element):
+            target = parent.nth(wanted, number) or _added(parent, wanted, number, item)
             set_field(target, item, nodes)
-        else:
-            target.clear()
-            target.value = item
+            continue
+        if nodes is not None:
+            nodes.made()
+        target = parent.ensure_nth(wanted, number)
+        target.clear()
+        target.value = item
     for surplus in parent.every(wanted)[len(values) :]:
         surplus.detach()
+
+
+def _added(parent: Element, wanted: Step, number: int, item: Element) -> Element:
+    """A new instance; of a list of fields of any name it takes the name of the item."""
+    if wanted.name is not None:
+        return parent.ensure_nth(wanted, number)
+    return parent.add(item.name, namespace=wanted.namespace or item.namespace)
+
+
+def copy_of(element: Element) -> Element:
+    """A copy that stands alone and still belongs to the parser of the original."""
+    twin, owner = copy(element), element.owner
+    if owner is not GENERIC:
+        twin.domain = owner
+    return twin
 
 
 def set_type(target: Element, value: Value) -> None:

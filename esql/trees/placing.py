@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from engine.errors import BrokerError
+from engine.sharing import copy
+from engine.source import GENERIC
 from engine.tree import Element
 from esql.trees.asking import path_of
+from esql.trees.translating import translate
 
 _NO_SUCH_PLACE: Final = 2542
 
@@ -61,13 +64,24 @@ def place(made: Element, target: Element, placement: str) -> None:
 
 
 def detach(source: Element) -> None:
-    """DETACH: the field leaves its tree, with all below it, and can be attached to another."""
+    """DETACH: the field leaves its tree, with all below it; until it is attached it belongs to the same parser."""
     if source.parent is None:
         text = f"{path_of(source)} is the top of a tree or detached already, so it cannot be detached"
         raise BrokerError(_NO_SUCH_PLACE, text, source.name)
+    owner = source.owner
     source.detach()
+    if owner is not GENERIC:
+        source.domain = owner
 
 
 def attach(source: Element, target: Element, placement: str) -> None:
-    """ATTACH: a detached field becomes a child or sibling of the target."""
+    """ATTACH: a detached field becomes a child or sibling of the target, and belongs to the parser there."""
+    owner = source.owner
     place(source, target, placement)
+    source.domain = None
+    if source.owner is GENERIC and owner is not GENERIC:
+        source.domain = owner
+    elif source.owner is not owner:
+        alone = copy(source)
+        alone.domain = owner
+        translate(alone, source)
