@@ -70,7 +70,8 @@ def draw_text(flow: Flow, width: int, *, unicode: bool = True, routes: Iterable[
     rest = [str(wire) for wire in flow.wires if wire not in forward]
     if rest:
         pictures.append("\n".join(["not drawn:", *(f"  {wire}" for wire in rest)]))
-    text = "\n\n".join(pictures)
+    # A label from another format may hold what a terminal would obey.
+    text = "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in "\n\n".join(pictures))
     return text if unicode else text.encode("ascii", "replace").decode("ascii")
 
 

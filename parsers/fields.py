@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from engine.errors import ParserException
@@ -27,14 +28,6 @@ class Form(NamedTuple):
     little_endian: bool
     ccsid: int
 
-    @classmethod
-    def of(cls, encoding: int, ccsid: int) -> Form:
-        """The form of a header whose data has this encoding and CCSID.
-
-        Fixed fields need a byte for a character; where the CCSID is of two bytes, headers are in UTF-8.
-        """
-        return cls(is_little_endian(encoding), ccsid if is_single_byte(ccsid) else _UTF_8)
-
     def integer(self, data: bytes | bytearray, at: int, size: int = 4) -> int:
         """The signed integer at a place."""
         number: int = (_LITTLE if self.little_endian else _BIG)[size].unpack_from(data, at)[0]
@@ -43,6 +36,15 @@ class Form(NamedTuple):
     def packed(self, number: int, size: int = 4) -> bytes:
         """The bytes of a signed integer."""
         return (_LITTLE if self.little_endian else _BIG)[size].pack(number)
+
+
+@lru_cache(maxsize=512)
+def form_of(encoding: int, ccsid: int) -> Form:
+    """The form of a header whose data has this encoding and CCSID.
+
+    Fixed fields need a byte for a character; where the CCSID is of two bytes, headers are in UTF-8.
+    """
+    return Form(is_little_endian(encoding), ccsid if is_single_byte(ccsid) else _UTF_8)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

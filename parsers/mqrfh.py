@@ -100,7 +100,7 @@ class MqRfh(Header):
         fixed, origin = LAYOUT.fixed(element, form), LAYOUT.same_form(element, form)
         if origin is not None and not LAYOUT.has_changes_beside(element, origin):
             return LAYOUT.complete(fixed, origin.after_fields, form)
-        own = fields.Form.of(form.encoding, form.ccsid)
+        own = fields.form_of(form.encoding, form.ccsid)
         pairs = [_written(child) for child in element if not LAYOUT.is_own(child)]
         rest = encode(" ".join(pairs), own.ccsid, what="MQRFH.NameValueString")
         return LAYOUT.complete(fixed, rest + blank(own.ccsid) * (-len(rest) % 4), form)

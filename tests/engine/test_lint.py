@@ -33,6 +33,13 @@ def test_duplicate_labels_are_found() -> None:
     assert texts(Flow("F", nodes=(INPUT, out))) == ["two nodes are labelled In; the other is on line 0"]
 
 
+def test_problems_hold_nothing_that_a_terminal_obeys() -> None:
+    """Formats with other rules than ours may bring any label."""
+    assert texts(Flow("F", nodes=(INPUT, NodeUse("\x1b[2J", "Trace")))) == [
+        "\N{REPLACEMENT CHARACTER}[2J is never reached: no wire leads to it from an input node"
+    ]
+
+
 def test_a_subflow_may_bring_the_source() -> None:
     """A flow whose messages enter inside a subflow has an input node, and what the subflow leads to is reached."""
     get = Flow("Get", nodes=(INPUT, NodeUse("Got", "Output")), wires=(Wire("In", "out", "Got"),), is_subflow=True)

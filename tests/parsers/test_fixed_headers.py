@@ -12,7 +12,7 @@ from engine.errors import BrokerError, ConversionException, ParserException
 from engine.parser import Follow, Header, Portion, format_catalog, parser_catalog
 from engine.sharing import copy
 from parsers.layout import Laid
-from tests.parsers.samples import BIG, CIH_1, CODECS, FORMS, LITTLE, SAMPLES, Sample, built, fields, tree, write
+from tests.parsers.samples import BIG, CIH_1, FORMS, LITTLE, SAMPLES, Sample, built, fields, tree, write
 
 EACH = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: f"{sample.name}-{sample.length}")
 IN_EACH_FORM = pytest.mark.parametrize(("encoding", "ccsid"), FORMS)
@@ -316,4 +316,3 @@ def test_characters_that_cannot_be_read() -> None:
     assert reason.value == SAMPLES[0].values["Reason"]
     with pytest.raises(ConversionException, match=r"MQDLH.DestQName: the bytes X'ff' at offset 19 are no characters"):
         _ = name.value
-    assert len(CODECS) == 5
