@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from esql import syntax
-from esql.builtins import DATES, NUMBERS, Function
+from esql.builtins import DATES, NUMBERS, STRINGS, Function
 from esql.predefined import BrokerProperty, ElementType, Option, SpecialName
 from esql.scope.references import DeclaredRoutine, Reference, Variable, Visit
 
@@ -137,7 +137,7 @@ def _operation(node: syntax.Operation, types: Types, references: References) -> 
         return "BOOLEAN"
     operands = [types.get(id(operand), UNKNOWN) for operand in node.operands]
     if node.operator == "||":
-        return common(operands)
+        return next((name for name in operands if name in STRINGS), UNKNOWN)
     result = operands[0]
     for operand in operands[1:]:
         result = arithmetic(node.operator, result, operand) or UNKNOWN
@@ -159,8 +159,14 @@ def _extract(node: syntax.Extract, types: Types, references: References) -> str:
     return {"SECOND": "FLOAT", "ISLEAPYEAR": "BOOLEAN"}.get(node.part, "INTEGER")
 
 
-def _of_source(node: Any, types: Types, references: References) -> str:
-    return types.get(id(node.source), UNKNOWN)
+def _string(node: Any, types: Types, references: References) -> str:
+    source = types.get(id(node.source), UNKNOWN)
+    return source if source in STRINGS else UNKNOWN
+
+
+def _round(node: syntax.Round, types: Types, references: References) -> str:
+    source = types.get(id(node.source), UNKNOWN)
+    return source if source in NUMBERS else UNKNOWN
 
 
 def _select(node: syntax.Select, types: Types, references: References) -> str:
@@ -177,8 +183,9 @@ def _call(node: syntax.Call, types: Types, references: References) -> str:
     match references.get(id(node)):
         case DeclaredRoutine(node=syntax.Routine(returns=syntax.Returns(type=returned))):
             return UNKNOWN if returned.name == "REFERENCE" else returned.name
-        case Function(result="first"):
-            return types.get(id(node.arguments[0]), UNKNOWN) if node.arguments else UNKNOWN
+        case Function(result="first") as function:
+            first = types.get(id(node.arguments[0]), UNKNOWN) if node.arguments else UNKNOWN
+            return first if first in function.parameter(0) else UNKNOWN
         case Function(result=result):
             return result
     return UNKNOWN
@@ -194,10 +201,10 @@ _RULES: dict[type, Rule] = {
     syntax.Case: _case,
     syntax.Cast: _cast,
     syntax.Extract: _extract,
-    syntax.Substring: _of_source,
-    syntax.Overlay: _of_source,
-    syntax.Trim: _of_source,
-    syntax.Round: _of_source,
+    syntax.Substring: _string,
+    syntax.Overlay: _string,
+    syntax.Trim: _string,
+    syntax.Round: _round,
     syntax.Select: _select,
     syntax.Aggregate: _aggregate,
     syntax.Call: _call,

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 Action = Callable[[Any, Place], None]
 _WORD = re.compile(r"[^\W\d]\w*")
 _DEFAULT_CORRELATION = "I"
+REMEMBERED = 200
 
 
 class Walk:
@@ -54,11 +55,11 @@ class Walk:
         self._file = library.file(program)
         self._known: dict[int, DeclaredRoutine] = {}
         self._outermost = Scope(library.scope(self.callables.schemas))
-        self._missed: set[tuple[str, str, int]] = set()
 
     def run(self) -> None:
         """Visit everything."""
         self._collect(self.program.statements, None, self.callables.own)
+        self._find_twice_declared_modules()
         place = Place(self.kind, self._outermost)
         if not self.kind:
             self._predeclare(self.program.statements, place, "schema")
@@ -82,6 +83,14 @@ class Walk:
             self._known[id(statement)] = known
             self.routines.append(known)
 
+    def _find_twice_declared_modules(self) -> None:
+        known: set[tuple[str, str]] = set()
+        for statement in self.program.statements:
+            if isinstance(statement, syntax.Module):
+                if (statement.kind, statement.name) in known:
+                    self.duplicates.append(Duplicate("module", statement.name, statement))
+                known.add((statement.kind, statement.name))
+
     def _predeclare(self, statements: Iterable[syntax.Statement], place: Place, role: str) -> None:
         for statement in statements:
             if isinstance(statement, syntax.Declare):
@@ -94,7 +103,7 @@ class Walk:
 
     def _declare(self, variable: Variable, place: Place, node: syntax.Node) -> None:
         if not place.scope.declare(variable):
-            what = "parameter" if variable.role == "parameter" else "variable"
+            what = {"parameter": "parameter", "select": "correlation name"}.get(variable.role, "variable")
             self.duplicates.append(Duplicate(what, variable.name, node))
 
     def _push(self, nodes: Iterable[syntax.Node], place: Place) -> None:
@@ -117,13 +126,9 @@ class Walk:
             visit(self, node, place)
 
     def _miss(self, what: str, name: str, node: syntax.Node, place: Place) -> None:
-        """Remember a name without meaning, once a routine."""
-        key = (what, name, id(place.routine or place.module))
-        if key in self._missed:
-            return
-        self._missed.add(key)
-        # the scope grows on; what is in sight now must be remembered
-        seen = Scope(place.scope.parent, dict(place.scope.names), dict(place.scope.folded))
+        # the scope grows on; what is in sight now must be remembered, but not thousands of times
+        few = len(self.missing) < REMEMBERED
+        seen = Scope(place.scope.parent, dict(place.scope.names)) if few else Scope()
         self.missing.append(Missing(what, name, node, replace(place, scope=seen)))
 
     # declarations
