@@ -6,12 +6,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from engine.catalog import did_you_mean
-from esql import builtins
+from esql import builtins, syntax
 from esql.check.finding import ANY_NUMBER, NAME_NUMBER, Finding
 from esql.predefined import (
     CORRELATIONS,
     ELEMENT_TYPES,
     KIND_TITLES,
+    PROPERTIES,
+    SPECIAL_NAMES,
     BrokerProperty,
     SpecialName,
     instead,
@@ -59,11 +61,21 @@ def _name(missing: Missing, found: Resolution, guess: Guess) -> Explained:
     correlation = next((known for known in CORRELATIONS if known.lower() == name.lower()), None)
     if correlation is not None or name == "OutputBody":
         return _unavailable(correlation or name, kind), NAME_NUMBER, name
+    if name.upper() == "SQL":
+        return _property(missing, guess)
     if builtins.find(name) is not None:
         return f"{name.upper()} is a function: write its arguments in parentheses behind it", NAME_NUMBER, name
     hint = guess(name, _visible(missing.place))
     advice = hint or "; declare it first"
     return f"nothing called {name} is declared here{advice}", NAME_NUMBER, name
+
+
+def _property(missing: Missing, guess: Guess) -> Explained:
+    node = missing.node
+    name = getattr(node.steps[0].name, "text", "") if isinstance(node, syntax.Path) and node.steps else ""
+    known = [item.name for item in (*PROPERTIES, *SPECIAL_NAMES)]
+    advice = guess(name, known) if name else ""
+    return f"SQL has no property {name or 'here'}{advice or ': write such as SQL.NodeName'}", NAME_NUMBER, name or "SQL"
 
 
 def _unavailable(name: str, kind: str) -> str:

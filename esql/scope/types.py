@@ -10,6 +10,7 @@ from typing import Any
 
 from esql import syntax
 from esql.builtins import DATES, NUMBERS, STRINGS, Function
+from esql.mq_constants import MQConstant
 from esql.predefined import BrokerProperty, ElementType, Option, SpecialName
 from esql.scope.references import DeclaredRoutine, Reference, Variable, Visit
 
@@ -112,7 +113,9 @@ def _path(node: syntax.Path, types: Types, references: References) -> str:
     match references.get(id(node)):
         case Variable() as variable if not node.steps and node.index is None:
             return _of_variable(variable)
-        case SpecialName(type=name) | BrokerProperty(type=name):
+        case SpecialName(type=name) | BrokerProperty(type=name) if len(node.steps) == (node.root.upper() == "SQL"):
+            return name
+        case MQConstant(type=name) if not node.steps:
             return name
         case ElementType() | Option():
             return "INTEGER"

@@ -14,7 +14,7 @@ from esql import syntax
 from esql.predefined import is_domain
 from esql.scope.children import children
 from esql.scope.library import Library, Routines, declared, schema_of
-from esql.scope.lookup import Callables, find_element_type, find_label, find_name, find_prefix
+from esql.scope.lookup import Callables, find_label, find_name, find_prefix, find_qualified
 from esql.scope.references import (
     DeclaredRoutine,
     Duplicate,
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 Action = Callable[[Any, Place], None]
 _WORD = re.compile(r"[^\W\d]\w*")
 _DEFAULT_CORRELATION = "I"
+# prefixes that XML itself declares
+_OF_XML = ("xml", "xmlns")
 REMEMBERED = 200
 
 
@@ -267,7 +269,7 @@ class Walk:
 
     def _path(self, node: syntax.Path, place: Place) -> None:
         found: Reference | None = find_name(node.root, place)
-        found = found or find_element_type(node)
+        found = found or find_qualified(node)
         if found is not None:
             self.references[id(node)] = found
         elif is_domain(node.root) and len(node.steps) == 1:
@@ -289,7 +291,7 @@ class Walk:
         found = find_prefix(node.text, place)
         if found is not None:
             self.references[id(node)] = found
-        elif _WORD.fullmatch(node.text):
+        elif _WORD.fullmatch(node.text) and node.text not in _OF_XML:
             self._miss("prefix", node.text, node, place)
 
     def _call(self, node: syntax.Call | syntax.CallStatement, place: Place) -> None:

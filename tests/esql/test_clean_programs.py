@@ -133,6 +133,32 @@ COMPUTE = [
     DECLARE x CHARACTER; CALL p(1, x); CALL P(2, x);""",
     """DECLARE depth INTEGER 0; CREATE PROCEDURE deeper() BEGIN SET depth = depth + 1;
     CALL deeper(); END; CALL deeper();""",
+    """DECLARE flow CHARACTER SQL.MessageFlowLabel; DECLARE NodeName CHARACTER SQL.NodeName; SET NodeName = flow;
+    SET OutputRoot.MQMD.Format = MQFMT_RF_HEADER_2; SET OutputRoot.MQMD.Version = MQMD_CURRENT_VERSION;
+    SET OutputRoot.MQMD.Report = MQRO_COA + MQRO_PASS_CORREL_ID; SET OutputRoot.MQMD.MsgId = MQMI_NONE;
+    DECLARE head REFERENCE TO OutputRoot.MQMD; CREATE NEXTSIBLING OF head AS head DOMAIN('MQRFH2') NAME 'MQRFH2';
+    SET head.(MQRFH2.Field)Version = 2; SET head.usr.flow = flow;""",
+    """DECLARE abs NAMESPACE 'urn:abs'; SET OutputRoot.XMLNSC.abs:a.(XMLNSC.NamespaceDecl)xmlns:abs = abs;
+    SET OutputRoot.XMLNSC.abs:a.(XMLNSC.Attribute)xml:lang = 'en';
+    DECLARE n INTEGER CARDINALITY(OutputRoot.XMLNSC.(XMLNSC.Element)*[1].(XMLNSC.NamespaceDecl)*[]);""",
+    "IF InputBody.a IS NULL THEN THROW USER EXCEPTION SEVERITY 3 MESSAGE 2372 VALUES('none'); RETURN FALSE; END IF;",
+    """IF FIELDTYPE(InputLocalEnvironment.REST.Input.Parameters.max) IS NOT NULL THEN
+        DECLARE EXIT HANDLER FOR SQLSTATE LIKE '%' BEGIN SET OutputRoot.JSON.Data.error = 'no number'; RETURN TRUE; END;
+        SET Environment.max = CAST(InputLocalEnvironment.REST.Input.Parameters.max AS INTEGER); END IF;
+    SET OutputRoot.JSON.Data TYPE = JSON.Array;""",
+    """DECLARE slept BOOLEAN; SET slept = SLEEP(1000 * CAST(POWER(2, 3) AS INTEGER));
+    DECLARE top REFERENCE TO InputExceptionList.*[1];
+    WHILE top.Number IS NOT NULL DO SET Environment.text = Environment.text || COALESCE(top.Insert[1].Text, 'NULL');
+    MOVE top LASTCHILD; END WHILE;""",
+    """DECLARE cache ROW; CREATE FIRSTCHILD OF cache DOMAIN('XMLNSC') NAME 'XMLNSC'; 
+    SET cache.XMLNSC = InputRoot.XMLNSC;
+    DECLARE each REFERENCE TO cache.XMLNSC; MOVE each FIRSTCHILD TYPE XMLNSC.Folder NAMESPACE *;
+    IF NOT LASTMOVE(each) THEN RETURN FALSE; END IF; DECLARE space, name CHARACTER;
+    SET space = FIELDNAMESPACE(each); SET name = FieldName(each); SET OutputRoot.XMLNSC.{space}:{name} = each;
+    DELETE PREVIOUSSIBLING OF each;""",
+    """CREATE FUNCTION change(IN r REFERENCE, IN old CHARACTER) BEGIN
+        IF (FIELDTYPE(r) = Name OR FIELDTYPE(r) = NameValue) AND FIELDNAMESPACE(r) IN (old) THEN
+        SET r NAMESPACE = ''; MOVE r PARENT; CALL change(r, old); END IF; END;""",
     "WHILE TRUE DO IF InputBody.a = 1 THEN RETURN TRUE; END IF; END WHILE;",
     ";",
     "",
@@ -169,7 +195,8 @@ FILES = [
     END MODULE;
     CREATE PROCEDURE done() BEGIN SET Environment.done = TRUE; SET OutputRoot.x = Root.y; END;""",
     """CREATE FUNCTION parse(IN text CHARACTER) RETURNS CHARACTER LANGUAGE JAVA EXTERNAL NAME "a.B.parse";
-    CREATE PROCEDURE stock(IN id INTEGER, OUT amount INTEGER) LANGUAGE DATABASE DYNAMIC RESULT SETS 1 EXTERNAL NAME "S.P";
+    CREATE PROCEDURE stock(IN id INTEGER, OUT amount INTEGER) LANGUAGE DATABASE DYNAMIC RESULT SETS 1
+        EXTERNAL NAME "S.P";
     CREATE PROCEDURE net(INOUT a CHARACTER) RETURNS BOOLEAN LANGUAGE .NET EXTERNAL NAME "A.B" ASSEMBLY "x";
     CREATE DATABASE MODULE D CREATE FUNCTION Main() RETURNS BOOLEAN BEGIN
         DECLARE n INTEGER; DECLARE c CHARACTER parse('x');
