@@ -73,7 +73,7 @@ def _name(missing: Missing, found: Resolution, guess: Guess) -> Explained:
 def _property(missing: Missing, guess: Guess) -> Explained:
     node = missing.node
     name = getattr(node.steps[0].name, "text", "") if isinstance(node, syntax.Path) and node.steps else ""
-    known = [item.name for item in (*PROPERTIES, *SPECIAL_NAMES)]
+    known = [*(item.name for item in PROPERTIES), *(item.name for item in SPECIAL_NAMES)]
     advice = guess(name, known) if name else ""
     return f"SQL has no property {name or 'here'}{advice or ': write such as SQL.NodeName'}", NAME_NUMBER, name or "SQL"
 

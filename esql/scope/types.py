@@ -110,14 +110,18 @@ def _path(node: syntax.Path, types: Types, references: References) -> str:
     index = node.steps[-1].index if node.steps else node.index
     if isinstance(index, syntax.IndexAll):
         return "LIST"
+    if node.index is not None:
+        return UNKNOWN
     match references.get(id(node)):
-        case Variable() as variable if not node.steps and node.index is None:
+        case Variable() as variable if not node.steps:
             return _of_variable(variable)
         case SpecialName(type=name) | BrokerProperty(type=name) if len(node.steps) == (node.root.upper() == "SQL"):
             return name
         case MQConstant(type=name) if not node.steps:
             return name
-        case ElementType() | Option():
+        case ElementType(domain=domain) if len(node.steps) == bool(domain):
+            return "INTEGER"
+        case Option() if not node.steps:
             return "INTEGER"
     return UNKNOWN
 

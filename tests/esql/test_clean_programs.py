@@ -150,7 +150,7 @@ COMPUTE = [
     DECLARE top REFERENCE TO InputExceptionList.*[1];
     WHILE top.Number IS NOT NULL DO SET Environment.text = Environment.text || COALESCE(top.Insert[1].Text, 'NULL');
     MOVE top LASTCHILD; END WHILE;""",
-    """DECLARE cache ROW; CREATE FIRSTCHILD OF cache DOMAIN('XMLNSC') NAME 'XMLNSC'; 
+    """DECLARE cache ROW; CREATE FIRSTCHILD OF cache DOMAIN('XMLNSC') NAME 'XMLNSC';
     SET cache.XMLNSC = InputRoot.XMLNSC;
     DECLARE each REFERENCE TO cache.XMLNSC; MOVE each FIRSTCHILD TYPE XMLNSC.Folder NAMESPACE *;
     IF NOT LASTMOVE(each) THEN RETURN FALSE; END IF; DECLARE space, name CHARACTER;
