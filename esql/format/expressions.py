@@ -64,15 +64,16 @@ def relative_path(node: syntax.RelativePath) -> str:
 
 def _step(node: syntax.Step) -> str:
     types = f"({' | '.join(map(value, node.types))})" if node.types else ""
-    space = "" if node.namespace is None else _field_name(node.namespace) + ":"
-    name = "" if node.name is None else _field_name(node.name)
-    return types + space + name + _index(node.index)
+    first, second = (node.name, None) if node.namespace is None else (node.namespace, node.name)
+    name = "" if first is None else _field_name(first, names.typed_field if types else names.field)
+    name += "" if second is None else ":" + _field_name(second, names.field)
+    return types + name + _index(node.index)
 
 
-def _field_name(node: syntax.FieldName) -> str:
+def _field_name(node: syntax.FieldName, written: Callable[[str], str]) -> str:
     match node:
         case syntax.Name(text):
-            return names.field(text)
+            return written(text)
         case syntax.AnyName():
             return "*"
         case syntax.ComputedName(computed):
@@ -86,7 +87,8 @@ def _index(node: syntax.Index | None) -> str:
         case syntax.IndexAll():
             return "[]"
         case syntax.IndexAt(number):
-            return f"[{expression(number)}]"
+            text = expression(number)
+            return f"[{names.quoted(text) if text.upper() == 'LAST' else text}]"
         case syntax.IndexFromStart(distance):
             return f"[>{'' if distance is None else value(distance)}]"
         case syntax.IndexFromEnd(distance):
@@ -255,8 +257,14 @@ def passthru_in_parentheses(
     """Write what stands in the parentheses of PASSTHRU."""
     if database is None:
         return f"({', '.join(map(assigned, (sql, *values)))})"
-    given = f" VALUES({each(values)})" if values else ""
-    return f"({assigned(sql)} TO {path(database)}{given})"
+    return f"({assigned(sql)}{to_database(database, values)})"
+
+
+def to_database(database: syntax.Path, values: Sequence[syntax.Expression]) -> str:
+    """Write the end of PASSTHRU; behind `(a - b) DAY`, `TO hour` would be more of the interval."""
+    is_unit = database.root.upper() in names.UNITS
+    text = names.quoted(database.root) + path(database)[len(database.root) :] if is_unit else path(database)
+    return f" TO {text}" + (f" VALUES({each(values)})" if values else "")
 
 
 # ------------------------------------------------------------------------------------------------ rows and lists
@@ -272,7 +280,7 @@ def _column(node: syntax.Column | syntax.AllColumns) -> str:
     if isinstance(node, syntax.AllColumns):
         return "*"
     name = "" if node.name is None else f" AS {relative_path(node.name)}"
-    return assigned(node.expression) + name
+    return assigned(node.expression) + name + (" INSERT" if node.insert else "")
 
 
 def _from_item(node: syntax.FromItem) -> str:

@@ -5,8 +5,7 @@ import re
 from esql.words import FORMS, LITERALS, OPERATORS, RESERVED, STATEMENTS
 
 _PLAIN = re.compile(r"[^\W\d]\w*")
-# after a type, and in an index, these words have a meaning of their own
-_OPTIONAL = frozenset(("LAST", "YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "IN", "OUT", "INOUT"))
+UNITS = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
 
 
 def quoted(name: str) -> str:
@@ -20,6 +19,11 @@ def _quoted_if(name: str, words: frozenset[str]) -> str:
 
 def declared(name: str) -> str:
     """Write a name where it is declared or called by CALL."""
+    return _quoted_if(name, RESERVED)
+
+
+def parameter(name: str) -> str:
+    """Write the name of a parameter, where a direction may stand before it."""
     return _quoted_if(name, RESERVED | {"IN", "OUT", "INOUT"})
 
 
@@ -30,11 +34,16 @@ def dotted(parts: tuple[str, ...]) -> str:
 
 def used(name: str) -> str:
     """Write a name where an expression or a path starts with it."""
-    return _quoted_if(name, RESERVED | LITERALS | FORMS | _OPTIONAL)
+    return _quoted_if(name, RESERVED | LITERALS | FORMS)
 
 
 def field(name: str) -> str:
     """Write a name of a field in a path."""
+    return _quoted_if(name, frozenset())
+
+
+def typed_field(name: str) -> str:
+    """Write a name of a field behind a type, where an operator may stand instead."""
     return _quoted_if(name, RESERVED | OPERATORS)
 
 

@@ -15,11 +15,15 @@ from esql.format.expressions import (
     path,
     relative_path,
     string,
+    to_database,
 )
 from esql.format.lines import Line, closing, opening
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+
+_INTERVAL = syntax.DataType("INTERVAL")
 
 
 def statements(nodes: tuple[syntax.Statement, ...], indent: int) -> Iterator[Line]:
@@ -86,7 +90,7 @@ def _case(node: syntax.CaseStatement, indent: int) -> Iterator[Line]:
     for branch in node.branches:
         yield opening(indent, f"WHEN {assigned(branch.condition)} THEN", branch, branch.condition)
         yield from statements(branch.body, indent + 1)
-    yield from _otherwise(node.otherwise, indent)
+    yield from _otherwise(node, indent)
     yield closing(indent, "END CASE;", node)
 
 
@@ -96,14 +100,14 @@ def _if(node: syntax.If, indent: int) -> Iterator[Line]:
         yield opening(indent, f"{word} {assigned(branch.condition)} THEN", branch, branch.condition)
         yield from statements(branch.body, indent + 1)
         word = "ELSEIF"
-    yield from _otherwise(node.otherwise, indent)
+    yield from _otherwise(node, indent)
     yield closing(indent, "END IF;", node)
 
 
-def _otherwise(body: tuple[syntax.Statement, ...] | None, indent: int) -> Iterator[Line]:
-    if body is not None:
-        yield Line(indent, "ELSE", syntax.NOWHERE)
-        yield from statements(body, indent + 1)
+def _otherwise(node: syntax.If | syntax.CaseStatement, indent: int) -> Iterator[Line]:
+    if node.otherwise is not None:
+        yield Line(indent, "ELSE", node.else_position)
+        yield from statements(node.otherwise, indent + 1)
 
 
 def _for(node: syntax.For, indent: int) -> Iterator[Line]:
@@ -173,7 +177,7 @@ def _routine(node: syntax.Routine, indent: int) -> Iterator[Line]:
 def _parameter(node: syntax.Parameter) -> str:
     direction = "" if node.direction is None else node.direction + " "
     constant = " CONSTANT" if node.constant else ""
-    return f"{direction}{names.declared(node.name)}{constant} {data_type(node.type)}{_nullable(node.nullable)}"
+    return f"{direction}{names.parameter(node.name)}{constant} {data_type(node.type)}{_nullable(node.nullable)}"
 
 
 def _nullable(nullable: bool | None) -> str:
@@ -237,7 +241,11 @@ def _declare(node: syntax.Declare) -> str:
     lifetime = "" if node.lifetime is None else f" {node.lifetime}"
     constant = " CONSTANT" if node.constant else ""
     kind = "REFERENCE TO" if node.type.name == "REFERENCE" else data_type(node.type)
-    return f"DECLARE {listed}{lifetime}{constant} {kind}" + _optional("", node.initial).replace("  ", " ", 1)
+    initial = "" if node.initial is None else assigned(node.initial)
+    if node.type == _INTERVAL and initial.upper().startswith(names.UNITS):
+        # behind INTERVAL such a word would be its unit
+        initial = f"({initial})"
+    return f"DECLARE {listed}{lifetime}{constant} {kind}{initial and ' '}{initial}"
 
 
 def _delete_field(node: syntax.DeleteField) -> str:
@@ -274,8 +282,7 @@ def _move_repeat(node: syntax.MoveRepeat) -> str:
 def _passthru(node: syntax.Passthru) -> str:
     if node.database is None:
         return "PASSTHRU" + passthru_in_parentheses(node.sql, node.values, None)
-    given = f" VALUES({each(node.values)})" if node.values else ""
-    return f"PASSTHRU {assigned(node.sql)} TO {path(node.database)}{given}"
+    return f"PASSTHRU {assigned(node.sql)}{to_database(node.database, node.values)}"
 
 
 def _propagate(node: syntax.Propagate) -> str:

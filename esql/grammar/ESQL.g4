@@ -8,7 +8,8 @@
  * Keywords. Only the words under `reserved` are reserved. The others are names wherever a name is wanted; the groups
  * below keep each decision to one token, or two, so that reading is fast:
  *   statementKeyword  starts or ends a statement, therefore is no label
- *   formKeyword       starts an expression with a form of its own, such as SUBSTRING(x FROM 1): called by it, a routine is not
+ *   formKeyword       starts an expression with a form of its own, such as SUBSTRING(x FROM 1); no routine of that name
+ *                     can be called in an expression
  *   literalKeyword    TRUE, FALSE, UNKNOWN, NULL: in an expression the literal
  *   operatorKeyword   AND, IN …: joins conditions, therefore is no unquoted name behind a type
  *   plainKeyword      all others
@@ -43,7 +44,7 @@ statement
     | BEGIN (negated=NOT? atomic=ATOMIC)? body=statements END name=label? ';'               # compoundStatement
     | CALL routine=schemaName given=arguments (IN database=path)? (EXTERNAL SCHEMA schema=expression)?
         (INTO target=path)? ';'                                                             # callStatement
-    | CASE operand=expression? branches+=caseStatementBranch+ (ELSE otherwise=statements)? END CASE ';'
+    | CASE operand=expression? branches+=caseStatementBranch+ (divider=ELSE otherwise=statements)? END CASE ';'
                                                                                             # caseStatement
     | COMMIT database=path? ';'                                                             # commitStatement
     | CREATE (FIELD | where=position OF) target=path clauses+=createClause* ';'             # createFieldStatement
@@ -62,7 +63,7 @@ statement
     | EVAL '(' text=expression ')' ';'                                                      # evalStatement
     | FOR correlation=identifier AS source=expression DO body=statements END FOR name=label? ';'
                                                                                             # forStatement
-    | IF condition=expression THEN body=statements branches+=elseIfBranch* (ELSE otherwise=statements)? END IF ';'
+    | IF condition=expression THEN body=statements branches+=elseIfBranch* (divider=ELSE otherwise=statements)? END IF ';'
                                                                                             # ifStatement
     | INSERT INTO table=path ('(' columns+=fieldName (',' columns+=fieldName)* ')')? VALUES given=arguments ';'
                                                                                             # insertStatement
@@ -240,7 +241,7 @@ argument : star='*' | inner=expression ;             // COUNT(*)
 
 column : source=expression (AS name=relativePath)? ;
 
-selectColumn : star='*' | inner=column ;
+selectColumn : star='*' | source=expression (AS name=relativePath | insert=INSERT)? ;
 
 fromItem : source=value (AS correlation=identifier)? ;
 
@@ -257,8 +258,9 @@ path : head=identifier first=index? ('.' steps+=step)* ;
 relativePath : steps+=step ('.' steps+=step)* ;
 
 step
-    : '(' types+=value (('|' | ',') types+=value)* ')' (typed=typedName (':' right=fieldName)?)? at=index?
+    : '(' types+=value (('|' | ',') types+=value)* ')' (typed=typedName? ':' right=fieldName | typed=typedName)? at=index?
     | left=fieldName (':' right=fieldName)? at=index?
+    | ':' right=fieldName at=index?
     | at=index
     ;
 
@@ -266,9 +268,9 @@ index : '[' (end=('<' | '>') distance=value? | last=LAST | number=expression)? '
 
 // Behind a type, an operator is an operator: x.(XML.XmlDecl) AND y
 typedName : IDENTIFIER | QUOTED_IDENTIFIER | '*' | plainKeyword | statementKeyword | formKeyword | literalKeyword
-    | '{' dynamic=expression '}' ;
+    | '{' dynamic=expression? '}' ;
 
-fieldName : kind=(IDENTIFIER | QUOTED_IDENTIFIER | '*') | nonReserved | reserved | '{' dynamic=expression '}' ;
+fieldName : kind=(IDENTIFIER | QUOTED_IDENTIFIER | '*') | nonReserved | reserved | '{' dynamic=expression? '}' ;
 
 // ----------------------------------------------------------------------------------------------------- names
 
@@ -521,6 +523,7 @@ IDENTIFIER : [\p{L}_] [\p{L}\p{Nd}_]* ;
 
 // The marks of an executable comment are blank space: what stands between them is part of the program.
 EXECUTABLE_MARK : ('/*!{' | '}!*/') -> channel(HIDDEN) ;
+// Comments nest. That is not grammar: the reader takes away the marks within a comment first (esql/read/comments.py).
 BLOCK_COMMENT : '/*' (~[!*] TO_END | STARS_TO_END | '!' (~[{*] TO_END | STARS_TO_END)) -> channel(HIDDEN) ;
 fragment TO_END : (~'*' | '*'+ ~[*/])* '*'+ '/' ;
 fragment STARS_TO_END : '*'+ ('/' | ~[*/] TO_END) ;

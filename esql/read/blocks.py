@@ -39,6 +39,7 @@ _BLOCKS = {
     Rules.WhileStatementContext: ("WHILE", ("END WHILE",)),
     Rules.CreateModuleStatementContext: ("MODULE", ("END MODULE",)),
 }
+_CLOSERS = {"END REPEAT", *(closer for _, closers in _BLOCKS.values() for closer in closers)}
 _ENDINGS = {Rules.ELSE: "ELSE", Rules.ELSEIF: "ELSEIF", Rules.WHEN: "WHEN", Rules.UNTIL: "UNTIL"}
 _STARTS = frozenset(
     (
@@ -101,13 +102,11 @@ def ending(stream: Any) -> str | None:
         return "end of file"
     if kind != Rules.END:
         return _ENDINGS.get(kind)
+    if stream.LT(2).line != stream.LT(1).line:
+        # most likely END; without its semicolon, and the next statement
+        return "END"
     closed = f"END {stream.LT(2).text.upper()}"
-    known = any(closed in closers for _, closers in _BLOCKS.values())
-    return closed if known else _end_repeat(closed)
-
-
-def _end_repeat(closed: str) -> str:
-    return closed if closed == "END REPEAT" else "END"
+    return closed if closed in _CLOSERS else "END"
 
 
 def starts_statement(stream: Any) -> bool:

@@ -11,7 +11,7 @@ from esql.read.source import Source
 
 Build = Callable[[Any, Source], syntax.Expression]
 
-CHAIN_LIMIT = 200
+CHAIN_LIMIT = 150
 BUILDERS: dict[type, Build] = {}
 
 

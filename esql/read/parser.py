@@ -12,7 +12,8 @@ from esql.read.recovery import Recovery, Stop
 if TYPE_CHECKING:
     from esql.read.source import Source
 
-NESTING_LIMIT = 200
+# Later stages descend the tree with a few calls a level, within Python's usual limit of 1,000.
+NESTING_LIMIT = 150
 
 _COUNTED = frozenset((ESQLParser.RULE_statement, ESQLParser.RULE_value))
 

@@ -92,7 +92,8 @@ def field_name(context: Any, source: Source) -> syntax.FieldName:
     at = source.of(context)
     if context.dynamic is not None:
         return syntax.ComputedName(expressions.expression(context.dynamic, source), position=at)
-    if context.start.text == "*":
+    # {} is read as any name
+    if context.start.text in ("*", "{"):
         return syntax.AnyName(position=at)
     return syntax.Name(name(context), position=at)
 

@@ -94,7 +94,7 @@ class Recovery:
         token = stream.LT(1)
         is_end = found.startswith("END")
         stream.consume()
-        if is_end:
+        if is_end or found == "UNTIL":
             self._skip(stream)
         elif found in {"ELSEIF", "WHEN"}:
             self._skip_to(stream, (Rules.THEN,))
@@ -116,7 +116,8 @@ class Recovery:
         stream = recognizer.getTokenStream()
         wanted = list(recognizer.getExpectedTokens())
         if wanted in ([Rules.THEN], [Rules.DO]) and blocks.is_block(recognizer.context):
-            self._problem(stream.LT(1), wording.mismatch(recognizer, wanted))
+            at = stream.LT(-1) if wording.lacks_condition(recognizer, wanted) else stream.LT(1)
+            self._problem(at, wording.mismatch(recognizer, wanted))
             self._skip_to(stream, tuple(wanted), only_if_found=True)
             return stream.LT(1)
         if Rules.SEMICOLON in wanted and blocks.starts_line(stream, self.source) and self._may_go_on(stream):

@@ -30,8 +30,9 @@ def _select(context: Any, source: Source) -> syntax.Expression:
 def _select_column(context: Any, source: Source) -> syntax.Column | syntax.AllColumns:
     if context.star is not None:
         return syntax.AllColumns(position=source.of(context))
-    column = _column(context.inner, source)
-    return syntax.Column(_aggregated(column.expression), column.name, position=column.position)
+    column = _column(context, source)
+    value, insert = _aggregated(column.expression), context.insert is not None
+    return syntax.Column(value, column.name, insert, position=column.position)
 
 
 def _aggregated(expression: syntax.Expression) -> syntax.Expression:

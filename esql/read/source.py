@@ -15,12 +15,13 @@ _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codec
 class Source:
     """A text with a name; knows the line and column of every offset, and collects problems."""
 
-    __slots__ = ("_starts", "name", "problems", "text", "unreliable")
+    __slots__ = ("_reported", "_starts", "name", "problems", "text", "unreliable")
 
     def __init__(self, text: str, name: str) -> None:
         self.text = text
         self.name = name
         self.problems: list[Problem] = []
+        self._reported: set[int] = set()
         # lines with a problem that is likely to look like others
         self.unreliable: set[int] = set()
         self._starts = [0, *(end.end() for end in _LINE_END.finditer(text))]
@@ -49,8 +50,9 @@ class Source:
         position = self.position(start, end)
         if position.line in self.unreliable:
             return
-        if any((at.position.line, at.position.column) == (position.line, position.column) for at in self.problems):
+        if start in self._reported:
             return
+        self._reported.add(start)
         begin = self._starts[position.line - 1]
         self.problems.append(Problem(position, text, self.name, self.text[begin : self.line_end(begin)]))
 

@@ -41,6 +41,11 @@ def _optional_statements(context: Any, source: Source) -> tuple[syntax.Statement
     return None if context is None else statements(context, source)
 
 
+def _else_position(context: Any, source: Source) -> syntax.Position:
+    word = context.divider
+    return syntax.NOWHERE if word is None else source.position(word.start, word.stop + 1)
+
+
 def _label_of(context: Any, source: Source) -> str | None:
     """Find the label before a block, and see that the one after its END is the same."""
     before = context.parentCtx
@@ -89,6 +94,7 @@ def _case(context: Any, source: Source) -> syntax.Statement:
         optional(context.operand, source),
         tuple(_case_branch(branch, source) for branch in context.branches),
         _optional_statements(context.otherwise, source),
+        _else_position(context, source),
         position=source.of(context),
     )
 
@@ -124,7 +130,7 @@ def _for(context: Any, source: Source) -> syntax.Statement:
 def _if(context: Any, source: Source) -> syntax.Statement:
     branches = tuple(_if_branch(branch, source) for branch in (context, *context.branches))
     otherwise = _optional_statements(context.otherwise, source)
-    return syntax.If(branches, otherwise, position=source.of(context))
+    return syntax.If(branches, otherwise, _else_position(context, source), position=source.of(context))
 
 
 def _if_branch(context: Any, source: Source) -> syntax.IfBranch:

@@ -8,6 +8,7 @@ from antlr4 import CommonTokenStream, InputStream, Token
 
 from esql import syntax
 from esql.grammar.generated.ESQLLexer import ESQLLexer as Tokens
+from esql.read.comments import flattened
 
 if TYPE_CHECKING:
     from esql.read.source import Source
@@ -40,8 +41,8 @@ _INSTEAD = {
 
 def tokenize(source: Source) -> tuple[Any, tuple[syntax.Comment, ...]]:
     """Split a text into the stream of tokens that the parser reads, and its comments."""
-    stream = _stream(source.text)
-    text = source.text
+    text = flattened(source.text)
+    stream = _stream(text)
     while (opened := _unended(stream.tokens)) is not None:
         # Close it where its line ends, and look again: what follows is most likely not part of it.
         quote, what = _QUOTES[opened.type]
@@ -87,4 +88,5 @@ def _is_illegal(token: Any, source: Source) -> bool:
 
 
 def _comment(token: Any, source: Source) -> syntax.Comment:
-    return syntax.Comment(token.text.rstrip(), position=source.position(token.start, token.stop + 1))
+    text = source.text[token.start : token.stop + 1]
+    return syntax.Comment(text.rstrip(), position=source.position(token.start, token.stop + 1))

@@ -38,6 +38,12 @@ _RIGHT_AFTER = {
     Rules.IS: ("NULL", "TRUE", "FALSE", "UNKNOWN", "INF", "NAN", "NUM"),
     Rules.LOG: ("EVENT", "USER TRACE"),
 }
+# words that begin a clause of a statement, where the wrong one is taken for its end
+_CLAUSES = (
+    "AS", "CATALOG", "CCSID", "DELETE", "DOMAIN", "ENCODING", "ENVIRONMENT", "EXCEPTION", "EXTERNAL", "FINALIZE",
+    "FORMAT", "FROM", "IDENTITY", "INTO", "MESSAGE", "NAME", "NAMESPACE", "OPTIONS", "PARSE", "REPEAT", "SEVERITY",
+    "TYPE", "VALUE", "VALUES", "WHERE",
+)  # fmt: skip
 _RESERVED_TYPES = {getattr(Rules, word) for word in RESERVED}
 
 
@@ -55,6 +61,8 @@ class _Place:
     def found(self) -> str:
         """What stands where, and what was perhaps meant."""
         names = [*_names(self.wanted), *_RIGHT_AFTER.get(getattr(self.before, "type", None), ())]
+        if self.wanted == {Rules.SEMICOLON}:
+            names += _CLAUSES
         guess = _guess(self.token.text, [name.split()[0].strip("'") for name in names])
         after = "" if self.before is None else f" after {shown(self.before)}"
         return f"{after}, found {shown(self.token)}" + (f"; did you mean {guess}?" if guess else "")
@@ -107,7 +115,7 @@ def explain(recognizer: Any, error: Any) -> str:
     return next(text for attempt in _ATTEMPTS if (text := attempt(place)) is not None)
 
 
-_NESTED = "'*/' without '/*': comments do not nest, the first */ ends a comment"
+_NESTED = "'*/' without '/*': the comment that it should end has ended before"
 
 
 def _operator(place: _Place) -> str | None:
@@ -121,10 +129,16 @@ def _operator(place: _Place) -> str | None:
     return None
 
 
+def lacks_condition(recognizer: Any, wanted: Iterable[int]) -> bool:
+    """Say whether THEN or DO was taken for a name, because the condition before it is not complete."""
+    stream = recognizer.getTokenStream()
+    return stream.LA(1) not in wanted and stream.LT(-1).type in wanted
+
+
 def _unconditional(place: _Place) -> str | None:
     word = getattr(place.before, "type", None)
     if place.wanted in ({Rules.THEN}, {Rules.DO}) and word in place.wanted:
-        return f"a condition is missing before {place.before.text.upper()}"
+        return f"the condition before {place.before.text.upper()} is missing, or not complete"
     return None
 
 

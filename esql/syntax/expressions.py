@@ -260,10 +260,11 @@ class PassthruCall(Node):
 
 @dataclass(frozen=True, slots=True)
 class Column(Node):
-    """`expression [AS name]` in SELECT and ROW."""
+    """`expression [AS name]` in SELECT and ROW, in SELECT also `expression INSERT`."""
 
     expression: Expression
     name: RelativePath | None = None
+    insert: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from esql.syntax.position import Node
+from esql.syntax.position import NOWHERE, Node, Position
 from esql.syntax.routines import Module, Routine
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ class CaseStatement(Node):
     operand: Expression | None
     branches: tuple[CaseStatementBranch, ...]
     otherwise: tuple[Statement, ...] | None = None
+    else_position: Position = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +193,7 @@ class If(Node):
 
     branches: tuple[IfBranch, ...]
     otherwise: tuple[Statement, ...] | None = None
+    else_position: Position = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -167,6 +167,10 @@ LISTS = [
     ("(SELECT ITEM T.x FROM a[] AS T)", s.Select((), path("T", "x"), (ROW_OF_A,))),
     ("SELECT COUNT(*) FROM a[] AS T", s.Select((s.Column(s.Aggregate("COUNT", None)),), None, (ROW_OF_A,))),
     ("SELECT sum(T.x) FROM a[] AS T", s.Select((s.Column(s.Aggregate("SUM", path("T", "x"))),), None, (ROW_OF_A,))),
+    (
+        "SELECT T.x INSERT, b FROM a[] AS T",
+        s.Select((s.Column(path("T", "x"), insert=True), s.Column(B)), None, (ROW_OF_A,)),
+    ),
     ("SELECT max(b, c) FROM a[] AS T", s.Select((s.Column(s.Call(("max",), (B, C))),), None, (ROW_OF_A,))),
     (
         "SELECT b AS x[], c FROM Database.{d}.t, a[] AS T",
@@ -212,6 +216,9 @@ PATHS = [
     ("a.(XML.tag|XML.attr)x", one(s.Step(NAME, types=(path("XML", "tag"), path("XML", "attr"))))),
     ("a.(0x03000000)x", one(s.Step(NAME, types=(s.Integer(0x03000000, hexadecimal=True),)))),
     ("a.(XML.Attribute)type", one(s.Step(s.Name("type"), types=(path("XML", "Attribute"),)))),
+    ("a.:x", one(s.Step(NAME))),
+    ("a.(XML.Element):x", one(s.Step(NAME, types=(path("XML", "Element"),)))),
+    ("a.{}[<]", one(s.Step(s.AnyName(), index=s.IndexFromEnd()))),
     ("a.x[]", one(s.Step(NAME, index=s.IndexAll()))),
     ("a.x[2]", one(s.Step(NAME, index=s.IndexAt(number(2))))),
     ("a.x[b + 1]", one(s.Step(NAME, index=s.IndexAt(s.Operation("+", (B, number(1))))))),

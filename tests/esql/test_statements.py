@@ -179,6 +179,8 @@ STATEMENTS = [
     ("/*!{ SET a = 1; }!*/", SET),
     ("/**/ SET /***/ a /* * / */ = /*! x */ 1; /*!*/", SET),
     ("/* a */ SET a = 1; /* /* */", SET),
+    ("/* /* nested */ SET b = 2; /** so **/ */ SET a = 1;", SET),
+    ("/* not /* even */ SET a = 1; -- and no more", SET),
     ("-- $MQSI x 0 1\nSET a = 1;", SET),
 ]
 
