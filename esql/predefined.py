@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from esql.mq_constants import MQ_CONSTANTS, MQConstant
+
 KINDS = ("COMPUTE", "FILTER", "DATABASE", "DATABASEEVENT")
 KIND_TITLES = {"COMPUTE": "Compute", "FILTER": "Filter", "DATABASE": "Database", "DATABASEEVENT": "DatabaseEvent"}
 
@@ -48,7 +50,7 @@ class Option:
     name: str
 
 
-Predefined = Correlation | BrokerProperty | SpecialName | ElementType | Option
+Predefined = Correlation | BrokerProperty | SpecialName | ElementType | Option | MQConstant
 
 _COMPUTE = (
     Correlation("InputRoot", "InputRoot", writable=False),
@@ -146,7 +148,7 @@ _XMLNSC = (
     *("Folder", "Field", "PCDataField", "CDataField", "Value", "PCDataValue", "CDataValue", "Attribute"),
     *("SingleAttribute", "DoubleAttribute", "NamespaceDecl", "SingleNamespaceDecl", "DoubleNamespaceDecl"),
     *("DocumentType", "XmlDeclaration", "EntityReference", "EntityDefinition", "SingleEntityDefinition"),
-    *("DoubleEntityDefinition", "Comment", "ProcessingInstruction", "HybridField", "HybridValue"),
+    *("DoubleEntityDefinition", "Element", "Comment", "ProcessingInstruction", "HybridField", "HybridValue"),
     *("AsisElementContent", "AsIsElementContent", "MixedContent", "BitStream", "OpaqueElement"),
 )
 ELEMENT_TYPES = {
@@ -154,6 +156,8 @@ ELEMENT_TYPES = {
     "XMLNS": _XML,
     "XMLNSC": _XMLNSC,
     "JSON": ("Array", "Object"),
+    "MQRFH2": ("Field",),
+    "MQRFH": ("Field",),
     "": ("Name", "Value", "NameValue"),
 }
 _FOLDED_TYPES = {
@@ -174,7 +178,15 @@ def is_domain(name: str) -> bool:
 
 def _names(correlations: tuple[Correlation, ...]) -> tuple[dict[str, Predefined], dict[str, Predefined]]:
     plain = tuple(ElementType("", name) for name in ELEMENT_TYPES[""])
-    names: tuple[Predefined, ...] = (*correlations, *_EVERYWHERE, *SPECIAL_NAMES, *PROPERTIES, *OPTIONS, *plain)
+    names: tuple[Predefined, ...] = (
+        *correlations,
+        *_EVERYWHERE,
+        *SPECIAL_NAMES,
+        *PROPERTIES,
+        *OPTIONS,
+        *plain,
+        *MQ_CONSTANTS,
+    )
     return {name.name: name for name in names}, {name.name.lower(): name for name in reversed(names)}
 
 
@@ -189,6 +201,12 @@ def predefined(name: str, kind: str, *, exactly: bool) -> Predefined | None:
     """Find a name that needs no declaration in a node of this kind; with `exactly`, only as it is usually written."""
     exact, folded = _BY_KIND[kind]
     return exact.get(name) if exactly else folded.get(name.lower())
+
+
+def property_of_sql(name: str) -> BrokerProperty | SpecialName | None:
+    """Find what SQL.name means: the same as the name alone, even where a variable hides that."""
+    found = predefined(name, "", exactly=False)
+    return found if isinstance(found, BrokerProperty | SpecialName) else None
 
 
 def predefined_names(kind: str) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from esql import syntax
 from esql.builtins import Function
 from esql.check.casts import SCALARS, can_assign
 from esql.check.finding import Finding, a
+from esql.mq_constants import MQConstant
 from esql.predefined import BrokerProperty, Correlation, ElementType, Option, SpecialName
 from esql.scope import DeclaredRoutine, Variable
 from esql.scope.changes import moved, targets
@@ -43,7 +44,7 @@ def _read_only(path: syntax.Path, found: Resolution) -> str:
         case Correlation(name=name, writable=False):
             other = "OutputRoot" if name.startswith("Input") else "Environment"
             return f"{name} is read-only: change {other}"
-        case BrokerProperty(name=name) | SpecialName(name=name) | Option(name=name):
+        case BrokerProperty(name=name) | SpecialName(name=name) | Option(name=name) | MQConstant(name=name):
             return f"{name} is given by the broker and cannot be assigned to: use a variable of your own"
         case ElementType(name=name):
             return f"{name} is the constant of an element type and cannot be assigned to: use another name"
@@ -103,13 +104,17 @@ def _kind(variable: Variable) -> str:
 def fields_of_scalars(found: Resolution) -> Iterator[Finding]:
     """Steps from a variable that has no fields."""
     for visit in found.each(syntax.Path):
-        path, variable = visit.node, found.variable(visit.node)
+        path = visit.node
         assert isinstance(path, syntax.Path)
-        if variable is None or variable.type_name not in SCALARS | {"NAMESPACE", "NAME"}:
+        if not path.steps and path.index is None:
             continue
-        if path.steps or path.index is not None:
-            text = f"{variable.name} is {a(variable.type_name)} and has no fields: a ROW or a REFERENCE has"
-            yield Finding(path, "type", text)
+        match found.of(path):
+            case Variable(name=name, type_name=kind) if kind in SCALARS | {"NAMESPACE", "NAME"}:
+                yield Finding(path, "type", f"{name} is {a(kind)} and has no fields: a ROW or a REFERENCE has")
+            case ElementType(name=name, domain="") | Option(name=name) | MQConstant(name=name):
+                yield Finding(path, "type", f"{name} is a constant and has no fields: DECLARE a variable of that name")
+            case BrokerProperty(name=name) | SpecialName(name=name) if path.root.upper() == name.upper():
+                yield Finding(path, "type", f"{name} is a single value and has no fields")
 
 
 def reference_targets(found: Resolution) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from esql import builtins, syntax
 from esql.builtins import Function
 from esql.check.casts import SCALARS, can_assign
-from esql.check.finding import Finding, a, one_of
+from esql.check.finding import Finding, a, accepted_types
 from esql.scope import DeclaredRoutine
 
 if TYPE_CHECKING:
@@ -35,9 +35,10 @@ def argument_counts(found: Resolution) -> Iterator[Finding]:
                 yield Finding(node, "type", f"{called.name} takes {_wanted(called)}, not {count}", word=node.name[-1])
         elif count != _declared_count(called):
             wanted = _arguments(_declared_count(called))
-            signature = ", ".join(parameter.name for parameter in called.node.parameters)
-            names = f" ({signature})" if signature else ""
-            text = f"{called.node.name} takes {wanted}{names}, not {count}"
+            names = [parameter.name for parameter in called.node.parameters]
+            names += ["a result set"] * (called.node.result_sets or 0)
+            signature = f" ({', '.join(names)})" if names else ""
+            text = f"{called.node.name} takes {wanted}{signature}, not {count}"
             yield Finding(node, "type", text, word=node.name[-1])
 
 
@@ -49,7 +50,9 @@ def _wanted(called: Function) -> str:
     least, most = called.required, len(called.parameters)
     if called.repeats:
         return f"at least {_arguments(least)}"
-    return _arguments(least) if least == most else f"{least} to {_arguments(most)}"
+    if least == most:
+        return _arguments(least)
+    return f"{least} to {_arguments(most)}" if least else f"at most {_arguments(most)}"
 
 
 def _arguments(count: int) -> str:
@@ -60,7 +63,7 @@ def argument_types(found: Resolution) -> Iterator[Finding]:
     """Arguments of a type that the routine or function does not take."""
     for node, called in _each(found):
         if isinstance(called, Function):
-            if called.parameters:
+            if called.parameters and called.accepts(len(node.arguments)):
                 yield from _function_arguments(node, called, found)
             continue
         for argument, parameter in zip(node.arguments, called.node.parameters, strict=False):
@@ -95,7 +98,7 @@ def _unaccepted(accepted: frozenset[str], given: str, argument: syntax.Expressio
         )
     if given in accepted:
         return ""
-    return f"{one_of([a(name) for name in sorted(accepted)])} here, and this is {a(given)}{_cast_advice(given)}"
+    return f"{accepted_types(accepted)} here, and this is {a(given)}{_cast_advice(given)}"
 
 
 def _cast_advice(given: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from esql.builtins import DATES, NUMBERS, STRINGS
 from esql.scope import Resolution
 from esql.syntax import Node
 
@@ -27,6 +28,7 @@ class Finding:
     word: str = ""
 
 
+_GROUPS = ((NUMBERS, "a number"), (STRINGS, "a string"), (DATES, "a date or time"))
 Pass = Callable[[Resolution], Iterator[Finding]]
 
 
@@ -37,6 +39,17 @@ def a(type_name: str) -> str:
     ('an INTEGER', 'a ROW')
     """
     return f"{'an' if type_name[:1] in 'AEIO' else 'a'} {type_name}"
+
+
+def accepted_types(types: frozenset[str]) -> str:
+    """Name the types that something takes, in few words.
+
+    >>> accepted_types(frozenset(("INTEGER", "FLOAT", "DECIMAL", "INTERVAL")))
+    'a number or an INTERVAL'
+    """
+    groups = [words for group, words in _GROUPS if group <= types]
+    grouped = frozenset[str]().union(*(group for group, words in _GROUPS if words in groups))
+    return one_of([*groups, *(a(name) for name in sorted(types - grouped))])
 
 
 def one_of(words: list[str]) -> str:

@@ -28,6 +28,7 @@ _STEPPING_ON = {
     syntax.CaseStatement: "every branch of the CASE",
     syntax.Compound: "the block",
 }
+_RAISING = (syntax.Throw, syntax.Resignal)
 _DECLARING = (syntax.Empty, syntax.Routine, syntax.Declare, syntax.DeclareHandler)
 _TERMINALS = {"failure": -1, "out": 0, "out1": 1, "out2": 2, "out3": 3, "out4": 4, "nowhere": -2}
 
@@ -39,6 +40,9 @@ def unreachable_statements(found: Resolution) -> Iterator[Finding]:
         ended: Any = None
         for statement in statements:
             if ended is not None and not isinstance(statement, _DECLARING):
+                if isinstance(ended, _RAISING) and isinstance(statement, syntax.Return):
+                    # many write a RETURN behind THROW, for every way shall have one
+                    break
                 text = (
                     f"this is never reached: {_STEPPING_ON[type(ended)]} before it never goes on; take one of them out"
                 )

@@ -9,7 +9,7 @@ from engine.catalog import did_you_mean
 from esql import syntax
 from esql.builtins import DATES, NUMBERS, STRINGS
 from esql.check.casts import SCALARS, can_cast, can_compare, common_cast, part_counts
-from esql.check.finding import FILTER_RESULT_NUMBER, OPERATOR_NUMBER, Finding, a, one_of
+from esql.check.finding import FILTER_RESULT_NUMBER, OPERATOR_NUMBER, Finding, a, accepted_types, one_of
 from esql.scope import Resolution
 from esql.scope.types import arithmetic
 
@@ -113,7 +113,7 @@ def _takes(
 ) -> Findings:
     given = found.type_of(value)
     if value is not None and given and given not in accepted:
-        wanted = one_of([a(name) for name in sorted(accepted)])
+        wanted = accepted_types(accepted)
         advice = ": CAST it" if given in SCALARS and any(can_cast(given, name) for name in accepted) else ""
         yield Finding(value, "type", f"{what} takes {wanted} here, and this is {a(given)}{advice}", number)
 
@@ -161,7 +161,7 @@ def _unfit(operator: str, left: str, right: str) -> str:
     advice = ""
     if "CHARACTER" in known:
         advice = ": CAST the CHARACTER to a number"
-    elif DATES & set(known) and operator in "+-":
+    elif DATES & set(known) and NUMBERS & set(known) and operator in "+-":
         advice = ": add an INTERVAL, such as INTERVAL '1' DAY"
     if len(known) == 1 and "" in (left, right):
         return f"{operator} does not take {a(known[0])}{advice}"
@@ -219,7 +219,8 @@ def _cast(node: syntax.Cast, found: Resolution) -> Findings:
         return
     if count not in part_counts(target):
         wanted = one_of([str(number) for number in part_counts(target)])
-        yield Finding(node, "type", f"CAST makes {a(target)} of {wanted} values, not of {count}")
+        values = "value" if wanted == "1" else "values"
+        yield Finding(node, "type", f"CAST makes {a(target)} of {wanted} {values}, not of {count}")
     for source in node.sources:
         given = found.type_of(source)
         if count == 1 and not can_cast(given, target):

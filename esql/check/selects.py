@@ -30,7 +30,7 @@ def aggregates(found: Resolution) -> Iterator[Finding]:
         if id(visit.node) not in placed:
             function = getattr(visit.node, "function", "")
             text = f"{function} stands in the SELECT clause of a SELECT only, alone or with AS"
-            yield Finding(visit.node, "type", text)
+            yield Finding(visit.node, "name", text)
 
 
 def sources(found: Resolution) -> Iterator[Finding]:

@@ -58,11 +58,13 @@ __all__ = [
 
 def resolve(program: syntax.Program, kind: str | None = None, library: Library | None = None) -> Resolution:
     """Look up every name of a program; the kind is that of the node whose property the text is, None for a file."""
+    library = library or Library()
+    kind = kind or library.file(program).kind
     if kind is not None and kind.upper() not in KINDS:
         raise ValueError(f"no node kind is called {kind}: {', '.join(KINDS)}, or None for a file")
     has_modules = any(isinstance(statement, syntax.Module) for statement in program.statements)
     known = "" if kind is None or has_modules or program.prologue is not None else kind.upper()
-    walk = Walk(program, known, library or Library())
+    walk = Walk(program, known, library)
     walk.run()
     return Resolution(
         program,

@@ -14,11 +14,15 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A program, the name of its file, and its text, which problems show a line of."""
+    """A program, the name of its file, its text, which problems show a line of, and its kind if a node has it.
+
+    What the text of a node's property declares is its own; what a file declares, others see.
+    """
 
     name: str
     program: syntax.Program
     text: str = ""
+    kind: str | None = None
 
     def lines(self) -> list[str]:
         """Give the lines of the text."""
@@ -70,7 +74,8 @@ class Library:
         self._offers: dict[Schema, Offer] = {}
         self._declared: dict[tuple[int, str], Variable] = {}
         for file in files:
-            self._offer(file)
+            if file.kind is None:
+                self._offer(file)
 
     def _offer(self, file: File) -> None:
         offer = self._offers.setdefault(file.schema, Offer())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from esql import builtins
 from esql.builtins import Function
-from esql.predefined import ElementType, Predefined, element_type, predefined
+from esql.predefined import Predefined, element_type, predefined, property_of_sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,9 +77,9 @@ def find_label(name: str, place: Place) -> Label | None:
     return folded
 
 
-def find_element_type(path: syntax.Path) -> ElementType | None:
-    """Find the constant that a path such as XMLNSC.Attribute means."""
-    if len(path.steps) != 1 or path.index is not None:
+def find_qualified(path: syntax.Path) -> Predefined | None:
+    """Find what a path such as XMLNSC.Attribute or SQL.NodeName means."""
+    if len(path.steps) != 1 or path.index is not None or not path.root:
         return None
     name = getattr(path.steps[0].name, "text", "")
-    return element_type(path.root, name) if path.root else None
+    return property_of_sql(name) if path.root.upper() == "SQL" else element_type(path.root, name)

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from esql import syntax
-from esql.builtins import DATES, NUMBERS, Function
+from esql.builtins import DATES, NUMBERS, STRINGS, Function
+from esql.mq_constants import MQConstant
 from esql.predefined import BrokerProperty, ElementType, Option, SpecialName
 from esql.scope.references import DeclaredRoutine, Reference, Variable, Visit
 
@@ -109,12 +110,18 @@ def _path(node: syntax.Path, types: Types, references: References) -> str:
     index = node.steps[-1].index if node.steps else node.index
     if isinstance(index, syntax.IndexAll):
         return "LIST"
+    if node.index is not None:
+        return UNKNOWN
     match references.get(id(node)):
-        case Variable() as variable if not node.steps and node.index is None:
+        case Variable() as variable if not node.steps:
             return _of_variable(variable)
-        case SpecialName(type=name) | BrokerProperty(type=name):
+        case SpecialName(type=name) | BrokerProperty(type=name) if len(node.steps) == (node.root.upper() == "SQL"):
             return name
-        case ElementType() | Option():
+        case MQConstant(type=name) if not node.steps:
+            return name
+        case ElementType(domain=domain) if len(node.steps) == bool(domain):
+            return "INTEGER"
+        case Option() if not node.steps:
             return "INTEGER"
     return UNKNOWN
 
@@ -137,7 +144,7 @@ def _operation(node: syntax.Operation, types: Types, references: References) -> 
         return "BOOLEAN"
     operands = [types.get(id(operand), UNKNOWN) for operand in node.operands]
     if node.operator == "||":
-        return common(operands)
+        return next((name for name in operands if name in STRINGS), UNKNOWN)
     result = operands[0]
     for operand in operands[1:]:
         result = arithmetic(node.operator, result, operand) or UNKNOWN
@@ -159,8 +166,14 @@ def _extract(node: syntax.Extract, types: Types, references: References) -> str:
     return {"SECOND": "FLOAT", "ISLEAPYEAR": "BOOLEAN"}.get(node.part, "INTEGER")
 
 
-def _of_source(node: Any, types: Types, references: References) -> str:
-    return types.get(id(node.source), UNKNOWN)
+def _string(node: Any, types: Types, references: References) -> str:
+    source = types.get(id(node.source), UNKNOWN)
+    return source if source in STRINGS else UNKNOWN
+
+
+def _round(node: syntax.Round, types: Types, references: References) -> str:
+    source = types.get(id(node.source), UNKNOWN)
+    return source if source in NUMBERS else UNKNOWN
 
 
 def _select(node: syntax.Select, types: Types, references: References) -> str:
@@ -177,8 +190,9 @@ def _call(node: syntax.Call, types: Types, references: References) -> str:
     match references.get(id(node)):
         case DeclaredRoutine(node=syntax.Routine(returns=syntax.Returns(type=returned))):
             return UNKNOWN if returned.name == "REFERENCE" else returned.name
-        case Function(result="first"):
-            return types.get(id(node.arguments[0]), UNKNOWN) if node.arguments else UNKNOWN
+        case Function(result="first") as function:
+            first = types.get(id(node.arguments[0]), UNKNOWN) if node.arguments else UNKNOWN
+            return first if first in function.parameter(0) else UNKNOWN
         case Function(result=result):
             return result
     return UNKNOWN
@@ -194,10 +208,10 @@ _RULES: dict[type, Rule] = {
     syntax.Case: _case,
     syntax.Cast: _cast,
     syntax.Extract: _extract,
-    syntax.Substring: _of_source,
-    syntax.Overlay: _of_source,
-    syntax.Trim: _of_source,
-    syntax.Round: _of_source,
+    syntax.Substring: _string,
+    syntax.Overlay: _string,
+    syntax.Trim: _string,
+    syntax.Round: _round,
     syntax.Select: _select,
     syntax.Aggregate: _aggregate,
     syntax.Call: _call,

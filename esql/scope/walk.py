@@ -14,7 +14,7 @@ from esql import syntax
 from esql.predefined import is_domain
 from esql.scope.children import children
 from esql.scope.library import Library, Routines, declared, schema_of
-from esql.scope.lookup import Callables, find_element_type, find_label, find_name, find_prefix
+from esql.scope.lookup import Callables, find_label, find_name, find_prefix, find_qualified
 from esql.scope.references import (
     DeclaredRoutine,
     Duplicate,
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 Action = Callable[[Any, Place], None]
 _WORD = re.compile(r"[^\W\d]\w*")
 _DEFAULT_CORRELATION = "I"
+# prefixes that XML itself declares
+_OF_XML = ("xml", "xmlns")
+REMEMBERED = 200
 
 
 class Walk:
@@ -54,11 +57,11 @@ class Walk:
         self._file = library.file(program)
         self._known: dict[int, DeclaredRoutine] = {}
         self._outermost = Scope(library.scope(self.callables.schemas))
-        self._missed: set[tuple[str, str, int]] = set()
 
     def run(self) -> None:
         """Visit everything."""
         self._collect(self.program.statements, None, self.callables.own)
+        self._find_twice_declared_modules()
         place = Place(self.kind, self._outermost)
         if not self.kind:
             self._predeclare(self.program.statements, place, "schema")
@@ -82,6 +85,14 @@ class Walk:
             self._known[id(statement)] = known
             self.routines.append(known)
 
+    def _find_twice_declared_modules(self) -> None:
+        known: set[tuple[str, str]] = set()
+        for statement in self.program.statements:
+            if isinstance(statement, syntax.Module):
+                if (statement.kind, statement.name) in known:
+                    self.duplicates.append(Duplicate("module", statement.name, statement))
+                known.add((statement.kind, statement.name))
+
     def _predeclare(self, statements: Iterable[syntax.Statement], place: Place, role: str) -> None:
         for statement in statements:
             if isinstance(statement, syntax.Declare):
@@ -94,7 +105,7 @@ class Walk:
 
     def _declare(self, variable: Variable, place: Place, node: syntax.Node) -> None:
         if not place.scope.declare(variable):
-            what = "parameter" if variable.role == "parameter" else "variable"
+            what = {"parameter": "parameter", "select": "correlation name"}.get(variable.role, "variable")
             self.duplicates.append(Duplicate(what, variable.name, node))
 
     def _push(self, nodes: Iterable[syntax.Node], place: Place) -> None:
@@ -117,13 +128,9 @@ class Walk:
             visit(self, node, place)
 
     def _miss(self, what: str, name: str, node: syntax.Node, place: Place) -> None:
-        """Remember a name without meaning, once a routine."""
-        key = (what, name, id(place.routine or place.module))
-        if key in self._missed:
-            return
-        self._missed.add(key)
-        # the scope grows on; what is in sight now must be remembered
-        seen = Scope(place.scope.parent, dict(place.scope.names), dict(place.scope.folded))
+        # the scope grows on; what is in sight now must be remembered, but not thousands of times
+        few = len(self.missing) < REMEMBERED
+        seen = Scope(place.scope.parent, dict(place.scope.names)) if few else Scope()
         self.missing.append(Missing(what, name, node, replace(place, scope=seen)))
 
     # declarations
@@ -262,7 +269,7 @@ class Walk:
 
     def _path(self, node: syntax.Path, place: Place) -> None:
         found: Reference | None = find_name(node.root, place)
-        found = found or find_element_type(node)
+        found = found or find_qualified(node)
         if found is not None:
             self.references[id(node)] = found
         elif is_domain(node.root) and len(node.steps) == 1:
@@ -284,7 +291,7 @@ class Walk:
         found = find_prefix(node.text, place)
         if found is not None:
             self.references[id(node)] = found
-        elif _WORD.fullmatch(node.text):
+        elif _WORD.fullmatch(node.text) and node.text not in _OF_XML:
             self._miss("prefix", node.text, node, place)
 
     def _call(self, node: syntax.Call | syntax.CallStatement, place: Place) -> None:
