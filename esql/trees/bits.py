@@ -8,8 +8,8 @@ from engine.descriptor import LITTLE_ENDIAN, UTF_8
 from engine.errors import ParserException
 from engine.parser import Follow, Parser, Portion, Template, parser_catalog
 from engine.received import Part
-from engine.sharing import copy_into
-from engine.source import NAME, NAME_VALUE, Value
+from engine.sharing import copy, copy_into
+from engine.source import NAME, NAME_VALUE, Domain, Value
 from engine.tree import Element
 from esql.failures import wrong_argument
 from esql.functions.field import FOLDER, as_bitstream
@@ -71,8 +71,20 @@ def bitstream(here: Invocation, found: Element | None, *clauses: Value) -> bytes
     if found is None:
         return None
     said = BitClauses(*clauses)
+    if _number("options", said.options) & _FORM_OF_BITS == FOLDER and found.domain is not None:
+        found = _top_of(found, found.domain)
     template = (said.set, said.type, said.format)
     return as_bitstream(found, options=said.options, encoding=said.encoding, ccsid=said.ccsid, template=template)
+
+
+def _top_of(field: Element, owner: Domain) -> Element:
+    """The top to write for a folder that stands among others' fields; one with its parser's name is a top itself."""
+    if field.name == owner.name:
+        return field
+    top, twin = Element(owner.name), copy(field)
+    top.domain, twin.domain = owner, None
+    top.append(twin)
+    return top
 
 
 def _folder(top: Element) -> Element:
