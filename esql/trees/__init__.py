@@ -5,25 +5,17 @@ a parent. A field that is taken out of its tree stays what it is for those who r
 changing it, and nothing of that reaches a message.
 """
 
-from esql.trees.asking import (
-    field_name,
-    field_namespace,
-    field_type,
-    field_value,
-    path_of,
-    same_field,
-)
-from esql.trees.assigning import copy_of, give, set_field, set_list, set_name, set_namespace, set_scalar, set_type
-from esql.trees.bits import bitstream, parse, set_domain
+from esql.trees.assigning import copy_of, set_field, set_list, set_name, set_namespace, set_type
+from esql.trees.bits import parse, set_domain
 from esql.trees.creating import create, create_identity, create_repeat, ensure_last
 from esql.trees.limit import Nodes
 from esql.trees.moving import each, move, move_repeat
+from esql.trees.naming import path_of
 from esql.trees.placing import attach, delete, delete_from, detach
 
 __all__ = [
     "Nodes",
     "attach",
-    "bitstream",
     "copy_of",
     "create",
     "create_identity",
@@ -33,21 +25,14 @@ __all__ = [
     "detach",
     "each",
     "ensure_last",
-    "field_name",
-    "field_namespace",
-    "field_type",
-    "field_value",
-    "give",
     "move",
     "move_repeat",
     "parse",
     "path_of",
-    "same_field",
     "set_domain",
     "set_field",
     "set_list",
     "set_name",
     "set_namespace",
-    "set_scalar",
     "set_type",
 ]

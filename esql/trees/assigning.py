@@ -15,11 +15,6 @@ from esql.trees.placing import delete
 from esql.trees.translating import is_leaf, is_special, translate
 
 
-def set_scalar(target: Element, value: Value) -> None:
-    """`SET field = scalar` for a field that is there, and `SET field VALUE = scalar`: what is below it stays."""
-    target.value = value
-
-
 def set_field(target: Element, source: Element | None, nodes: Nodes | None = None) -> None:
     """`SET field = field` or a row: value, type and children are copied, the name stays; no source deletes.
 
@@ -44,16 +39,6 @@ def set_field(target: Element, source: Element | None, nodes: Nodes | None = Non
         target.domain = above
     else:
         translate(source, target)
-
-
-def give(target: Element, value: object, nodes: Nodes | None = None) -> None:
-    """`SET field = …` for what may be a field, a row, a scalar or NULL."""
-    if value is None:
-        delete(target)
-    elif isinstance(value, Element):
-        set_field(target, value, nodes)
-    else:
-        target.value = value
 
 
 def set_list(parent: Element, wanted: Step, items: Sequence[object], nodes: Nodes | None = None) -> None:

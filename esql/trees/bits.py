@@ -1,4 +1,4 @@
-"""PARSE, DOMAIN and ASBITSTREAM: between the bytes of messages and trees."""
+"""PARSE and DOMAIN: trees from the bytes of messages."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from engine.descriptor import LITTLE_ENDIAN, UTF_8
 from engine.errors import ParserException
 from engine.parser import Follow, Parser, Portion, Template, parser_catalog
 from engine.received import Part
-from engine.sharing import copy, copy_into
-from engine.source import NAME, NAME_VALUE, Domain, Value
+from engine.sharing import copy_into
+from engine.source import NAME, NAME_VALUE, Value
 from engine.tree import Element
 from esql.failures import wrong_argument
-from esql.functions.field import FOLDER, as_bitstream
+from esql.functions.field import FOLDER
 from esql.literals import shown
-from esql.trees.asking import path_of
+from esql.trees.naming import path_of
 
 if TYPE_CHECKING:
     from esql.invocation import Invocation
@@ -24,7 +24,7 @@ _NO_PARSER: Final = 5002
 
 
 class BitClauses(NamedTuple):
-    """What PARSE and ASBITSTREAM say about the bytes; NULL as if it was not said."""
+    """What PARSE says about the bytes; NULL as if it was not said."""
 
     options: Value = None
     encoding: Value = None
@@ -64,27 +64,6 @@ def parse(here: Invocation, element: Element, domain: Value, bits: Value, *claus
     element.domain = owner
     if not element.name:
         element.change(name=read.name, namespace=read.namespace)
-
-
-def bitstream(here: Invocation, found: Element | None, *clauses: Value) -> bytes | None:
-    """ASBITSTREAM with the clauses of BitClauses: the bytes that a field's parser writes; NULL without a field."""
-    if found is None:
-        return None
-    said = BitClauses(*clauses)
-    if _number("options", said.options) & _FORM_OF_BITS == FOLDER and found.domain is not None:
-        found = _top_of(found, found.domain)
-    template = (said.set, said.type, said.format)
-    return as_bitstream(found, options=said.options, encoding=said.encoding, ccsid=said.ccsid, template=template)
-
-
-def _top_of(field: Element, owner: Domain) -> Element:
-    """The top to write for a folder that stands among others' fields; one with its parser's name is a top itself."""
-    if field.name == owner.name:
-        return field
-    top, twin = Element(owner.name), copy(field)
-    top.domain, twin.domain = owner, None
-    top.append(twin)
-    return top
 
 
 def _folder(top: Element) -> Element:

@@ -6,7 +6,7 @@ from engine.errors import BrokerError
 from engine.source import NAME
 from engine.step import Step
 from engine.tree import Element
-from esql.trees.asking import path_of
+from esql.trees.naming import path_of
 from esql.trees.placing import place
 
 

@@ -35,9 +35,11 @@ class Nodes:
 
     def copied(self, source: Element) -> None:
         """Count what a copy of a field will hold, before it is made; what is shared as it was read counts once."""
-        pending = [source]
-        while pending:
-            element = pending.pop()
+        self.made()
+        if not source.state & EDITED or source.state & SHARES:
+            return
+        pending = list(source)
+        for element in pending:
             self.made()
             if element.state & EDITED and not element.state & SHARES:
                 pending.extend(element)

@@ -8,7 +8,7 @@ from engine.errors import BrokerError
 from engine.sharing import copy
 from engine.source import GENERIC
 from engine.tree import Element
-from esql.trees.asking import path_of
+from esql.trees.naming import path_of
 from esql.trees.translating import translate
 
 _NO_SUCH_PLACE: Final = 2542

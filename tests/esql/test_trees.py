@@ -22,13 +22,11 @@ from esql.trees import (
     delete_from,
     each,
     ensure_last,
-    give,
     path_of,
     set_field,
     set_list,
     set_name,
     set_namespace,
-    set_scalar,
     set_type,
 )
 
@@ -64,6 +62,11 @@ def ensure(at: Element, *names: str | tuple[str, int] | Step) -> Element:
         else:
             at = at.ensure(name if isinstance(name, Step) else step(name))
     return at
+
+
+def set_scalar(target: Element, value: object) -> None:
+    """`SET field = scalar`, as emitted code does it."""
+    target.value = value
 
 
 def received(domain: str, body: bytes) -> Element:
@@ -303,15 +306,6 @@ def test_for_passes_over_what_its_body_takes_away_and_ends_whatever_it_adds() ->
 def ensure_nth_more(built: Element) -> Element:
     """One more of the list."""
     return built.ensure_nth(step("list"), built.count(step("list")) + 1)
-
-
-def test_give_takes_whatever_an_expression_gives() -> None:
-    """A field, a scalar or NULL."""
-    built = build(BEFORE)
-    give(ensure(built, "p"), nth_list(built, 1))
-    give(ensure(built, "q"), "x")
-    give(found(built, "a"), None)
-    assert shape(built) == ("Environment", None, L1, L2, L3, ("p", None, ("x", 1)), ("q", "x"))
 
 
 def test_more_elements_than_allowed_are_an_error() -> None:

@@ -1,18 +1,18 @@
-"""PARSE and ASBITSTREAM: trees from bytes and back, with the clauses that say how."""
+"""PARSE: trees from bytes, and back by ASBITSTREAM, with the clauses that say how."""
 
 from __future__ import annotations
 
 import pytest
 
-from engine.errors import BrokerError, ParserException
+from engine.errors import ParserException
 from engine.received import new_root
 from engine.step import step
 from engine.tree import Element
 from esql.failures import ValueFailure
-from esql.functions.field import FOLDER, ROOT
+from esql.functions.field import FOLDER, as_bitstream
 from esql.invocation import Invocation
-from esql.trees import bitstream, create, delete, parse, set_domain, set_field, set_scalar
-from tests.esql.test_trees import attribute, body, build, ensure, found, received, shape
+from esql.trees import create, delete, parse, set_domain, set_field
+from tests.esql.test_trees import attribute, body, ensure, found, received, set_scalar, shape
 
 HERE = Invocation()
 ORDER = '<Order id="7"><Item>café</Item><Item/></Order>'
@@ -34,9 +34,9 @@ def test_bytes_become_a_tree_when_it_is_looked_at() -> None:
         None,
         ("Order", None, ("(Attribute)id", "7"), ("Item", "café"), ("Item", "")),
     )
-    assert bitstream(HERE, made) == BITS
+    assert as_bitstream(made) == BITS
     set_scalar(ensure(made, "Order", attribute("id")), 8)
-    assert bitstream(HERE, made) == BITS.replace(b"7", b"8")
+    assert as_bitstream(made) == BITS.replace(b"7", b"8")
 
 
 def test_bytes_that_cannot_be_read_fail_when_they_are_looked_at() -> None:
@@ -52,10 +52,10 @@ def test_ccsid_and_encoding_say_how_the_bytes_are_read_and_written(ccsid: int, c
     bits = ORDER.encode(codec)
     made = parsed(bits, None, 785, ccsid)
     assert found(made, "Order", "Item").value == "café"
-    assert bitstream(HERE, made, ROOT, 785, ccsid, "", "", "") == bits
+    assert as_bitstream(made, encoding=785, ccsid=ccsid) == bits
     set_scalar(ensure(made, "Order", attribute("id")), 8)
-    assert bitstream(HERE, made, ROOT, 785, ccsid) == ORDER.replace("7", "8").encode(codec)
-    assert bitstream(HERE, made) == BITS.replace(b"7", b"8")
+    assert as_bitstream(made, encoding=785, ccsid=ccsid) == ORDER.replace("7", "8").encode(codec)
+    assert as_bitstream(made) == BITS.replace(b"7", b"8")
 
 
 def test_the_field_below_outputroot_is_named_after_its_parser() -> None:
@@ -83,20 +83,19 @@ def test_without_a_domain_the_owner_of_the_place_parses() -> None:
 def test_a_folder_of_bits_is_the_field_itself() -> None:
     """FolderBitStream writes a field with its own tags, and PARSE gives the new field what is in them."""
     source = received("XMLNSC", BITS)
-    bits = bitstream(HERE, source.at("XMLNSC", "Order"), FOLDER)
+    bits = as_bitstream(found(source, "XMLNSC", "Order"), options=FOLDER)
     assert bits == BITS
     made = parsed(bits, FOLDER)
     assert shape(made) == ("x", None, ("(Attribute)id", "7"), ("Item", "café"), ("Item", ""))
     assert parsed(bits, FOLDER, name=None).name == "Order"
-    assert bitstream(HERE, made, FOLDER) == BITS.replace(b"Order", b"x")
 
 
 @pytest.mark.parametrize("domain", ["XML", "XMLNS", "XMLNSC"])
 def test_folders_go_there_and_back(domain: str) -> None:
     """ASBITSTREAM and PARSE with FolderBitStream are inverse, past a declaration and comments too."""
     source = received(domain, b"<?xml version='1.0'?><!-- c -->" + BITS)
-    order = source.at(domain, "Order")
-    made = parsed(bitstream(HERE, order, FOLDER) or b"", FOLDER, domain=domain, name="Order")
+    order = found(source, domain, "Order")
+    made = parsed(as_bitstream(order, options=FOLDER), FOLDER, domain=domain, name="Order")
     output = new_root()
     set_field(ensure(output, domain, "Order"), made)
     assert body(output, domain) == BITS
@@ -108,14 +107,7 @@ def test_a_parsed_tree_is_copied_and_changed_as_any_other() -> None:
     set_field(ensure(output, "XMLNSC"), made)
     delete(found(output, "XMLNSC", "Order").nth(step("Item"), 1))
     assert body(output, "XMLNSC") == b'<Order id="7"><Item/></Order>'
-    assert bitstream(HERE, made) == BITS
-
-
-def test_fields_without_a_parser_have_no_bytes() -> None:
-    """ASBITSTREAM of a missing field is NULL, of one that no parser owns an error."""
-    assert bitstream(HERE, None) is None
-    with pytest.raises(BrokerError, match="BIP5010"):
-        bitstream(HERE, build(("x", 1)))
+    assert as_bitstream(made) == BITS
 
 
 @pytest.mark.parametrize(

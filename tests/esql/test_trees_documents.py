@@ -11,8 +11,8 @@ from engine.received import new_root
 from engine.source import NAME_VALUE
 from engine.step import step
 from engine.tree import Element
-from esql.trees import copy_of, delete, set_field, set_list, set_scalar
-from tests.esql.test_trees import ATTRIBUTE, attribute, body, build, ensure, found, received
+from esql.trees import copy_of, delete, set_field, set_list
+from tests.esql.test_trees import ATTRIBUTE, attribute, body, build, ensure, found, received, set_scalar
 
 ORDER = b'<Order when="now"><Id>7</Id><Note>a<![CDATA[b]]></Note><Item code="p">pen</Item><Item>ink</Item></Order>'
 

@@ -1,4 +1,4 @@
-"""CREATE, MOVE, ATTACH, DETACH and functions that ask about fields: each row says it in ESQL, with what comes of it."""
+"""CREATE, MOVE, ATTACH and DETACH: each row says it in ESQL, with what comes of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.errors import BrokerError, ParserException
 from engine.parser import Form, parser_catalog
 from engine.received import new_root
 from engine.sharing import copy, read_only
-from engine.source import KIND, NAME, NAME_VALUE, VALUE
+from engine.source import KIND, NAME, NAME_VALUE
 from engine.step import step
 from engine.tree import Element
 from esql.failures import ValueFailure
@@ -21,18 +21,12 @@ from esql.trees import (
     create_repeat,
     delete,
     detach,
-    field_name,
-    field_namespace,
-    field_type,
-    field_value,
     move,
     move_repeat,
-    same_field,
     set_domain,
     set_field,
-    set_scalar,
 )
-from tests.esql.test_trees import ATTRIBUTE, Shape, attribute, body, build, ensure, found, received, shape
+from tests.esql.test_trees import ATTRIBUTE, Shape, attribute, body, build, ensure, found, received, set_scalar, shape
 
 BEFORE: Shape = ("Environment", None, ("a", 1), ("b", None, ("c", 2)), ("a", 3))
 A1, B, A2 = BEFORE[2:]
@@ -308,25 +302,6 @@ def test_a_refused_attach_leaves_the_field_as_it_was() -> None:
     assert (field.owner.name, field.parent) == ("XMLNSC", None)
     attach(field, found(output, "XMLNSC", "Environment"), "FIRSTCHILD")
     assert body(output, "XMLNSC") == b"<Environment><b><c>2</c></b><a>1</a><a>3</a></Environment>"
-
-
-def test_functions_tell_what_a_field_is() -> None:
-    """FIELDNAME and the others; a field that is not there answers NULL."""
-    field = build(("x", 1))
-    field.namespace = "u"
-    assert (field_name(field), field_namespace(field), field_type(field), field_value(field)) == (
-        "x",
-        "u",
-        NAME_VALUE,
-        1,
-    )
-    assert [ask(None) for ask in (field_name, field_namespace, field_type, field_value)] == [None] * 4
-    assert (same_field(field, field), same_field(field, build(("x", 1))), same_field(None, None)) == (
-        True,
-        False,
-        False,
-    )
-    assert field_type(create(field, "LASTCHILD", None, None, VALUE)) == VALUE
 
 
 def test_a_reference_to_a_deleted_field_can_still_be_moved() -> None:
