@@ -7,12 +7,19 @@ whatever can be iterated. A row is an element without a parent; rows and element
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
+from typing import Final, TypeAlias
 
 from engine.source import NAME, Value
 from engine.step import Step
 from engine.tree import Element
+from esql.failures import wrong_types
 from esql.operators import add, greater, less
 from esql.trees import set_field, set_list
+from esql.values import Interval, type_of
+
+Place: TypeAlias = Step | tuple[Step, int]  # a step of a path after AS, and its subscript where it has one
+_SUMMED: Final = frozenset((int, float, Decimal, Interval))
 
 
 def new_row() -> Element:
@@ -20,17 +27,29 @@ def new_row() -> Element:
     return Element("", "", NAME)
 
 
-def add_column(row: Element, steps: Sequence[Step], value: object) -> None:
-    """`expression AS path`: the path is created below the row, and given a scalar, a field or, by `name[]`, a list."""
+def add_column(row: Element, steps: Sequence[Place], value: object) -> None:
+    """`expression AS path`: the path is created below the row, and given a scalar, a field or, by `name[]`, a list.
+
+    NULL makes no column; a type that the path gives to the column stays where it is given no more than a value.
+    """
+    if value is None:
+        return
     at = row
     for wanted in steps[:-1]:
-        at = at.ensure(wanted)
+        at = _ensured(at, wanted)
     if isinstance(value, list):
-        set_list(at, steps[-1], value)
-    elif isinstance(value, Element):
-        set_field(at.ensure(steps[-1]), value)
-    elif value is not None:
-        at.ensure(steps[-1]).value = value
+        last = steps[-1]
+        set_list(at, last if isinstance(last, Step) else last[0], value)
+        return
+    target = _ensured(at, steps[-1])
+    if isinstance(value, Element):
+        set_field(target, value)
+    else:
+        target.value = value
+
+
+def _ensured(at: Element, wanted: Place) -> Element:
+    return at.ensure(wanted) if isinstance(wanted, Step) else at.ensure_nth(*wanted)
 
 
 def add_named(row: Element, name: str, value: object) -> None:
@@ -67,8 +86,11 @@ def total(values: Sequence[Value]) -> Value:
     """SUM of the values that are not NULL; NULL where there are none."""
     result = None
     for value in values:
-        if value is not None:
-            result = value if result is None else add(result, value)
+        if value is None:
+            continue
+        if type(value) not in _SUMMED:
+            raise wrong_types("SUM", type_of(value))
+        result = value if result is None else add(result, value)
     return result
 
 
