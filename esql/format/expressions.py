@@ -1,0 +1,343 @@
+"""Expressions and paths as text, with the parentheses that keep the tree, and no more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from esql import syntax
+from esql.format import names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+# How tight each kind of expression binds; an operand that binds looser than its place wants stands in parentheses.
+_LOOSEST = 0
+_LEVELS = {"OR": 1, "AND": 2, "+": 8, "-": 8, "||": 9, "*": 10, "/": 10}
+_COMPARISON, _LIKE, _IN, _BETWEEN, _IS, _VALUE, _UNARY, _TIGHTEST = 3, 4, 5, 6, 7, 8, 11, 12
+_CLAUSES = ("options", "encoding", "ccsid", "set", "type", "format")
+
+
+def expression(node: syntax.Expression, tightness: int = _LOOSEST) -> str:
+    """Write an expression for a place that wants it to bind at least so tight."""
+    level, text = _WRITERS[type(node)](node)
+    return text if level >= tightness else f"({text})"
+
+
+def value(node: syntax.Expression) -> str:
+    """Write an expression where the grammar wants a value, not a condition."""
+    return expression(node, _VALUE)
+
+
+def each(nodes: Sequence[syntax.Expression]) -> str:
+    """Write a list of expressions; SELECT stands in parentheses, for its own lists have commas."""
+    if len(nodes) == 1:
+        return expression(nodes[0])
+    return ", ".join(assigned(node) for node in nodes)
+
+
+def assigned(node: syntax.Expression) -> str:
+    """Write an expression as a statement's, where SELECT stands in parentheses."""
+    return expression(node, _LOOSEST + 1)
+
+
+def string(text: str) -> str:
+    """Write a string literal."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _clause(word: str, node: syntax.Expression | None) -> str:
+    return "" if node is None else f" {word} {assigned(node)}"
+
+
+# ------------------------------------------------------------------------------------------------ paths
+
+
+def path(node: syntax.Path) -> str:
+    """Write a field reference."""
+    return ".".join((names.used(node.root) + _index(node.index), *map(_step, node.steps)))
+
+
+def relative_path(node: syntax.RelativePath) -> str:
+    """Write steps that start elsewhere."""
+    return ".".join(map(_step, node.steps))
+
+
+def _step(node: syntax.Step) -> str:
+    types = f"({' | '.join(map(value, node.types))})" if node.types else ""
+    first, second = (node.name, None) if node.namespace is None else (node.namespace, node.name)
+    name = "" if first is None else _field_name(first, names.typed_field if types else names.field)
+    name += "" if second is None else ":" + _field_name(second, names.field)
+    return types + name + _index(node.index)
+
+
+def _field_name(node: syntax.FieldName, written: Callable[[str], str]) -> str:
+    match node:
+        case syntax.Name(text):
+            return written(text)
+        case syntax.AnyName():
+            return "*"
+        case syntax.ComputedName(computed):
+            return f"{{{expression(computed)}}}"
+
+
+def _index(node: syntax.Index | None) -> str:
+    match node:
+        case None:
+            return ""
+        case syntax.IndexAll():
+            return "[]"
+        case syntax.IndexAt(number):
+            text = expression(number)
+            return f"[{names.quoted(text) if text.upper() == 'LAST' else text}]"
+        case syntax.IndexFromStart(distance):
+            return f"[>{'' if distance is None else value(distance)}]"
+        case syntax.IndexFromEnd(distance):
+            return f"[<{'' if distance is None else value(distance)}]"
+
+
+# ------------------------------------------------------------------------------------------------ literals
+
+
+def _literal(node: Any) -> tuple[int, str]:
+    match node:
+        case syntax.Integer(number, hexadecimal):
+            text = f"0x{number:X}" if hexadecimal else str(number)
+        case syntax.Number(text):
+            pass
+        case syntax.String(characters):
+            text = string(characters)
+        case syntax.HexString(digits):
+            text = f"X'{digits}'"
+        case syntax.BitString(digits):
+            text = f"B'{digits}'"
+        case syntax.Truth(truth):
+            text = {True: "TRUE", False: "FALSE", None: "UNKNOWN"}[truth]
+        case syntax.TypedLiteral(kind, characters):
+            text = f"{kind} {string(characters)}"
+        case syntax.IntervalLiteral(characters, units):
+            text = f"INTERVAL {string(characters)} {qualifier(units)}"
+        case _:
+            text = "NULL"
+    return _TIGHTEST, text
+
+
+def qualifier(node: syntax.Qualifier) -> str:
+    """Write the fields of an interval."""
+    return node.largest if node.smallest is None else f"{node.largest} TO {node.smallest}"
+
+
+def data_type(node: syntax.DataType) -> str:
+    """Write a type."""
+    if node.precision is not None:
+        scale = "" if node.scale is None else f", {node.scale}"
+        return f"{node.name}({node.precision}{scale})"
+    return node.name if node.qualifier is None else f"{node.name} {qualifier(node.qualifier)}"
+
+
+# ------------------------------------------------------------------------------------------------ operators
+
+
+def _unary(node: syntax.Unary) -> tuple[int, str]:
+    # a space keeps `- -a` from being a comment
+    gap = " " if node.operator == "NOT" or isinstance(node.operand, syntax.Unary) else ""
+    return _UNARY, f"{node.operator}{gap}{expression(node.operand, _UNARY)}"
+
+
+def _operation(node: syntax.Operation) -> tuple[int, str]:
+    level = _LEVELS[node.operator]
+    first, *rest = node.operands
+    # a chain of the same operator that was written in parentheses is not part of this one
+    same = isinstance(first, syntax.Operation) and first.operator == node.operator
+    texts = [expression(first, level + same), *(expression(operand, level + 1) for operand in rest)]
+    return level, f" {node.operator} ".join(texts)
+
+
+def _comparison(node: syntax.Comparison) -> tuple[int, str]:
+    left, right = expression(node.left, _COMPARISON), expression(node.right, _COMPARISON + 1)
+    return _COMPARISON, f"{left} {node.operator} {right}"
+
+
+def _is(node: syntax.Is) -> tuple[int, str]:
+    return _IS, f"{expression(node.operand, _IS)} IS {_not(node)}{node.state}"
+
+
+def _between(node: syntax.Between) -> tuple[int, str]:
+    order = "SYMMETRIC " if node.symmetric else ""
+    limits = f"{order}{value(node.low)} AND {value(node.high)}"
+    return _BETWEEN, f"{expression(node.operand, _BETWEEN)} {_not(node)}BETWEEN {limits}"
+
+
+def _in(node: syntax.In) -> tuple[int, str]:
+    return _IN, f"{expression(node.operand, _IN)} {_not(node)}IN ({each(node.choices)})"
+
+
+def _like(node: syntax.Like) -> tuple[int, str]:
+    escape = "" if node.escape is None else f" ESCAPE {value(node.escape)}"
+    return _LIKE, f"{expression(node.operand, _LIKE)} {_not(node)}LIKE {value(node.pattern)}{escape}"
+
+
+def _not(node: syntax.Is | syntax.Between | syntax.In | syntax.Like) -> str:
+    return "NOT " if node.negated else ""
+
+
+def _in_units(node: syntax.InUnits) -> tuple[int, str]:
+    return _TIGHTEST, f"({expression(node.expression)}) {qualifier(node.qualifier)}"
+
+
+# ------------------------------------------------------------------------------------------------ functions
+
+
+def _call(node: syntax.Call) -> tuple[int, str]:
+    head, *rest = node.name
+    called = ".".join((names.used(head), *map(names.field, rest)))
+    return _TIGHTEST, f"{called}({each(node.arguments)})"
+
+
+def _case(node: syntax.Case) -> tuple[int, str]:
+    operand = "" if node.operand is None else f" {assigned(node.operand)}"
+    whens = (f" WHEN {assigned(branch.condition)} THEN {assigned(branch.result)}" for branch in node.branches)
+    return _TIGHTEST, f"CASE{operand}{''.join(whens)}{_clause('ELSE', node.otherwise)} END"
+
+
+def _cast(node: syntax.Cast) -> tuple[int, str]:
+    clauses = "".join(_clause(word.upper(), getattr(node, word)) for word in ("ccsid", "encoding", "format", "default"))
+    sources = ", ".join(map(assigned, node.sources))
+    return _TIGHTEST, f"CAST({sources} AS {data_type(node.type)}{clauses})"
+
+
+def _extract(node: syntax.Extract) -> tuple[int, str]:
+    return _TIGHTEST, f"EXTRACT({names.declared(node.part)} FROM {assigned(node.source)})"
+
+
+def _position(node: syntax.PositionCall) -> tuple[int, str]:
+    start = "" if node.start is None else f" FROM {value(node.start)}"
+    count = "" if node.count is None else f" REPEAT {value(node.count)}"
+    return _TIGHTEST, f"POSITION({value(node.search)} IN {value(node.source)}{start}{count})"
+
+
+def _substring(node: syntax.Substring) -> tuple[int, str]:
+    length = _clause("FOR", node.length)
+    return _TIGHTEST, f"SUBSTRING({assigned(node.source)} {node.preposition} {assigned(node.start)}{length})"
+
+
+def _overlay(node: syntax.Overlay) -> tuple[int, str]:
+    length = _clause("FOR", node.length)
+    source = f"{assigned(node.source)} PLACING {assigned(node.replacement)} FROM {assigned(node.start)}"
+    return _TIGHTEST, f"OVERLAY({source}{length})"
+
+
+def _trim(node: syntax.Trim) -> tuple[int, str]:
+    side = "" if node.side is None else node.side + " "
+    singleton = "" if node.singleton is None else assigned(node.singleton) + " "
+    preposition = "FROM " if side or singleton else ""
+    return _TIGHTEST, f"TRIM({side}{singleton}{preposition}{assigned(node.source)})"
+
+
+def _round(node: syntax.Round) -> tuple[int, str]:
+    mode = "" if node.mode is None else f" MODE {names.declared(node.mode)}"
+    return _TIGHTEST, f"ROUND({assigned(node.source)}, {assigned(node.places)}{mode})"
+
+
+def bitstream_clauses(node: syntax.BitstreamClauses) -> str:
+    """Write the clauses of ASBITSTREAM and PARSE by keyword."""
+    return "".join(_clause(word.upper(), getattr(node, word)) for word in _CLAUSES)
+
+
+def _as_bitstream(node: syntax.AsBitstream) -> tuple[int, str]:
+    return _TIGHTEST, f"ASBITSTREAM({assigned(node.source)}{bitstream_clauses(node.clauses)})"
+
+
+def _passthru(node: syntax.PassthruCall) -> tuple[int, str]:
+    return _TIGHTEST, "PASSTHRU" + passthru_in_parentheses(node.sql, node.values, node.database)
+
+
+def passthru_in_parentheses(
+    sql: syntax.Expression, values: Sequence[syntax.Expression], database: syntax.Path | None
+) -> str:
+    """Write what stands in the parentheses of PASSTHRU."""
+    if database is None:
+        return f"({', '.join(map(assigned, (sql, *values)))})"
+    return f"({assigned(sql)}{to_database(database, values)})"
+
+
+def to_database(database: syntax.Path, values: Sequence[syntax.Expression]) -> str:
+    """Write the end of PASSTHRU; behind `(a - b) DAY`, `TO hour` would be more of the interval."""
+    is_unit = database.root.upper() in names.UNITS
+    text = names.quoted(database.root) + path(database)[len(database.root) :] if is_unit else path(database)
+    return f" TO {text}" + (f" VALUES({each(values)})" if values else "")
+
+
+# ------------------------------------------------------------------------------------------------ rows and lists
+
+
+def _select(node: syntax.Select) -> tuple[int, str]:
+    columns = ", ".join(map(_column, node.columns)) if node.item is None else f"ITEM {assigned(node.item)}"
+    sources = ", ".join(map(_from_item, node.sources))
+    return _LOOSEST, f"SELECT {columns} FROM {sources}{_clause('WHERE', node.condition)}"  # noqa: S608 - text to read, not to run
+
+
+def _column(node: syntax.Column | syntax.AllColumns) -> str:
+    if isinstance(node, syntax.AllColumns):
+        return "*"
+    name = "" if node.name is None else f" AS {relative_path(node.name)}"
+    return assigned(node.expression) + name + (" INSERT" if node.insert else "")
+
+
+def _from_item(node: syntax.FromItem) -> str:
+    correlation = "" if node.correlation is None else f" AS {names.declared(node.correlation)}"
+    return value(node.source) + correlation
+
+
+def _aggregate(node: syntax.Aggregate) -> tuple[int, str]:
+    return _TIGHTEST, f"{node.function}({'*' if node.operand is None else expression(node.operand)})"
+
+
+def _row(node: syntax.Row) -> tuple[int, str]:
+    return _TIGHTEST, f"ROW({', '.join(map(_column, node.columns))})"
+
+
+def _list(node: syntax.ListOf) -> tuple[int, str]:
+    return _TIGHTEST, f"LIST{{{each(node.elements)}}}"
+
+
+def _quantified(node: syntax.Quantified) -> tuple[int, str]:
+    correlation = "" if node.correlation is None else f" AS {names.declared(node.correlation)}"
+    return _TIGHTEST, f"FOR {node.quantifier} {path(node.source)}{correlation} ({expression(node.condition)})"
+
+
+_WRITERS: dict[type, Callable[[Any], tuple[int, str]]] = {
+    syntax.Integer: _literal,
+    syntax.Number: _literal,
+    syntax.String: _literal,
+    syntax.HexString: _literal,
+    syntax.BitString: _literal,
+    syntax.Truth: _literal,
+    syntax.Null: _literal,
+    syntax.TypedLiteral: _literal,
+    syntax.IntervalLiteral: _literal,
+    syntax.Path: lambda node: (_TIGHTEST, path(node)),
+    syntax.Unary: _unary,
+    syntax.Operation: _operation,
+    syntax.Comparison: _comparison,
+    syntax.Is: _is,
+    syntax.Between: _between,
+    syntax.In: _in,
+    syntax.Like: _like,
+    syntax.InUnits: _in_units,
+    syntax.Call: _call,
+    syntax.Case: _case,
+    syntax.Cast: _cast,
+    syntax.Extract: _extract,
+    syntax.PositionCall: _position,
+    syntax.Substring: _substring,
+    syntax.Overlay: _overlay,
+    syntax.Trim: _trim,
+    syntax.Round: _round,
+    syntax.AsBitstream: _as_bitstream,
+    syntax.PassthruCall: _passthru,
+    syntax.Select: _select,
+    syntax.Aggregate: _aggregate,
+    syntax.Row: _row,
+    syntax.ListOf: _list,
+    syntax.Quantified: _quantified,
+}

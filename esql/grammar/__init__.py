@@ -1,0 +1,1 @@
+"""The grammar of ESQL and the parser made from it."""

@@ -1,0 +1,153 @@
+"""Contexts of the parser -> expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from esql import syntax
+from esql.grammar.generated.ESQLParser import ESQLParser as Rules
+from esql.read.source import Source
+
+Build = Callable[[Any, Source], syntax.Expression]
+
+CHAIN_LIMIT = 150
+BUILDERS: dict[type, Build] = {}
+
+
+def builds(rule: type) -> Callable[[Build], Build]:
+    """Register the function that builds what a rule of the grammar has matched."""
+
+    def register(build: Build) -> Build:
+        BUILDERS[rule] = build
+        return build
+
+    return register
+
+
+def expression(context: Any, source: Source) -> syntax.Expression:
+    """Build an expression; a chain of operators is walked, not descended, for there may be thousands."""
+    spine = []
+    while True:
+        kind = type(context)
+        if kind is Rules.ValueExpressionContext:
+            context = context.inner
+        elif kind in _JOINS:
+            spine.append(context)
+            context = context.left
+        else:
+            break
+    result = BUILDERS[kind](context, source)
+    return _climb(result, spine, source) if spine else result
+
+
+def optional(context: Any, source: Source) -> syntax.Expression | None:
+    """Build an expression, None where it is absent."""
+    return None if context is None else expression(context, source)
+
+
+def each(contexts: Any, source: Source) -> tuple[syntax.Expression, ...]:
+    """Build every expression of a list."""
+    return tuple(expression(context, source) for context in contexts)
+
+
+def arguments(context: Any, source: Source) -> tuple[syntax.Expression, ...]:
+    """Build what stands in the parentheses of a call or of VALUES."""
+    for item in context.items:
+        if item.star is not None:
+            source.problem_at(item, "'*' is not an expression; only COUNT(*) has it")
+    return tuple(expression(item.inner, source) for item in context.items if item.star is None)
+
+
+def _climb(result: syntax.Expression, spine: list[Any], source: Source) -> syntax.Expression:
+    levels = 0
+    while spine:
+        context = spine.pop()
+        join, levels = _JOINS[type(context)], levels + 1
+        if join is not _operation:
+            result = join(result, context, source)
+            continue
+        operator = context.operator.text.upper()
+        operands = [result, expression(context.right, source)]
+        while spine and _JOINS[type(spine[-1])] is _operation and spine[-1].operator.text.upper() == operator:
+            context = spine.pop()
+            operands.append(expression(context.right, source))
+        result = syntax.Operation(operator, tuple(operands), position=source.of(context))
+    if levels > CHAIN_LIMIT:
+        advice = "compute parts of it into variables"
+        source.problem_at(context, f"this expression joins more than {CHAIN_LIMIT} different operators: {advice}")
+    return result
+
+
+def _operation(left: syntax.Expression, context: Any, source: Source) -> syntax.Expression:
+    operands = (left, expression(context.right, source))
+    return syntax.Operation(context.operator.text.upper(), operands, position=source.of(context))
+
+
+def _comparison(left: syntax.Expression, context: Any, source: Source) -> syntax.Expression:
+    right = expression(context.right, source)
+    return syntax.Comparison(context.operator.text, left, right, position=source.of(context))
+
+
+def _is(operand: syntax.Expression, context: Any, source: Source) -> syntax.Expression:
+    truth = context.which
+    sign = "" if truth.sign is None else truth.sign.text
+    word = truth.kind.text.upper()
+    state = sign + {"INFINITY": "INF", "NUMBER": "NUM"}.get(word, word)
+    return syntax.Is(operand, state, context.negated is not None, position=source.of(context))
+
+
+def _between(operand: syntax.Expression, context: Any, source: Source) -> syntax.Expression:
+    return syntax.Between(
+        operand,
+        expression(context.low, source),
+        expression(context.high, source),
+        context.order is not None and context.order.text.upper() == "SYMMETRIC",
+        context.negated is not None,
+        position=source.of(context),
+    )
+
+
+def _in(operand: syntax.Expression, context: Any, source: Source) -> syntax.Expression:
+    choices = each(context.choices, source)
+    return syntax.In(operand, choices, context.negated is not None, position=source.of(context))
+
+
+def _like(operand: syntax.Expression, context: Any, source: Source) -> syntax.Expression:
+    pattern, escape = expression(context.pattern, source), optional(context.escape, source)
+    return syntax.Like(operand, pattern, escape, context.negated is not None, position=source.of(context))
+
+
+_JOINS = {
+    Rules.ProductContext: _operation,
+    Rules.ConcatenationContext: _operation,
+    Rules.SumContext: _operation,
+    Rules.ConjunctionContext: _operation,
+    Rules.DisjunctionContext: _operation,
+    Rules.ComparisonContext: _comparison,
+    Rules.IsConditionContext: _is,
+    Rules.BetweenConditionContext: _between,
+    Rules.InConditionContext: _in,
+    Rules.LikeConditionContext: _like,
+}
+
+
+@builds(Rules.UnaryContext)
+def _unary(context: Any, source: Source) -> syntax.Expression:
+    operand = expression(context.operand, source)
+    return syntax.Unary(context.operator.text.upper(), operand, position=source.of(context))
+
+
+@builds(Rules.CaseValueContext)
+def _case(context: Any, source: Source) -> syntax.Expression:
+    return syntax.Case(
+        optional(context.operand, source),
+        tuple(_case_branch(branch, source) for branch in context.branches),
+        optional(context.otherwise, source),
+        position=source.of(context),
+    )
+
+
+def _case_branch(context: Any, source: Source) -> syntax.CaseBranch:
+    condition, result = expression(context.condition, source), expression(context.result, source)
+    return syntax.CaseBranch(condition, result, position=source.of(context))

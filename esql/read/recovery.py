@@ -1,0 +1,209 @@
+"""What the parser does at a problem: say what is wrong, once, and go on where the next statement is likely to start."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from antlr4.error.Errors import InputMismatchException, RecognitionException
+
+from esql.grammar.generated.ESQLParser import ESQLParser as Rules
+from esql.read import blocks, wording
+
+if TYPE_CHECKING:
+    from esql.read.source import Source
+
+
+class Stop(Exception):
+    """The quick way of reading met a problem."""
+
+
+class _UnclosedError(RecognitionException):  # type: ignore[misc]
+    """The END of a block is missing: every rule up to that block is left."""
+
+    def __init__(self, block: Any, recognizer: Any) -> None:
+        super().__init__("", recognizer, recognizer.getTokenStream(), block)
+        self.block = block
+
+
+class Recovery:
+    """The parser's error handler; all problems go to the source.
+
+    A problem inside a statement leaves the statement, whichever rule found it, and reading goes on behind its `;`. A
+    header that is broken (IF … THEN) is left at its last word, so that its body is still read; what closes such a
+    block is then let pass.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._orphans: list[str] = []
+        self._furthest = -1
+
+    def reset(self, recognizer: Any) -> None:
+        """Begin: there is nothing to undo."""
+
+    def reportMatch(self, recognizer: Any) -> None:  # noqa: N802
+        """Go on after a match: nothing is remembered."""
+
+    def inErrorRecoveryMode(self, recognizer: Any) -> bool:  # noqa: N802
+        """Say no: a problem is over once it is written down."""
+        return False
+
+    # ------------------------------------------------------------------ between statements
+
+    def sync(self, recognizer: Any) -> None:
+        """Before each statement of a list: step over what cannot start one, see that the right block is closed."""
+        context = recognizer.context
+        if context.getRuleIndex() != Rules.RULE_statements:
+            return
+        stream = recognizer.getTokenStream()
+        while True:
+            open_blocks = blocks.enclosing(context)
+            found = blocks.ending(stream)
+            if found is None:
+                if self._is_new_routine(stream, open_blocks):
+                    self._unclosed(open_blocks[0], recognizer)
+                if blocks.starts_statement(stream):
+                    return
+                self._step_over(stream)
+            elif found in open_blocks[0].closers:
+                return
+            elif any(found in block.closers for block in open_blocks[1:]):
+                self._unclosed(open_blocks[0], recognizer)
+            elif found == "end of file":
+                return
+            else:
+                self._orphan(found, open_blocks[0], recognizer)
+
+    def _is_new_routine(self, stream: Any, open_blocks: list[blocks.Block]) -> bool:
+        within = open_blocks[0].keyword not in blocks.HOLDING_ROUTINES
+        return within and stream.LA(1) == Rules.CREATE and stream.LA(2) in blocks.ROUTINE_WORDS
+
+    def _unclosed(self, block: blocks.Block, recognizer: Any) -> None:
+        found = recognizer.getCurrentToken()
+        text = f"{block.closing} is missing for the {block.keyword} at line {self.source.line_of(block.start)}"
+        self.source.problem(found.start, max(found.stop + 1, found.start), text)
+        raise _UnclosedError(block.context, recognizer)
+
+    def _step_over(self, stream: Any) -> None:
+        token = stream.LT(1)
+        self._problem(token, wording.no_statement(stream))
+        self._skip(stream)
+
+    def _orphan(self, found: str, block: blocks.Block, recognizer: Any) -> None:
+        stream = recognizer.getTokenStream()
+        token = stream.LT(1)
+        is_end = found.startswith("END")
+        stream.consume()
+        if is_end or found == "UNTIL":
+            self._skip(stream)
+        elif found in {"ELSEIF", "WHEN"}:
+            self._skip_to(stream, (Rules.THEN,))
+        if found in self._orphans:
+            self._orphans.remove(found)
+        elif is_end and block.keyword not in ("", "BEGIN", "MODULE"):
+            wanted = f"the {block.keyword} at line {self.source.line_of(block.start)} wants {block.closing}"
+            self._problem(token, f"{found} does not close this block: {wanted}")
+            raise _UnclosedError(block.context, recognizer)
+        elif is_end:
+            self._problem(token, f"{found} closes nothing here")
+        else:
+            self._problem(token, f"{found} does not belong to any {wording.owner(found)} here")
+
+    # ------------------------------------------------------------------ within a statement
+
+    def recoverInline(self, recognizer: Any) -> Any:  # noqa: N802
+        """At a token that is not the one wanted: go on as if it were there where that is plain, else give up."""
+        stream = recognizer.getTokenStream()
+        wanted = list(recognizer.getExpectedTokens())
+        if wanted in ([Rules.THEN], [Rules.DO]) and blocks.is_block(recognizer.context):
+            at = stream.LT(-1) if wording.lacks_condition(recognizer, wanted) else stream.LT(1)
+            self._problem(at, wording.mismatch(recognizer, wanted))
+            self._skip_to(stream, tuple(wanted), only_if_found=True)
+            return stream.LT(1)
+        if Rules.SEMICOLON in wanted and blocks.starts_line(stream, self.source) and self._may_go_on(stream):
+            self._missing_semicolon(stream.LT(-1))
+            return stream.LT(1)
+        raise InputMismatchException(recognizer)
+
+    def _may_go_on(self, stream: Any) -> bool:
+        return blocks.starts_statement(stream) or blocks.ending(stream) is not None
+
+    def _missing_semicolon(self, before: Any) -> None:
+        last = wording.shown(before)
+        self.source.problem(before.stop + 1, before.stop + 2, f"expected ';' after {last}")
+
+    def reportError(self, recognizer: Any, error: Any) -> None:  # noqa: N802
+        """Write an error down, the first time that a rule reports it on its way up."""
+        if isinstance(error, _UnclosedError) or getattr(error, "is_written", False):
+            return
+        error.is_written = True
+        stream = recognizer.getTokenStream()
+        stream.seek(error.offendingToken.tokenIndex)
+        swallowed = blocks.swallowed_statement(recognizer.context, stream, self.source)
+        if swallowed is None:
+            self._problem(error.offendingToken, wording.explain(recognizer, error))
+            return
+        stream.seek(swallowed.tokenIndex)
+        self._missing_semicolon(stream.LT(-1))
+        error.is_at_next_statement = True
+
+    def recover(self, recognizer: Any, error: Any) -> None:
+        """Leave rules up to the statement; there, go on behind it."""
+        context = recognizer.context
+        rule = context.getRuleIndex()
+        stream = recognizer.getTokenStream()
+        if rule in (Rules.RULE_file, Rules.RULE_nodeText, Rules.RULE_filterText):
+            stream.seek(len(stream.tokens) - 1)
+            return
+        if rule != Rules.RULE_statement:
+            raise error
+        if isinstance(error, _UnclosedError):
+            if error.block is not context:
+                raise error
+            return
+        if not getattr(error, "is_at_next_statement", False):
+            self._leave(context, stream)
+
+    def _leave(self, context: Any, stream: Any) -> None:
+        """Step behind a statement that is broken, or into its body when that is a block's."""
+        if stream.index == self._furthest:
+            stream.consume()
+        self._furthest = stream.index
+        block = blocks.block_of(context)
+        if block is None:
+            if type(context) is Rules.CreateRoutineStatementContext:
+                stream.seek(context.start.tokenIndex)
+                self._skip_to(stream, (Rules.BEGIN,), consume=False)
+            else:
+                self._skip(stream)
+        elif self._skip_to(stream, blocks.HEADER_ENDS.get(block.keyword, ())):
+            self._orphans.extend(block.closers)
+
+    def _skip(self, stream: Any) -> None:
+        """Step behind the next `;`; not over what ends a block or starts a statement on a line of its own."""
+        first = True
+        while stream.LA(1) != Rules.EOF:
+            if stream.LA(1) == Rules.SEMICOLON:
+                stream.consume()
+                return
+            if not first and blocks.is_plainly_next(stream, self.source):
+                return
+            first = False
+            stream.consume()
+
+    def _skip_to(
+        self, stream: Any, wanted: tuple[int, ...], *, only_if_found: bool = False, consume: bool = True
+    ) -> bool:
+        """Step behind one of the wanted tokens if it comes before the next `;`, else behind the `;`."""
+        start = stream.index
+        while stream.LA(1) not in (*wanted, Rules.SEMICOLON, Rules.EOF):
+            stream.consume()
+        found = stream.LA(1) in wanted
+        if not found and only_if_found:
+            stream.seek(start)
+        elif stream.LA(1) != Rules.EOF and (consume or not found):
+            stream.consume()
+        return found
+
+    def _problem(self, token: Any, text: str) -> None:
+        self.source.problem(token.start, max(token.stop + 1, token.start), text)

@@ -1,0 +1,82 @@
+"""The text that is read: its bytes decoded, its lines, and the problems found in it."""
+
+import codecs
+import re
+from bisect import bisect_right
+from typing import Any
+
+from esql.problems import Problem
+from esql.syntax import Position
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+
+
+class Source:
+    """A text with a name; knows the line and column of every offset, and collects problems."""
+
+    __slots__ = ("_reported", "_starts", "name", "problems", "text", "unreliable")
+
+    def __init__(self, text: str, name: str) -> None:
+        self.text = text
+        self.name = name
+        self.problems: list[Problem] = []
+        self._reported: set[int] = set()
+        # lines with a problem that is likely to look like others
+        self.unreliable: set[int] = set()
+        self._starts = [0, *(end.end() for end in _LINE_END.finditer(text))]
+
+    def position(self, start: int, end: int) -> Position:
+        """Give the position of the text from offset start up to, without, end."""
+        first = bisect_right(self._starts, start)
+        last = first if end <= start else bisect_right(self._starts, end - 1)
+        return Position(first, start - self._starts[first - 1] + 1, last, max(start, end) - self._starts[last - 1] + 1)
+
+    def of(self, context: Any) -> Position:
+        """Give the position of a rule's context."""
+        return self.position(context.start.start, context.stop.stop + 1)
+
+    def line_of(self, offset: int) -> int:
+        """Give the number of the line that an offset is in."""
+        return bisect_right(self._starts, offset)
+
+    def line_end(self, offset: int) -> int:
+        """Give the offset at which the line of an offset ends, before its line end."""
+        found = _LINE_END.search(self.text, offset)
+        return found.start() if found else len(self.text)
+
+    def problem(self, start: int, end: int, text: str) -> None:
+        """Write down a problem, the first one only at each place."""
+        position = self.position(start, end)
+        if position.line in self.unreliable:
+            return
+        if start in self._reported:
+            return
+        self._reported.add(start)
+        begin = self._starts[position.line - 1]
+        self.problems.append(Problem(position, text, self.name, self.text[begin : self.line_end(begin)]))
+
+    def problem_at(self, context: Any, text: str) -> None:
+        """Write down a problem with all of a rule's context."""
+        self.problem(context.start.start, context.stop.stop + 1, text)
+
+
+def decode(data: bytes | str, name: str) -> Source:
+    """Decode the bytes of a file: UTF-8, or what its byte order mark says; a mark is not part of the text."""
+    if isinstance(data, str):
+        return Source(data.removeprefix("\ufeff"), name)
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return _decode(data[len(mark) :], encoding, name)
+    return _decode(data, "utf-8", name)
+
+
+def _decode(data: bytes, encoding: str, name: str) -> Source:
+    try:
+        return Source(data.decode(encoding), name)
+    except UnicodeDecodeError as error:
+        source = Source(data.decode(encoding, errors="replace"), name)
+        at = len(data[: error.start].decode(encoding, errors="replace"))
+        advice = "save the file as UTF-8, or as UTF-16 with a byte order mark"
+        source.problem(at, at + 1, f"this is not a character in {encoding.upper()}: {advice}")
+        return source

@@ -1,0 +1,98 @@
+"""What is true of routines through all that they call: whether they propagate, evaluate text, or call themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from esql import syntax
+from esql.scope.changes import evaluates
+from esql.scope.references import DeclaredRoutine, Resolution, Visit
+
+Calls = dict[int, dict[int, DeclaredRoutine]]
+
+
+@dataclass(frozen=True, slots=True)
+class RoutineFacts:
+    """A routine, its OUT and INOUT parameters by index, and what it may do itself or by its calls."""
+
+    routine: DeclaredRoutine
+    outputs: tuple[int, ...]
+    may_propagate: bool
+    may_evaluate: bool
+    is_recursive: bool
+
+
+def routine_facts(resolutions: Iterable[Resolution]) -> dict[int, RoutineFacts]:
+    """Find the facts of all routines of some programs, by the identity of their syntax.
+
+    Give the resolutions of all programs that call each other: what is called in one that is not given counts as doing
+    nothing of the kind. Statements outside routines have no facts here; see `body_facts`.
+    """
+    routines: dict[int, DeclaredRoutine] = {}
+    calls: Calls = {}
+    propagating: set[int] = set()
+    evaluating: set[int] = set()
+    for resolution in resolutions:
+        routines.update((id(routine.node), routine) for routine in resolution.routines)
+        for visit in resolution.each(syntax.Propagate, syntax.Eval, syntax.Call, syntax.CallStatement):
+            if visit.place.routine is not None:
+                _note(visit, resolution, calls, (propagating, evaluating))
+    may_propagate, may_evaluate = _callers(propagating, calls), _callers(evaluating, calls)
+    recursive = _recursive(calls)
+    return {
+        key: RoutineFacts(routine, routine.outputs, key in may_propagate, key in may_evaluate, key in recursive)
+        for key, routine in routines.items()
+    }
+
+
+def body_may_propagate(resolution: Resolution, facts: Mapping[int, RoutineFacts]) -> bool:
+    """Say whether the statements of a node's property, outside its routines, may propagate."""
+    for visit in resolution.each(syntax.Propagate, syntax.Call, syntax.CallStatement):
+        called = facts.get(id(getattr(resolution.of(visit.node), "node", None)))
+        if visit.place.routine is None and (
+            isinstance(visit.node, syntax.Propagate) or (called and called.may_propagate)
+        ):
+            return True
+    return False
+
+
+def _note(visit: Visit, resolution: Resolution, calls: Calls, doing: tuple[set[int], set[int]]) -> None:
+    node, caller = visit.node, id(visit.place.routine.node) if visit.place.routine else 0
+    propagating, evaluating = doing
+    found = resolution.of(node)
+    if isinstance(node, syntax.Propagate):
+        propagating.add(caller)
+    elif isinstance(found, DeclaredRoutine):
+        calls.setdefault(caller, {})[id(found.node)] = found
+    elif evaluates(node):
+        evaluating.add(caller)
+
+
+def _callers(start: set[int], calls: Calls) -> set[int]:
+    """Give some routines and all that call them, however indirectly."""
+    callers: dict[int, list[int]] = {}
+    for caller, called in calls.items():
+        for key in called:
+            callers.setdefault(key, []).append(caller)
+    return _reached(start, lambda key: callers.get(key, []))
+
+
+def _reached(start: Iterable[int], following: Callable[[int], Iterable[int]]) -> set[int]:
+    found: set[int] = set()
+    waiting = list(start)
+    while waiting:
+        key = waiting.pop()
+        if key not in found:
+            found.add(key)
+            waiting.extend(following(key))
+    return found
+
+
+def _recursive(calls: Calls) -> set[int]:
+    """Find the routines that can come to call themselves."""
+    calling = {caller: set(called) for caller, called in calls.items()}
+    # what calls nothing that remains is on no circle; few routines are left after that
+    while leaves := {key for key, called in calling.items() if not called & calling.keys()}:
+        calling = {key: called for key, called in calling.items() if key not in leaves}
+    return {key for key, called in calling.items() if key in _reached(called, lambda at: calling.get(at, ()))}
