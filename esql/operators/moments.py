@@ -61,14 +61,19 @@ def scale(value: Interval, factor: Number) -> Interval:
     >>> scale(Interval(90, qualifier("MONTH")), 1.5).amount
     135
     """
-    return interval(round(value.amount * _exact(factor)), value.qualifier)
+    return _interval_near(value.amount * _exact(factor), value.qualifier)
 
 
 def divide(value: Interval, divisor: Number) -> Interval:
     """The interval in so many parts."""
     if divisor == 0:
         raise division_by_zero(shown(value))
-    return interval(round(value.amount / _exact(divisor)), value.qualifier)
+    return _interval_near(value.amount / _exact(divisor), value.qualifier)
+
+
+def _interval_near(amount: Fraction, units: Qualifier) -> Interval:
+    """Of months only the whole ones count; microseconds are rounded, as factors are often not exact."""
+    return interval(int(amount) if units.has_months else round(amount), units)
 
 
 def _exact(number: Number) -> Fraction:
