@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from esql import builtins
+from esql import builtins, syntax
 from esql.builtins import Function
-from esql.predefined import Predefined, element_type, predefined, property_of_sql
+from esql.predefined import TERMINALS, Predefined, Terminal, element_type, predefined, property_of_sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from esql import syntax
     from esql.scope.library import Library, Routines, Schema
     from esql.scope.references import DeclaredRoutine, Label, Place, Variable
 
@@ -63,6 +62,17 @@ def find_name(name: str, place: Place) -> Variable | Predefined | None:
 def find_prefix(name: str, place: Place) -> Variable | None:
     """Find the variable that a namespace prefix means."""
     return place.scope.find(name, exactly=True) or place.scope.find(name, exactly=False)
+
+
+def find_terminal(given: syntax.Expression | None) -> Terminal | None:
+    """Find the terminal that a literal means, by its exact name or its number."""
+    match given:
+        case syntax.String(value=name):
+            return next((terminal for terminal in TERMINALS if terminal.name == name), None)
+        case syntax.Integer(value=number) | syntax.Unary("-", syntax.Integer(value=number)):
+            number = -number if isinstance(given, syntax.Unary) else number
+            return next((terminal for terminal in TERMINALS if terminal.number == number), None)
+    return None
 
 
 def find_label(name: str, place: Place) -> Label | None:

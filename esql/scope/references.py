@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from esql import syntax
 from esql.builtins import Function
-from esql.predefined import Predefined
+from esql.predefined import Predefined, Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -67,7 +67,7 @@ class DeclaredRoutine:
 
 
 Labelled = syntax.Compound | syntax.For | syntax.Loop | syntax.Repeat | syntax.While
-Reference = Variable | Predefined | DeclaredRoutine | Function | Labelled
+Reference = Variable | Predefined | Terminal | DeclaredRoutine | Function | Labelled
 
 
 @dataclass(slots=True)
