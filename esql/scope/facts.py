@@ -93,13 +93,16 @@ def _recursive(calls: Calls) -> set[int]:
     recursive: set[int] = set()
     seen: set[int] = set()
     for key in reversed(order):
-        # all that call this, and are called by it, and are in no circle found before
-        circle = _reached((key,), lambda at: [caller for caller in callers.get(at, ()) if caller not in seen])
-        circle -= seen
+        circle = _circle(key, callers, seen)
         seen |= circle
         if len(circle) > 1 or key in calls.get(key, ()):
             recursive |= circle
     return recursive
+
+
+def _circle(key: int, callers: dict[int, list[int]], seen: set[int]) -> set[int]:
+    """Give the routines that call this one and are called by it, without those that were seen before."""
+    return _reached((key,), lambda at: [caller for caller in callers.get(at, ()) if caller not in seen]) - seen
 
 
 def _finished(calls: Calls) -> list[int]:
