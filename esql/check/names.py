@@ -134,7 +134,14 @@ def _routine(missing: Missing, found: Resolution, guess: Guess) -> Explained:
     if schema:
         return f"the schema {schema} has no {what} called {last}; declare it in a file of that schema", ANY_NUMBER, name
     advice = guess(name, [*builtins.NAMES, *_routine_names(missing, found)])
-    return f"no {what} called {name}{advice or '; declare it, or name its schema in PATH'}", ANY_NUMBER, name
+    return f"no {what} called {name}{advice or _where_to_declare(found)}", ANY_NUMBER, name
+
+
+def _where_to_declare(found: Resolution) -> str:
+    if found.absent:
+        schemas = ", ".join(".".join(schema) for schema in found.absent)
+        return f"; it may be in {schemas} of PATH: check the files of that schema along with this one"
+    return "; declare it, or name its schema in PATH"
 
 
 def _routine_names(missing: Missing, found: Resolution) -> list[str]:

@@ -175,7 +175,10 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """A program with what each name in it refers to; keys are identities of nodes, which the program keeps alive."""
+    """A program with what each name in it refers to; keys are identities of nodes, which the program keeps alive.
+
+    The absent are schemas that PATH names, of which the library has no file.
+    """
 
     program: syntax.Program
     kind: str
@@ -187,6 +190,7 @@ class Resolution:
     routines: tuple[DeclaredRoutine, ...]
     missing: tuple[Missing, ...]
     duplicates: tuple[Duplicate, ...]
+    absent: tuple[tuple[str, ...], ...] = ()
 
     def of(self, node: syntax.Node) -> Reference | None:
         """Give what a node's name refers to, None where it has none or it is unknown."""
