@@ -126,9 +126,7 @@ def reference_targets(found: Resolution) -> Iterator[Finding]:
         node = visit.node
         assert isinstance(node, syntax.Declare)
         target = found.variable(node.initial)
-        if node.type.name == "REFERENCE" and target is not None and target.type_name in SCALARS:
-            if getattr(node.initial, "steps", ()):
-                continue
+        if node.type.name == "REFERENCE" and target is not None and found.type_of(node.initial) in SCALARS:
             text = f"a REFERENCE points to a field, and {target.name} is {a(target.type_name)}: use the variable itself"
             yield Finding(node.initial or node, "type", text)
         elif node.type.name == "REFERENCE" and found.type_of(node.initial) == "LIST":

@@ -34,20 +34,26 @@ class Callables:
 
     def find(self, name: tuple[str, ...], place: Place) -> DeclaredRoutine | Function | None:
         """Find the routine, or the built-in function, that a call means."""
-        *schema, last = name
-        known = [self.library.routines(tuple(schema))] if schema else list(self._in_sight(place))
-        if tuple(schema) in self.schemas[:1]:
-            known = [self.own, *known]
+        schema, last = name[:-1], name[-1]
+        candidates = list(self._candidates(schema, place))
         for exactly in (True, False):
-            for routines in known:
+            for routines in candidates:
                 found = routines.find(last, exactly=exactly)
                 if found is not None:
                     return found
         return None if schema else builtins.find(last)
 
-    def names(self, place: Place) -> list[str]:
-        """List the names of all that can be called from a place."""
-        return [*(name for routines in self._in_sight(place) for name in routines.exact), *builtins.NAMES]
+    def _candidates(self, schema: Schema, place: Place) -> Iterator[Routines]:
+        if not schema:
+            yield from self._in_sight(place)
+            return
+        if schema == self.schemas[0]:
+            yield self.own
+        yield self.library.routines(schema)
+
+    def names(self, name: tuple[str, ...], place: Place) -> tuple[str, ...]:
+        """List the names of the routines among which one was looked for."""
+        return tuple(known for routines in self._candidates(name[:-1], place) for known in routines.exact)
 
 
 def find_name(name: str, place: Place) -> Variable | Predefined | None:

@@ -146,12 +146,13 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A name that refers to nothing: a variable, routine, label, prefix or element type."""
+    """A name that refers to nothing: a variable, routine, label, prefix or element type; with the known routines."""
 
     what: str
     name: str
     node: syntax.Node
     place: Place
+    known: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

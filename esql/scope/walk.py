@@ -31,6 +31,7 @@ from esql.scope.references import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+_CALLS = syntax.Call | syntax.CallStatement
 Action = Callable[[Any, Place], None]
 _WORD = re.compile(r"[^\W\d]\w*")
 _DEFAULT_CORRELATION = "I"
@@ -131,7 +132,8 @@ class Walk:
         # the scope grows on; what is in sight now must be remembered, but not thousands of times
         few = len(self.missing) < REMEMBERED
         seen = Scope(place.scope.parent, dict(place.scope.names)) if few else Scope()
-        self.missing.append(Missing(what, name, node, replace(place, scope=seen)))
+        known = self.callables.names(node.name, place) if few and isinstance(node, _CALLS) else ()
+        self.missing.append(Missing(what, name, node, replace(place, scope=seen), known))
 
     # declarations
 
