@@ -29,6 +29,7 @@ class Catalog(Generic[T]):
         self.kind = kind
         self._package = package
         self._entries: dict[str, T] = {}
+        self._failure: ConfigurationException | None = None
 
     def register(self, *names: str) -> Callable[[Named], Named]:
         """A decorator that puts what it decorates into the catalogue under these names."""
@@ -65,12 +66,20 @@ class Catalog(Generic[T]):
         return iter(sorted(self._entries))
 
     def _load(self) -> None:
+        if self._failure is not None:
+            raise self._failure
         package, self._package = self._package, ""
         if not package:
             return
-        holder = importlib.import_module(package)
-        for module in pkgutil.iter_modules(holder.__path__, f"{package}."):
-            importlib.import_module(module.name)
+        name = package
+        try:
+            for module in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):
+                name = module.name
+                importlib.import_module(name)
+        except Exception as error:  # a module that is imported may raise anything, and its name must be told
+            text = f"{name} cannot be loaded, where {self.kind}s are looked for: {error}"
+            self._failure = ConfigurationException(text)
+            raise self._failure from error
 
 
 def did_you_mean(name: str, known: Iterator[str] | Catalog[T] | tuple[str, ...] | list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Final
 
 from engine.descriptor import Descriptor
@@ -12,45 +13,60 @@ from engine.work import UnitOfWork
 
 FORMAT: Final = "MQDEAD"
 BACKOUT_THRESHOLD_REACHED: Final = 2362
+BLOCKED: Final = 2630  # the number of the refusal
 UNPARSEABLE: Final = 2110  # MQRC_FORMAT_ERROR
+
+
+BROKER: Final = 26  # MQAT_BROKER
+PROGRAM: Final = "Penstock"
 
 
 def put_away(queue: str, descriptor: Descriptor, body: bytes, work: UnitOfWork, *, reason: int) -> None:
     """Put a message on its queue's backout-requeue queue, else with an MQDLH on the dead-letter queue, else refuse.
 
     The refusal leaves the message to the unit of work, which backs it out: it blocks its queue until someone acts.
+    A queue that is its own backout-requeue queue has none: the message would come round for ever.
     """
     attributes = work.attributes(queue)
     requeue = attributes.backout_requeue_queue if attributes else ""
+    descriptor = descriptor._replace(backout_count=0)
     refusal: MessageException | None = None
-    for name, letter, content in (
-        (requeue, descriptor, body),
-        (work.dead_letter_queue, descriptor._replace(format=FORMAT), header(queue, descriptor, reason) + body),
-    ):
-        if not name:
-            continue
+    if requeue not in {"", queue}:
         try:
-            work.put(name, letter, content)
+            work.put(requeue, descriptor, body)
         except MessageException as refused:
             refusal = refused
         else:
             return
+    if work.dead_letter_queue not in {"", queue}:
+        letter = descriptor._replace(format=FORMAT)
+        try:
+            work.put(work.dead_letter_queue, letter, header(queue, descriptor, work.queue_manager, reason) + body)
+        except MessageException as refused:
+            refused.__cause__ = refusal
+            refusal = refused
+        else:
+            return
     raise BrokerError(
-        2630,
+        BLOCKED,
         f"a message on {queue} cannot be processed, and neither its backout-requeue queue nor the dead-letter queue"
         " takes it, so it stays where it is: define or empty one of them",
         queue,
     ) from refusal
 
 
-def header(queue: str, descriptor: Descriptor, reason: int) -> bytes:
-    """The MQDLH that says where a message was and why it is no longer there."""
+def header(queue: str, descriptor: Descriptor, queue_manager: str, reason: int) -> bytes:
+    """The MQDLH that says where a message was, why it is no longer there, and who moved it when."""
     tree = new_root().add("MQDLH")
+    now = datetime.now(UTC)
     for name, value in {
         "Reason": reason,
         "DestQName": queue,
-        "PutApplType": descriptor.put_appl_type,
-        "PutApplName": descriptor.put_appl_name,
+        "DestQMgrName": queue_manager,
+        "PutApplType": BROKER,
+        "PutApplName": PROGRAM,
+        "PutDate": now.date(),
+        "PutTime": now.time(),
     }.items():
         tree.add(name, value)
     follow = Follow(descriptor.format, descriptor.encoding, descriptor.coded_char_set_id)

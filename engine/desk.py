@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import quote
 
+from engine.dead_letters import BLOCKED
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, ConfigurationException
 from engine.flow import Flow
-from engine.runtime import Bind, deploy
+from engine.runtime import Bind, DeployedFlow, deploy
 from engine.transports.memory import MemoryQueues
-from engine.work import Arrival
+from engine.work import Arrival, UnitOfWork
 
-BLOCKED: Final = 2630  # the entrance can put a message nowhere, so it would come again for ever
+MOST_ROUNDS: Final = 100_000  # a message that has gone through the flow so often goes round for ever
+LONGEST_NAME: Final = 200  # bytes of a file's name; file systems have 255
 
 
 class Letter(NamedTuple):
@@ -69,17 +71,26 @@ def run(flow: Flow, letters: Iterable[Letter], *, queue: str = "", bind: Bind | 
         steps.taken = []
         work.put(entry, letter.descriptor, letter.body)
         work.commit()
-        error: BrokerError | None = None
-        busy = True
-        while busy:
-            busy = False
-            for entrance in deployed.entrances:
-                while (outcome := deployed.process(entrance, work)) is not None:
-                    busy = True
-                    error = error or outcome.error
-                    if outcome.error is not None and outcome.error.number == BLOCKED:
-                        raise outcome.error
+        error = _followed(deployed, work)
         yield Passage(letter.name, tuple(steps.taken), tuple(_sent(queues, entries)), error)
+
+
+def _followed(deployed: DeployedFlow, work: UnitOfWork) -> BrokerError | None:
+    """Run the flow until its queues are empty; the first error, if there was one."""
+    error: BrokerError | None = None
+    rounds, before = 0, -1
+    while rounds > before:
+        before = rounds
+        for entrance in deployed.entrances:
+            while (outcome := deployed.process(entrance, work)) is not None:
+                rounds += 1
+                error = error or outcome.error
+                if outcome.error is not None and outcome.error.number == BLOCKED:
+                    raise outcome.error
+                if rounds > MOST_ROUNDS:
+                    text = f"a message went round more than {MOST_ROUNDS:,} times: the flow feeds its own queue"
+                    raise BrokerError(2230, text, place=entrance.place)
+    return error
 
 
 def _entry(flow: Flow, names: list[str], queue: str) -> str:
@@ -87,6 +98,8 @@ def _entry(flow: Flow, names: list[str], queue: str) -> str:
         if queue in names:
             return queue
         raise ConfigurationException(f"flow {flow.name} does not read {queue}; it reads {', '.join(names)}")
+    if not names:
+        raise ConfigurationException(f"flow {flow.name} reads no queue: give it an MQInput node")
     if len(names) != 1:
         raise ConfigurationException(f"flow {flow.name} reads {', '.join(names)}: say which by --queue")
     return names[0]
@@ -107,7 +120,10 @@ def files_of(path: Path) -> list[Path]:
     """A file, or every file of a directory in the order of their names; hidden ones are left out."""
     if not path.is_dir():
         return [path]
-    return sorted(inner for inner in path.iterdir() if inner.is_file() and not inner.name.startswith("."))
+    found = sorted(inner for inner in path.iterdir() if inner.is_file() and not inner.name.startswith("."))
+    if not found:
+        raise ConfigurationException(f"{path} holds no files: name a directory with a message in each of its files")
+    return found
 
 
 def letters_from(files: Iterable[Path], descriptor: Descriptor) -> Iterator[Letter]:
@@ -120,13 +136,17 @@ class Outbox:
     """Writes what was sent into a directory: a folder a queue, a file a message, named after what came in."""
 
     def __init__(self, directory: Path) -> None:
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError) as error:
+            raise ConfigurationException(f"{directory} cannot hold messages: name a directory, not a file") from error
         self._directory = directory
         self._names: set[Path] = set()
 
     def write(self, name: str, sent: Sent) -> Path:
         """Write one message; the answer is its file."""
         folder = self._directory / _safe(sent.queue)
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(exist_ok=True)
         given = Path(_safe(name))
         file, number = folder / given.name, 2
         while file in self._names:
@@ -140,8 +160,9 @@ class Outbox:
 def _safe(name: str) -> str:
     """A name that is one plain name in any file system; queue names may come from messages.
 
-    >>> _safe("ORDERS.OUT"), _safe("../x"), _safe("..")
-    ('ORDERS.OUT', '..%2Fx', '%2E%2E')
+    >>> _safe("ORDERS.OUT"), _safe("Prüfung 1.xml"), _safe("../x"), _safe(".."), _safe("")
+    ('ORDERS.OUT', 'Prüfung 1.xml', '..%2Fx', '%2E%2E', '%')
     """
-    safe = quote(name, safe=" ")[:200]
-    return safe.replace(".", "%2E") if not safe.strip(". ") else safe
+    safe = "".join(c if c.isalnum() or c in " .-_+,=@()" else quote(c, safe="", errors="surrogatepass") for c in name)
+    safe = safe.encode()[:LONGEST_NAME].decode(errors="ignore")
+    return safe if safe.strip(". ") else safe.replace(".", "%2E").replace(" ", "%20") or "%"

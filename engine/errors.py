@@ -8,13 +8,17 @@ from typing import ClassVar, Self
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something is: a node of a flow, a position in a file, or both; lines and columns count from 1."""
+    """Where something is: a node of a flow, a position in a file, or both; lines and columns count from 1.
+
+    `type` is that of the node, as the ExceptionList names it: ComIbmComputeNode.
+    """
 
     flow: str = ""
     node: str = ""
     file: str = ""
     line: int = 0
     column: int = 0
+    type: str = ""
 
     def __str__(self) -> str:
         """The place as file:line:column, or as flow.node where there is no file."""
@@ -46,8 +50,8 @@ class Problem:
         """The problem with its source line and a marker under the place."""
         if not self.source_line:
             return str(self)
-        marker = " " * (self.column - 1) + "^" * max(1, self.width)
-        return f"{self}\n    {self.source_line}\n    {marker}"
+        before = "".join(c if c == "\t" else " " for c in self.source_line[: max(0, self.column - 1)])
+        return f"{self}\n    {self.source_line}\n    {before}{'^' * max(1, self.width)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +65,14 @@ class Insert:
 class BrokerError(Exception):
     """Something failed while a message ran; `number` is IBM's BIP number where one is known.
 
+    `passed` are the nodes that it went through on its way up, outermost first.
+
     >>> str(BrokerError(2230, "the flow failed").at(Place(flow="F", node="In")))
     'BIP2230 F.In: the flow failed'
     """
 
     kind: ClassVar[str] = "RecoverableException"
+    passed: tuple[Place, ...] = ()
 
     def __init__(
         self, number: int, text: str, *inserts: str | Insert, place: Place = NOWHERE, severity: int = 3
@@ -84,6 +91,11 @@ class BrokerError(Exception):
             place,
             **{field: value for field in Place.__slots__ if (value := getattr(own, field))},
         )
+        return self
+
+    def through(self, place: Place) -> Self:
+        """Say that it has left a node; each node says so once, the innermost first."""
+        self.passed = (place, *self.passed)
         return self
 
     def __str__(self) -> str:

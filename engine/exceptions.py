@@ -2,67 +2,82 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
-from engine.errors import BrokerError
+from engine.errors import BrokerError, Insert, Place
 from engine.source import NAME, NAME_VALUE
 from engine.tree import Element
 
 _CATALOG: Final = "BIPmsgs"
 _THROWING: Final = 2230
+_LABEL: Final = 14  # the insert type of a node's label
+
+
+class _Link(NamedTuple):
+    """One exception of the list: its class, its fields in the product's order, and its inserts."""
+
+    kind: str
+    fields: dict[str, object]
+    inserts: tuple[Insert, ...]
 
 
 def exception_list(error: BaseException) -> Element:
     """The ExceptionList of an error: the nodes it passed on its way up, then what caused it, each inside the last.
 
     >>> tree = exception_list(BrokerError(2450, "divide by zero"))
-    >>> tree.at("RecoverableException", "Number").value
+    >>> tree.at("RecoverableException", "RecoverableException", "Number").value
     2450
     """
-    top = Element("ExceptionList")
-    at = top
-    for kind, fields, inserts in _chain(error):
-        at = at.add(kind, type_=NAME)
-        for name, value in fields.items():
+    top = at = Element("ExceptionList")
+    for link in _chain(error):
+        at = at.add(link.kind, type_=NAME)
+        for name, value in link.fields.items():
             at.add(name, value, type_=NAME_VALUE)
-        for insert_type, text in inserts:
-            insert = at.add("Insert")
-            insert.add("Type", insert_type, type_=NAME_VALUE)
-            insert.add("Text", text, type_=NAME_VALUE)
+        for insert in link.inserts:
+            folder = at.add("Insert")
+            folder.add("Type", insert.type, type_=NAME_VALUE)
+            folder.add("Text", insert.text, type_=NAME_VALUE)
     return top
 
 
-def _chain(error: BaseException) -> list[tuple[str, dict[str, object], list[tuple[int, str]]]]:
-    links: list[tuple[str, dict[str, object], list[tuple[int, str]]]] = []
+def _chain(error: BaseException) -> list[_Link]:
+    """The exceptions from the outermost in: the first is always one of a node that threw."""
+    links: list[_Link] = []
+    seen: set[int] = set()
     at: BaseException | None = error
-    while at is not None:
+    while at is not None and id(at) not in seen:
+        seen.add(id(at))
         if isinstance(at, BrokerError):
+            links += map(_passed, at.passed)
             if not links and at.number != _THROWING:
-                links.append(_passed(at))
-            links.append((at.kind, _fields(at), [(i.type, i.text) for i in at.inserts]))
+                links.append(_passed(at.place))
+            links.append(_Link(at.kind, _fields(at, at.place), at.inserts))
         elif not links:
-            links.append(("RecoverableException", _fields(BrokerError(2230, str(at))), []))
+            links.append(_Link(BrokerError.kind, _fields(BrokerError(_THROWING, str(at)), Place()), ()))
         at = at.__cause__
     return links
 
 
-def _passed(error: BrokerError) -> tuple[str, dict[str, object], list[tuple[int, str]]]:
-    passed = BrokerError(_THROWING, "Node throwing exception", error.place.node).at(error.place)
-    return ("RecoverableException", _fields(passed), [(i.type, i.text) for i in passed.inserts])
+def _passed(place: Place) -> _Link:
+    error = BrokerError(_THROWING, "Node throwing exception", Insert(_label(place), _LABEL))
+    return _Link(error.kind, _fields(error, place), error.inserts)
 
 
-def _fields(error: BrokerError) -> dict[str, object]:
-    place = error.place
-    label = ".".join(part for part in (place.flow, place.node) if part)
+def _label(place: Place) -> str:
+    return ".".join(part for part in (place.flow, place.node) if part)
+
+
+def _fields(error: BrokerError, place: Place) -> dict[str, object]:
+    label = _label(place)
     return {
         "File": place.file,
         "Line": place.line,
         "Function": "evaluate",
-        "Type": "",
+        "Type": place.type,
         "Name": label,
         "Label": label,
-        "Text": error.text,
         "Catalog": _CATALOG,
         "Severity": error.severity,
         "Number": error.number,
+        "Text": error.text,
     }

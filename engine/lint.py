@@ -85,8 +85,12 @@ def marked(place: Place, text: str, about: str, number: int, line: str) -> Probl
         line = ""
     start = line.find(about, place.column - 1) if about else -1
     column, width = (start + 1, len(about)) if start >= 0 else (place.column, 1)
-    shown = "".join(c if c.isprintable() else " " if c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in line.rstrip())
-    return Problem(place.file, place.line, column, number, text, shown, width)
+    return Problem(place.file, place.line, column, number, _printable(text), _printable(line.rstrip()), width)
+
+
+def _printable(text: str) -> str:
+    """A text without what a terminal would obey; as many characters, so that columns stay."""
+    return "".join(c if c.isprintable() else " " if c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def _line_of_file(place: Place) -> str:
@@ -316,6 +320,13 @@ def subflow_ends(subject: Subject) -> Iterator[Finding]:
             yield Finding(use.place, f"{use.label} is the name of a terminal, which has no dots", use.label)
 
 
+def subflow_names(subject: Subject) -> Iterator[Finding]:
+    """Subflows with the name of a node type, which nodes could no longer be of."""
+    flow = subject.flow
+    if flow.is_subflow and (flow.name in (INPUT, OUTPUT) or subject.known.catalog.get(flow.name)):
+        yield Finding(flow.place, f"there is a node type {flow.name}; give the subflow another name", flow.name)
+
+
 def subflows_in_themselves(subject: Subject) -> Iterator[Finding]:
     """Subflows that hold themselves, at any depth."""
     for use in subject.flow.nodes:
@@ -376,6 +387,7 @@ PASSES: Final[tuple[Callable[[Subject], Iterator[Finding]], ...]] = (
     sources_and_reach,
     cycles,
     subflow_ends,
+    subflow_names,
     subflows_in_themselves,
     promotions,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Protocol, TypeVar, get_args, get_origin
 from typing import get_type_hints as annotations_of
@@ -29,8 +29,11 @@ Category = Literal["input", "output", "transformation", "routing", "database", "
 class Node(Protocol):
     """What happens to a message at one place of a flow."""
 
-    def evaluate(self, message: Message, work: UnitOfWork) -> Iterator[tuple[str, Message]]:
-        """Yield terminals and what goes out of them; what happens downstream happens inside the yield."""
+    def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
+        """Yield terminals and what goes out of them; what happens downstream happens inside the yield.
+
+        The yield answers whether anything is wired to the terminal.
+        """
         ...
 
 

@@ -92,10 +92,14 @@ class Parser(Domain):
 
 
 class Header(Parser):
-    """A parser of a header: MQ Format names announce it, and it says what follows it without a full read."""
+    """A parser of a header: MQ Format names announce it, and it says what follows it without a full read.
+
+    One that is `whole` is a body by itself: another follows it only where it leaves bytes over.
+    """
 
     __slots__ = ()
     formats: tuple[str, ...] = ()
+    whole: bool = False
 
     def measure(self, portion: Portion) -> tuple[int, Follow]:
         """The header's length in bytes, and what it announces."""

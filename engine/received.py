@@ -130,6 +130,8 @@ class Received(Source):
                 )
             parts.append(Part(header, portion._replace(end=at + length)))
             at += length
+            if header.whole and at == end:
+                return parts
             if follow.template is not None:
                 template = follow.template
         parts.append(Part(_named(template.domain or "BLOB"), Portion(body, at, end, follow, template, options, self)))

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import GeneratorType
 from typing import Any, Final, Protocol, TypeAlias
 
 from engine.errors import BrokerError, ConfigurationException, Place
-from engine.flow import FLOW_PROPERTIES, Flow, FlowProperties, label_routes, plain
+from engine.flow import FLOW_PROPERTIES, Flow, FlowProperties, NodeUse, Wire, label_routes, plain
 from engine.message import Message
-from engine.node import FAILURE, Node, NodeType, Property, build, node_catalog, read_values
+from engine.node import ANY_TERMINAL, FAILURE, Node, NodeType, Property, build, node_catalog, read_values
 from engine.work import UnitOfWork
+
+NODE_FAILED: Final = 2230
+LABEL: Final = "label "  # how the hidden terminal of a router to a Label is called, before the Label's name
 
 Evaluation: TypeAlias = Generator[tuple[str, Message], bool, None]
 Go: TypeAlias = Callable[[Message, UnitOfWork], None]
@@ -42,37 +46,71 @@ class Station:
     def carry(self, message: Message, work: UnitOfWork) -> None:
         """Let the node work on a message, and everything behind it on what it sends."""
         wires = self.wires
-        evaluation = self.evaluate(message, work)
+        evaluation: Evaluation | None = None
+        below: BrokerError | None = None
         try:
+            evaluation = self.evaluate(message, work)
             terminal, sent = next(evaluation)
             while True:
-                onward = wires.get(terminal, ())
+                onward = wires.get(terminal)
+                if onward is None:
+                    onward = self._unwired(terminal)
                 try:
                     for go in onward:
                         go(sent, work)
                 except BrokerError as error:
+                    below = error
                     terminal, sent = evaluation.throw(error)
                 else:
                     terminal, sent = evaluation.send(bool(onward))
         except StopIteration:
             return
         except BrokerError as error:
+            if error is below:
+                error.through(self.place)
+                raise
+            self._end(evaluation)
             self._fail(error, message, work)
-        except RecursionError as error:
-            raise BrokerError(2030, "the flow is nested too deeply to run").at(self.place) from error
-        except Exception as error:  # a node that breaks its promises is the flow's failure, not the broker's
-            broken = BrokerError(2230, f"{self.type.name} failed: {error.__class__.__name__}: {error}")
-            broken.__cause__ = error
-            self._fail(broken, message, work)
+        except BaseException as error:
+            self._break(error, evaluation, message, work)
+
+    def _unwired(self, terminal: str) -> tuple[Go, ...]:
+        """Nothing, for a terminal that the node may send to; a node that sends to another is broken."""
+        known = self.type.outputs
+        if terminal not in known and ANY_TERMINAL not in known and not terminal.startswith(LABEL):
+            text = f"{self.type.name} sent a message to {terminal}, but its terminals are {', '.join(known) or 'none'}"
+            raise BrokerError(NODE_FAILED, text)
+        return ()
+
+    @staticmethod
+    def _end(evaluation: object) -> bool:
+        """Have a node that waits at a yield run what it must run in any case; whether it waited there."""
+        waited = isinstance(evaluation, GeneratorType) and evaluation.gi_frame is not None
+        if waited:
+            evaluation.close()  # type: ignore[attr-defined]  # a generator
+        return waited
+
+    def _break(self, error: BaseException, evaluation: object, message: Message, work: UnitOfWork) -> None:
+        """A node that breaks its promises is the flow's failure, not the broker's; what is no failure goes on up."""
+        waited = self._end(evaluation)
+        if not isinstance(error, Exception):
+            raise error
+        deep = isinstance(error, RecursionError)
+        text = f"{error.__class__.__name__}: {error}"
+        if deep:
+            text = "the flow is nested too deeply: look for a circle or a recursion without end"
+        broken = BrokerError(NODE_FAILED, f"{self.type.name} failed: {text}")
+        broken.__cause__ = error
+        if deep and waited:  # what lies below is too deep, not this node
+            raise broken.at(self.place).through(self.place)
+        self._fail(broken, message, work)
 
     def _fail(self, error: BrokerError, message: Message, work: UnitOfWork) -> None:
-        """The node's own failure goes to its failure terminal; one from behind it has been placed, and goes on up."""
-        if error.place.node:
-            raise error
+        """The node's own failure goes to its failure terminal; nodes at which messages enter have their own ways."""
         error.at(self.place)
-        onward = self.wires.get(FAILURE, ())
+        onward = () if self.type.is_source else self.wires.get(FAILURE, ())
         if not onward:
-            raise error
+            raise error.through(self.place)
         failed = message.failed(error)
         for go in onward:
             go(failed, work)
@@ -100,22 +138,30 @@ class DeployedFlow:
     def process(self, entrance: Station, work: UnitOfWork) -> Outcome | None:
         """Take one message through the flow in a unit of work of its own; None where there is no message.
 
-        A message that fails is backed out; what happens to it then is for the entrance to decide when it sees it again.
+        A message that fails is backed out, also where it only fails to be committed; what happens to it then is for
+        the entrance to decide when it sees it again.
         """
+        message: Message | None = None
         try:
-            message: Message | None = entrance.node.receive(work)  # type: ignore[attr-defined]  # an Entrance
+            message = entrance.node.receive(work)  # type: ignore[attr-defined]  # an Entrance
             if message is None:
                 return None
-        except BrokerError as error:
-            work.back_out()
-            raise error.at(entrance.place) from error.__cause__
-        try:
             entrance.carry(message, work)
+            work.commit()
         except BrokerError as error:
+            failed = error.at(entrance.place)
+        except Exception as error:  # a queue or a database that broke: the message must not be lost with it
+            failed = BrokerError(NODE_FAILED, f"{error.__class__.__name__}: {error}", place=entrance.place)
+            failed.__cause__ = error
+        except BaseException:
             work.back_out()
-            return Outcome(message, error)
-        work.commit()
-        return Outcome(message)
+            raise
+        else:
+            return Outcome(message)
+        work.back_out()
+        if message is None:
+            raise failed
+        return Outcome(message, failed)
 
 
 def deploy(flow: Flow, *, bind: Bind | None = None, watch: Watch | None = None) -> DeployedFlow:
@@ -127,12 +173,11 @@ def deploy(flow: Flow, *, bind: Bind | None = None, watch: Watch | None = None) 
     """
     stations: dict[str, Station] = {}
     for use in flow.nodes:
-        node_type = node_catalog.find(use.type)
-        place = Place(flow=flow.qualified_name, node=use.label)
-        bound = _binder(bind, place)
-        stations[use.label] = Station(use.label, build(node_type, use.values, bind=bound), node_type, place)
+        if use.label in stations:
+            raise ConfigurationException(f"there are two nodes called {use.label}: rename one of them").at(use.place)
+        stations[use.label] = _station(flow, use, bind)
     for wire in flow.wires:
-        source, target = stations[wire.source], stations[wire.target]
+        source, target = (_end(stations, label, wire) for label in (wire.source, wire.target))
         go = target.carry if watch is None else _watched(wire.source, wire.source_terminal, target, watch)
         source.wires[wire.source_terminal] = (*source.wires.get(wire.source_terminal, ()), go)
     for router, label in label_routes(flow, node_catalog):
@@ -145,15 +190,28 @@ def deploy(flow: Flow, *, bind: Bind | None = None, watch: Watch | None = None) 
     return DeployedFlow(flow, stations)
 
 
+def _station(flow: Flow, use: NodeUse, bind: Bind | None) -> Station:
+    place = Place(flow=flow.qualified_name, node=use.label, type=f"ComIbm{use.type}Node")
+    try:
+        node_type = node_catalog.find(use.type)
+        return Station(use.label, build(node_type, use.values, bind=_binder(bind, place)), node_type, place)
+    except BrokerError as error:
+        raise error.at(replace(use.place, flow=place.flow, node=place.node)) from error.__cause__
+
+
+def _end(stations: Mapping[str, Station], label: str, wire: Wire) -> Station:
+    try:
+        return stations[label]
+    except KeyError as error:
+        raise ConfigurationException(f"the wire {wire} needs a node called {label}").at(wire.place) from error
+
+
 def _watched(label: str, terminal: str, target: Station, watch: Watch) -> Go:
     def go(message: Message, work: UnitOfWork) -> None:
         watch(label, terminal, target.label)
         target.carry(message, work)
 
     return go
-
-
-LABEL: Final = "label "  # how the hidden terminal of a router to a Label is called, before the Label's name
 
 
 def _binder(bind: Bind | None, place: Place) -> Callable[[Property, object], object]:

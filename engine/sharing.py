@@ -6,16 +6,15 @@ read-only tree is itself the source of its copies: a copy takes over one level o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
 from engine.source import UNREAD, Handle, Source, Value
-from engine.state import CHANGED, EDITED, EXPANDED, READ_ONLY, REPLACED, RESTRUCTURED, SHARES, VALUED
-from engine.step import Step
+from engine.state import CHANGED, EDITED, EXPANDED, READ_ONLY, REPLACED, RESTRUCTURED, RETYPED, SHARES, VALUED
+from engine.step import Step, known, release
 from engine.tree import Element
 
-# What shares an edited element differs from the source as that one does, without having been edited itself.
-_DIFFERS: Final = CHANGED | SHARES
+_LEVEL: Final = EXPANDED | EDITED | VALUED | RESTRUCTURED | RETYPED
 
 
 def copy(element: Element) -> Element:
@@ -32,10 +31,12 @@ def copy(element: Element) -> Element:
     pending = [(element, twin)] if element.state & EDITED else []
     while pending:
         old, new = pending.pop()
-        new.state |= old.state & (EXPANDED | EDITED | VALUED | RESTRUCTURED)
+        new.state |= old.state & _LEVEL
+        new._value = old._value
         if not old.state & EXPANDED:
-            new._found = {place: _bare(child, new) for place, child in changed_children(old)}
-            pending += [(c, new._found[place]) for place, c in changed_children(old) if c.state & EDITED]
+            departed = _departed(old)
+            new._found = {place: _bare(child, new) for place, child in departed}
+            pending += [(child, new._found[place]) for place, child in departed if child.state & EDITED]
         at = old._first
         while at is not None:
             child = _bare(at, new)
@@ -50,17 +51,13 @@ def copy_into(target: Element, other: Element) -> None:
     """Give the target the value, type and children of another element; it keeps its name."""
     twin = copy(other)
     target._placed_anew()
+    release(target)
     target.source, target.handle, target.domain = twin.source, twin.handle, twin.domain or target.domain
     target._type, target._value, target._found = twin._type, twin._value, twin._found
     target._first, target._last = twin._first, twin._last
     target.state = twin.state | REPLACED
-    if not target.state & EXPANDED:
-        for _, child in changed_children(target):
-            child.parent = target
-    at = target._first
-    while at is not None:
-        at.parent = target
-        at = at._next
+    for child in known(target):
+        child.parent = target
 
 
 def read_only(element: Element) -> Element:
@@ -68,7 +65,7 @@ def read_only(element: Element) -> Element:
     view = _bare(element)
     if element.state & EDITED:
         view.source, view.handle, view._value = SHARED, element, UNREAD
-        view.state = SHARES
+        view.state = SHARES | _valued(element)
     view.state |= READ_ONLY
     return view
 
@@ -80,14 +77,14 @@ def changed_children(element: Element) -> list[tuple[Handle, Element]]:
         if found is None:
             return []
         return [
-            (place, child)
+            (place, _held(child) if child.state & SHARES else child)
             for place, child in found.items()
-            if place.__class__ is not Step and child.__class__ is Element and child.state & _DIFFERS
+            if place.__class__ is not Step and child.__class__ is Element and child.state & CHANGED
         ]
     if element.source is None:
         return []
-    edited = [(written(at), at) for at in element if at.state & _DIFFERS and not at.state & REPLACED]
-    return [(held.handle, at) for held, at in edited if held.source is not None]
+    kept = [_held(at) for at in element if at.state & CHANGED and not at.state & REPLACED]
+    return [(at.handle, at) for at in kept if at.source is not None]
 
 
 def appended_children(element: Element) -> list[Element]:
@@ -95,7 +92,7 @@ def appended_children(element: Element) -> list[Element]:
     if element._first is None:
         return []
     if element.state & EXPANDED:
-        return [at for at in element if at.state & REPLACED or written(at).source is None]
+        return [at for at in element if at.state & REPLACED or _held(at).source is None]
     appended, at = [], element._first
     while at is not None:
         appended.append(at)
@@ -110,14 +107,54 @@ def written(element: Element) -> Element:
     return element
 
 
+def _departed(element: Element) -> list[tuple[Handle, Element]]:
+    """The children of an unexpanded element that are no longer what is in their places."""
+    return [
+        (place, child)
+        for place, child in (element._found or {}).items()
+        if place.__class__ is not Step and child.__class__ is Element and child.state & CHANGED
+    ]
+
+
+def _held(child: Element) -> Element:
+    """The element that holds what has changed in a place: the one that a child there shares unchanged, or the child."""
+    held: Element = child.handle if child.state & (SHARES | REPLACED) == SHARES else child
+    return held
+
+
 def _bare(element: Element, parent: Element | None = None) -> Element:
     """A copy of what the element is by itself: of a clean one that is all of it."""
     twin = Element(element.name, element.namespace, element._type, element.source, element.handle, parent)
     twin.domain = element.domain
-    twin._value = element._value
     if element.source is not None:
-        twin.state = element.state & (REPLACED | SHARES)
+        twin.state = element.state & (REPLACED | SHARES | VALUED)
+        if element._value is not None:  # an expanded element may have left its value to its first child
+            twin._value = element._value
     return twin
+
+
+def _valued(element: Element) -> int:
+    """Whether a value was given to an element itself, once that is settled: asking for its type does so."""
+    return element.state & VALUED if element.type is not None else 0
+
+
+class _Each(Sequence[Element]):
+    """The children of an element that a step matches; each is made when it is asked for."""
+
+    __slots__ = ("_element", "_wanted")
+
+    def __init__(self, element: Element, wanted: Step) -> None:
+        self._element = element
+        self._wanted = wanted
+
+    def __len__(self) -> int:
+        return self._element.count(self._wanted)
+
+    def __getitem__(self, at: Any) -> Any:
+        found = self._element.nth(self._wanted, at + 1)
+        if found is None:
+            raise IndexError(at)
+        return found
 
 
 class _Shared(Source):
@@ -135,23 +172,22 @@ class _Shared(Source):
         twin = _bare(handle, parent)
         if handle.state & EDITED:
             twin.source, twin.handle, twin._value = self, handle, UNREAD
-            twin.state = handle.state & REPLACED | SHARES
+            twin.state = handle.state & REPLACED | _valued(handle) | SHARES
         return twin
 
     def first(self, handle: Element, wanted: Step) -> Element | None:
         return handle.child(wanted)
 
-    def every(self, handle: Element, wanted: Step) -> list[Element]:
-        return handle.every(wanted)
+    def every(self, handle: Element, wanted: Step) -> _Each:
+        return _Each(handle, wanted)
 
     def take_over(self, element: Element) -> None:
         edited: Element = element.handle
         wrapped: dict[Handle, Element] = element._found or {}
         element.source, element.handle = edited.source, edited.handle
-        if element._value is UNREAD:
-            element._value = edited._value
+        element._value = edited._value
         was_expanded = element.state & EXPANDED
-        element.state |= edited.state & (EXPANDED | VALUED | RESTRUCTURED)
+        element.state |= edited.state & _LEVEL & ~EDITED
         element.state &= ~SHARES
         if was_expanded:
             return
@@ -162,7 +198,7 @@ class _Shared(Source):
                 for place, child in (edited._found or {}).items()
                 if place.__class__ is not Step
                 and child.__class__ is Element
-                and (child.state & _DIFFERS or child in wrapped)
+                and (child.state & CHANGED or child in wrapped)
             }
         at = edited._first
         while at is not None:

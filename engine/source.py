@@ -34,7 +34,9 @@ EXPAND: Final = _Mark()
 class Source:
     """What a lazy element asks of the parser that owns its bytes; a handle is the parser's own mark of a place there.
 
-    `first` and `every` may answer EXPAND: the element then makes all its children and looks for itself.
+    `first` and `every` may answer EXPAND: the element then makes all its children and looks for itself. A place stays
+    equal to itself as long as it is kept. Where the first child is a VALUE, or only attributes stand before it, it has
+    no name, and its value is also that of the element.
     """
 
     __slots__ = ()
@@ -70,6 +72,7 @@ class Domain:
     name: str = ""
     type_names: Mapping[int, str] = MappingProxyType({NAME: "Name", VALUE: "Value", NAME_VALUE: "NameValue"})
     valued_type: int = NAME_VALUE
+    beside: frozenset[int] = frozenset()  # the types of attributes, which stand before the content of an element
 
     def inner(self, name: str) -> Domain | None:
         """The domain of a child of that name, where it differs from the parent's."""
@@ -77,3 +80,32 @@ class Domain:
 
 
 GENERIC: Final = Domain()
+
+
+def owner_of(element: Element) -> Domain:
+    """The domain of an element: its own, or that of the nearest element above which has one for it."""
+    at: Element | None = element
+    while at is not None:
+        if at.domain is not None:
+            return at.domain
+        above = at.parent
+        if above is not None and above.domain is not None:
+            inner = above.domain.inner(at.name)
+            if inner is not None:
+                return inner
+        at = above
+    return GENERIC
+
+
+def leading(element: Any) -> Any:
+    """The child whose text counts as the element's value: a VALUE with nothing but attributes in front of it."""
+    at, beside = element.first_child, None
+    while at is not None and at._type & KIND != VALUE:
+        if not at._type & VALUE:
+            return None
+        if beside is None:
+            beside = element.owner.beside
+        if at._type not in beside:
+            return None
+        at = at._next
+    return at

@@ -1,6 +1,6 @@
 """The states of an element: how it stands to its source, as bits."""
 
-from typing import Final
+from typing import Any, Final
 
 # An element starts unexpanded: `source` and `handle` say where its content is. A child that is asked for by name is
 # made alone and kept in `_found` under its handle; `_first … _last` then link only the children appended since.
@@ -12,7 +12,13 @@ from typing import Final
 #
 # What a parser read stays patchable while edits only set values, replace content and append: RESTRUCTURED says that
 # children were inserted, moved, renamed or taken away. REPLACED says that an element stands elsewhere than the place
-# its source means.
+# source means.
+#
+# SHARES says that an element stands for one of an edited tree and has not been edited since: its handle is that
+# element. It differs from what its place was read as, no less than if it had been edited itself.
+#
+# VALUED says that a value was given to an element, NULL included. A name becomes a field by it, so that lookups by
+# type have to be done anew: TYPED says that there were some, RETYPED that the source may no longer answer them.
 
 EXPANDED: Final = 1
 EDITED: Final = 2
@@ -21,4 +27,25 @@ RESTRUCTURED: Final = 8
 REPLACED: Final = 16
 READ_ONLY: Final = 32
 SHARES: Final = 64
-CHANGED: Final = EDITED | REPLACED
+TYPED: Final = 128
+RETYPED: Final = 256
+CHANGED: Final = EDITED | REPLACED | SHARES
+
+
+def ask_types(element: Any) -> None:
+    """Before children are looked for by type: the source may speak of types that have changed since."""
+    if element.state & RETYPED and not element.state & EXPANDED:
+        element._expand()
+    element.state |= TYPED
+
+
+def retype(element: Any, child: Any) -> None:
+    """A child has, or is about to have, another type: what was found by type no longer counts."""
+    if element.state & TYPED:
+        if element.state & EXPANDED:
+            element._found = None
+        else:
+            element._expand()
+        element.state &= ~TYPED
+    if child.source is not None:
+        element.state |= RETYPED

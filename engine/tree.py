@@ -6,32 +6,18 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from engine.errors import BrokerError
-from engine.source import EXPAND, GENERIC, KIND, NAME, UNREAD, VALUE, Domain, Handle, Source, Value
-from engine.state import EDITED, EXPANDED, READ_ONLY, REPLACED, RESTRUCTURED, SHARES, VALUED
-from engine.step import Repeats, Step, step
+from engine.source import EXPAND, NAME, UNREAD, Domain, Handle, Source, Value, leading, owner_of
+from engine.state import EDITED, EXPANDED, READ_ONLY, REPLACED, RESTRUCTURED, SHARES, TYPED, VALUED, ask_types, retype
+from engine.step import Repeats, Step, enter, is_above, leave, release, step
 
-_NEW: Final = EXPANDED | EDITED | VALUED
+_LINKS: Final = ("_first", "_last", "_next", "_previous", "parent")
+_NEW: Final = EXPANDED | EDITED
 
 
 class Element:
     """A named place in a message tree, with a value, children, or both."""
 
-    __slots__ = (
-        "_first",
-        "_found",
-        "_last",
-        "_next",
-        "_previous",
-        "_type",
-        "_value",
-        "domain",
-        "handle",
-        "name",
-        "namespace",
-        "parent",
-        "source",
-        "state",
-    )
+    __slots__ = (*_LINKS, "_found", "_type", "_value", "domain", "handle", "name", "namespace", "source", "state")
 
     def __init__(
         self,
@@ -69,59 +55,53 @@ class Element:
         value = self._value
         if value is UNREAD:
             value = self._value = self.source.value(self.handle)
-        if value is None and self.state & EXPANDED:
-            first = self._first
-            if first is not None and first._type & KIND == VALUE:
-                return first.value
+        if value is None and self._first is not None:
+            leads = leading(self)
+            if leads is not None:
+                return leads.value
         return value
 
     @value.setter
     def value(self, value: Value) -> None:
-        state = self.state
-        if state & EXPANDED:
-            first = self._first
-            if first is not None and first._type & KIND == VALUE:
-                first.value = value
+        if not self.state & EDITED:
+            self._touch()
+        if self._first is not None:
+            leads, own = leading(self), self.source.value(self.handle) if self._value is UNREAD else self._value
+            if own is None and leads is not None:
+                leads.value = value
                 return
-        if not state & VALUED:
-            if not state & EDITED:
-                self._touch()
+        if not self.state & VALUED:
             self.state |= VALUED
+            if self._type == NAME and (above := self.parent) is not None and (self.source or above.state & TYPED):
+                retype(above, self)
         self._value = value
 
     @property
     def type(self) -> int:
         """The element's type; a name that was given a value has become the domain's kind of field."""
-        kind = self._type
-        if kind == NAME and self.state & VALUED and self._value is not None:
-            return self.owner.valued_type
-        return kind
+        if self._type != NAME or not self.state & VALUED or (valued := self.owner.valued_type) == NAME:
+            return self._type
+        return valued if self.first_child is None or self.state & VALUED else NAME
 
     @property
     def owner(self) -> Domain:
         """The domain that the element belongs to: its own, or that of the nearest element above which has one."""
-        at: Element | None = self
-        while at is not None:
-            if at.domain is not None:
-                return at.domain
-            above = at.parent
-            if above is not None and above.domain is not None:
-                inner = above.domain.inner(at.name)
-                if inner is not None:
-                    return inner
-            at = above
-        return GENERIC
+        return owner_of(self)
 
     def change(self, *, name: str | None = None, namespace: str | None = None, type_: int | None = None) -> None:
         """Give the element another name, namespace or type where it stands."""
-        if self.parent is not None:
-            self.parent._restructure()
-        else:
+        parent = self.parent
+        if parent is None:
             self._touch()
+        else:
+            parent._restructure()
+            leave(parent._found, self)
         self.state |= REPLACED
         self.name = self.name if name is None else name
         self.namespace = self.namespace if namespace is None else namespace
         self._type = self._type if type_ is None else type_
+        if parent is not None:
+            enter(parent._found, self)
 
     # Looking for children
 
@@ -132,17 +112,20 @@ class Element:
             known: Element | None = found.get(wanted)
             if known is not None:
                 return known
+        if wanted.types:
+            ask_types(self)
         if not self.state & EXPANDED:
-            handle = self.source.first(self.handle, wanted)
+            handle = self.source.first(self.handle, wanted) if wanted.name else EXPAND
             if handle is EXPAND:
                 self._expand()
             elif handle is not None:
                 known = self._made(handle)
                 self._found[wanted] = known  # type: ignore[index]  # _made has set it
                 return known
-        name = wanted.name
-        at = self._first
-        near = 8
+        return self._linked(wanted)
+
+    def _linked(self, wanted: Step) -> Element | None:
+        name, at, near = wanted.name, self._first, 8
         while at is not None and near:
             if (name is None or at.name == name) and wanted.matches(at):
                 if self._found is None:
@@ -166,11 +149,12 @@ class Element:
         if at < len(placed):
             return self._made(placed[at])
         at -= len(placed)
+        repeats.asked = at
         return repeats.linked[at] if at < len(repeats.linked) else None
 
     def nth_last(self, wanted: Step, number: int) -> Element | None:
         """The n-th child from the end that the step matches, counted from 1."""
-        return self.nth(wanted, len(self._repeats(wanted)) - number + 1)
+        return self.nth(wanted, self.count(wanted) - number + 1) if number > 0 else None
 
     def count(self, wanted: Step) -> int:
         """How many children the step matches."""
@@ -207,38 +191,40 @@ class Element:
     @property
     def next_sibling(self) -> Element | None:
         """The element after this one, below the same parent."""
-        if self._next is None:
-            self._order_siblings()
+        if self._next is None and self.parent is not None and not self.parent.state & EXPANDED:
+            self.parent._expand()
         return self._next
 
     @property
     def previous_sibling(self) -> Element | None:
         """The element before this one, below the same parent."""
-        if self._previous is None:
-            self._order_siblings()
+        if self._previous is None and self.parent is not None and not self.parent.state & EXPANDED:
+            self.parent._expand()
         return self._previous
 
     def __iter__(self) -> Iterator[Element]:
-        """The children, in order."""
+        """The children, in order; the one that was given out last may be detached meanwhile."""
         at = self.first_child
         while at is not None:
+            following = at._next
             yield at
-            at = at._next
+            at = at._next if at.parent is self else following
 
     # Changing the tree
 
     def add(self, name: str, value: Value = None, *, namespace: str = "", type_: int = NAME) -> Element:
         """Append a new child."""
-        child = Element(name, namespace, type_)
-        child._value = value
-        self.append(child)
+        child = self._new(name, namespace, type_)
+        if value is not None:
+            child._value = value
+            child.state |= VALUED
         return child
 
     def ensure(self, wanted: Step) -> Element:
         """The first child that the step matches, appended if there is none."""
         known = self.child(wanted)
         if known is None:
-            known = self._new(wanted)
+            known = self._wanted(wanted)
             if self._found is None:
                 self._found = {}
             self._found[wanted] = known
@@ -246,16 +232,16 @@ class Element:
 
     def ensure_nth(self, wanted: Step, number: int) -> Element:
         """The n-th child that the step matches; the one after the last is appended, one further off is an error."""
-        known = self.nth(wanted, number)
-        if known is not None:
+        if (known := self.nth(wanted, number)) is not None:
             return known
-        count = self.count(wanted)
-        if number != count + 1:
+        if number != (count := self.count(wanted)) + 1:
             raise BrokerError(2527, f"{self.name} has {count} of {wanted.name}, so [{number}] cannot be created yet")
-        return self._new(wanted)
+        return self._wanted(wanted)
 
     def append(self, child: Element) -> None:
         """Make a detached element the last child."""
+        if child.parent is not None or child.state & READ_ONLY or child._first or child._found or child is self:
+            self._check_detached(child)
         if not self.state & EDITED:
             self._touch()
         child.parent = self
@@ -265,6 +251,9 @@ class Element:
 
     def insert(self, child: Element, *, before: Element) -> None:
         """Make a detached element a child, in front of another."""
+        self._check_detached(child)
+        if before.parent is not self:
+            raise BrokerError(2556, f"{before.name} is no child of {self.name}, so nothing can be put in front of it")
         self._restructure()
         child.parent = self
         child.state |= REPLACED
@@ -274,6 +263,7 @@ class Element:
             self._first = child
         else:
             previous._next = child
+        enter(self._found, child)
 
     def detach(self) -> Element:
         """Take the element, with all below it, out of its tree."""
@@ -281,6 +271,7 @@ class Element:
         if parent is None:
             return self
         parent._restructure()
+        leave(parent._found, self)
         previous, following = self._previous, self._next
         if previous is None:
             parent._first = following
@@ -297,6 +288,7 @@ class Element:
         """Take away the value and all children."""
         if self.parent is not None or self.state & READ_ONLY:
             self._placed_anew()
+        release(self)
         self.source = None  # type: ignore[assignment]
         self.handle = self._found = self._first = self._last = self._value = None
         self.state = _NEW
@@ -304,18 +296,28 @@ class Element:
     # How it is kept
 
     def _made(self, handle: Handle) -> Element:
-        found = self._found
-        if found is None:
+        if (found := self._found) is None:
             found = self._found = {}
-        known: Element | None = found.get(handle)
-        if known is None:
-            known = found[handle] = self.source.element(handle, self)
+        known: Element = found.get(handle) or found.setdefault(handle, self.source.element(handle, self))
         return known
 
-    def _new(self, wanted: Step) -> Element:
-        child = Element(wanted.name or "", wanted.namespace or "", wanted.types[0][1] if wanted.types else NAME)
-        self.append(child)
+    def _new(self, name: str, namespace: str, type_: int) -> Element:
+        if not self.state & EDITED:
+            self._touch()
+        child = Element(name, namespace, type_, None, None, self)
+        self._link(child)
         return child
+
+    def _wanted(self, wanted: Step) -> Element:
+        return self._new(wanted.name or "", wanted.namespace or "", wanted.types[0][1] if wanted.types else NAME)
+
+    def _check_detached(self, child: Element) -> None:
+        if child.parent is not None:
+            raise BrokerError(2556, f"{child.name} is still a part of {child.parent.name}: detach or copy it first")
+        if child.state & READ_ONLY:
+            raise BrokerError(2556, f"{child.name} is an input tree, which cannot move to another: copy it first")
+        if is_above(child, self):
+            raise BrokerError(2556, f"{child.name} cannot be put into itself, as {self.name} is a part of it")
 
     def _link(self, child: Element) -> None:
         last = self._last
@@ -326,25 +328,26 @@ class Element:
             last._next = child
         self._last = child
 
-    def _order_siblings(self) -> None:
-        if self.parent is not None and not self.parent.state & EXPANDED:
-            self.parent._expand()
-
     def _expand(self) -> None:
         """Make all children; those found before keep their identity, those appended stay last."""
         source, found = self.source, self._found or {}
         made = [found.get(handle) or source.element(handle, self) for handle in source.children(self.handle)]
+        shares = self.state & SHARES
         appended, last = self._first, self._last
         self._first = self._last = self._found = None
         self.state |= EXPANDED
         for child in made:
-            if child.state & REPLACED or child.source is None:
+            origin = child.handle if child.state & SHARES else child
+            if not shares and (child.state & REPLACED or origin.source is None):
                 self.state |= RESTRUCTURED
             self._link(child)
-        if made and made[0]._type & KIND == VALUE:
+        if shares:
+            self._value = UNREAD
+        elif (leads := leading(self)) is not None:
             if self.state & VALUED:
-                made[0]._value = self._value
-                made[0].state |= EDITED | VALUED
+                leads._value = self._value
+                leads.state |= EDITED | VALUED
+                self.state &= ~VALUED
             self._value = None
         if appended is not None:
             self._link(appended)
@@ -354,8 +357,10 @@ class Element:
         known: Repeats | None = None if self._found is None else self._found.get(wanted.each)
         if known is None:
             placed: Sequence[Handle] = ()
+            if wanted.types:
+                ask_types(self)
             if not self.state & EXPANDED:
-                answer = self.source.every(self.handle, wanted)
+                answer: Any = self.source.every(self.handle, wanted) if wanted.name else EXPAND
                 if answer is EXPAND:
                     self._expand()
                 else:
@@ -381,20 +386,15 @@ class Element:
             at = at.parent
 
     def _restructure(self) -> None:
-        if not self.state & EDITED:
-            self._touch()
+        self._touch()
         if not self.state & EXPANDED:
             self._expand()
         self.state |= RESTRUCTURED
-        self._found = None
 
     def _placed_anew(self) -> None:
         """Before the content is replaced: the parent is edited, and cannot be patched where it lost the place."""
         parent = self.parent
-        if parent is None:
-            self._touch()
-            return
-        if not parent.state & EDITED:
-            parent._touch()
-        if parent.state & EXPANDED:
-            parent.state |= RESTRUCTURED
+        (self if parent is None else parent)._touch()
+        if parent is not None:
+            retype(parent, self)
+            parent.state |= RESTRUCTURED if parent.state & EXPANDED else 0

@@ -56,7 +56,7 @@ def write_message(root: Element) -> tuple[Descriptor, bytes]:
         return _write_alone(chain[0], descriptor, template)
     follows = _announcements(chain, descriptor)
     pieces = []
-    for link, before, after in zip(chain, follows, [*follows[1:], None], strict=True):
+    for link, before, after in zip(chain, follows, [*follows, None][1:], strict=True):
         form = Form(before.encoding, before.ccsid, template, after if isinstance(link.owner, Header) else None)
         pieces.append(_write(link, form))
     if follows and follows[0].format != descriptor.format:
@@ -67,7 +67,7 @@ def write_message(root: Element) -> tuple[Descriptor, bytes]:
 def _write_alone(link: _Link, descriptor: Descriptor, template: Template) -> tuple[Descriptor, bytes]:
     """The message of a body that no header stands in front of."""
     if descriptor.format and format_catalog.get(descriptor.format) is not None:
-        descriptor = descriptor._replace(format="")
+        descriptor = descriptor._replace(format=_came_as(link))
     return descriptor, _write(link, Form(descriptor.encoding, descriptor.coded_char_set_id, template))
 
 
@@ -130,7 +130,8 @@ def _announcements(chain: list[_Link], descriptor: Descriptor) -> list[Follow]:
         own, above = _announces(link), said[-1]
         encoding = above.encoding if own.encoding in _INHERIT else own.encoding
         said.append(Follow(own.format, encoding, above.ccsid if own.ccsid in _INHERIT else own.ccsid))
-    body_format = next((f.format for f in reversed(said) if f.format and format_catalog.get(f.format) is None), "")
+    of_bodies = [f.format for f in said if f.format and format_catalog.get(f.format) is None]
+    body_format = of_bodies[-1] if of_bodies else _came_as(chain[-1]) if chain else ""
     follows = []
     for link, follow in zip(chain, said, strict=False):
         named = follow.format
@@ -140,6 +141,12 @@ def _announcements(chain: list[_Link], descriptor: Descriptor) -> list[Follow]:
             named = body_format
         follows.append(follow._replace(format=named))
     return follows
+
+
+def _came_as(link: _Link) -> str:
+    """The format that announced a body where it came from."""
+    source = link.part if link.element is None else written(link.element).source
+    return source.portion.follow.format if isinstance(source, Part) else ""
 
 
 def _announces(link: _Link) -> Follow:

@@ -70,7 +70,8 @@ def draw_text(flow: Flow, width: int, *, unicode: bool = True, routes: Iterable[
     rest = [str(wire) for wire in flow.wires if wire not in forward]
     if rest:
         pictures.append("\n".join(["not drawn:", *(f"  {wire}" for wire in rest)]))
-    text = "\n\n".join(pictures)
+    # A label from another format may hold what a terminal would obey.
+    text = "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in "\n\n".join(pictures))
     return text if unicode else text.encode("ascii", "replace").decode("ascii")
 
 
@@ -79,16 +80,23 @@ def _widest(
 ) -> tuple[str, int]:
     """The picture of as many layers as the width holds, and the layer that comes next."""
     width, pen = paper
-    best, end = "", start
-    while end < len(order):
-        for widest in WIDEST_TEXTS if end == start else WIDEST_TEXTS[:1]:
-            picture = _Canvas(_band(flow, order[start : end + 1], wires, widest), pen).draw()
-            fits = max(map(columns, picture.splitlines())) <= width
-            if fits:
-                break
-        if best and not fits:
+
+    def drawn(end: int, widest: int) -> tuple[str, bool]:
+        picture = _Canvas(_band(flow, order[start:end], wires, widest), pen).draw()
+        return picture, max(map(columns, picture.splitlines())) <= width
+
+    for widest in WIDEST_TEXTS:
+        best, fits = drawn(start + 1, widest)
+        if fits:
             break
-        best, end = picture, end + 1
+    end, step, limit = start + 1, 1, len(order)
+    while end < limit:  # in growing steps, and back in shrinking ones where a step was too large
+        further = min(end + step, limit)
+        picture, fits = drawn(further, WIDEST_TEXTS[0])
+        if fits:
+            best, end, step = picture, further, 2 * step
+        else:
+            limit, step = further - 1, max(1, (further - end) // 2)
     return best, end
 
 

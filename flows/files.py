@@ -40,12 +40,16 @@ def load(*files: str) -> Loaded:
 
     Subflows among the files themselves are known by their names to all of them.
     """
-    waiting = [normpath(file) for file in files]  # one name for each file, so that it is read once
+    given = [normpath(file) for file in files]  # one name for each file, so that it is read once
     readings: dict[str, Reading] = {}
+    waiting = list(given)
     for file in waiting:
-        if file not in readings and len(readings) < MOST_FILES:
-            readings[file] = read_file(file)
-            flow = readings[file].flow
+        if file in readings or len(readings) == MOST_FILES:
+            continue
+        reading = read_file(file)
+        flow = reading.flow
+        if flow is None or flow.is_subflow or file in given:
+            readings[file] = reading
             waiting.extend(_used(flow) if flow else ())
     found = [reading.flow for reading in readings.values() if reading.flow]
     subflows = {flow.name: flow for flow in reversed(found) if flow.is_subflow}

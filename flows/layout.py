@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Final, TypeAlias
 
 import yaml
@@ -32,6 +32,16 @@ def layout_file(flow_file: str) -> str:
     'flows/orders.layout.yaml'
     """
     return str(PurePath(flow_file).with_suffix(".layout.yaml"))
+
+
+def layout_of(flow_file: str) -> tuple[Layout, tuple[Problem, ...]]:
+    """The positions in the file beside a flow's, none where there is no such file, and what is wrong with it."""
+    file = layout_file(flow_file)
+    try:
+        content = Path(file).read_bytes()
+    except FileNotFoundError:
+        return NO_LAYOUT, ()
+    return read_layout(content.decode("utf-8", "replace"), file)
 
 
 def read_layout(text: str, file: str) -> tuple[Layout, tuple[Problem, ...]]:

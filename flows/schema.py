@@ -25,7 +25,6 @@ def schema_text(node_types: Iterable[NodeType] = ()) -> str:
 
 def flow_schema(node_types: Iterable[NodeType] = ()) -> Schema:
     """The schema of flow and subflow files."""
-    flow_properties = {declared.name: _property(declared) for declared in FLOW_PROPERTIES}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Penstock flow",
@@ -34,22 +33,7 @@ def flow_schema(node_types: Iterable[NodeType] = ()) -> Schema:
             "flow": {"description": "The name of the message flow.", "$ref": "#/$defs/name"},
             "subflow": {"description": "The name of the subflow, by which nodes use it.", "$ref": "#/$defs/name"},
             "schema": {"description": "The broker schema that the flow is in.", "type": ["string", "null"]},
-            "properties": {
-                "description": "Properties of the flow, and values for those it promotes.",
-                "type": "object",
-                "properties": flow_properties,
-                "additionalProperties": {"$ref": "#/$defs/value"},
-            },
-            "userProperties": {
-                "description": "User-defined properties, which ESQL reads by DECLARE ... EXTERNAL.",
-                "type": "object",
-                "additionalProperties": {"type": list(SCALAR)},
-            },
-            "promote": {
-                "description": "Names for properties of nodes that are set from outside.",
-                "type": "object",
-                "additionalProperties": {"type": "array", "items": {"type": "string", "pattern": PROMOTED}},
-            },
+            **_flow_tables(),
             "nodes": {
                 "description": "The nodes by their labels.",
                 "type": "object",
@@ -65,6 +49,27 @@ def flow_schema(node_types: Iterable[NodeType] = ()) -> Schema:
         "additionalProperties": False,
         "oneOf": [{"required": ["flow"]}, {"required": ["subflow"]}],
         "$defs": _definitions(tuple(node_types)),
+    }
+
+
+def _flow_tables() -> Schema:
+    return {
+        "properties": {
+            "description": "Properties of the flow, and values for those it promotes.",
+            "type": "object",
+            "properties": {declared.name: _property(declared) for declared in FLOW_PROPERTIES},
+            "additionalProperties": {"$ref": "#/$defs/value"},
+        },
+        "userProperties": {
+            "description": "User-defined properties, which ESQL reads by DECLARE ... EXTERNAL.",
+            "type": "object",
+            "additionalProperties": {"type": list(SCALAR)},
+        },
+        "promote": {
+            "description": "Names for properties of nodes that are set from outside.",
+            "type": "object",
+            "additionalProperties": {"type": "array", "items": {"type": "string", "pattern": PROMOTED}},
+        },
     }
 
 

@@ -28,7 +28,7 @@ FOOTNOTE: Final = 18
 STYLE: Final = (
     "text{font-family:'DejaVu Sans','Segoe UI',Helvetica,Arial,sans-serif;fill:#1c2530}"
     ".l{font-size:13px;font-weight:600;text-anchor:middle}.t{font-size:11px;fill:#4a5563;text-anchor:middle}"
-    ".n{font-size:10px;fill:#39424e;paint-order:stroke;stroke:#ffffff;stroke-width:3px;stroke-linejoin:round}"
+    ".n{font-size:10px;fill:#39424e;paint-order:stroke;stroke:#ffffff;stroke-width:2px;stroke-linejoin:round}"
     ".e{text-anchor:end}.w{fill:none;stroke:#5b6672;stroke-width:1.5}.b{stroke-dasharray:5 3}"
 )
 
@@ -89,9 +89,9 @@ def _wire(path: Path) -> str:
 def _names(path: Path) -> Iterator[str]:
     (x, y), (end_x, end_y) = path.corners[0], path.corners[-1]
     if path.name:
-        yield f'<text class="n" x="{x + 6}" y="{y - 3}">{_escaped(path.name)}</text>'
+        yield f'<text class="n" x="{x + 6}" y="{y - 4}">{_escaped(path.name)}</text>'
     if path.target_name and path.arrow:
-        yield f'<text class="n e" x="{end_x - 12}" y="{end_y - 3}">{_escaped(path.target_name)}</text>'
+        yield f'<text class="n e" x="{end_x - 12}" y="{end_y - 4}">{_escaped(path.target_name)}</text>'
 
 
 def _curve(path: Path) -> str:

@@ -12,7 +12,7 @@ from engine.message import Message
 from engine.node import mandatory, node, prop
 from engine.parser import Options, Template
 from engine.received import Received
-from engine.sharing import read_only
+from engine.sharing import copy, read_only
 from engine.step import step
 from engine.tree import Element
 
@@ -80,47 +80,55 @@ class MQInput:
             queue=self.queue_name,
             transactional=self._is_transactional(arrival.descriptor),
         )
-        root = received.root()
-        if self.topic_property:
-            root.ensure(step("Properties")).ensure(step("Topic")).value = self.topic_property
-        return Message(read_only(root))
+        return Message(read_only(received.root()))
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         received = message.root.source
         assert isinstance(received, Received)
         descriptor, body = received.descriptor, received.body
-        if descriptor.backout_count and self._is_transactional(descriptor):
-            attributes = work.attributes(self.queue_name)
-            threshold = max(1, attributes.backout_threshold if attributes else 0)
-            if descriptor.backout_count >= threshold:
-                again = descriptor.backout_count < 2 * threshold
-                if not (again and (yield "failure", message)):
-                    put_away(self.queue_name, descriptor, body, work, reason=BACKOUT_THRESHOLD_REACHED)
-                return
-        if self.validate_timing != "deferred":
-            try:
-                _parse(message.root, whole=self.validate_timing == "complete")
-            except BrokerError as error:
-                if not (yield "failure", message.failed(error)):
-                    put_away(self.queue_name, descriptor, body, work, reason=UNPARSEABLE)
-                return
+        attributes = work.attributes(self.queue_name) if descriptor.backout_count else None
+        threshold = max(1, attributes.backout_threshold if attributes else 0)
+        tries = descriptor.backout_count if received.transactional else 0
+        try:
+            message = self._initialised(message)
+        except BrokerError as error:
+            if tries >= threshold or not (yield "failure", message.failed(error)):
+                put_away(self.queue_name, descriptor, body, work, reason=UNPARSEABLE)
+            return
+        if tries >= threshold:
+            if tries >= 2 * threshold or not (yield "failure", message):
+                put_away(self.queue_name, descriptor, body, work, reason=BACKOUT_THRESHOLD_REACHED)
+            return
         try:
             yield "out", message
         except BrokerError as error:
-            if not (yield "catch", message.failed(error)):
+            failed = message.failed(error)
+            if (yield "catch", failed):
+                return
+            if received.transactional or not (yield "failure", failed):
                 raise
+
+    def _initialised(self, message: Message) -> Message:
+        """The message with what the node's properties want of its tree before it goes anywhere."""
+        if self.validate_timing != "deferred":
+            _parse(message.root, whole=self.validate_timing == "complete")
+        if not self.topic_property:
+            return message
+        root = copy(message.root)
+        root.ensure(step("Properties")).ensure(step("Topic")).value = self.topic_property
+        return message.replaced(root=root)
 
     def _is_transactional(self, descriptor: Descriptor) -> bool:
         return self.transaction_mode == "yes" or (self.transaction_mode == "automatic" and descriptor.persistence == 1)
 
 
 def _parse(root: Element, *, whole: bool) -> None:
-    """Look at the body so that it is parsed; at all of it, if the whole must be found sound."""
+    """Look at the body so that it is parsed; at all of every part, if the whole must be found sound."""
     body = root.last_child
-    pending = [] if body is None else [body]
+    if body is not None:
+        _ = body.first_child
+    pending = list(root) if whole else []
     while pending:
         element = pending.pop()
-        if element.value is None:
-            pending.extend(element if whole else ())
-        if element is body:
-            _ = element.first_child
+        _ = element.value
+        pending.extend(element)

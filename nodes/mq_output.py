@@ -6,6 +6,7 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
+from engine.dead_letters import BROKER, PROGRAM
 from engine.descriptor import NO_ID, NO_TOKEN, Descriptor
 from engine.errors import BrokerError
 from engine.message import Message
@@ -20,15 +21,19 @@ if TYPE_CHECKING:
     from engine.work import UnitOfWork
 
 REQUEST: Final = 1
+REPLY: Final = 2
+PASS_CORREL_ID: Final = 64  # report options: what a reply's ids are
+PASS_MSG_ID: Final = 128
 _SEGMENTATION_ALLOWED: Final = 1
 _NO_IDENTITY: Final = {"user_identifier": "", "accounting_token": NO_TOKEN, "appl_identity_data": ""}
 _NO_ORIGIN: Final = {"put_appl_type": 0, "put_appl_name": "", "put_date": "", "put_time": "", "appl_origin_data": ""}
+_OUR_ORIGIN: Final = _NO_ORIGIN | {"put_appl_type": BROKER, "put_appl_name": PROGRAM}
 _CONTEXT: Final[dict[str, dict[str, object]]] = {
     "passAll": {},
     "setAll": {},
-    "passIdentity": _NO_ORIGIN,
-    "setIdentity": _NO_ORIGIN,
-    "default": {**_NO_IDENTITY, **_NO_ORIGIN},
+    "passIdentity": _OUR_ORIGIN,
+    "setIdentity": _OUR_ORIGIN,
+    "default": {**_NO_IDENTITY, **_OUR_ORIGIN},
     "none": {**_NO_IDENTITY, **_NO_ORIGIN},
 }
 
@@ -69,7 +74,10 @@ class MQOutput:
     message_context: Literal["passAll", "passIdentity", "setAll", "setIdentity", "default", "none"] = prop(
         "passAll", "Which of the sender's identity and origin the message keeps."
     )
-    request: bool = prop(False, "Whether the message is a request that wants a reply.")
+    alternate_user_authority: bool = prop(
+        False, "Whether it is put with its own user's authority, if queues ask for any."
+    )
+    request: bool = prop(False, "Whether the message is a request, with an id of its own, that wants a reply.")
     reply_to_q: str = prop("", "Where replies to a request are to go.", name="replyToQ")
     reply_to_q_mgr: str = prop("", "The queue manager of that queue.", name="replyToQMgr")
 
@@ -90,9 +98,10 @@ class MQOutput:
         object.__setattr__(self, "_own", own)
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
-        descriptor, body = write_message(message.root)
+        received, body = write_message(message.root)
+        descriptor = _reply(received) if self.destination_mode == "reply" else received
         put = []
-        for destination in self._destinations(message, descriptor):
+        for destination in self._destinations(message, received):
             made = self._made(descriptor, destination, work)
             syncpoint = _syncpoint(destination, message)
             put.append((destination, work.put(destination.queue, made, body, syncpoint=syncpoint)))
@@ -105,7 +114,9 @@ class MQOutput:
         if self.destination_mode == "reply":
             queue, manager = descriptor.reply_to_q.strip(), descriptor.reply_to_q_mgr.strip()
             if not queue:
-                raise BrokerError(2635, "the MQMD names no ReplyToQ to put the reply on")
+                raise BrokerError(
+                    2635, "the MQMD names no ReplyToQ to put the reply on: set it, or use another destinationMode"
+                )
             return (own._replace(queue=queue, queue_manager=manager),)
         if not own.queue:
             raise BrokerError(2636, "no queueName is set: give the node one, or another destinationMode")
@@ -119,20 +130,38 @@ class MQOutput:
             changes["persistence"] = attributes.default_persistence if attributes else 0
         elif mode != "automatic":
             changes["persistence"] = int(mode == "yes")
-        if destination.new_msg_id:
+        if destination.new_msg_id or self.request:
             changes["msg_id"] = NO_ID
         if destination.new_correl_id:
             changes["correl_id"] = work.new_id()
         if destination.segmentation_allowed:
             changes["msg_flags"] = descriptor.msg_flags | _SEGMENTATION_ALLOWED
-        if self.request:
-            changes["msg_type"] = REQUEST
         if destination.reply_to_queue:
             changes["reply_to_q"] = destination.reply_to_queue
             changes["reply_to_q_mgr"] = destination.reply_to_queue_manager or work.queue_manager
         if descriptor.backout_count:
             changes["backout_count"] = 0
+        if self.request:
+            changes["msg_type"] = REQUEST
+            if not changes.get("reply_to_q", descriptor.reply_to_q.strip()):
+                raise BrokerError(
+                    2638, "a request names the queue for its reply: give the node replyToQ, or set MQMD.ReplyToQ"
+                )
         return descriptor._replace(**changes) if changes else descriptor  # type: ignore[arg-type]  # of each field's type
+
+
+def _reply(request: Descriptor) -> Descriptor:
+    """The descriptor of a reply: its ids are those that the request's report options ask for."""
+    return request._replace(
+        report=0,
+        msg_type=REPLY if request.msg_type == REQUEST else request.msg_type,
+        msg_id=request.msg_id if request.report & PASS_MSG_ID else NO_ID,
+        correl_id=request.correl_id if request.report & PASS_CORREL_ID else request.msg_id,
+        put_appl_type=BROKER,
+        put_appl_name=PROGRAM,
+        put_date="",
+        put_time="",
+    )
 
 
 def _listed(environment: Element, own: _Destination) -> tuple[_Destination, ...]:
@@ -140,7 +169,7 @@ def _listed(environment: Element, own: _Destination) -> tuple[_Destination, ...]
     mq = environment.at("Destination", "MQ")
     if mq is None:
         raise BrokerError(2634, "there is no LocalEnvironment.Destination.MQ: create it before the MQOutput node")
-    defaults = _overridden(own._replace(queue=""), mq.at("Defaults"))
+    defaults = _overridden(own, mq.at("Defaults"))
     found = tuple(_overridden(defaults, data) for data in mq.every(step("DestinationData")))
     if not found or not all(destination.queue for destination in found):
         raise BrokerError(2634, "LocalEnvironment.Destination.MQ needs DestinationData, each with a queueName")
@@ -158,24 +187,39 @@ _FIELDS: Final = {
     "replyToQ": "reply_to_queue",
     "replyToQMgr": "reply_to_queue_manager",
 }
-_YES: Final = frozenset({"yes", "true", "1"})
-_MODES: Final = {
-    "transaction_mode": frozenset({"yes", "no", "automatic"}),
-    "persistence_mode": frozenset({"yes", "no", "automatic", "asQdef"}),
+_YES_OR_NO: Final[dict[str, object]] = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+_CHOICES: Final[dict[str, dict[str, object]]] = {
+    "transaction_mode": {text: text for text in ("yes", "no", "automatic")},
+    "persistence_mode": {"yes": "yes", "no": "no", "automatic": "automatic", "asqdef": "asQdef"},
+    "new_msg_id": _YES_OR_NO,
+    "new_correl_id": _YES_OR_NO,
+    "segmentation_allowed": _YES_OR_NO,
 }
 
 
 def _overridden(destination: _Destination, fields: Element | None) -> _Destination:
+    """The destination with what a folder of the LocalEnvironment says; `automatic` leaves a choice as it is."""
     changes: dict[str, object] = {}
-    for field in fields or ():
-        name = _FIELDS.get(field.name)
-        if name is None or field.value is None:
+    for said in fields or ():
+        name = _FIELDS.get(said.name)
+        if name is None or said.value is None:
             continue
-        text = str(field.value).strip()
-        if name in _MODES and text not in _MODES[name]:
-            raise BrokerError(2637, f"{field.name} is one of {', '.join(sorted(_MODES[name]))}, not {text!r}")
-        changes[name] = text.lower() in _YES if isinstance(getattr(destination, name), bool) else text
+        text = str(said.value).strip()
+        choices = _CHOICES.get(name)
+        if choices is None:
+            changes[name] = text
+        elif text.lower() in choices:
+            changes[name] = choices[text.lower()]
+        elif text.lower() != "automatic":
+            raise BrokerError(
+                2637, f"{said.name} is {_either(choices)}, not {text!r}: correct it where Destination.MQ is set"
+            )
     return destination._replace(**changes)  # type: ignore[arg-type]  # of each field's type
+
+
+def _either(choices: dict[str, object]) -> str:
+    texts = {"yes" if v is True else "no" if v is False else str(v): None for v in choices.values()}
+    return f"one of {', '.join([*texts, *(() if 'automatic' in texts else ('automatic',))])}"
 
 
 def _syncpoint(destination: _Destination, message: Message) -> bool:
@@ -195,10 +239,11 @@ def _written(message: Message, put: list[tuple[_Destination, Descriptor]], work:
     environment = copy(message.local_environment)
     mq = environment.ensure(step("WrittenDestination")).ensure(step("MQ"))
     for destination, descriptor in put:
+        answer = descriptor.correl_id if descriptor.report & PASS_CORREL_ID else descriptor.msg_id
         data = mq.add("DestinationData")
         data.add("queueName", destination.queue)
         data.add("queueManagerName", destination.queue_manager or work.queue_manager)
-        data.add("replyIdentifier", descriptor.correl_id)
+        data.add("replyIdentifier", answer)
         data.add("msgId", descriptor.msg_id)
         data.add("correlId", descriptor.correl_id)
         data.add("GroupId", descriptor.group_id)

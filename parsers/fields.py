@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from engine.errors import ParserException
@@ -16,6 +18,7 @@ from parsers.ccsid import blank, decode, encode, is_little_endian, is_single_byt
 
 _BIG: Final = {4: struct.Struct(">i"), 8: struct.Struct(">q")}
 _LITTLE: Final = {4: struct.Struct("<i"), 8: struct.Struct("<q")}
+_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,20}")
 _UTF_8: Final = 1208
 
 
@@ -25,14 +28,6 @@ class Form(NamedTuple):
     little_endian: bool
     ccsid: int
 
-    @classmethod
-    def of(cls, encoding: int, ccsid: int) -> Form:
-        """The form of a header whose data has this encoding and CCSID.
-
-        Fixed fields need a byte for a character; where the CCSID is of two bytes, headers are in UTF-8.
-        """
-        return cls(is_little_endian(encoding), ccsid if is_single_byte(ccsid) else _UTF_8)
-
     def integer(self, data: bytes | bytearray, at: int, size: int = 4) -> int:
         """The signed integer at a place."""
         number: int = (_LITTLE if self.little_endian else _BIG)[size].unpack_from(data, at)[0]
@@ -41,6 +36,15 @@ class Form(NamedTuple):
     def packed(self, number: int, size: int = 4) -> bytes:
         """The bytes of a signed integer."""
         return (_LITTLE if self.little_endian else _BIG)[size].pack(number)
+
+
+@lru_cache(maxsize=512)
+def form_of(encoding: int, ccsid: int) -> Form:
+    """The form of a header whose data has this encoding and CCSID.
+
+    Fixed fields need a byte for a character; where the CCSID is of two bytes, headers are in UTF-8.
+    """
+    return Form(is_little_endian(encoding), ccsid if is_single_byte(ccsid) else _UTF_8)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +101,7 @@ def integer(value: Value, size: int, what: str) -> int:
         number = int(value) if whole else None
     elif isinstance(value, str):
         digits = value.strip()
-        number = int(digits) if digits.lstrip("+-").isdecimal() and len(digits) < 22 else None
+        number = int(digits) if _INTEGER.fullmatch(digits) else None
     if number is None:
         raise ParserException(5010, f"{what} takes an integer, not {_shown(value)}", what)
     if not -(1 << 8 * size - 1) <= number < 1 << 8 * size - 1:

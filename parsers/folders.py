@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Final
 
 from lxml import etree
@@ -24,6 +25,7 @@ ATTRIBUTE: Final = NAME_VALUE | 0x100
 
 _XSI: Final = "http://www.w3.org/2001/XMLSchema-instance"
 _NIL: Final = f"{{{_XSI}}}nil"
+_XSI_ALONE: Final = MappingProxyType({_XSI: "xsi"})
 _BEFORE, _AFTER = f'<_ xmlns:xsi="{_XSI}">'.encode(), b"</_>"
 _PADDING: Final = b" \0\r\n\t"
 _FIRST_NAME: Final = re.compile(rb"[ \0\r\n\t]*<([^ \r\n\t/>!?<]+)[ \r\n\t/>]")
@@ -54,32 +56,51 @@ class Node(Beside):
 class Segment:
     """One length-prefixed piece of name/value data; in most there is one folder."""
 
-    __slots__ = ("_content", "_nodes", "data", "where")
+    __slots__ = ("_ccsid", "_content", "_encoding", "_nodes", "data", "offset")
 
     def __init__(self, data: bytes, ccsid: int, encoding: int, offset: int) -> None:
         self.data = data
-        self.where = f"MQRFH2.NameValueData at offset {offset}"
-        text = data if codec(ccsid).name == "utf-8" else None
-        if text is None:
-            text = decode(data, ccsid, encoding, offset=offset, what="MQRFH2.NameValueData").encode()
-        self._content = text.removeprefix(b"\xef\xbb\xbf").strip(_PADDING)
+        self._ccsid = ccsid
+        self._encoding = encoding
+        self.offset = offset
+        self._content: bytes | None = None
         self._nodes: list[Node] | None = None
+
+    @property
+    def where(self) -> str:
+        """What the piece is called in errors."""
+        return f"MQRFH2.NameValueData at offset {self.offset}"
+
+    @property
+    def content(self) -> bytes:
+        """The piece in UTF-8, without what fills it up."""
+        if self._content is None:
+            data = self.data
+            if codec(self._ccsid).name != "utf-8":
+                what = "MQRFH2.NameValueData"
+                data = decode(data, self._ccsid, self._encoding, offset=self.offset, what=what).encode()
+            self._content = data.removeprefix(b"\xef\xbb\xbf").strip(_PADDING)
+        return self._content
 
     @property
     def nodes(self) -> list[Node]:
         """The folders, read once."""
         if self._nodes is None:
-            self._nodes = [node for node in _read(self._content, self.where) if node.type & KIND != VALUE]
+            self._nodes = list(_read(self.content, self.where))
+            stray = next((node.text for node in self._nodes if node.type & KIND == VALUE), None)
+            if stray:
+                raise ParserException(5009, f"{self.where}: {stray.strip()[:40]!r} is not in a folder", "MQRFH2")
         return self._nodes
 
     def folders(self) -> list[Folder]:
         """The folders by their names; where it is plain that there is only one, nothing is read yet."""
-        if not self._content:
+        content = self.content
+        if not content:
             return []
-        found = _FIRST_NAME.match(self._content)
+        found = _FIRST_NAME.match(content)
         if found is not None:
             end = b"</" + found[1] + b">"
-            if self._content.endswith(end) and self._content.count(end) == 1:
+            if content.endswith(end) and content.count(end) == 1:
                 return [Folder(found[1].decode("utf-8", "replace"), self, 0)]
         return [Folder(node.name, self, number) for number, node in enumerate(self.nodes)]
 
@@ -141,6 +162,7 @@ class Folders(Source):
 
 @lru_cache(maxsize=1)
 def _parser() -> etree.XMLParser:
+    # collect_ids stays on: turning it off makes libxml2 load external DTDs.
     return etree.XMLParser(
         encoding="UTF-8",
         resolve_entities=False,
@@ -149,7 +171,6 @@ def _parser() -> etree.XMLParser:
         huge_tree=False,
         remove_comments=True,
         remove_pis=True,
-        collect_ids=False,
     )
 
 
@@ -165,17 +186,17 @@ def _read(content: bytes, where: str) -> tuple[Node, ...]:
         raise ParserException(
             5009, f"{where}: {problem}, in line {line}, column {column} of {content[:40]!r}", "MQRFH2"
         ) from None
-    return _children(top, where, 0)
+    return _children(top, where, 0, prefixes=b"xmlns" in content)
 
 
-def _children(element: etree._Element, where: str, depth: int) -> tuple[Node, ...]:
+def _children(element: etree._Element, where: str, depth: int, *, prefixes: bool) -> tuple[Node, ...]:
     """What stands in an element; text that is only there to space elements out does not count."""
     if depth > _DEEPEST:
         raise ParserException(5009, f"{where}: folders are nested deeper than {_DEEPEST} levels", "MQRFH2")
     found = list(_text_node(element.text, where))
     for child in element:
         if isinstance(child.tag, str):
-            found.append(_node(child, where, depth))
+            found.append(_node(child, where, depth, prefixes=prefixes))
         found += _text_node(child.tail, where)
     return tuple(found)
 
@@ -185,15 +206,8 @@ def _text_node(text: str | None, where: str) -> Iterator[Node]:
         yield Node("", VALUE, text, where)
 
 
-def _node(element: etree._Element, where: str, depth: int) -> Node:
-    names = {uri: prefix for prefix, uri in element.nsmap.items()}
-    above = element.getparent()
-    known = {} if above is None else above.nsmap
-    attributes = [
-        Node(f"xmlns:{prefix}" if prefix else "xmlns", ATTRIBUTE, uri, where)
-        for prefix, uri in element.nsmap.items()
-        if known.get(prefix) != uri
-    ]
+def _node(element: etree._Element, where: str, depth: int, *, prefixes: bool) -> Node:
+    attributes, names = _declared(element, where) if prefixes else ([], _XSI_ALONE)
     kind, nil = "", False
     for key, text in element.items():
         if key == "dt":
@@ -207,11 +221,23 @@ def _node(element: etree._Element, where: str, depth: int) -> Node:
     node = Node(name, NAME_VALUE if leaf else NAME, None, where, kind)
     if leaf and not nil:
         node.text = "".join(str(text) for text in element.itertext())
-    node.children = (*attributes, *(() if leaf else _children(element, where, depth + 1)))
+    node.children = (*attributes, *(() if leaf else _children(element, where, depth + 1, prefixes=prefixes)))
     return node
 
 
-def _prefixed(tag: str, names: dict[str, str | None]) -> str:
+def _declared(element: etree._Element, where: str) -> tuple[list[Node], dict[str, str | None]]:
+    """The namespaces that an element declares, as attributes, and the prefixes of those that it knows."""
+    above = element.getparent()
+    known = {} if above is None else above.nsmap
+    attributes = [
+        Node(f"xmlns:{prefix}" if prefix else "xmlns", ATTRIBUTE, uri, where)
+        for prefix, uri in element.nsmap.items()
+        if known.get(prefix) != uri
+    ]
+    return attributes, {uri: prefix for prefix, uri in element.nsmap.items()}
+
+
+def _prefixed(tag: str, names: Mapping[str, str | None]) -> str:
     uri, _, local = tag.removeprefix("{").rpartition("}")
     prefix = names.get(uri) if uri else None
     return f"{prefix}:{local}" if prefix else local
@@ -220,6 +246,8 @@ def _prefixed(tag: str, names: dict[str, str | None]) -> str:
 def value_of(node: Node) -> Value:
     """The value of a node as its dt attribute has it; text where there is none, or one that is not known."""
     text, kind = node.text, node.kind
+    if text is None and node.children and node.children[0].type & KIND == VALUE:
+        return node.children[0].text
     if text is None or kind not in _TYPED:
         return text
     try:
@@ -248,7 +276,10 @@ def _in_range(number: int, kind: str) -> bool:
 def render(folder: Element) -> str:
     """A folder of a tree as its text; whole numbers, floats, booleans and bytes say their type."""
     pieces: list[str] = []
-    _render(folder, pieces, 0, typed=folder.name not in _UNTYPED)
+    try:
+        _render(folder, pieces, 0, typed=folder.name not in _UNTYPED)
+    except ValueError as error:
+        raise ParserException(5010, f"MQRFH2.{folder.name}: {error}", "MQRFH2") from error
     return "".join(pieces)
 
 
@@ -260,8 +291,12 @@ def _render(element: Element, pieces: list[str], depth: int, *, typed: bool) -> 
     pieces.append(f"<{name}")
     pieces += [f" {name_of(c.name)}={quote(_text(c))}" for c in children if c.type == ATTRIBUTE]
     inner = [child for child in children if child.type != ATTRIBUTE]
-    leads = bool(inner) and inner[0].type & KIND == VALUE
-    kind, text = ("", "") if leads else _typed(element, typed=typed)
+    kind, text = _typed(element, typed=typed)
+    if inner and inner[0].type & KIND == VALUE:
+        if inner[0] is children[0]:
+            kind, text = "", None  # the element's value is that of this child
+        elif text is not None:
+            inner = inner[1:]
     if depth and not inner and text is None and element.type & KIND == NAME_VALUE:
         pieces.append(" xsi:nil='true'")
     pieces.append(f" dt={quote(kind)}>" if kind else ">")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import accumulate
 from typing import Final
 
@@ -76,12 +77,12 @@ class Layout:
 
     def open(self, portion: Portion) -> Laid:
         """The portion as a source, its StrucId, Version and lengths checked."""
-        form = fields.Form.of(portion.follow.encoding, portion.follow.ccsid)
+        form = fields.form_of(portion.follow.encoding, portion.follow.ccsid)
         data, start, left = portion.data, portion.start, portion.end - portion.start
         smallest = self.shapes[0].length
         if left < smallest:
             raise self.garbled(portion, f"is cut off: it takes {smallest} bytes and {left} are left")
-        if data[start : start + 4] != encode(self.struc_id, form.ccsid):
+        if data[start : start + 4] != _eyecatcher(self.struc_id, form.ccsid):
             found = data[start : start + 4].hex()
             raise self.garbled(portion, f"starts with X'{found}', not with {self.struc_id!r} in CCSID {form.ccsid}")
         version = form.integer(data, start + 4)
@@ -124,6 +125,16 @@ class Layout:
         """Whether a child is a field of the structure, and not something beside them."""
         return child.name in self.newest.named and not is_beside(child)
 
+    def has_changes_beside(self, element: Element, origin: Laid) -> bool:
+        """Whether anything but fields was changed, added or taken away since a structure was read."""
+        held = written(element)
+        if not held.state & RESTRUCTURED:
+            return not all(self.is_own(child) for child in changes(held, origin))
+        beside = [child for child in held if not self.is_own(child)]
+        source = whole(held)
+        came = source.rest.children(TOP) if isinstance(source, Extended) else ()
+        return [written(child).handle for child in beside] != list(came) or any(c.state & EDITED for c in beside)
+
     def refuse_stranger(self, name: str) -> None:
         """Raise where the structure has no field of that name."""
         if name not in self.newest.named:
@@ -133,11 +144,11 @@ class Layout:
     def same_form(self, element: Element, form: Form) -> Laid | None:
         """What an element was read from, where it is to be written in the same form."""
         origin = self.origin(element)
-        return origin if origin and origin.form == fields.Form.of(form.encoding, form.ccsid) else None
+        return origin if origin and origin.form == fields.form_of(form.encoding, form.ccsid) else None
 
     def fixed(self, element: Element, form: Form) -> bytearray:
         """The bytes of the fields: those that were read, with what has changed laid over them."""
-        held, own = written(element), fields.Form.of(form.encoding, form.ccsid)
+        held, own = written(element), fields.form_of(form.encoding, form.ccsid)
         origin = self.same_form(element, form)
         shape = self._chosen(held)
         fixed = bytearray()
@@ -160,7 +171,7 @@ class Layout:
         """The whole structure, its length put in."""
         length = self.newest.named.get("StrucLength")
         if length is not None:
-            own = fields.Form.of(form.encoding, form.ccsid)
+            own = fields.form_of(form.encoding, form.ccsid)
             fixed[length.at : length.at + 4] = own.packed(len(fixed) + len(rest))
         return bytes(fixed) + rest
 
@@ -178,7 +189,7 @@ class Layout:
 
     def _announce(self, fixed: bytearray, held: Element, shape: Shape, form: Form) -> None:
         """Say what follows, where the fields do not say it already."""
-        own = fields.Form.of(form.encoding, form.ccsid)
+        own = fields.form_of(form.encoding, form.ccsid)
         said, follow = fields.cut(str(value(held, "Format") or "")), form.next
         fill: dict[str, Value] = {}
         if follow is None:
@@ -327,6 +338,11 @@ def shape_of(version: int, known: tuple[Field, ...], ahead: tuple[str, ...] = ()
     leading = [placed[name] for name in ahead if name in placed]
     others = [field for field in placed.values() if field.shown and field not in leading]
     return Shape(version, ends[-1], (*leading, *others), placed)
+
+
+@lru_cache(maxsize=512)
+def _eyecatcher(struc_id: str, ccsid: int) -> bytes:
+    return encode(struc_id, ccsid)
 
 
 def whole(element: Element) -> Source | None:

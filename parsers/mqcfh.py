@@ -44,6 +44,7 @@ class MqCfh(Header):
     __slots__ = ()
     name = "MQPCF"
     formats = ("MQADMIN", "MQEVENT", "MQPCF")
+    whole = True
 
     def measure(self, portion: Portion) -> tuple[int, Follow]:
         laid, _ = _open(portion)
@@ -57,14 +58,14 @@ class MqCfh(Header):
         same: Parameters | None = None
         if LAYOUT.same_form(element, form) and isinstance(source, Extended) and isinstance(source.rest, Parameters):
             same = source.rest
-        own = fields.Form.of(form.encoding, form.ccsid)
+        own = fields.form_of(form.encoding, form.ccsid)
         parameters = [render(child, own, same) for child in element if not LAYOUT.is_own(child)]
         fixed[_COUNT_AT : _COUNT_AT + 4] = own.packed(len(parameters))
         return bytes(fixed) + b"".join(parameters)
 
 
 def _open(portion: Portion) -> tuple[Laid, Parameters]:
-    form = fields.Form.of(portion.follow.encoding, portion.follow.ccsid)
+    form = fields.form_of(portion.follow.encoding, portion.follow.ccsid)
     left = portion.end - portion.start
     if left < _LENGTH:
         raise LAYOUT.garbled(portion, f"is cut off: it takes {_LENGTH} bytes and {left} are left")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from functools import lru_cache
 from struct import Struct
 from typing import Any, Final, cast
 
 from engine.descriptor import FIELDS, LENGTHS, LITTLE_ENDIAN, UTF_8, Descriptor
+from engine.errors import BrokerError
 from engine.parser import Follow, Form, Parser, Portion, parser
 from engine.received import Received
 from engine.source import Handle, Source, Value
@@ -59,12 +61,13 @@ LAYOUT: Final = lay_out(
     ahead=("Encoding", "CodedCharSetId", "Format", "Version"),
 )
 
-# Of the bytes, all but StrucId and Version: name in a Descriptor, place in the structure.
-_PLACES: Final = tuple((FIELDS[name], field) for name, field in LAYOUT.newest.named.items() if name in FIELDS)
-_FORMAT: Final = "4si" + "".join("i" if field.kind is fields.LONG else f"{field.size}s" for _, field in _PLACES)
-_LITTLE: Final = Struct("<" + _FORMAT)
-_BIG: Final = Struct(">" + _FORMAT)
-_CHARACTERS: Final = frozenset(name for name, field in _PLACES if isinstance(Descriptor._field_defaults[name], str))
+# A Descriptor has its fields in the order of the bytes; StrucId and Version come before them.
+_NAMES: Final = {held: name for name, held in FIELDS.items()}
+_FIELDS: Final = tuple(LAYOUT.newest.named[_NAMES[held]] for held in Descriptor._fields)
+_FORMAT: Final = "4si" + "".join("i" if field.kind is fields.LONG else f"{field.size}s" for field in _FIELDS)
+_STRUCTS: Final = {True: Struct("<" + _FORMAT), False: Struct(">" + _FORMAT)}
+_OF_BYTES: Final = tuple((n, f.size) for n, f in enumerate(_FIELDS) if f.kind is fields.BYTES)
+_OF_TEXT: Final = tuple((n, f.size) for n, f in enumerate(_FIELDS) if f.kind not in {fields.BYTES, fields.LONG})
 
 
 def pack(descriptor: Descriptor, encoding: int = LITTLE_ENDIAN, ccsid: int = UTF_8) -> bytes:
@@ -73,18 +76,18 @@ def pack(descriptor: Descriptor, encoding: int = LITTLE_ENDIAN, ccsid: int = UTF
     >>> unpack(pack(Descriptor(format="MQSTR"))).format
     'MQSTR'
     """
-    form = fields.Form.of(encoding, ccsid)
-    values: list[Any] = []
-    for name, field in _PLACES:
-        held = getattr(descriptor, name)
-        if name in _CHARACTERS:
-            held = _padded(held, form, field.size, f"MQMD.{field.name}")
-        elif field.kind is fields.LONG:
-            held = fields.integer(held, 4, f"MQMD.{field.name}")
-        else:
-            held = fields.blob(held, field.size, f"MQMD.{field.name}")
-        values.append(held)
-    return (_LITTLE if form.little_endian else _BIG).pack(_padded("MD", form, 4, "StrucId"), VERSION, *values)
+    form = fields.form_of(encoding, ccsid)
+    values: list[Any] = list(descriptor)
+    try:
+        for number, size in _OF_TEXT:
+            values[number] = _padded(values[number], form, size)
+        for number, size in _OF_BYTES:
+            values[number] = fields.blob(values[number], size, "")
+        return _STRUCTS[form.little_endian].pack(_padded("MD", form, 4), VERSION, *values)
+    except (struct.error, BrokerError):
+        for field, held in zip(_FIELDS, descriptor, strict=True):
+            field.write(held, form, "MQMD")  # raises for the one that does not fit, by its name
+        raise
 
 
 def unpack(data: bytes, offset: int = 0, encoding: int = LITTLE_ENDIAN, ccsid: int = UTF_8) -> Descriptor:
@@ -94,22 +97,24 @@ def unpack(data: bytes, offset: int = 0, encoding: int = LITTLE_ENDIAN, ccsid: i
     if laid.shape.version < VERSION:
         short = laid.shape.length
         data, at = data[offset : offset + short] + pack(Descriptor(), encoding, ccsid)[short:], 0
-    values = (_LITTLE if form.little_endian else _BIG).unpack_from(data, at)[2:]
-    held: dict[str, Any] = {
-        name: _text(value, form, offset + field.at, f"MQMD.{field.name}") if name in _CHARACTERS else value
-        for (name, field), value in zip(_PLACES, values, strict=True)
-    }
-    return Descriptor(**held)
+    values = list(_STRUCTS[form.little_endian].unpack_from(data, at)[2:])
+    for number, _ in _OF_TEXT:
+        try:
+            values[number] = _text(values[number], form.ccsid)
+        except BrokerError:
+            field = _FIELDS[number]
+            decode(values[number], form.ccsid, offset=offset + field.at, what=f"MQMD.{field.name}")
+    return Descriptor._make(values)
 
 
-@lru_cache(maxsize=1024)
-def _padded(text: str, form: fields.Form, size: int, what: str) -> bytes:
-    return fields.padded(text, form, size, what)
+@lru_cache(maxsize=4096)
+def _padded(text: str, form: fields.Form, size: int) -> bytes:
+    return fields.padded(text, form, size, "")
 
 
-@lru_cache(maxsize=1024)
-def _text(data: bytes, form: fields.Form, offset: int, what: str) -> str:
-    return fields.cut(decode(data, form.ccsid, offset=offset, what=what))
+@lru_cache(maxsize=4096)
+def _text(data: bytes, ccsid: int) -> str:
+    return fields.cut(decode(data, ccsid))
 
 
 def _fact(name: str) -> Callable[[Received], Value]:
@@ -120,7 +125,7 @@ def _fact(name: str) -> Callable[[Received], Value]:
             "Version": lambda received: VERSION,
         }[name]
     held = FIELDS[name]
-    if held not in _CHARACTERS:
+    if not isinstance(Descriptor._field_defaults[held], str):
         return lambda received: cast(Value, getattr(received.descriptor, held))
     size, reads = LENGTHS[held], {"put_date": fields.as_date, "put_time": fields.as_time}.get(held)
     if reads is not None:

@@ -17,7 +17,7 @@ from engine.tree import Element
 from parsers import fields
 from parsers.ccsid import blank, decode, encode
 from parsers.fields import long
-from parsers.layout import ANNOUNCING, TOP, Beside, Extended, Laid, is_field, lay_out, whole
+from parsers.layout import ANNOUNCING, TOP, Beside, Extended, Laid, is_field, lay_out
 
 LAYOUT: Final = lay_out("MQRFH", "RFH ", (long("StrucLength"), *ANNOUNCING))
 
@@ -97,15 +97,12 @@ class MqRfh(Header):
         return Extended(laid, _Pairs(laid)), TOP
 
     def write(self, element: Element, form: Form) -> bytes:
-        fixed = LAYOUT.fixed(element, form)
-        pairs = [child for child in element if not LAYOUT.is_own(child)]
-        origin, source = LAYOUT.same_form(element, form), whole(element)
-        if origin is not None and isinstance(source, Extended) and isinstance(source.rest, _Pairs):
-            clean = [written(pair).handle for pair in pairs if not pair.state & EDITED]
-            if len(clean) == len(pairs) and clean == source.rest.pairs():
-                return LAYOUT.complete(fixed, origin.after_fields, form)
-        own = fields.Form.of(form.encoding, form.ccsid)
-        rest = encode(" ".join(map(_written, pairs)), own.ccsid, what="MQRFH.NameValueString")
+        fixed, origin = LAYOUT.fixed(element, form), LAYOUT.same_form(element, form)
+        if origin is not None and not LAYOUT.has_changes_beside(element, origin):
+            return LAYOUT.complete(fixed, origin.after_fields, form)
+        own = fields.form_of(form.encoding, form.ccsid)
+        pairs = [_written(child) for child in element if not LAYOUT.is_own(child)]
+        rest = encode(" ".join(pairs), own.ccsid, what="MQRFH.NameValueString")
         return LAYOUT.complete(fixed, rest + blank(own.ccsid) * (-len(rest) % 4), form)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
@@ -76,15 +77,19 @@ class MqRfh2(Header):
 
     def write(self, element: Element, form: Form) -> bytes:
         fixed = LAYOUT.fixed(element, form)
-        own = fields.Form.of(form.encoding, form.ccsid)
+        own = fields.form_of(form.encoding, form.ccsid)
         ccsid = own.integer(fixed, LAYOUT.newest.named["NameValueCCSID"].at)
         origin, source = LAYOUT.origin(element), whole(element)
         same: Folders | None = None
         if origin is not None and isinstance(source, Extended) and isinstance(source.rest, Folders):
             before = codec(origin.integer("NameValueCCSID"), 546 if origin.form.little_endian else 273)
             same = source.rest if before.name == codec(ccsid, form.encoding).name else None
+        if origin is not None and same is not None and not LAYOUT.has_changes_beside(element, origin):
+            kept = [segment.data for segment in same.segments]
+        else:
+            kept = _pieces(element, same, ccsid, form.encoding)
         pieces = []
-        for data in _pieces(element, same, ccsid, form.encoding):
+        for data in kept:
             pieces += [own.packed(len(data)), data]
         return LAYOUT.complete(fixed, b"".join(pieces), form)
 
@@ -107,20 +112,30 @@ def _segments(laid: Laid, encoding: int) -> list[Segment]:
 
 def _template(laid: Laid, portion: Portion) -> Template | None:
     """What the mcd folder says of the body, if there is one."""
-    encoding = portion.follow.encoding
-    if encode("<mcd", laid.integer("NameValueCCSID"), encoding) not in laid.after_fields:
+    encoding, ccsid = portion.follow.encoding, laid.integer("NameValueCCSID")
+    if encode("<mcd", ccsid, encoding) not in laid.after_fields:
         return None
-    folders = Folders(_segments(laid, encoding)).folders
-    mcd = next((folder.node for folder in folders if folder.name == "mcd"), None)
-    if mcd is None:
+    said: dict[str, str] = {}
+    for segment in _segments(laid, encoding):
+        if any(folder.name == "mcd" for folder in segment.folders()):
+            said = _said_in(segment.data, ccsid, encoding, segment.offset)
+            break
+    else:
         return None
-    said = {node.name: str(value_of(node) or "").strip() for node in mcd.children}
     domain = said.get("Msd", "")
     known = [said.get(name, "") for name in ("Set", "Type", "Fmt")]
     if domain.lower() not in _TO_INPUT_NODE:
         return Template(_named(domain), *known)
     above = portion.template
     return Template(above.domain, *(own or name for own, name in zip(known, above[1:], strict=True)))
+
+
+@lru_cache(maxsize=1024)
+def _said_in(data: bytes, ccsid: int, encoding: int, offset: int) -> dict[str, str]:
+    """What the mcd folder in a piece of name/value data says; messages of one kind say the same."""
+    nodes = Segment(data, ccsid, encoding, offset).nodes
+    mcd = next(node for node in nodes if node.name == "mcd")
+    return {node.name: str(value_of(node) or "").strip() for node in mcd.children}
 
 
 def _named(domain: str) -> str:
@@ -132,8 +147,6 @@ def _pieces(element: Element, same: Folders | None, ccsid: int, encoding: int) -
     """The name/value data of each folder; those that nobody has touched as they came."""
     folders = [child for child in element if not LAYOUT.is_own(child)]
     came = [_came_as(folder) if same is not None else None for folder in folders]
-    if same is not None and came == same.folders:
-        return [segment.data for segment in same.segments]
     pieces = []
     for folder, origin in zip(folders, came, strict=True):
         if origin is not None and len(origin.segment.folders()) == 1:

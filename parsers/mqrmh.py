@@ -92,7 +92,7 @@ class MqRmh(Header):
 
 
 def _write_blocks(fixed: bytearray, element: Element, form: Form) -> bytes:
-    own = fields.Form.of(form.encoding, form.ccsid)
+    own = fields.form_of(form.encoding, form.ccsid)
     blocks = b""
     for name in BLOCKS:
         what, field = f"MQRMH.{name}", LAYOUT.newest.named[name]

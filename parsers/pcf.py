@@ -161,10 +161,11 @@ def _structure(portion: Portion, form: fields.Form, at: int) -> Parameter:
     found, head = Parameter(kind, at), at + 12
     numbers = 4 * (kind.operator + (kind.holds == "str") + kind.many + (kind.holds in {"str", "bytes", "group"}))
     reserved = 4 if kind.width == 8 and not kind.many else 0
-    least = 12 + numbers + reserved
+    before = 12 + numbers + reserved
+    least = before + (kind.width if kind.holds == "int" and not kind.many else 0)
     if not least <= length <= left:
         raise _garbled(at, f"says it is {length} bytes long: it takes {least} at least and {left} are left")
-    found.data_at, found.end = at + least, at + length
+    found.data_at, found.end = at + before, at + length
     if kind.operator:
         found.operator, head = form.integer(data, head), head + 4
     if kind.holds == "str":
@@ -173,7 +174,7 @@ def _structure(portion: Portion, form: fields.Form, at: int) -> Parameter:
         found.count, head = form.integer(data, head), head + 4
     found.size = form.integer(data, head) if kind.holds in {"str", "bytes"} else kind.width
     taken = 0 if kind.holds == "group" else found.count * found.size
-    if found.size < 0 or not 0 <= found.count <= left or least + taken > length:
+    if found.size < 0 or not 0 <= found.count <= left or before + taken > length:
         raise _garbled(at, f"has {found.count} values of {found.size} bytes in a structure of {length}")
     return found
 

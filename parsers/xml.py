@@ -15,4 +15,5 @@ class Xml(Markup):
     name = "XML"
     type_names = kinds.GENERIC_NAMES
     valued_type = kinds.ELEMENT
+    beside = kinds.GENERIC_BESIDE
     flavour = flavour.XML

@@ -15,4 +15,5 @@ class Xmlns(Markup):
     name = "XMLNS"
     type_names = kinds.GENERIC_NAMES
     valued_type = kinds.ELEMENT
+    beside = kinds.GENERIC_BESIDE
     flavour = flavour.XMLNS

@@ -31,6 +31,7 @@ class Xmlnsc(Markup):
     name = "XMLNSC"
     type_names = kinds.COMPACT_NAMES
     valued_type = kinds.FIELD
+    beside = kinds.COMPACT_BESIDE
     flavour = flavour.XMLNSC
 
     def read(self, portion: Portion) -> tuple[Source, Handle]:

@@ -1,6 +1,10 @@
 """Options of the whole test suite."""
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("tests", deadline=None)  # a busy machine is no failure
+settings.load_profile("tests")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from io import TextIOWrapper
 from pkgutil import iter_modules
 
 from engine.cli.app import app
@@ -11,7 +13,10 @@ from engine.cli.failing import failures_shown
 
 def main() -> None:
     """Run the command that the arguments name; the process ends with its exit code."""
-    for module in iter_modules(__path__, f"{__name__}."):
-        import_module(module.name)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # what a terminal cannot show is shown by its number
+            stream.reconfigure(errors="backslashreplace")
     with failures_shown():
-        app()
+        for module in iter_modules(__path__, f"{__name__}."):
+            import_module(module.name)
+        sys.exit(app(prog_name="penstock", standalone_mode=False))

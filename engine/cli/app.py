@@ -20,9 +20,12 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text."
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError, version
 
-        typer.echo(f"penstock {version('penstock')}")
+        try:
+            typer.echo(f"penstock {version('penstock')}")
+        except PackageNotFoundError:
+            typer.echo("penstock, run from its source without being installed")
         raise typer.Exit
 
 

@@ -82,13 +82,20 @@ def _describe(
 
 def _node_text(found: dict[str, Any]) -> str:
     lines = [found["name"], f"  {found['description']}", ""]
-    lines.append(f"  terminals   {', '.join(found['inputs']) or '-'} -> {', '.join(found['outputs']) or '-'}")
+    lines += [f"  {ends:<8} {', '.join(found[ends]) or 'none'}" for ends in ("inputs", "outputs")]
     if found["properties"]:
         lines.append("  properties")
     for p in found["properties"]:
-        default = "mandatory" if p["mandatory"] else f"default {p['default']!r}"
+        default = "mandatory" if p["mandatory"] else f"default {_said(p['default'])}"
         lines += [f"    {p['name']}: {p['type']}; {default}", f"        {p['description']}"]
     return "\n".join(lines)
+
+
+def _said(default: object) -> str:
+    """A default as a flow file would say it."""
+    if isinstance(default, bool):
+        return str(default).lower()
+    return "empty" if default in ("", ()) else str(default)
 
 
 def _parser_text(found: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ import typer
 
 from engine.cli.app import Json, app
 from engine.cli.failing import existing
+from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
     from engine.desk import Letter, Passage
@@ -30,6 +32,7 @@ def run(
     ccsid: Annotated[int, typer.Option(help="The CCSID that they are written in.")] = 1208,
     encoding: Annotated[int, typer.Option(help="The MQ encoding of their numbers.")] = 546,
     format_: Annotated[str, typer.Option("--format", help="The MQ format of their first bytes, such as MQHRF2.")] = "",
+    trace: Annotated[bool, typer.Option("--trace", help="Show on stderr what Trace nodes write.")] = False,
     as_json: Json = False,
 ) -> None:
     """Send messages through a flow at this desk, and show which way they took and what came out.
@@ -46,8 +49,14 @@ def run(
     letters, count = _letters(source, descriptor)
     outbox, started = Outbox(Path(output)), time.perf_counter()
     report = _Report(loaded.qualified_name)
-    for passage in _progress(run_flow(loaded, letters, queue=queue), count):
-        report.add(passage, [(sent.queue, outbox.write(passage.name, sent)) for sent in passage.sent])
+    with _tracing(wanted=trace):
+        try:
+            for passage in _progress(run_flow(loaded, letters, queue=queue), count):
+                report.add(passage, [(sent.queue, outbox.write(passage.name, sent)) for sent in passage.sent])
+        except BaseException:
+            if report.messages:  # what was done until it went wrong, or until someone had enough of it
+                report.show(time.perf_counter() - started, as_json=as_json)
+            raise
     report.show(time.perf_counter() - started, as_json=as_json)
     raise typer.Exit(1 if report.failed else 0)
 
@@ -56,9 +65,29 @@ def _letters(source: str, descriptor: Any) -> tuple[Iterator[Letter], int]:
     from engine.desk import Letter, files_of, letters_from
 
     if source == "-":
+        if sys.stdin is None:
+            raise ConfigurationException("standard input is closed: pipe a message into it, or name a file")
         return iter([Letter("stdin", descriptor, sys.stdin.buffer.read())]), 1
     files = files_of(existing(source))
     return letters_from(files, descriptor), len(files)
+
+
+@contextmanager
+def _tracing(*, wanted: bool) -> Iterator[None]:
+    """Have the user trace on stderr while something runs."""
+    if not wanted:
+        yield
+        return
+    import logging
+
+    log, handler = logging.getLogger("penstock"), logging.StreamHandler()
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.setLevel(logging.NOTSET)
+        log.removeHandler(handler)
 
 
 def _progress(passages: Iterable[Passage], count: int) -> Iterator[Passage]:
@@ -77,19 +106,19 @@ class _Report:
 
     def __init__(self, flow: str) -> None:
         self._flow = flow
-        self._messages = 0
+        self.messages = 0
         self._wires: Counter[tuple[str, str, str]] = Counter()
         self._queues: Counter[tuple[str, str]] = Counter()
         self._shown: list[dict[str, Any]] = []
         self.failed: list[dict[str, str]] = []
 
     def add(self, passage: Passage, written: list[tuple[str, Path]]) -> None:
-        self._messages += 1
+        self.messages += 1
         self._wires.update(passage.wires)
         self._queues.update((queue, str(file.parent)) for queue, file in written)
         if passage.error is not None:
             self.failed.append({"message": passage.name, "error": explained(passage.error)})
-        if self._messages <= MOST_SHOWN:
+        if self.messages <= MOST_SHOWN:
             wires = [f"{label}.{terminal} -> {target}" for label, terminal, target in passage.wires]
             self._shown.append({"message": passage.name, "wires": wires, "files": [str(file) for _, file in written]})
 
@@ -97,15 +126,18 @@ class _Report:
         if as_json:
             typer.echo(json.dumps(self._data(seconds), indent=2))
             return
-        for shown in self._shown if self._messages <= MOST_SHOWN else ():
+        for shown in self._shown if self.messages <= MOST_SHOWN else ():
             typer.echo(shown["message"])
             for step in [*shown["wires"], *(f"=> {file}" for file in shown["files"])]:
                 typer.echo(f"    {step}")
-        typer.echo(f"{self._flow}: {self._messages} in, {sum(self._queues.values())} out, {len(self.failed)} failed")
+        typer.echo(
+            f"{self._flow}: {self.messages:,} in, {sum(self._queues.values()):,} out, {len(self.failed):,} failed"
+        )
+        width = max((len(f"{count:,}") for count in (*self._wires.values(), *self._queues.values())), default=0)
         for (label, terminal, target), count in self._wires.items():
-            typer.echo(f"  {count:>8,}  {label}.{terminal} -> {target}")
+            typer.echo(f"  {count:>{width},}  {label}.{terminal} -> {target}")
         for (queue, folder), count in sorted(self._queues.items()):
-            typer.echo(f"  {count:>8,}  on {queue}, in {folder}")
+            typer.echo(f"  {count:>{width},}  on {queue}, in {folder}")
         for failure in self.failed[:MOST_SHOWN]:
             typer.echo(f"{failure['message']}: {failure['error']}", err=True)
         if len(self.failed) > MOST_SHOWN:
@@ -114,7 +146,7 @@ class _Report:
     def _data(self, seconds: float) -> dict[str, Any]:
         return {
             "flow": self._flow,
-            "messages": self._messages,
+            "messages": self.messages,
             "seconds": round(seconds, 6),
             "wires": {f"{label}.{terminal} -> {target}": n for (label, terminal, target), n in self._wires.items()},
             "queues": {queue: {"messages": n, "directory": folder} for (queue, folder), n in self._queues.items()},

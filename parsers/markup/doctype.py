@@ -6,14 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from engine.errors import ParserException
 from parsers.markup import kinds
 from parsers.markup.item import Item
+from parsers.markup.text import Unwritable, check, comment, instruction, name_of
 
 if TYPE_CHECKING:
     from engine.tree import Element
-
-MAX_EXPANSION: Final = 1_000_000
 
 _QUOTED: Final = r"""(?:"[^"]*"|'[^']*')"""
 _EXTERNAL: Final = re.compile(
@@ -30,8 +28,7 @@ _DEFINITION: Final = re.compile(
     rf"(?:(?P<default>\#REQUIRED|\#IMPLIED)|(?P<fixed>\#FIXED\s+)?(?P<value>{_QUOTED}))\s*",
     re.DOTALL,
 )
-_REFERENCE: Final = re.compile(r"&(#x[0-9a-fA-F]+|#[0-9]+|[^;&\s]+);")
-_PREDEFINED: Final = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
+_NOTATION: Final = re.compile(r"\s+NDATA\s+(\S+)\s*")
 
 
 def read_doctype(text: str) -> Item:
@@ -42,11 +39,7 @@ def read_doctype(text: str) -> Item:
     children = []
     if external := _EXTERNAL.match(text, at):
         at = external.end()
-        if (public := external["public"]) is not None:
-            children.append(Item(kinds.PUBLIC_ID, "PublicId", public[1:-1]))
-        system = external["system"] or external["only"]
-        if system is not None:
-            children.append(Item(kinds.SYSTEM_ID, "SystemId", system[1:-1]))
+        children += _external_ids(external)
     subset = text.find("[", at)
     if subset >= 0:
         inside = text[subset + 1 : text.rindex("]")]
@@ -60,8 +53,8 @@ def _declarations(text: str) -> Iterator[Item]:
             case "comment":
                 yield Item(kinds.DOCTYPE_COMMENT, "", found["comment"][4:-3])
             case "instruction":
-                target, _, rest = found["instruction"][2:-2].partition(" ")
-                yield Item(kinds.DOCTYPE_INSTRUCTION, target, rest)
+                target, *rest = found["instruction"][2:-2].split(None, 1)
+                yield Item(kinds.DOCTYPE_INSTRUCTION, target, rest[0] if rest else None)
             case "space":
                 yield Item(kinds.DOCTYPE_WHITE_SPACE, "", found["space"])
             case "reference":
@@ -75,8 +68,8 @@ def _declared(kind: str, rest: str) -> Item:
         case "ENTITY":
             return _entity(rest)
         case "NOTATION":
-            name, _, more = rest.partition(" ")
-            return Item(kinds.NOTATION_DECL, name, None, tuple(_external_ids(more)))
+            name, *more = rest.split(None, 1)
+            return Item(kinds.NOTATION_DECL, name, None, tuple(_external_ids(_EXTERNAL.match("".join(more)))))
         case "ELEMENT":
             name, *content = rest.split(None, 1)
             return Item(kinds.ELEMENT_DEF, name, content[0] if content else "")
@@ -85,8 +78,7 @@ def _declared(kind: str, rest: str) -> Item:
             return Item(kinds.ATTRIBUTE_LIST, name, None, tuple(_definitions(definitions[0] if definitions else "")))
 
 
-def _external_ids(text: str) -> list[Item]:
-    found = _EXTERNAL.match(text)
+def _external_ids(found: re.Match[str] | None) -> list[Item]:
     if found is None:
         return []
     ids = []
@@ -100,15 +92,15 @@ def _external_ids(text: str) -> list[Item]:
 
 def _entity(rest: str) -> Item:
     parameter = rest.startswith("%")
-    name, _, more = rest.lstrip("% \t\r\n").partition(" ")
-    more = more.strip()
+    name, *others = rest.lstrip("% \t\r\n").split(None, 1)
+    more = "".join(others).strip()
     if more[:1] in {'"', "'"}:
         kind = kinds.PARAMETER_ENTITY_DECL if parameter else kinds.ENTITY_DECL
         return Item(kind, name, None, (Item(kinds.ENTITY_VALUE, "EntityDeclValue", more[1:-1]),))
-    ids = _external_ids(more)
-    _, unparsed, notation = more.rpartition("NDATA")
-    if unparsed:
-        ids.append(Item(kinds.NOTATION_REFERENCE, "NotationReference", notation.strip()))
+    external = _EXTERNAL.match(more)
+    ids = _external_ids(external)
+    if external is not None and (notation := _NOTATION.match(more, external.end())) is not None:
+        ids.append(Item(kinds.NOTATION_REFERENCE, "NotationReference", notation[1]))
         return Item(kinds.UNPARSED_ENTITY_DECL, name, None, tuple(ids))
     kind = kinds.EXTERNAL_PARAMETER_ENTITY_DECL if parameter else kinds.EXTERNAL_ENTITY_DECL
     return Item(kind, name, None, tuple(ids))
@@ -125,49 +117,15 @@ def _definitions(text: str) -> Iterator[Item]:
         yield Item(kinds.ATTRIBUTE_DEF, found["name"], None, tuple(parts))
 
 
-def entities(doctype: Item | None) -> dict[str, str]:
-    """The internal general entities that a document type declares."""
-    subset = [] if doctype is None else [i for part in doctype.children for i in part.children]
-    return {item.name: item.children[0].value or "" for item in reversed(subset) if item.type == kinds.ENTITY_DECL}
-
-
-def expand(name: str, known: dict[str, str], *, open_: tuple[str, ...] = (), room: int = MAX_EXPANSION) -> str:
-    """The text that an entity stands for; one that refers to itself or grows without end is an error.
-
-    >>> expand("both", {"one": "1", "both": "&one;&#43;&one;"})
-    '1+1'
-    """
-    if name in open_:
-        raise ParserException(5009, f"the entity {name} refers to itself")
-    pieces, at = [], 0
-    text = known.get(name, "")
-    for found in _REFERENCE.finditer(text):
-        inner = _referred(found[1], known, (*open_, name), room)
-        pieces += [text[at : found.start()], inner]
-        at = found.end()
-        room -= len(inner) + 1
-        if room < 0:
-            raise ParserException(5009, f"the entity {name} expands to more than {MAX_EXPANSION} characters")
-    return "".join([*pieces, text[at:]])
-
-
-def _referred(name: str, known: dict[str, str], open_: tuple[str, ...], room: int) -> str:
-    if name.startswith("#x"):
-        return chr(int(name[2:], 16))
-    if name.startswith("#"):
-        return chr(int(name[1:]))
-    return _PREDEFINED[name] if name in _PREDEFINED else expand(name, known, open_=open_, room=room)
-
-
 def render_entities(element: Element) -> str:
     """The text of a document type declaration from XMLNSC's tree, which knows entities alone."""
-    subset = "".join(f"<!ENTITY {child.name} {_quote(child.value)}>" for child in element)
-    return f"<!DOCTYPE {element.name}{f' [{subset}]' if subset else ''}>"
+    subset = "".join(f"<!ENTITY {name_of(child.name)} {_quote(child.value)}>" for child in element)
+    return f"<!DOCTYPE {name_of(element.name)}{f' [{subset}]' if subset else ''}>"
 
 
 def render_doctype(element: Element) -> str:
     """The text of a document type declaration from its tree."""
-    name = element.name
+    name = name_of(element.name)
     ids, subset = [], ""
     for part in element:
         match part.type:
@@ -189,38 +147,46 @@ def _render_ids(ids: list[Element]) -> str:
 
 def _render(item: Element) -> str:
     value = "" if item.value is None else str(item.value)
+    check(value)
     parts = list(item)
     match item.type:
         case kinds.DOCTYPE_COMMENT:
-            return f"<!--{value}-->"
+            return comment(value)
         case kinds.DOCTYPE_INSTRUCTION:
-            return f"<?{item.name} {value}?>"
+            return instruction(item.name, value)
         case kinds.DOCTYPE_WHITE_SPACE | kinds.ENTITY_REFERENCE_START:
             return value
         case kinds.ELEMENT_DEF:
-            return f"<!ELEMENT {item.name} {value}>"
+            return f"<!ELEMENT {name_of(item.name)} {value}>"
         case kinds.ATTRIBUTE_LIST:
-            return f"<!ATTLIST {item.name} {' '.join(map(_render_definition, parts))}>"
+            return f"<!ATTLIST {name_of(item.name)} {' '.join(map(_render_definition, parts))}>"
         case kinds.NOTATION_DECL:
-            return f"<!NOTATION {item.name}{_render_ids(parts)}>"
+            return f"<!NOTATION {name_of(item.name)}{_render_ids(parts)}>"
         case _:
             return _render_entity(item, parts)
 
 
 def _render_definition(definition: Element) -> str:
     parts = [_quote(p.value) if p.type == kinds.ATTRIBUTE_DEF_VALUE else str(p.value) for p in definition]
-    return " ".join([definition.name, *parts])
+    return " ".join([name_of(definition.name), *parts])
 
 
 def _render_entity(item: Element, parts: list[Element]) -> str:
     percent = "% " if item.type in {kinds.PARAMETER_ENTITY_DECL, kinds.EXTERNAL_PARAMETER_ENTITY_DECL} else ""
     value = next((part for part in parts if part.type == kinds.ENTITY_VALUE), None)
     if value is not None:
-        return f"<!ENTITY {percent}{item.name} {_quote(value.value)}>"
+        return f"<!ENTITY {percent}{name_of(item.name)} {_quote(value.value)}>"
     notation = next((f" NDATA {part.value}" for part in parts if part.type == kinds.NOTATION_REFERENCE), "")
-    return f"<!ENTITY {percent}{item.name}{_render_ids(parts)}{notation}>"
+    return f"<!ENTITY {percent}{name_of(item.name)}{_render_ids(parts)}{notation}>"
 
 
 def _quote(value: object) -> str:
     text = "" if value is None else str(value)
-    return f"'{text}'" if '"' in text else f'"{text}"'
+    check(text)
+    if '"' not in text:
+        return f'"{text}"'
+    if "'" in text:
+        raise Unwritable(
+            f"a DTD cannot hold both kinds of quotes in {text[:40]!r}: write one of them as &#34; or &#39;"
+        )
+    return f"'{text}'"

@@ -9,11 +9,13 @@ from lxml import etree
 
 from engine.source import EXPAND, Handle, Source, Value
 from engine.tree import Element
-from parsers.markup import doctype, kinds
+from parsers.markup import kinds
+from parsers.markup.entities import expand
 from parsers.markup.flavour import Flavour
 from parsers.markup.item import Item
 from parsers.markup.kinds import Kind
 from parsers.markup.prolog import Prolog
+from parsers.markup.sections import pieces_of
 
 if TYPE_CHECKING:
     from engine.step import Step
@@ -21,29 +23,45 @@ if TYPE_CHECKING:
 XMLNS_URI: Final = "http://www.w3.org/2000/xmlns/"
 XML_URI: Final = "http://www.w3.org/XML/1998/namespace"
 _NIL: Final = "{http://www.w3.org/2001/XMLSchema-instance}nil"
+_CROWD: Final = 100
 _EXACT: Final = 0xFFFFFFFF
 
 # A handle is an lxml node, an Item, or a tuple (node, what, key) for what lxml keeps in a node's fields.
 TOP: Final = ("", Kind.PART, "")
-_MIXED: Final = etree.XPath(
-    "boolean(//text()/following-sibling::*) or boolean(//text()/preceding-sibling::*)", smart_strings=False
+_MIXED: Final = etree.XPath("boolean(//*[*]/text())", smart_strings=False)
+_MIXED_QUICKLY: Final = (
+    etree.XPath(  # in a document without mixed content; what it finds costs the square of its number
+        "boolean(//text()/following-sibling::*[1]) or boolean(//text()/preceding-sibling::*[1])", smart_strings=False
+    )
 )
+_QUICK_SIZE: Final = 70_000
+_WRITTEN_NAME: Final = etree.XPath("name(@*[$number])", smart_strings=False)
 
 
 class Document(Source):
     """One parsed document; the flavour says which of its parts the tree shows, and as what.
 
     `spaced` says that it declares namespaces; `attributed`, that it may have attributes; `instructed`, that it may
-    have processing instructions; `cdata`, CDATA sections. Where they do not apply, a child is found by name alone.
+    have processing instructions; `cdata`, CDATA sections; `declared`, that a document type may bring in any of these.
+    Where they do not apply, a child is found by name alone. In a `_bare` one, all that a node holds are elements.
+
+    libxml2 does not keep where namespace declarations stand among attributes: in the tree they come first. Elements
+    without content have the value '' in all domains, as XMLNSC has it. What an entity stands for shows between
+    EntityReferenceStart and -End; one that is external, or declared by way of a parameter entity, stands for nothing.
     """
 
     __slots__ = (
         "_alone",
+        "_bare",
+        "_crowded",
         "_data",
         "_direct",
+        "_expansions",
+        "_size",
         "_untangled",
         "attributed",
         "cdata",
+        "declared",
         "flavour",
         "instructed",
         "prolog",
@@ -55,31 +73,41 @@ class Document(Source):
         self.root = root
         self.flavour = flavour
         self.prolog = prolog
-        self.attributed = b"=" in data
-        self.spaced = self.attributed and b"xmlns" in data
+        declared = self.declared = bool(prolog.doctype)
+        self.attributed = declared or b"=" in data
+        self.spaced = declared or (self.attributed and b"xmlns" in data)
         self.instructed = flavour.keep.instructions and b"?" in data
-        self.cdata = b"!" in data and b"<![CDATA[" in data
+        self.cdata = declared or (b"!" in data and b"<![CDATA[" in data)
         self._data = b"" if flavour.compact else data
-        self._alone = not prolog.items and root.getnext() is None
+        self._size = len(data)
+        self._alone = root.getnext() is None and root.getprevious() is None
         self._direct = not self.spaced and not self.instructed
+        self._bare = not (declared or flavour.keep.comments or flavour.keep.instructions)
         self._untangled = flavour.mixed
+        self._crowded: dict[etree._Element, dict[str, str]] = {}
+        self._expansions: dict[str, tuple[Item, ...]] = {}
 
     # What Source asks for
 
     def value(self, handle: Handle) -> Value:
         kind = handle.__class__
         if kind is tuple:
-            return _field_value(*handle)
+            crowd = self._crowded.get(handle[0]) if handle[1] is Kind.NAMESPACE else None
+            return _field_value(*handle) if crowd is None else crowd[handle[2]]
         if kind is Item:
             return handle.value
         text: str | None = handle.text
         if not self.flavour.compact:
+            if text and self.cdata and kind is etree._Element:
+                return self._leading(handle, text)
             return text if text is not None or len(handle) or kind is not etree._Element else ""
         if len(handle) == 0:
             if text is None:
                 return None if self.attributed and handle.get(_NIL) in {"true", "1"} else ""
             return text
-        return None if kind is etree._Element and _has_elements(handle) else _whole_text(handle)
+        if not self._bare and not _has_elements(handle):
+            return _whole_text(handle)
+        return self._leading(handle, text) if text and self.flavour.mixed else None
 
     def children(self, handle: Handle) -> Iterable[Handle]:
         kind = handle.__class__
@@ -96,7 +124,7 @@ class Document(Source):
         if kind is tuple:
             return self._field(handle, parent)
         if kind is Item:
-            return Element(handle.name, "", handle.type, self, handle, parent)
+            return Element(handle.name, handle.namespace, handle.type, self, handle, parent)
         tag = handle.tag
         if tag.__class__ is not str:
             return self._annotation(handle, parent)
@@ -105,14 +133,14 @@ class Document(Source):
             if not self.flavour.spaces:
                 tag = qualified(handle)
             elif tag[0] == "{":
-                namespace, _, tag = tag[1:].partition("}")
+                namespace, _, tag = tag[1:].rpartition("}")
         return Element(
             tag, namespace, self._type(handle) if self.flavour.compact else kinds.ELEMENT, self, handle, parent
         )
 
     def first(self, handle: Handle, wanted: Step) -> Handle:
         if self._direct and not self.attributed and not wanted.types and handle.__class__ is etree._Element:
-            return next(handle.iterchildren(wanted.clark), None) if wanted.name is not None else EXPAND
+            return next(handle.iterchildren(wanted.clark), None) if wanted.plain else EXPAND
         if handle.__class__ is not etree._Element:
             return self._first_on_top(wanted) if handle is TOP else EXPAND
         attributes = elements = True
@@ -147,14 +175,15 @@ class Document(Source):
     @property
     def trailing(self) -> str:
         """The blanks behind the document's last mark."""
-        return self._data[self._data.rfind(b">") + 1 :].decode("utf-8", "replace")
+        data = self._data
+        return "" if data.endswith(b">") else data[data.rfind(b">") + 1 :].decode("utf-8", "replace")
 
     def untangle(self) -> None:
         """Before the first change is written: text beside elements goes, where the domain does not show it."""
         if self._untangled:
             return
         self._untangled = True
-        if _MIXED(self.root):
+        if (_MIXED_QUICKLY if self._size <= _QUICK_SIZE else _MIXED)(self.root):
             for node in self.root.iter(etree.Element):
                 if _has_elements(node):
                     node.text = None
@@ -165,10 +194,10 @@ class Document(Source):
 
     def _by_name(self, wanted: Step) -> bool:
         """Whether the children that a step matches are the elements and the attribute of its Clark name."""
-        if wanted.name is None or self.instructed:
+        if not wanted.plain or self.instructed or (self.declared and not self.flavour.compact):
             return False
         if self._direct:
-            return True
+            return self.flavour.spaces or (not wanted.namespace and ":" not in wanted.name)
         return self.flavour.spaces and wanted.name != "xmlns" and wanted.namespace not in {None, XMLNS_URI}
 
     def _only(self, wanted: Step) -> tuple[bool, bool]:
@@ -179,9 +208,10 @@ class Document(Source):
         return type_ == self.flavour.attribute, type_ == kinds.ELEMENT and not self.flavour.compact
 
     def _first_on_top(self, wanted: Step) -> Handle:
-        if not self._alone or wanted.types or wanted.namespace is None or wanted.name is None:
+        if not self._alone or wanted.types or wanted.namespace is None or (self.spaced and not self.flavour.spaces):
             return EXPAND
-        if self.spaced and not self.flavour.spaces:
+        items = self.prolog.items
+        if not wanted.plain or (items and any(item.name == wanted.name for item in items)):
             return EXPAND
         root = self.root
         return root if root.tag == wanted.clark else None
@@ -202,56 +232,60 @@ class Document(Source):
     def _inside(self, node: etree._Element) -> Iterator[Handle]:
         flavour = self.flavour
         if self.spaced:
-            for prefix in own_prefixes(node):
+            declared = own_declarations(node)
+            if len(declared) > _CROWD:  # lxml goes through all of them for each
+                self._crowded[node] = declared
+            for prefix in declared:
                 yield node, Kind.NAMESPACE, prefix
         if self.attributed:
             for key in node.attrib:
                 yield node, Kind.ATTRIBUTE, key
         texts = not flavour.compact or (flavour.mixed and _has_elements(node))
-        if texts and node.text:
+        if texts and node.text is not None:
             yield from self._texts(node, Kind.TEXT, node.text)
         for child in node:
             if child.__class__ is etree._Entity:
                 yield from self._referred(child)
             else:
                 yield child
-            if texts and child.tail:
+            if texts and child.tail is not None:
                 yield from self._texts(child, Kind.TAIL, child.tail)
 
     def _texts(self, node: etree._Element, where: Kind, text: str) -> Iterator[Handle]:
         """The text in front of a node's children (Kind.TEXT) or behind the node (Kind.TAIL), by CDATA sections."""
-        if self.cdata:
-            pieces = _sections(node, where)
-            if "]]>" in pieces or "<![CDATA[" in pieces:
-                yield from self._section_items(pieces)
-                return
-        yield node, where, text
+        pieces = pieces_of(node, text, tail=where is Kind.TAIL) if self.cdata else ()
+        if not any(section for section, _ in pieces):
+            yield node, where, text
+            return
+        for section, piece in pieces:
+            yield Item(self.flavour.cdata if section else self.flavour.text, "", piece)
 
-    def _section_items(self, raw: str) -> Iterator[Item]:
-        while raw:
-            head, section, rest = raw.partition("<![CDATA[")
-            if head:
-                yield Item(self.flavour.text, "", _unescape(head))
-            if section:
-                inside, _, rest = rest.partition("]]>")
-                yield Item(self.flavour.cdata, "", inside)
-            raw = rest
+    def _leading(self, node: etree._Element, text: str) -> str:
+        """The first of the values into which text in front of a node's children is cut by CDATA sections."""
+        pieces = pieces_of(node, text, tail=False) if self.cdata else ()
+        return pieces[0][1] if pieces else text
 
     def _referred(self, node: etree._Element) -> Iterator[Item]:
-        name = node.name  # type: ignore[attr-defined]  # an entity
+        name: str = node.name  # type: ignore[attr-defined]  # an entity
+        expansion = self._expansions.get(name)
+        if expansion is None:
+            expansion = self._expansions[name] = expand(name, self.prolog.doctype)
         yield Item(kinds.ENTITY_REFERENCE_START, "", name)
-        known = doctype.entities(self.prolog.document_type)
-        yield Item(kinds.CONTENT, "", doctype.expand(name, known))
+        for item in expansion:
+            yield item.again()
         yield Item(kinds.ENTITY_REFERENCE_END, "", name)
 
     # How it names things
 
     def _type(self, node: etree._Element) -> int:
-        if len(node) and _has_elements(node):
+        if len(node) and (self._bare or _has_elements(node)):
             return kinds.FOLDER
-        if self.cdata and node.text and "<![CDATA[" in etree.tostring(node, encoding="unicode", with_tail=False):
+        if not self.cdata or not node.text:
+            return kinds.FIELD
+        sections = {section for section, _ in pieces_of(node, node.text, tail=False)}
+        if sections == {True} and not any(child.tail for child in node):
             return kinds.CDATA_FIELD
-        return kinds.FIELD
+        return kinds.HYBRID_FIELD if True in sections else kinds.FIELD
 
     def _field(self, handle: Handle, parent: Element) -> Element:
         node, kind, key = handle
@@ -261,7 +295,7 @@ class Document(Source):
                 return Element(
                     _prefixed(node, key) if key[0] == "{" else key, "", flavour.attribute, self, handle, parent
                 )
-            namespace, _, name = key[1:].partition("}") if key[0] == "{" else ("", "", key)
+            namespace, _, name = key[1:].rpartition("}") if key[0] == "{" else ("", "", key)
             return Element(name, namespace, flavour.attribute, self, handle, parent)
         if kind is Kind.NAMESPACE:
             if not flavour.spaces:
@@ -279,15 +313,18 @@ class Document(Source):
 
 def qualified(node: etree._Element) -> str:
     """The name of an element as the document writes it, with its prefix."""
-    name = etree.QName(node).localname
+    name = node.tag.rpartition("}")[2]
     return f"{node.prefix}:{name}" if node.prefix else name
 
 
-def own_prefixes(node: etree._Element) -> list[str]:
-    """The prefixes that an element declares itself; the default namespace's is empty."""
-    above = node.getparent()
-    known = {} if above is None else above.nsmap
-    return [prefix or "" for prefix, uri in node.nsmap.items() if known.get(prefix) != uri]
+def own_declarations(node: etree._Element) -> dict[str, str]:
+    """The prefixes that an element declares itself, with their namespaces; the default namespace's prefix is empty."""
+    declared: dict[str, str] = {}
+    for event, what in etree.iterwalk(node, events=("start-ns", "start")):
+        if event == "start":
+            break
+        declared[what[0]] = what[1]
+    return declared
 
 
 def compact_declaration(declaration: Item) -> Item:
@@ -300,10 +337,13 @@ def compact_declaration(declaration: Item) -> Item:
 
 
 def _prefixed(node: etree._Element, key: str) -> str:
-    namespace, _, name = key[1:].partition("}")
+    namespace, _, name = key[1:].rpartition("}")
     if namespace == XML_URI:
         return f"xml:{name}"
-    return next(f"{prefix}:{name}" for prefix, uri in node.nsmap.items() if uri == namespace and prefix)
+    prefixes = [prefix for prefix, uri in node.nsmap.items() if uri == namespace and prefix]
+    if len(prefixes) > 1:
+        return str(_WRITTEN_NAME(node, number=list(node.attrib).index(key) + 1))
+    return f"{prefixes[0]}:{name}"
 
 
 def _field_value(node: etree._Element, kind: Kind, key: str) -> str | None:
@@ -311,7 +351,7 @@ def _field_value(node: etree._Element, kind: Kind, key: str) -> str | None:
         case Kind.ATTRIBUTE:
             return node.get(key)
         case Kind.NAMESPACE:
-            return node.nsmap[key or None]
+            return node.nsmap[key or None] or ""
         case Kind.TEXT:
             return node.text
         case Kind.TAIL:
@@ -321,25 +361,8 @@ def _field_value(node: etree._Element, kind: Kind, key: str) -> str | None:
 
 
 def _has_elements(node: etree._Element) -> bool:
-    return any(True for _ in node.iterchildren(etree.Element))
+    return next(node.iterchildren(etree.Element), None) is not None
 
 
 def _whole_text(node: etree._Element) -> str:
     return (node.text or "") + "".join(child.tail or "" for child in node)
-
-
-def _sections(node: etree._Element, where: Kind) -> str:
-    """Text as it is written, with its CDATA sections; lxml tells the text alone."""
-    alone = etree.tostring(node, encoding="unicode", with_tail=False)
-    if where is Kind.TAIL:
-        return etree.tostring(node, encoding="unicode")[len(alone) :]
-    start = at = alone.index(">") + 1
-    while alone.startswith("<![CDATA[", at) or alone[at] != "<":
-        at = alone.index("]]>", at) + 3 if alone.startswith("<![CDATA[", at) else alone.index("<", at)
-    return alone[start:at]
-
-
-def _unescape(text: str) -> str:
-    for entity, character in (("&lt;", "<"), ("&gt;", ">"), ("&#13;", "\r"), ("&amp;", "&")):
-        text = text.replace(entity, character)
-    return text

@@ -10,6 +10,7 @@ from engine.sharing import written
 from engine.source import Handle, Source
 from parsers.ccsid import codec
 from parsers.markup.document import TOP, Document
+from parsers.markup.encoding import encode, name_of_codec
 from parsers.markup.flavour import Flavour
 from parsers.markup.prolog import read_prolog
 from parsers.markup.reading import read_document
@@ -17,8 +18,6 @@ from parsers.markup.writing import Writer
 
 if TYPE_CHECKING:
     from engine.tree import Element
-
-_BLANK: Final = b" \t\r\n\0"
 
 
 class Nothing(Source):
@@ -38,27 +37,23 @@ _NOTHING: Final = Nothing()
 
 def read_markup(portion: Portion, flavour: Flavour) -> tuple[Source, Handle]:
     """Read a document lazily; a body of nothing but blanks has no document."""
-    if portion.end - portion.start < 8 and not portion.bytes.strip(_BLANK):
+    read = read_document(portion, flavour.keep, spaces=flavour.spaces)
+    if read is None:
         return _NOTHING, None
-    root, data = read_document(portion, flavour.keep)
-    return Document(root, data, flavour, read_prolog(data)), TOP
+    return Document(read.root, read.data, flavour, read_prolog(read.data, read.encoding)), TOP
 
 
 def write_markup(element: Element, form: Form, flavour: Flavour) -> bytes:
-    """The bytes of a document; characters that the CCSID lacks are written as references."""
+    """The bytes of a document; characters that the CCSID lacks are written as references.
+
+    A declaration that was read names the new encoding where the document is written in another CCSID; it is left
+    alone otherwise, whatever it says, and so is one that the flow has written.
+    """
     info = codec(form.ccsid, form.encoding)
-    held = written(element)
-    part = held.source
+    part = written(element).source
     recoded = isinstance(part, Part) and part.portion.follow.ccsid != form.ccsid
-    text = Writer(flavour, form.ccsid).body(element, _iana(info.name) if recoded else "")
-    return info.encode(text, "xmlcharrefreplace")[0]
-
-
-def _iana(name: str) -> str:
-    """The name by which an XML declaration calls a codec."""
-    if name.startswith("cp125"):
-        return f"windows-{name[2:]}"
-    return f"IBM{name[2:]}" if name.startswith("cp") else name.upper().replace("ISO8859", "ISO-8859")
+    text = Writer(flavour, form.ccsid).body(element, name_of_codec(info.name) if recoded else "")
+    return encode(text.removeprefix("\ufeff") if recoded else text, info, form.ccsid)
 
 
 class Markup(Parser):

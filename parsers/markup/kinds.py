@@ -113,6 +113,7 @@ GENERIC_NAMES: Final[Mapping[int, str]] = MappingProxyType(
     }
 )
 
+GENERIC_BESIDE: Final = frozenset({ATTRIBUTE, NAMESPACE_DECL})
 _GENERIC_KINDS: Final = {
     CONTENT: Kind.TEXT,
     CDATA_SECTION: Kind.CDATA,
@@ -176,6 +177,7 @@ COMPACT_NAMES: Final[Mapping[int, str]] = MappingProxyType(
     }
 )
 
+COMPACT_BESIDE: Final = frozenset({COMPACT_ATTRIBUTE, SINGLE_ATTRIBUTE, COMPACT_NAMESPACE, SINGLE_NAMESPACE})
 _COMPACT_KINDS: Final = {
     DOCUMENT_TYPE: Kind.DOCTYPE,
     XML_DECLARATION: Kind.DECLARATION,

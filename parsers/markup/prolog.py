@@ -11,54 +11,59 @@ from parsers.markup.item import Item
 
 _TOKEN: Final = re.compile(
     r"(?P<declaration><\?xml\s.*?\?>)|(?P<instruction><\?.*?\?>)|<!--(?P<comment>.*?)-->|(?P<space>\s+)"
-    r"""|(?P<doctype><!DOCTYPE(?:"[^"]*"|'[^']*'|[^\["'>])*(?:\[(?:"[^"]*"|'[^']*'|<!--.*?-->|<\?.*?\?>|[^\]"'<]|<)*\]\s*)?>)""",
+    r"""|(?P<doctype><!DOCTYPE(?>[^"'\[>]|"[^"]*"|'[^']*')*+(?>\[(?>"[^"]*"|'[^']*'|<!--.*?-->|<\?.*?\?>|[^\]"'])*+\]\s*+)?+>)""",
     re.DOTALL,
 )
 _PSEUDO: Final = re.compile(r"""(version|encoding|standalone)\s*=\s*["']([^"']*)["']""")
-_ENCODING: Final = re.compile(r"""(\sencoding\s*=\s*)(["'])([^"']*)\2""")
+_DECLARED: Final = re.compile(r"""(\ufeff?<\?xml\s[^?>]*?\sencoding\s*=\s*)(["'])[^"']*\2""")
+_MARK: Final = "\ufeff"
 
 
 class Prolog:
-    """The text before the root element, and what is in it."""
+    """The text before the root element, and what is in it; a byte order mark is part of the text."""
 
-    __slots__ = ("items", "text")
+    __slots__ = ("doctype", "items", "text")
 
-    def __init__(self, text: str, items: tuple[Item, ...]) -> None:
+    def __init__(self, text: str, items: tuple[Item, ...], doctype: str = "") -> None:
         self.text = text
         self.items = items
+        self.doctype = doctype
+
+    @property
+    def mark(self) -> str:
+        """The byte order mark, or nothing."""
+        return self.text[:1] if self.text[:1] == _MARK else ""
 
     @property
     def declaration(self) -> Item | None:
         """The XML declaration."""
         return next((item for item in self.items if item.type == kinds.XML_DECL), None)
 
-    @property
-    def document_type(self) -> Item | None:
-        """The document type declaration."""
-        return next((item for item in self.items if item.type == kinds.DOCTYPE_DECL), None)
-
     def announcing(self, encoding: str) -> str:
-        """The prolog's text, naming another encoding where it names one."""
-        head, separator, rest = self.text.partition("?>")
-        if not separator or not head.lstrip("\ufeff").startswith("<?xml"):
-            return self.text
-        return _ENCODING.sub(rf"\g<1>\g<2>{encoding}\g<2>", head) + separator + rest
+        """The prolog's text, naming another encoding where it names one.
+
+        >>> read_prolog(b"<?xml version='1.0' encoding='IBM500'?><a/>").announcing("UTF-8")
+        "<?xml version='1.0' encoding='UTF-8'?>"
+        """
+        return _DECLARED.sub(rf"\g<1>\g<2>{encoding}\g<2>", self.text, count=1)
 
 
 NO_PROLOG: Final = Prolog("", ())
 
 
-def read_prolog(data: bytes) -> Prolog:
-    """The prolog of a well-formed document in UTF-8 or another encoding that extends ASCII."""
+def read_prolog(data: bytes, encoding: str = "utf-8") -> Prolog:
+    """The prolog of a well-formed document."""
     second = data[1:2]
     if data[:1] == b"<" and second not in {b"?", b"!"}:
         return NO_PROLOG
-    text = data.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
-    at, items = 0, []
+    text = data.decode(encoding)
+    start = at = int(text.startswith(_MARK))
+    items, doctype = [], ""
     while (token := _TOKEN.match(text, at)) is not None:
         items.append(_item(token))
+        doctype = doctype or token["doctype"] or ""
         at = token.end()
-    return Prolog(text[:at], tuple(items))
+    return Prolog(text[:at], tuple(items), doctype) if at > start or start else NO_PROLOG
 
 
 def _item(token: re.Match[str]) -> Item:
@@ -67,8 +72,8 @@ def _item(token: re.Match[str]) -> Item:
         case "declaration":
             return read_declaration(text)
         case "instruction":
-            target, _, rest = text[2:-2].partition(" ")
-            return Item(kinds.INSTRUCTION, target, rest.lstrip())
+            target, *rest = text[2:-2].split(None, 1)
+            return Item(kinds.INSTRUCTION, target, rest[0] if rest else None)
         case "comment":
             return Item(kinds.COMMENT, "", text)
         case "space":

@@ -3,96 +3,201 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 from lxml import etree
 
-from engine.errors import Insert, ParserException
-from parsers.ccsid import decode
+from engine.errors import ConversionException, Insert, ParserException
+from parsers.ccsid import codec, decode
 
 if TYPE_CHECKING:
     from engine.parser import Portion
     from parsers.markup.flavour import Retention
 
 MAX_DEPTH: Final = 512
-_UNDERSTOOD: Final = {1208: "UTF-8", 819: "ISO-8859-1"}
-_TOO_DEEP: Final = etree.XPath("boolean(" + "/*" * (MAX_DEPTH + 1) + ")", smart_strings=False)
+_UNDERSTOOD: Final = {1208: "utf-8", 819: "iso-8859-1"}
+_TOO_DEEP: Final = etree.XPath("/*" * (MAX_DEPTH + 1), smart_strings=False)
+_UNDEFINED_PREFIX: Final = 201  # libxml2's XML_NS_ERR_UNDEFINED_NAMESPACE
+MAX_ATTRIBUTES: Final = 1024  # of one element: libxml2 looks through all of them for each
+_CROWDED: Final = etree.XPath(f"//*[@*[{MAX_ATTRIBUTES + 1}]]", smart_strings=False)
+MAX_DEFAULTS: Final = 50_000_000  # characters of a DTD, times the elements that could have them as defaults
 _SNIPPET: Final = 24
+_BLANK: Final = b" \t\r\n\0"
+_ORDER_MARKS: Final = {b"\xfe\xff": 1201, b"\xff\xfe": 1202}
+_NEXT_LINE: Final = "\x85".encode()
+
+
+class How(NamedTuple):
+    """How lxml is to read one document."""
+
+    encoding: str
+    keep: Retention
+    blanks: bool
+    defaults: bool = False
+    deep: bool = False
+    recover: bool = False
+
+
+class Read(NamedTuple):
+    """A document as lxml has it, and its bytes in an encoding that extends ASCII."""
+
+    root: etree._Element
+    data: bytes
+    encoding: str
 
 
 @lru_cache(maxsize=256)
-def _parser(encoding: str | None, keep: Retention, deep: bool) -> etree.XMLParser:
+def _parser(how: How) -> etree.XMLParser:
+    return _new_parser(how)
+
+
+@lru_cache(maxsize=256)
+def _usual_parser(encoding: str, keep: Retention, blanks: bool, defaults: bool) -> etree.XMLParser:
+    return _new_parser(How(encoding, keep, blanks, defaults))
+
+
+def _new_parser(how: How) -> etree.XMLParser:
+    """A parser that opens nothing: collect_ids=False is left out, for it makes libxml2 load external DTDs."""
+    keep = how.keep
     return etree.XMLParser(
-        encoding=encoding,
+        encoding=how.encoding,
         resolve_entities=False if keep.references else "internal",  # type: ignore[arg-type]  # newer than the stubs
         no_network=True,
         load_dtd=False,
         dtd_validation=False,
-        attribute_defaults=False,
-        recover=False,
-        huge_tree=deep,
+        attribute_defaults=how.defaults,
+        recover=how.recover,
+        huge_tree=how.deep,
         strip_cdata=False,
-        remove_blank_text=not keep.blanks,
+        remove_blank_text=not how.blanks,
         remove_comments=not keep.comments,
         remove_pis=not keep.instructions,
-        collect_ids=False,
     )
 
 
-def read_document(portion: Portion, keep: Retention) -> tuple[etree._Element, bytes]:
-    """The root element of a document, and its bytes in UTF-8 or another encoding that extends ASCII."""
-    data, start, ccsid = portion.bytes, portion.start, portion.follow.ccsid
+def read_document(portion: Portion, keep: Retention, *, spaces: bool = True) -> Read | None:
+    """A document; None where there are only blanks. Without `spaces`, prefixes need no declaration."""
+    data, ccsid = portion.bytes, portion.follow.ccsid
     encoding = _UNDERSTOOD.get(ccsid)
     if encoding is None:
-        text = decode(data, ccsid, portion.follow.encoding, offset=start, what="the XML document")
-        data, encoding = text.removeprefix("\ufeff").encode(), "UTF-8"
-    return _root(data, encoding, start, keep, ccsid), data
-
-
-def _root(data: bytes, encoding: str, start: int, keep: Retention, ccsid: int) -> etree._Element:
+        data, encoding = _text(portion, data).encode(), "utf-8"
+    how = How(encoding, keep, keep.blanks or _has_marks(data), _has_defaults(data))
+    if how.defaults and data.rfind(b"]") * data.count(b"<") > MAX_DEFAULTS:
+        _refuse("the defaults of attributes could be larger than the document by far", portion.start, 1, 1)
     try:
-        return etree.fromstring(data, _parser(encoding, keep, False))
+        read = Read(etree.fromstring(data, _parser(how)), data, encoding)
     except etree.XMLSyntaxError as error:
-        if "Excessive depth" in str(error) and b"<!DOCTYPE" not in data:
-            return _read_deep(data, encoding, start, keep)
-        raise _syntax_error(error, data, start, ccsid) from None
+        if not data.strip(_BLANK):
+            return None
+        read = _read_again(portion, data, how, error, spaces=spaces)
+    if len(data) > 2 * MAX_ATTRIBUTES and (how.defaults or data.count(b"=") > MAX_ATTRIBUTES):
+        _limit(portion, read, _CROWDED, f"an element has more than {MAX_ATTRIBUTES} attributes")
+    return read
 
 
-def _read_deep(data: bytes, encoding: str, start: int, keep: Retention) -> etree._Element:
-    """Documents between libxml2's own limit of depth and ours."""
+def _text(portion: Portion, data: bytes) -> str:
+    """The document as text, by its CCSID; a byte order mark says more about UTF-16 than the MQMD does."""
+    ccsid, encoding = portion.follow.ccsid, portion.follow.encoding
     try:
-        root = etree.fromstring(data, _parser(encoding, keep, True))
+        if codec(ccsid, encoding).name.startswith("utf-16"):
+            ccsid = _ORDER_MARKS.get(data[:2], ccsid)
+        return decode(data, ccsid, encoding, offset=portion.start, what="the XML document")
+    except ConversionException as error:
+        at = error.__cause__.start if isinstance(error.__cause__, UnicodeDecodeError) else 0
+        before = codec(ccsid, encoding).decode(data[:at], "replace")[0] if at else ""
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        _refuse(error.text, portion.start + at, line, column, why=error)
+
+
+def _has_marks(data: bytes) -> bool:
+    """Whether there may be blanks that libxml2 would take for layout, but are part of a value."""
+    if b"\r" in data:
+        return True
+    return (b"!" in data and b"<!" in data) or (data.find(b"?", 2) > 0 and data.find(b"<?", 2) > 0)
+
+
+def _has_defaults(data: bytes) -> bool:
+    """Whether the document itself declares defaults of attributes; one that points elsewhere is left alone."""
+    if data[1:2].isalpha() or b"<!ATTLIST" not in data:
+        return False
+    return b"SYSTEM" not in data and b"PUBLIC" not in data
+
+
+def _read_again(portion: Portion, data: bytes, how: How, error: etree.XMLSyntaxError, *, spaces: bool) -> Read:
+    """What the first attempt refused, and the domains admit all the same: deep documents, prefixes, EBCDIC lines."""
+    if _code(error) == _UNDEFINED_PREFIX and not spaces:
+        parser = _new_parser(how._replace(recover=True))
+        root = etree.fromstring(data, parser)
+        if root is not None and all(entry.type == _UNDEFINED_PREFIX for entry in parser.error_log):
+            return Read(root, data, how.encoding)
+    if "Excessive depth" in str(error) and not how.deep:
+        return _read_deep(portion, data, how, spaces=spaces)
+    if how.encoding == "utf-8" and _NEXT_LINE in data and portion.follow.ccsid not in _UNDERSTOOD:
+        data = data.replace(_NEXT_LINE, b"\n")
+        try:
+            return Read(etree.fromstring(data, _parser(how)), data, how.encoding)
+        except etree.XMLSyntaxError as again:
+            error = again
+    return _refuse_syntax(error, data, portion, how.encoding)
+
+
+def _read_deep(portion: Portion, data: bytes, how: How, *, spaces: bool) -> Read:
+    """Documents between libxml2's own limit of depth and ours, unless their entities could use the missing limits."""
+    how = how._replace(deep=True)
+    refused = f"elements are nested deeper than {MAX_DEPTH} levels"
+    if b"<!DOCTYPE" in data:
+        _refuse("elements are nested too deeply for a document with a DTD", portion.start, 1, 1)
+    try:
+        read = Read(etree.fromstring(data, _parser(how)), data, how.encoding)
     except etree.XMLSyntaxError as error:
-        raise _syntax_error(error, data, start, 0) from None
-    if _TOO_DEEP(root):
-        raise _parser_exception(f"elements are nested deeper than {MAX_DEPTH} levels", start, 0, 0, 0)
-    return root
+        if "Excessive depth" in str(error):
+            error.msg = refused
+        read = _read_again(portion, data, how, error, spaces=spaces)
+    _limit(portion, read, _TOO_DEEP, refused)
+    return read
 
 
-def _syntax_error(error: etree.XMLSyntaxError, data: bytes, start: int, ccsid: int) -> ParserException:
-    line, column = error.position
-    lines = data.split(b"\n", max(line, 1))
-    at = min(sum(len(text) + 1 for text in lines[: line - 1]) + max(column - 1, 0), len(data))
-    near = data[max(0, at - _SNIPPET) : at + _SNIPPET].decode("utf-8", "backslashreplace")
-    text = (error.msg or "the document is empty").split(", line ")[0]
+def _limit(portion: Portion, read: Read, excess: etree.XPath, text: str) -> None:
+    """Refuse a document in which something is found that is beyond a limit."""
+    found: Any = excess(read.root)
+    if not found:
+        return
+    line: int = found[0].sourceline or 1
+    at = sum(len(before) + 1 for before in read.data.split(b"\n", line)[: line - 1])
+    _refuse(text, portion.start + _original(read.data, at, portion, read.encoding), line, 1)
+
+
+def _code(error: etree.XMLSyntaxError) -> int:
+    return int(getattr(error, "code", 0) or 0)
+
+
+def _original(data: bytes, at: int, portion: Portion, encoding: str) -> int:
+    """Where a place in what libxml2 read stands in the bytes that came."""
+    ccsid = portion.follow.ccsid
+    if ccsid in _UNDERSTOOD:
+        return at
+    return len(codec(ccsid, portion.follow.encoding).encode(data[:at].decode(encoding, "ignore"), "replace")[0])
+
+
+def _refuse_syntax(error: etree.XMLSyntaxError, data: bytes, portion: Portion, encoding: str) -> NoReturn:
+    line, column = (max(number, 1) for number in error.position)
+    lines = data.split(b"\n", line)
+    at = min(sum(len(text) + 1 for text in lines[: line - 1]) + column - 1, len(data))
+    near = data[max(0, at - _SNIPPET) : at + _SNIPPET].decode(encoding, "backslashreplace")
+    text = (error.msg or "the document is empty").split(", line ")[0].strip()
     hint = ""
     if "encoding" in text.lower() or "not proper UTF" in text:
-        hint = f"; the message says its CCSID is {ccsid}: give it the one it was written in"
-    return _parser_exception(
-        f"{text}, near {near!r}{hint}", start + at, line, column, int(getattr(error, "code", 0) or 0)
-    )
+        hint = f"; the message says its CCSID is {portion.follow.ccsid}: give it the one it was written in"
+    at = portion.start + _original(data, at, portion, encoding)
+    _refuse(f"{text}, near {near!r}{hint}", at, line, column, code=_code(error))
 
 
-def _parser_exception(text: str, offset: int, line: int, column: int, code: int) -> ParserException:
+def _refuse(text: str, offset: int, line: int, column: int, *, code: int = 0, why: Exception | None = None) -> NoReturn:
     cause = ParserException(
         5004,
         f"an XML parsing error occurred at offset {offset} (line {line}, column {column}): {text}",
-        Insert(str(code), 2),
-        Insert("2", 2),
-        Insert(str(line), 2),
-        Insert(str(column), 2),
+        *(Insert(str(number), 2) for number in (code, 2, line, column)),
         text,
     )
-    error = ParserException(5009, f"XML parsing errors have occurred: {cause.text}")
-    error.__cause__ = cause
-    return error
+    cause.__cause__ = why
+    raise ParserException(5009, f"XML parsing errors have occurred: {cause.text}") from cause

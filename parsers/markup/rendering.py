@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Final, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final, NamedTuple, TypeAlias
 
-from engine.errors import ParserException
+from engine.errors import ConversionException, ParserException
 from engine.sharing import written
-from engine.source import KIND, VALUE
+from engine.source import UNREAD, leading
+from engine.state import EDITED
 from engine.tree import Element
 from parsers.ccsid import decode
 from parsers.markup import kinds
@@ -15,7 +16,7 @@ from parsers.markup.doctype import render_doctype, render_entities
 from parsers.markup.document import XML_URI, XMLNS_URI, Document
 from parsers.markup.flavour import Flavour
 from parsers.markup.kinds import Kind
-from parsers.markup.text import check, escape, name_of, quote, text_of
+from parsers.markup.text import Unwritable, check, comment, escape, instruction, name_of, quote, section, text_of
 
 MAX_DEPTH: Final = 512
 
@@ -25,50 +26,78 @@ NO_SCOPE: Final[Scope] = {"xml": XML_URI}
 _BESIDE: Final = frozenset({Kind.ATTRIBUTE, Kind.NAMESPACE, Kind.PART})
 
 
+class _Level(NamedTuple):
+    """An element whose start tag is written: what is left of its children, its end tag, the scope in it."""
+
+    rest: Iterator[Element]
+    end: str
+    scope: Scope
+
+
 class Renderer:
-    """Renders elements in one domain; `sourced` answers with the text of one that a document holds, or None."""
+    """Renders elements in one domain; `sourced` answers with the text of one that a document holds, or None.
 
-    __slots__ = ("_ccsid", "_depth", "_flavour", "_sourced")
+    `encoding` is what a declaration that nobody has changed is to say instead of its own, or empty.
+    """
 
-    def __init__(self, flavour: Flavour, ccsid: int, sourced: Callable[[Element, Document], str | None]) -> None:
+    __slots__ = ("_ccsid", "_encoding", "_flavour", "_sourced")
+
+    def __init__(
+        self,
+        flavour: Flavour,
+        ccsid: int,
+        sourced: Callable[[Element, Document, Scope], str | None],
+        encoding: str = "",
+    ) -> None:
         self._flavour = flavour
         self._ccsid = ccsid
         self._sourced = sourced
-        self._depth = 0
+        self._encoding = encoding
 
-    def render(self, element: Element, scope: Scope, out: list[str]) -> None:
-        """Append the text of an element, or of anything else that stands in content."""
+    def render(self, elements: Iterable[Element], scope: Scope, out: list[str]) -> None:
+        """Append the texts of elements, and of anything else that stands in content, in order."""
+        levels = [_Level(iter(elements), "", scope)]
+        while levels:
+            level = levels[-1]
+            child = next(level.rest, None)
+            if child is None:
+                levels.pop()
+                out.append(level.end)
+                continue
+            try:
+                below = self._one(child, level, out)
+            except (Unwritable, ConversionException) as error:
+                raise unwritable(child, str(error)) from error
+            if below is not None:
+                if len(levels) > MAX_DEPTH:
+                    raise unwritable(
+                        child, f"elements are nested deeper than {MAX_DEPTH} levels: make the tree flatter"
+                    )
+                levels.append(below)
+
+    def _one(self, element: Element, level: _Level, out: list[str]) -> _Level | None:
+        """Append the text of an element; where it has content, that of its start tag alone."""
         flavour = self._flavour
         source = written(element).source
         if source.__class__ is Document:
-            assert isinstance(source, Document)
             flavour = source.flavour
-            text = self._sourced(element, source)
-            if text is not None:
-                out.append(text)
-                return
         kind = flavour.kind(element.type)
         if kind is Kind.ELEMENT:
-            self.element(element, flavour, scope, out)
-        elif kind not in _BESIDE:
+            if source.__class__ is Document:
+                text = self._sourced(element, source, level.scope)
+                if text is not None:
+                    out.append(text)
+                    return None
+            return self._element(element, flavour, level.scope, out)
+        if kind not in _BESIDE:
             out.append(self._other(element, kind, flavour))
+            if kind is Kind.REFERENCE:
+                _skip_reference(element, level.rest)
+        return None
 
-    def children(self, element: Element, scope: Scope, out: list[str]) -> None:
-        """Append the texts of all children; what stands between the marks of an entity reference is left out."""
-        referred = False
-        for child in element:
-            if referred:
-                referred = child.type != kinds.ENTITY_REFERENCE_END
-                continue
-            self.render(child, scope, out)
-            referred = child.type == kinds.ENTITY_REFERENCE_START
-
-    def element(self, element: Element, flavour: Flavour, scope: Scope, out: list[str]) -> None:
-        """Append the text of an element from its name, value and children, whatever its source holds."""
-        self._depth += 1
-        if self._depth > MAX_DEPTH:
-            raise ParserException(5010, f"elements are nested deeper than {MAX_DEPTH} levels at {element.name}")
-        beside, content = [], False
+    def _element(self, element: Element, flavour: Flavour, scope: Scope, out: list[str]) -> _Level | None:
+        beside: list[tuple[Kind, Element]] = []
+        content = False
         for child in element:
             kind = flavour.kind(child.type)
             if kind in _BESIDE:
@@ -79,35 +108,38 @@ class Renderer:
             tag, head, scope = _head(element, beside, flavour, scope)
         else:
             tag = head = name_of(element.name)
-        text = self._own_text(element, flavour)
+        text = _own_text(element, flavour)
         if content:
             out.append(f"<{head}>{text}")
-            self.children(element, scope, out)
-            out.append(f"</{tag}>")
-        else:
-            out.append(f"<{head}>{text}</{tag}>" if text else f"<{head}/>")
-        self._depth -= 1
-
-    def _own_text(self, element: Element, flavour: Flavour) -> str:
-        first = element.first_child
-        if first is not None and first.type & KIND == VALUE:
-            return ""
-        value = element.value
-        if value is None:
-            return ""
-        text = text_of(value, compact=flavour.compact)
-        return _section(text) if flavour.compact and element.type == kinds.CDATA_FIELD else escape(text)
+            return _Level(iter(element), f"</{tag}>", scope)
+        out.append(f"<{head}>{text}</{tag}>" if text else f"<{head}/>")
+        return None
 
     def _other(self, element: Element, kind: Kind, flavour: Flavour) -> str:
-        if kind is Kind.RAW and isinstance(element.value, bytes):
-            return decode(element.value, self._ccsid, what=element.name)
-        text = text_of(element.value, compact=flavour.compact)
-        return _OTHERS[kind](element, text, flavour)
+        value = element.value
+        if kind is Kind.RAW and isinstance(value, bytes):
+            return decode(value, self._ccsid, what=element.name)
+        if kind is Kind.DECLARATION:
+            return render_declaration(element, self._encoding)
+        return _OTHERS[kind](element, text_of(value, compact=flavour.compact), flavour)
 
 
-def render_declaration(element: Element) -> str:
+def unwritable(element: Element, problem: str) -> ParserException:
+    """The error that names an element that cannot be written, by its path."""
+    names: list[str] = []
+    at: Element | None = element
+    while at is not None and len(names) < 20:
+        names.append(at.name or "()")
+        at = at.parent
+    return ParserException(5010, f"XML writing errors have occurred: {'.'.join(reversed(names))}: {problem}")
+
+
+def render_declaration(element: Element, encoding: str = "") -> str:
     """An XML declaration from its tree, in the order that XML asks for."""
-    return declaration_text({child.name.lower(): text_of(child.value, compact=True) for child in element})
+    fields = {child.name.lower(): text_of(child.value, compact=True) for child in element}
+    if encoding and "encoding" in fields and not written(element).state & EDITED:
+        fields["encoding"] = encoding
+    return declaration_text(fields)
 
 
 def declaration_text(fields: Mapping[str, str]) -> str:
@@ -121,28 +153,71 @@ def declaration_text(fields: Mapping[str, str]) -> str:
     return f"<?xml{''.join(parts)}?>"
 
 
+def _own_text(element: Element, flavour: Flavour) -> str:
+    """The text of the value that is the element's own, and not that of its first child."""
+    value = element.value
+    if leading(element) is not None:
+        value = written(element)._value  # a copy may have cached what is its first child's
+    if value is None or value is UNREAD:
+        return ""
+    text = text_of(value, compact=flavour.compact)
+    return section(text) if flavour.compact and element.type == kinds.CDATA_FIELD else escape(text)
+
+
+def _skip_reference(element: Element, rest: Iterator[Element]) -> None:
+    """Leave out what an entity reference stands for, up to the mark of its end."""
+    if element.type != kinds.ENTITY_REFERENCE_START:
+        return
+    at = element.next_sibling
+    while at is not None and at.type != kinds.ENTITY_REFERENCE_END:
+        at = at.next_sibling
+    if at is not None:
+        for child in rest:
+            if child is at:
+                return
+
+
 def _head(
     element: Element, beside: list[tuple[Kind, Element]], flavour: Flavour, scope: Scope
 ) -> tuple[str, str, Scope]:
     """The tag, the start tag's inside, and the scope in the element."""
-    declared = {
-        "" if child.name == "xmlns" else child.name: str(child.value)
-        for kind, child in beside
-        if kind is Kind.NAMESPACE
-    }
+    attributes, declared = [], {}
+    for kind, child in beside:
+        if kind is Kind.NAMESPACE or (kind is Kind.ATTRIBUTE and child.namespace == XMLNS_URI):
+            prefix, uri = _declaration(child, flavour)
+            declared[prefix] = uri
+        elif kind is Kind.ATTRIBUTE:
+            attributes.append(child)
     inner = {**scope, **declared}
     tag = _prefixed(element, inner, attribute=False) if flavour.spaces or element.namespace else name_of(element.name)
-    attributes = []
-    for kind, child in beside:
-        if kind is Kind.ATTRIBUTE:
-            name = _prefixed(child, inner, attribute=True)
-            attributes.append(f" {name}={quote(text_of(child.value, compact=flavour.compact))}")
-    declarations = [
+    written_as: dict[str, str] = {}
+    for child in attributes:
+        name = _prefixed(child, inner, attribute=True)
+        if name in written_as:
+            raise Unwritable(f"there are two attributes called {name}: set the one that is there, or delete it first")
+        try:
+            written_as[name] = quote(
+                text_of(child.value, compact=flavour.compact), single=child.type == kinds.SINGLE_ATTRIBUTE
+            )
+        except Unwritable as error:
+            raise unwritable(child, str(error)) from error
+    pieces = [
         f" {f'xmlns:{name_of(prefix)}' if prefix else 'xmlns'}={quote(uri)}"
         for prefix, uri in inner.items()
         if prefix in declared or scope.get(prefix, "") != uri
     ]
-    return tag, "".join([tag, *declarations, *attributes]), inner
+    return tag, "".join([tag, *pieces, *(f" {name}={text}" for name, text in written_as.items())]), inner
+
+
+def _declaration(child: Element, flavour: Flavour) -> tuple[str, str]:
+    """The prefix and the namespace that a namespace declaration binds to each other."""
+    prefix = "" if child.name == "xmlns" and not child.namespace else child.name
+    uri = text_of(child.value, compact=flavour.compact)
+    if prefix and not uri:
+        raise Unwritable(f"the prefix {prefix} is declared for no namespace: give it one, or delete the declaration")
+    if (prefix == "xml") != (uri == XML_URI) or prefix == "xmlns" or uri == XMLNS_URI:
+        raise Unwritable(f"xmlns:{prefix} cannot be declared for {uri!r}: the prefixes xml and xmlns are XML's own")
+    return prefix, uri
 
 
 def _prefixed(element: Element, scope: Scope, *, attribute: bool) -> str:
@@ -156,7 +231,8 @@ def _prefixed(element: Element, scope: Scope, *, attribute: bool) -> str:
         if uri == namespace and (prefix or not attribute):
             return f"{prefix}:{name}" if prefix else name
     if namespace == XMLNS_URI:
-        return f"xmlns:{name}"
+        raise Unwritable(f"{name} is in the namespace of namespace declarations: give it the type NamespaceDecl")
+    check(namespace)
     number = 1
     while f"NS{number}" in scope:
         number += 1
@@ -164,33 +240,13 @@ def _prefixed(element: Element, scope: Scope, *, attribute: bool) -> str:
     return f"NS{number}:{name}"
 
 
-def _section(text: str) -> str:
-    check(text)
-    return f"<![CDATA[{text.replace(']]>', ']]]]><![CDATA[>')}]]>"
-
-
-def _comment(text: str) -> str:
-    check(text)
-    if "--" in text or text.endswith("-"):
-        raise ParserException(5010, f"an XML comment cannot hold '--': {text[:40]!r}")
-    return f"<!--{text}-->"
-
-
-def _instruction(name: str, text: str) -> str:
-    check(text)
-    if "?>" in text or name.lower() == "xml":
-        raise ParserException(5010, f"{name} {text[:40]!r} cannot be an XML processing instruction")
-    return f"<?{name_of(name)} {text}?>" if text else f"<?{name_of(name)}?>"
-
-
 _OTHERS: Final[dict[Kind, Callable[[Element, str, Flavour], str]]] = {
     Kind.DOCTYPE: lambda e, _, flavour: render_entities(e) if flavour.compact else render_doctype(e),
-    Kind.DECLARATION: lambda e, _, __: render_declaration(e),
     Kind.REFERENCE: lambda e, text, _: f"&{name_of(text or e.name)};",
     Kind.TEXT: lambda _, text, __: escape(text),
-    Kind.CDATA: lambda _, text, __: _section(text),
-    Kind.COMMENT: lambda _, text, __: _comment(text),
-    Kind.INSTRUCTION: lambda e, text, _: _instruction(e.name, text),
+    Kind.CDATA: lambda _, text, __: section(text),
+    Kind.COMMENT: lambda _, text, __: comment(text),
+    Kind.INSTRUCTION: lambda e, text, _: instruction(e.name, text),
     Kind.SPACE: lambda _, text, __: _checked(text),
     Kind.RAW: lambda _, text, __: _checked(text),
 }

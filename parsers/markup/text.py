@@ -9,12 +9,15 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
 
-from engine.errors import ParserException
 from engine.source import Value
 
 _ILLEGAL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _START: Final = "A-Z_a-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c-\u200d\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"  # noqa: E501
 _NAME: Final = re.compile(f"[:{_START}][-.0-9\u00b7\u0300-\u036f\u203f-\u2040:{_START}]*")
+
+
+class Unwritable(ValueError):
+    """What XML cannot hold, and what to do about it; whoever knows the element makes a ParserException of it."""
 
 
 def text_of(value: Value, *, compact: bool) -> str:
@@ -77,14 +80,16 @@ def escape(text: str) -> str:
     return text
 
 
-def quote(text: str) -> str:
-    """Text as the value of an attribute, in quotes.
+def quote(text: str, *, single: bool = False) -> str:
+    """Text as the value of an attribute, in double quotes, or in single ones.
 
     >>> quote('say "hi"')
     '"say &quot;hi&quot;"'
     """
-    text = escape(text).replace('"', "&quot;").replace("\n", "&#10;").replace("\t", "&#9;")
-    return f'"{text}"'
+    text = escape(text).replace("\n", "&#10;").replace("\t", "&#9;")
+    if single:
+        return "'" + text.replace("'", "&apos;") + "'"
+    return '"' + text.replace('"', "&quot;") + '"'
 
 
 def check(text: str) -> None:
@@ -94,8 +99,10 @@ def check(text: str) -> None:
     found = _ILLEGAL.search(text)
     if found is not None:
         at = found.start()
-        raise ParserException(
-            5010, f"XML cannot hold the character U+{ord(found[0]):04X}, at position {at + 1} of {text[:40]!r}"
+        near = text[max(0, at - 20) : at + 20]
+        raise Unwritable(
+            f"XML cannot hold the character U+{ord(found[0]):04X}, at position {at + 1} of {near!r}:"
+            " take it out, or send the bytes in hexadecimal"
         )
 
 
@@ -103,5 +110,35 @@ def check(text: str) -> None:
 def name_of(name: str) -> str:
     """A name, if it is one that XML allows."""
     if _NAME.fullmatch(name) is None:
-        raise ParserException(5010, f"{name!r} cannot be the name of an XML element or attribute")
+        raise Unwritable(
+            f"{name[:60]!r} cannot be a name in XML: start it with a letter or '_',"
+            " and go on with letters, digits, '-', '_' and '.'"
+        )
     return name
+
+
+def comment(text: str) -> str:
+    """A comment of this text."""
+    check(text)
+    if "--" in text or text.endswith("-"):
+        raise Unwritable(
+            f"an XML comment cannot hold '--' or end in '-': {text[:40]!r}; put blanks between the hyphens"
+        )
+    return f"<!--{text}-->"
+
+
+def instruction(name: str, text: str) -> str:
+    """A processing instruction of this target and text."""
+    check(text)
+    if name.lower() == "xml":
+        raise Unwritable("a processing instruction cannot be called xml: an XML declaration has a type of its own")
+    if "?>" in text:
+        raise Unwritable(f"a processing instruction cannot hold '?>': {text[:40]!r}; put a blank between the two")
+    return f"<?{name_of(name)} {text}?>" if text else f"<?{name_of(name)}?>"
+
+
+def section(text: str) -> str:
+    """A CDATA section of this text; a text that holds the end of one is cut in two."""
+    check(text)
+    text = text.replace("]]>", "]]]]><![CDATA[>").replace("\r", "]]>&#13;<![CDATA[")
+    return f"<![CDATA[{text}]]>"

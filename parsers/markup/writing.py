@@ -7,137 +7,153 @@ from __future__ import annotations
 
 import re
 import secrets
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable
+from typing import Any, Final, TypeAlias
 
 from lxml import etree
 
 from engine.received import Part
 from engine.sharing import appended_children, changed_children, written
-from engine.source import KIND, VALUE
+from engine.source import Value, leading
 from engine.state import EDITED, EXPANDED, REPLACED, RESTRUCTURED, VALUED
 from engine.tree import Element
 from parsers.markup.document import Document
 from parsers.markup.flavour import Flavour
 from parsers.markup.kinds import Kind
-from parsers.markup.rendering import NO_SCOPE, Renderer, Scope, declaration_text
-from parsers.markup.text import check, name_of, text_of
+from parsers.markup.rendering import NO_SCOPE, Renderer, Scope, declaration_text, unwritable
+from parsers.markup.text import Unwritable, check, name_of, text_of
 
 _TOKEN: Final = f"penstock-{secrets.token_hex(8)}"  # no message can hold what was chosen after it was made
-_PLACEHOLDER: Final = re.compile(rf"<\?{_TOKEN} (\d+)\?>")
+_PLACEHOLDER: Final = re.compile(
+    rf"<\?{_TOKEN} (?P<number>\d+)\?>|<\?{_TOKEN} from (?P<instead>\d+)\?>.*?<\?{_TOKEN} to (?P=instead)\?></[^>]*>",
+    re.DOTALL,
+)
 _FIELDS: Final = frozenset({Kind.ATTRIBUTE, Kind.TEXT, Kind.TAIL})
+_MAX_NESTING: Final = 8  # of what is rendered in what is patched in what is rendered
 
 
-class _Change(NamedTuple):
-    """One change of an lxml tree; applying it answers with the change that undoes it."""
+# One change of an lxml tree: what is changed, of which node, under which key, and to what. A plain tuple: one is
+# made for every field that a message changes.
+_Change: TypeAlias = tuple[str, Any, str, Any]
 
-    what: str
-    node: Any
-    key: str
-    new: Any
+# What an element changes in its own node, and which elements below it have changes of their own.
+_Patch: TypeAlias = tuple[list[_Change], list[tuple[Any, Element]]]
 
-    def apply(self) -> _Change:
-        what, node, key, new = self
-        match what:
-            case "text":
-                old, node.text = node.text, new
-            case "tail":
-                old, node.tail = node.tail, new
-            case "attribute":
-                old = node.get(key)
-                if new is None:
-                    del node.attrib[key]
-                else:
-                    node.set(key, new)
-            case "append":
-                node.append(new)
-                return _Change("remove", node, "", new)
-            case "remove":
-                node.remove(new)
-                return _Change("append", node, "", new)
-            case _:
-                new.tail = node.tail
-                node.getparent().replace(node, new)
-                return _Change("swap", new, "", node)
-        return _Change(what, node, key, old)
+
+def _apply(change: _Change) -> _Change:
+    """Make a change; the answer is the change that undoes it."""
+    what, node, key, new = change
+    match what:
+        case "text":
+            old, node.text = node.text, new
+        case "tail":
+            old, node.tail = node.tail, new
+        case "attribute":
+            old = node.get(key)
+            if new is None:
+                del node.attrib[key]
+            else:
+                node.set(key, new)  # in place: an attribute that is there keeps its position
+        case "append":
+            node.append(new)
+            return "remove", node, "", new
+        case "remove":
+            node.remove(new)
+            return "append", node, "", new
+        case _:
+            node.addprevious(new)
+            return "remove", node.getparent(), "", new
+    return what, node, key, old
 
 
 class Writer:
     """Writes one body; it keeps the rendered texts that stand behind placeholders in what libxml2 writes."""
 
-    __slots__ = ("_ccsid", "_flavour", "_texts")
+    __slots__ = ("_ccsid", "_encoding", "_flavour", "_nesting", "_texts")
 
     def __init__(self, flavour: Flavour, ccsid: int) -> None:
         self._flavour = flavour
         self._ccsid = ccsid
+        self._encoding = ""
+        self._nesting = 0
         self._texts: list[str] = []
-
-    def _renderer(self) -> Renderer:
-        return Renderer(self._flavour, self._ccsid, self._sourced)
 
     def body(self, body: Element, encoding: str) -> str:
         """The document; `encoding` is what its declaration is to say, or empty to leave that as it is."""
+        self._encoding = encoding
         held = written(body)
         part = held.source
-        document = part.content if isinstance(part, Part) else None
-        if isinstance(document, Document) and document.flavour.compact == self._flavour.compact:
+        document = part.content if part.__class__ is Part else None
+        if document.__class__ is Document and document.flavour.compact == self._flavour.compact:
             changed = changed_children(held)
             if not held.state & RESTRUCTURED and not appended_children(held):
                 if not changed:
-                    return self._document(document, None, encoding)
+                    return self._document(document, None)
                 if len(changed) == 1 and changed[0][0] is document.root:
-                    return self._document(document, changed[0][1], encoding)
-        out: list[str] = []
-        self._renderer().children(held, NO_SCOPE, out)
-        return "".join(out)
+                    return self._document(document, changed[0][1])
+        if not self._flavour.compact:
+            self._check_body(held)
+        return self._rendered(held, NO_SCOPE)
 
-    def _document(self, document: Document, root: Element | None, encoding: str) -> str:
+    def _check_body(self, body: Element) -> None:
+        kinds = [self._flavour.kind(child.type) for child in body]
+        elements = kinds.count(Kind.ELEMENT)
+        if kinds and elements != 1:
+            raise unwritable(
+                body, f"a document has one body element, and here are {elements}: put what there is below one"
+            )
+
+    def _document(self, document: Document, root: Element | None) -> str:
         text = None
         if root is None or not root.state & REPLACED:
             text = self._patched(document.root, root, document)
         if text is None:
             assert root is not None
             text = self._rendered([root], NO_SCOPE)
-        before, after = self._head(document, encoding), _after(document)
+        before, after = self._head(document), _after(document)
         return f"{before}{text}{after}" if before or after else text
 
-    def _head(self, document: Document, encoding: str) -> str:
-        prolog = document.prolog
+    def _head(self, document: Document) -> str:
+        prolog, encoding = document.prolog, self._encoding
         if not document.flavour.compact:
             return prolog.announcing(encoding) if encoding else prolog.text
+        before = prolog.mark
         if not prolog.items:
-            return ""
-        before = [etree.tostring(node, encoding="unicode", with_tail=False) for node in _preceding(document)]
+            return before
         declaration = prolog.declaration
-        if declaration is None:
-            return "".join(before)
-        fields = {part.name.lower(): part.value or "" for part in declaration.children}
-        if encoding and "encoding" in fields:
-            fields["encoding"] = encoding
-        return "".join([declaration_text(fields), *before])
+        if declaration is not None:
+            fields = {part.name.lower(): part.value or "" for part in declaration.children}
+            if encoding and "encoding" in fields:
+                fields["encoding"] = encoding
+            before += declaration_text(fields)
+        nodes = reversed(list(document.root.itersiblings(preceding=True)))
+        return before + "".join([etree.tostring(node, encoding="unicode", with_tail=False) for node in nodes])
 
     def _patched(self, node: etree._Element, held: Element | None, document: Document) -> str | None:
         """A node as libxml2 writes it, with the changes of the element that holds it, if they can be patched in."""
         document.untangle()
         if held is None or not held.state & EDITED:
             return etree.tostring(node, encoding="unicode", with_tail=False)
-        plan: list[_Change] = []
-        if not self._plan(held, node, document, plan):
+        plan = self._plan(held, node, document)
+        if plan is None:
             return None
         undo: list[_Change] = []
         try:
             for change in plan:
-                undo.append(change.apply())  # noqa: PERF401  what was applied before a failure is undone
+                undo.append(_apply(change))  # noqa: PERF401  what was applied before a failure is undone
             text = etree.tostring(node, encoding="unicode", with_tail=False)
         finally:
             for change in reversed(undo):
-                change.apply()
+                _apply(change)
         return self._filled(text) if self._texts else text
 
-    def _sourced(self, element: Element, document: Document) -> str | None:
+    def _sourced(self, element: Element, document: Document, scope: Scope) -> str | None:
         """The text of an element that stands elsewhere than in its document, if libxml2 can write it."""
         held = written(element)
         node = held.handle
-        if node.__class__ is not etree._Element or document.spaced or element.namespace:
+        if node.__class__ is not etree._Element or document.spaced or element.namespace or scope.get(""):
+            return None
+        if held.state & EDITED and self._nesting >= _MAX_NESTING:
             return None
         text = self._patched(node, held, document)
         tag, name = node.tag, element.name
@@ -148,60 +164,82 @@ class Writer:
             return f"<{name}{text[1 + len(tag) : -1 - len(tag)]}{name}>"
         return f"<{name}{text[1 + len(tag) :]}"
 
-    def _plan(self, held: Element, node: etree._Element, document: Document, plan: list[_Change]) -> bool:
-        """Add the changes that bring a node to what its element holds; False where no patch can do it."""
+    def _plan(self, held: Element, node: etree._Element, document: Document) -> list[_Change] | None:
+        """The changes that bring a node to what its element holds; None where no patch can do it."""
+        patch = self._patch(held, node, document)
+        if patch is None:
+            return None
+        plan, pending = patch
+        while pending:
+            place, child = pending.pop()
+            patch = None if child.state & REPLACED else self._patch(written(child), place, document)
+            if patch is None:
+                plan += self._instead(child, place, document)
+            else:
+                plan += patch[0]
+                pending += patch[1]
+        return plan
+
+    def _patch(self, held: Element, node: etree._Element, document: Document) -> _Patch | None:
         state = held.state
         if state & RESTRUCTURED or held.source is not document:
-            return False
-        if state & VALUED and not _leads(held):
+            return None
+        changes: list[_Change] = []
+        below: list[tuple[etree._Element, Element]] = []
+        if state & VALUED and not (state & EXPANDED and held._value is None and leading(held) is not None):
             if document.cdata or (document.flavour.compact and len(node)):
-                return False
-            plan.append(_Change("text", node, "", self._text(held)))
+                return None
+            changes.append(("text", node, "", self._text(held, held._value) or None))
         for place, child in changed_children(held):
-            if place.__class__ is tuple:
-                if place[1] not in _FIELDS:
-                    return False
-                plan.append(_Change(place[1].value, place[0], place[2], self._text(child)))
-            elif place.__class__ is not etree._Element:
-                return False
-            elif not self._plan_child(child, place, document, plan):
-                plan.append(_Change("swap", place, "", self._placeholder([child], scope_of(node, document))))
-        return held._last is None or self._plan_appended(held, node, document, plan)
+            if place.__class__ is etree._Element:
+                below.append((place, child))
+            elif place.__class__ is tuple and place[1] in _FIELDS and not child.state & REPLACED:
+                if place[1] is Kind.ATTRIBUTE and not _settable(place[2], node, document):
+                    return None
+                changes.append((place[1].value, place[0], place[2], self._text(child, child.value)))
+            else:
+                return None
+        if held._last is not None and not self._append(held, node, document, changes):
+            return None
+        return changes, below
 
-    def _plan_child(self, child: Element, node: etree._Element, document: Document, plan: list[_Change]) -> bool:
-        if child.state & REPLACED:
-            return False
-        length = len(plan)
-        if self._plan(child, node, document, plan):
-            return True
-        del plan[length:]
-        return False
-
-    def _plan_appended(self, held: Element, node: etree._Element, document: Document, plan: list[_Change]) -> bool:
+    def _append(self, held: Element, node: etree._Element, document: Document, changes: list[_Change]) -> bool:
+        """Add the changes that append what came after the children of the source; False where no patch can do it."""
         content = []
         for child in appended_children(held):
             kind = document.flavour.kind(child.type)
-            if kind is Kind.NAMESPACE:
-                return False
             if kind is Kind.ATTRIBUTE:
-                key = f"{{{child.namespace}}}{child.name}" if child.namespace else name_of(child.name)
-                plan.append(_Change("attribute", node, key, self._text(child) or ""))
+                name = child.name
+                if child.namespace or not name.isascii() or ":" in name or name == "xmlns" or name in node.attrib:
+                    return False
+                if any(what == "attribute" and key == name for what, _, key, _ in changes):
+                    return False
+                try:
+                    name_of(name)
+                except Unwritable as error:
+                    raise unwritable(child, str(error)) from error
+                changes.append(("attribute", node, name, self._text(child, child.value)))
+            elif kind is Kind.NAMESPACE:
+                return False
             else:
                 content.append(child)
         if content:
-            plan.append(_Change("append", node, "", self._placeholder(content, scope_of(node, document))))
+            changes.append(("append", node, "", self._placeholder(content, _scope_of(node, document))))
         return True
 
-    def _text(self, element: Element) -> str | None:
-        text = text_of(element.value, compact=self._flavour.compact)
-        check(text)
-        return text or None
+    def _text(self, element: Element, value: Value) -> str:
+        text = text_of(value, compact=self._flavour.compact)
+        try:
+            check(text)
+        except Unwritable as error:
+            raise unwritable(element, str(error)) from error
+        return text
 
-    def _rendered(self, elements: list[Element], scope: Scope) -> str:
+    def _rendered(self, elements: Iterable[Element], scope: Scope) -> str:
         out: list[str] = []
-        renderer = self._renderer()
-        for element in elements:
-            renderer.render(element, scope, out)
+        self._nesting += 1
+        Renderer(self._flavour, self._ccsid, self._sourced, self._encoding).render(elements, scope, out)
+        self._nesting -= 1
         return "".join(out)
 
     def _placeholder(self, elements: list[Element], scope: Scope) -> etree._ProcessingInstruction:
@@ -209,25 +247,30 @@ class Writer:
         self._texts.append(text)
         return etree.ProcessingInstruction(_TOKEN, str(len(self._texts) - 1))
 
+    def _instead(self, element: Element, node: etree._Element, document: Document) -> tuple[_Change, _Change]:
+        """Marks around a node, which itself must not move: lxml would tidy up its namespaces."""
+        self._texts.append(self._rendered([element], _scope_of(node.getparent(), document)))
+        number = len(self._texts) - 1
+        start, end = (etree.ProcessingInstruction(_TOKEN, f"{word} {number}") for word in ("from", "to"))
+        return ("before", node, "", start), ("append", node, "", end)
+
     def _filled(self, text: str) -> str:
-        return _PLACEHOLDER.sub(lambda found: self._texts[int(found[1])], text)
+        return _PLACEHOLDER.sub(lambda found: self._texts[int(found["number"] or found["instead"])], text)
 
 
-def scope_of(node: etree._Element | None, document: Document) -> Scope:
+def _settable(key: str, node: etree._Element, document: Document) -> bool:
+    """Whether lxml can set an attribute and set it back: not where references or a choice of prefix would be lost."""
+    if document.declared:
+        return False
+    uri = key[1:].rpartition("}")[0] if key[0] == "{" else ""
+    return not uri or sum(bound == uri for bound in node.nsmap.values()) < 2
+
+
+def _scope_of(node: etree._Element | None, document: Document) -> Scope:
     """The prefixes in scope in a node."""
     if node is None or not document.spaced or not document.flavour.spaces:
         return NO_SCOPE
-    return {**NO_SCOPE, **{prefix or "": uri for prefix, uri in node.nsmap.items()}}
-
-
-def _leads(held: Element) -> bool:
-    """Whether the value stands in a child of its own, which is patched itself."""
-    first = held.first_child if held.state & EXPANDED else None
-    return first is not None and first.type & KIND == VALUE
-
-
-def _preceding(document: Document) -> list[etree._Element]:
-    return list(reversed(list(document.root.itersiblings(preceding=True))))
+    return {**NO_SCOPE, **{prefix or "": uri or "" for prefix, uri in node.nsmap.items()}}
 
 
 def _after(document: Document) -> str:

@@ -127,6 +127,13 @@ def test_what_cannot_be_drawn_is_listed() -> None:
     assert draw_text(Flow("Empty"), 80) == "Empty has no nodes"
 
 
+def test_drawings_hold_nothing_that_a_terminal_obeys() -> None:
+    """Control characters are shown as what they are: unreadable."""
+    flow = Flow("F", nodes=(NodeUse("\x1b[2J", "T\u202e"),), wires=(Wire("\x07", "a", "b"),))
+    assert all(line.isprintable() for line in draw_text(flow, 80).splitlines())
+    assert all(line.isprintable() for line in draw_svg(flow, types=Types(sample_nodes, {})).splitlines())
+
+
 def apart(one: Box, other: Box) -> bool:
     beside = one.x + one.width <= other.x or other.x + other.width <= one.x
     return beside or one.y + one.height <= other.y or other.y + other.height <= one.y

@@ -94,3 +94,13 @@ def test_only_flow_files_are_opened(folder: Path, subflow: str) -> None:
     )
     problems = load("orders.yaml").lint(sample_nodes)
     assert [problem.text for problem in problems] == [f"{subflow} holds no subflow that can be read"]
+
+
+def test_only_subflows_are_found_by_type(folder: Path) -> None:
+    """A flow that happens to be named after a node type is left alone; a subflow may not be named so."""
+    (folder / "MQInput.yaml").write_text("flow: MQInput\nwires: 1", "utf-8")
+    assert load("orders.yaml").lint(sample_nodes) == ()
+    (folder / "MQInput.yaml").write_text(FILES["parts/put.yaml"].replace("Put", "MQInput"), "utf-8")
+    assert "there is a node type MQInput; give the subflow another name" in [
+        problem.text for problem in load("orders.yaml").lint(sample_nodes)
+    ]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flows.layout import FARTHEST, layout_file, read_layout, write_layout
+from flows.layout import FARTHEST, layout_file, layout_of, read_layout, write_layout
 from tests.flows.strategies import names
 
 places = st.integers(-FARTHEST, FARTHEST)
@@ -36,6 +38,11 @@ def test_layout_files(text: str, layout: dict[str, tuple[int, int]], problems: l
     assert (found, [str(problem) for problem in complaints]) == (layout, problems)
 
 
-def test_a_layout_file_stands_beside_its_flow() -> None:
-    """Its name says whose it is."""
+def test_a_layout_file_stands_beside_its_flow(tmp_path: Path) -> None:
+    """Its name says whose it is; it need not be there."""
     assert layout_file("a/b.c.yaml") == "a/b.c.layout.yaml"
+    assert layout_of(str(tmp_path / "a.yaml")) == ({}, ())
+    (tmp_path / "a.layout.yaml").write_bytes(b"In: [1, 2]\nB\xff: [1]\n")
+    found, problems = layout_of(str(tmp_path / "a.yaml"))
+    assert found == {"In": (1, 2)}
+    assert [problem.line for problem in problems] == [2]

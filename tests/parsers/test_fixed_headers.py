@@ -12,7 +12,7 @@ from engine.errors import BrokerError, ConversionException, ParserException
 from engine.parser import Follow, Header, Portion, format_catalog, parser_catalog
 from engine.sharing import copy
 from parsers.layout import Laid
-from tests.parsers.samples import BIG, CIH_1, CODECS, FORMS, LITTLE, SAMPLES, Sample, built, fields, tree, write
+from tests.parsers.samples import BIG, CIH_1, FORMS, LITTLE, SAMPLES, Sample, built, fields, tree, write
 
 EACH = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: f"{sample.name}-{sample.length}")
 IN_EACH_FORM = pytest.mark.parametrize(("encoding", "ccsid"), FORMS)
@@ -190,6 +190,8 @@ def test_garbled(name: str, garble: Any, expected: str) -> None:
 
 BAD_VALUES: list[tuple[str, str, Any, type[BrokerError], str]] = [
     ("MQDLH", "Reason", "many", ParserException, "MQDLH.Reason takes an integer, not 'many'"),
+    ("MQDLH", "Reason", "+-5", ParserException, "MQDLH.Reason takes an integer, not '+-5'"),
+    ("MQDLH", "Reason", "9" * 5000, ParserException, "MQDLH.Reason takes an integer, not '99999"),
     ("MQDLH", "Reason", 1 << 31, ParserException, "MQDLH.Reason takes an integer of 4 bytes, which 2147483648"),
     ("MQDLH", "Reason", 1.5, ParserException, "takes an integer, not 1.5"),
     ("MQDLH", "Reason", float("nan"), ParserException, "takes an integer, not nan"),
@@ -314,4 +316,3 @@ def test_characters_that_cannot_be_read() -> None:
     assert reason.value == SAMPLES[0].values["Reason"]
     with pytest.raises(ConversionException, match=r"MQDLH.DestQName: the bytes X'ff' at offset 19 are no characters"):
         _ = name.value
-    assert len(CODECS) == 5

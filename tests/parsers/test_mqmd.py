@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.descriptor import LENGTHS, Descriptor
-from engine.errors import BrokerError
+from engine.errors import BrokerError, ConversionException
 from engine.received import Received
 from engine.sharing import copy, read_only
 from engine.tree import Element
@@ -141,6 +141,14 @@ def test_descriptors_that_do_not_fit(changed: dict[str, Any], expected: str) -> 
     with pytest.raises(BrokerError) as caught:
         pack(Descriptor(**changed))
     assert expected in str(caught.value)
+
+
+def test_characters_that_cannot_be_unpacked() -> None:
+    """Bytes that are no characters are named with their field and their offset."""
+    data = bytearray(b"123" + VERSION_2.bytes(LITTLE, 1208))
+    data[3 + 101] = 0xFF
+    with pytest.raises(ConversionException, match=r"MQMD.ReplyToQ: the bytes X'ff' at offset 104 are no characters"):
+        unpack(bytes(data), 3, LITTLE, 1208)
 
 
 CHANGES: list[tuple[str, Any, str, Any]] = [

@@ -1,0 +1,34 @@
+"""What copies share: cases that the model of plain objects meets too seldom."""
+
+from __future__ import annotations
+
+from engine.sharing import copy, read_only
+from engine.source import NAME_VALUE, VALUE
+from engine.tree import Element
+from tests.engine.plain_trees import Plain, Sample
+
+
+def test_a_copy_of_an_expanded_element_keeps_the_value_of_its_content() -> None:
+    """A value that stands in the first child is the copy's too, though the copy has made no child yet."""
+    top = Element("a", source=Sample(names=True, counts=True), handle=Plain("a", children=[Plain("", VALUE, "text")]))
+    assert top.first_child is not None
+    assert copy(top).value == copy(read_only(top)).value == "text"
+
+
+def test_a_value_read_before_a_change_is_not_kept() -> None:
+    """A copy's value follows the child that holds it, whenever it was first read."""
+    top = Element("a")
+    top.add("", "old", type_=VALUE)
+    twin = copy(read_only(top))
+    assert twin.value == "old"
+    twin.add("more")
+    assert twin.first_child is not None
+    twin.first_child.value = "new"
+    assert (twin.value, top.value) == ("new", "old")
+
+
+def test_a_field_of_null_stays_a_field_in_copies() -> None:
+    """A field that was given NULL is a field, and so are its copies."""
+    top = Element("a")
+    top.add("b").value = None
+    assert [child.type for tree in (top, copy(top), read_only(top)) for child in tree] == [NAME_VALUE] * 3

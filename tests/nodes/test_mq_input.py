@@ -1,0 +1,378 @@
+"""MQInput: each row of the table of what happens to messages that fail, and its properties."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import pytest
+
+from engine import runtime
+from engine.catalog import Catalog
+from engine.descriptor import Descriptor
+from engine.errors import BrokerError
+from engine.flow import Flow, NodeUse, Setting, Wire
+from engine.message import Message
+from engine.node import NodeType, node, node_catalog, prop
+from engine.received import Received
+from engine.runtime import DeployedFlow, deploy
+from engine.transports.memory import MemoryQueues, QueueDefinition
+from engine.tree import Element
+from engine.work import QueueAttributes
+from engine.writing import write_message
+
+catalog: Catalog[NodeType] = Catalog("node type", package="")
+catalog.register("MQInput")(node_catalog.find("MQInput"))
+catalog.register("MQOutput")(node_catalog.find("MQOutput"))
+
+
+@pytest.fixture(autouse=True)
+def _nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The runtime knows MQInput, MQOutput and the nodes of this file."""
+    monkeypatch.setattr(runtime, "node_catalog", catalog)
+
+
+@node("Note", catalog=catalog)
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Puts what it saw on the queue NOTES, outside the unit of work, and fails if told."""
+
+    word: str = prop("", "Where it stands.")
+    fails: bool = prop(False, "Whether it fails.")
+
+    def evaluate(self, message: Message, work: Any) -> Generator[tuple[str, Message], bool, None]:
+        exceptions = "E" if message.exceptions.first_child is not None else ""
+        work.put("NOTES", Descriptor(), f"{self.word}{exceptions}".encode(), syncpoint=False)
+        work.put("KEPT", Descriptor(), self.word.encode())
+        if self.fails:
+            raise BrokerError(3001, "told to")
+        yield "out", message
+
+
+@node("Look", catalog=catalog)
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Shows what it is given to the test."""
+
+    seen: str = prop("", "Ignored.")
+
+    def evaluate(self, message: Message, work: Any) -> Generator[tuple[str, Message], bool, None]:
+        work.seen.append(message)
+        yield "out", message
+
+
+LAST = 20  # more turns than any rule allows
+LETTER = Descriptor(
+    format="MQSTR", msg_id=b"m" * 24, correl_id=b"c" * 24, put_date="20010203", put_time="04050607", put_appl_name="app"
+)
+BODY = b"poison \x00\xff"
+
+
+class Case(NamedTuple):
+    """How queues and wires are, and what becomes of one message that fails."""
+
+    notes: str  # what nodes saw, in order; F is seen at failure, C at catch, O at out; E: with an ExceptionList
+    ends: str  # the queue on which it ends, or a letter: it was consumed
+    threshold: int = 0
+    wired: str = "O!"  # a letter for each terminal that is wired, ! behind one that fails
+    requeue: str = ""
+    full: tuple[str, ...] = ()
+    letters: str = "DLQ"
+    body: bytes = BODY
+    timing: str = "deferred"
+    errors: tuple[int, ...] = ()  # of each turn in which something failed
+
+
+RETRY = {
+    # an exception below out, no catch: rolled back, read again, and put away when B = T
+    "threshold 0": Case("O", "DLQ", errors=(3001,)),
+    "threshold 1": Case("O", "DLQ", threshold=1, errors=(3001,)),
+    "threshold 3": Case("O O O", "DLQ", threshold=3, errors=(3001,) * 3),
+    "backout queue": Case("O O O", "BOQ", threshold=3, requeue="BOQ", errors=(3001,) * 3),
+    "backout queue, none defined of that name": Case("O", "DLQ", requeue="NONE", errors=(3001,)),
+    "backout queue full": Case("O", "DLQ", requeue="BOQ", full=("BOQ",), errors=(3001,)),
+    "its own backout queue": Case("O", "DLQ", requeue="IN", errors=(3001,)),
+    "backout queue, no dead-letter queue": Case("O", "BOQ", requeue="BOQ", letters="", errors=(3001,)),
+    # none usable: blocked
+    "nowhere to go": Case("O", "IN", letters="", errors=(3001, *(2630,) * 19)),
+    "all full": Case("O", "IN", requeue="BOQ", full=("BOQ", "DLQ"), errors=(3001, *(2630,) * 19)),
+    # an exception below out, catch wired: once, in the same unit of work
+    "caught": Case("O CE", "consumed", wired="O!C"),
+    "caught, fails": Case("O CE", "DLQ", wired="O!C!", errors=(3001,)),
+    "caught, fails, threshold 2": Case("O CE O CE", "DLQ", wired="O!C!", threshold=2, errors=(3001,) * 2),
+    # T <= B < 2T, failure wired: to failure, without the earlier exceptions
+    "failure": Case("O F", "consumed", wired="O!F", errors=(3001,)),
+    "failure, threshold 3": Case("O O O F", "consumed", wired="O!F", threshold=3, errors=(3001,) * 3),
+    "failure fails": Case("O F", "DLQ", wired="O!F!", errors=(3001, 3001)),
+    "failure fails, threshold 3": Case("O O O F F F", "DLQ", wired="O!F!", threshold=3, errors=(3001,) * 6),
+    "failure fails, backout queue": Case("O F", "BOQ", wired="O!F!", requeue="BOQ", errors=(3001,) * 2),
+    "failure fails, nowhere to go": Case("O F", "IN", wired="O!F!", letters="", errors=(3001, 3001, *(2630,) * 18)),
+    "catch and failure": Case("O CE F", "consumed", wired="O!C!F", errors=(3001,)),
+    # the tree cannot be initialised
+    "unparseable": Case("", "DLQ", body=b"<x", timing="complete"),
+    "unparseable at once": Case("", "DLQ", body=b"<x", timing="immediate"),
+    "unparseable, backout queue": Case("", "BOQ", body=b"<x", timing="complete", requeue="BOQ"),
+    "unparseable, failure": Case("FE", "consumed", wired="OF", body=b"<x", timing="complete"),
+    "unparseable, failure fails": Case(
+        "FE FE FE", "DLQ", wired="OF!", threshold=3, body=b"<x", timing="complete", errors=(3001,) * 3
+    ),
+    "unparseable, nowhere to go": Case("", "IN", body=b"<x", timing="complete", letters="", errors=(2630,) * 20),
+    "unparseable, but nobody looks": Case("O", "consumed", wired="O", body=b"<x"),
+    "parseable": Case("O", "consumed", wired="O", body=b"<x a='1'>y<z/></x>", timing="complete"),
+}
+
+
+def input_flow(wired: str, **properties: str) -> DeployedFlow:
+    """MQInput with a Note at each of these terminals."""
+    names = {"O": "out", "C": "catch", "F": "failure"}
+    uses = [NodeUse("In", "MQInput", tuple(Setting(n, v) for n, v in {"queueName": "IN", **properties}.items()))]
+    wires = []
+    for at, letter in enumerate(wired):
+        if letter in names:
+            fails = str(wired[at + 1 : at + 2] == "!").lower()
+            uses.append(NodeUse(letter, "Note", (Setting("word", letter), Setting("fails", fails))))
+            wires.append(Wire("In", names[letter], letter))
+    return deploy(Flow("F", nodes=tuple(uses), wires=tuple(wires)))
+
+
+def queues_for(case: Case) -> MemoryQueues:
+    attributes = QueueAttributes(backout_threshold=case.threshold, backout_requeue_queue=case.requeue)
+    depths = {name: 0 if name in case.full else 10 for name in ("BOQ", "DLQ")}
+    definitions = [
+        QueueDefinition(name, max_depth=depth) for name, depth in depths.items() if name != "DLQ" or case.letters
+    ]
+    return MemoryQueues(
+        QueueDefinition("IN", attributes), "NOTES", "KEPT", *definitions, dead_letter_queue=case.letters
+    )
+
+
+def turns(deployed: DeployedFlow, queues: MemoryQueues) -> list[int]:
+    """The errors of all turns until the queue is empty, or for so long that it never will be."""
+    work, errors = queues.work(), []
+    for _ in range(LAST):
+        outcome = deployed.process(deployed.entrances[0], work)
+        if outcome is None:
+            break
+        if outcome.error is not None:
+            errors.append(outcome.error.number)
+    return errors
+
+
+@pytest.mark.parametrize("case", RETRY.values(), ids=RETRY.keys())
+@pytest.mark.parametrize(("mode", "persistence"), [("yes", 0), ("yes", 1), ("automatic", 1)])
+def test_retry(case: Case, persistence: int, mode: str) -> None:
+    """A transactional message that fails takes the way of the table, and ends on one queue or consumed."""
+    queues = queues_for(case)
+    work = queues.work()
+    work.put("IN", LETTER._replace(persistence=persistence), case.body)
+    work.commit()
+    deployed = input_flow(case.wired, validateTiming=case.timing, messageDomainProperty="XMLNSC", transactionMode=mode)
+    assert list(case.errors) == turns(deployed, queues)
+    assert case.notes.split() == [arrival.body.decode() for arrival in queues.browse("NOTES")]
+    ends = [name for name in queues.names() for _ in queues.browse(name) if name not in ("NOTES", "KEPT")]
+    assert ([] if case.ends == "consumed" else [case.ends]) == ends
+    if ends:
+        arrival = queues.browse(case.ends)[0]
+        assert arrival.body.endswith(case.body)
+        assert (arrival.descriptor.msg_id, arrival.descriptor.correl_id) == (LETTER.msg_id, LETTER.correl_id)
+        assert arrival.descriptor.persistence == persistence
+        if case.ends == "BOQ":
+            assert arrival.descriptor == LETTER._replace(persistence=persistence)
+            assert arrival.body == case.body
+
+
+def test_catch_keeps_the_unit_of_work() -> None:
+    """What was done before an exception that is caught is committed with what catch does; a roll back undoes both."""
+    kept = {}
+    for wired in ("O!C", "O!C!"):
+        queues = queues_for(Case("", ""))
+        work = queues.work()
+        work.put("IN", LETTER, BODY)
+        work.commit()
+        turns(input_flow(wired), queues)
+        kept[wired] = [arrival.body for arrival in queues.browse("KEPT")]
+    assert kept == {"O!C": [b"O", b"C"], "O!C!": []}
+
+
+def dead_letter(descriptor: Descriptor, body: bytes, **properties: str) -> Received:
+    """What stands on the dead-letter queue after a message has failed."""
+    queues = queues_for(Case("", ""))
+    work = queues.work()
+    work.put("IN", descriptor, body)
+    work.commit()
+    turns(input_flow("O!", **properties), queues)
+    return Received(*queues.browse("DLQ")[0])
+
+
+@pytest.mark.parametrize("encoding", [273, 546])
+@pytest.mark.parametrize("ccsid", [1208, 500, 819])
+@pytest.mark.parametrize("inner", ["MQSTR", ""])
+def test_dead_letter_header(encoding: int, ccsid: int, inner: str) -> None:
+    """The MQDLH says why, from where, what follows it, and who moved it; it is written as the message is."""
+    given = LETTER._replace(encoding=encoding, coded_char_set_id=ccsid, format=inner)
+    received = dead_letter(given, BODY)
+    assert received.descriptor == given._replace(format="MQDEAD")
+    header = received.root().at("MQDLH")
+    assert header is not None
+    fields = {child.name: child.value for child in header}
+    assert len(received.body) == 172 + len(BODY)
+    expected = {
+        "Reason": 2362,
+        "DestQName": "IN",
+        "DestQMgrName": "QM",
+        "Encoding": encoding,
+        "CodedCharSetId": ccsid,
+        "Format": inner,
+        "PutApplType": 26,
+        "PutApplName": "Penstock",
+    }
+    assert expected == {n: str(v).rstrip() if isinstance(v, str) else v for n, v in fields.items() if n in expected}
+    assert fields["PutDate"] is not None
+    assert fields["PutTime"] is not None
+    assert received.root().last_child is not None
+    assert received.parts[-1].portion.bytes == BODY
+
+
+def test_reason_of_an_unparseable_message() -> None:
+    """The dead-letter header of a message that cannot be parsed says that its format is wrong."""
+    received = dead_letter(LETTER, b"<x", validateTiming="complete", messageDomainProperty="XMLNSC")
+    reason = received.root().at("MQDLH", "Reason")
+    assert reason is not None
+    assert reason.value == 2110
+
+
+WITHOUT = {
+    "fails": ("O!", "O", (3001,)),
+    "catch": ("O!C", "O CE", ()),
+    "catch fails": ("O!C!", "O CE", (3001,)),
+    "failure": ("O!F", "O FE", ()),
+    "failure fails": ("O!F!", "O FE", (3001,)),
+    "catch before failure": ("O!CF", "O CE", ()),
+}
+
+
+@pytest.mark.parametrize(("wired", "notes", "errors"), WITHOUT.values(), ids=WITHOUT.keys())
+@pytest.mark.parametrize("mode", ["no", "automatic"])
+def test_without_transaction(wired: str, notes: str, errors: tuple[int, ...], mode: str) -> None:
+    """A message that is got outside the unit of work is tried once: then catch, else failure, else it is gone."""
+    queues = queues_for(Case("", ""))
+    work = queues.work()
+    work.put("IN", LETTER, BODY)
+    work.commit()
+    assert list(errors) == turns(input_flow(wired, transactionMode=mode), queues)
+    assert notes.split() == [arrival.body.decode() for arrival in queues.browse("NOTES")]
+    assert [queues.depth("IN"), queues.depth("DLQ")] == [0, 0]
+
+
+def test_an_unparseable_message_without_transaction_is_put_away() -> None:
+    """Also outside a unit of work, what cannot be parsed ends on the dead-letter queue."""
+    properties = {"validateTiming": "complete", "messageDomainProperty": "XMLNSC", "transactionMode": "no"}
+    assert dead_letter(LETTER, b"<x", **properties).body.endswith(b"<x")
+
+
+def test_a_poison_message_does_not_stop_the_next() -> None:
+    """After a message that failed for good, the next one is processed."""
+    queues = queues_for(Case("", ""))
+    work = queues.work()
+    for body in (b"<x", b"<x/>"):
+        work.put("IN", LETTER, body)
+    work.commit()
+    assert turns(input_flow("O", validateTiming="complete", messageDomainProperty="XMLNSC"), queues) == []
+    assert ([arrival.body for arrival in queues.browse("NOTES")], queues.depth("DLQ")) == ([b"O"], 1)
+
+
+class Looking:
+    """A unit of work that keeps the messages that a Look node sees."""
+
+    def __init__(self, queues: MemoryQueues) -> None:
+        self._work = queues.work()
+        self.seen: list[Message] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._work, name)
+
+
+def looked(descriptor: Descriptor, body: bytes, **properties: str) -> Message:
+    """The message that stands behind `out`."""
+    settings = tuple(Setting(name, value) for name, value in {"queueName": "IN", **properties}.items())
+    nodes = (NodeUse("In", "MQInput", settings), NodeUse("Look", "Look"))
+    deployed = deploy(Flow("F", nodes=nodes, wires=(Wire("In", "out", "Look"),)))
+    work: Any = Looking(MemoryQueues("IN"))
+    work.put("IN", descriptor, body)
+    work.commit()
+    outcome = deployed.process(deployed.entrances[0], work)
+    assert outcome is not None
+    assert outcome.error is None
+    (message,) = work.seen
+    assert isinstance(message, Message)
+    return message
+
+
+XML = b"<a><!--c-->m<?p q?>n<b/></a>"
+RETENTION = {
+    "nothing": ({}, {"b"}),
+    "comments": ({"parserXmlnscCommentsRetainMode": "all"}, {"b", "comment"}),
+    "instructions": ({"parserXmlnscProcessingInstructionsRetainMode": "all"}, {"b", "instruction"}),
+    "text": ({"parserXmlnscMixedContentRetainMode": "all"}, {"b", "text"}),
+}
+
+
+def kinds(element: Element) -> set[str]:
+    """What there is inside an element, by what its values are."""
+    names = {"c": "comment", "q": "instruction", "mn": "text"}
+    return {names.get(str(child.value), child.name) for child in element}
+
+
+@pytest.mark.parametrize(("properties", "expected"), RETENTION.values(), ids=RETENTION.keys())
+def test_retention(properties: dict[str, str], expected: set[str]) -> None:
+    """XMLNSC keeps what the properties ask it to keep beside elements."""
+    message = looked(LETTER._replace(format=""), XML, messageDomainProperty="XMLNSC", **properties)
+    top = message.root.at("XMLNSC", "a")
+    assert top is not None
+    assert expected == kinds(top)
+
+
+def test_domain() -> None:
+    """A body whose domain no property names is a BLOB; the set, type and format are in Properties."""
+    message = looked(LETTER, BODY)
+    assert message.root.last_child is not None
+    assert message.root.last_child.name == "BLOB"
+    given = {"messageSetProperty": "S", "messageTypeProperty": "T", "messageFormatProperty": "W"}
+    properties = looked(LETTER, BODY, **given).root.at("Properties")
+    assert properties is not None
+    fields = {child.name: child.value for child in properties}
+    assert [fields[name] for name in ("MessageSet", "MessageType", "MessageFormat")] == ["S", "T", "W"]
+
+
+def test_topic() -> None:
+    """Properties shows the topic that the node names, and the message is written as it came."""
+    message = looked(LETTER, BODY, topicProperty="orders/new")
+    topic = message.root.at("Properties", "Topic")
+    assert topic is not None
+    assert topic.value == "orders/new"
+    assert write_message(message.root) == (LETTER, BODY)
+
+
+@pytest.mark.parametrize("timing", ["deferred", "complete"])
+def test_topic_of_a_message_that_cannot_be_read(timing: str) -> None:
+    """A message whose headers are broken is put away like any other, also where its topic is to be shown."""
+    queues = queues_for(Case("", ""))
+    work = queues.work()
+    work.put("IN", LETTER._replace(format="MQDEAD"), b"DLH short")
+    work.commit()
+    assert turns(input_flow("O", topicProperty="t", validateTiming=timing), queues) == []
+    assert ([queues.depth("IN"), queues.depth("DLQ")], queues.browse("NOTES")) == ([0, 1], [])
+
+
+def test_empty_queue() -> None:
+    """Where there is no message, nothing happens."""
+    deployed = input_flow("O")
+    assert deployed.process(deployed.entrances[0], queues_for(Case("", "")).work()) is None
+
+
+def test_no_such_queue() -> None:
+    """A queue that is not there is an error at the node."""
+    deployed = input_flow("O")
+    with pytest.raises(BrokerError, match=r"^BIP2085 F.In: there is no queue called 'IN': define it$"):
+        deployed.process(deployed.entrances[0], MemoryQueues().work())
