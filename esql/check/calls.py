@@ -105,6 +105,19 @@ def _cast_advice(given: str) -> str:
     return ": CAST it" if given in SCALARS else ""
 
 
+def results(found: Resolution) -> Iterator[Finding]:
+    """Values that what stands behind INTO cannot hold."""
+    for node, called in _each(found):
+        if not isinstance(called, DeclaredRoutine) or not isinstance(node, syntax.CallStatement):
+            continue
+        if node.target is None or called.node.returns is None:
+            continue
+        expected, given = found.type_of(node.target), called.node.returns.type.name
+        if given != "REFERENCE" and not can_assign(given, expected):
+            text = f"{called.node.name} returns {a(given)}, which {node.target.root} cannot hold: it is {a(expected)}"
+            yield Finding(node.target, "type", text)
+
+
 def _routine_argument(
     argument: syntax.Expression, parameter: syntax.Parameter, name: str, found: Resolution
 ) -> Iterator[Finding]:

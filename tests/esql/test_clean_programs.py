@@ -88,6 +88,7 @@ COMPUTE = [
     DELETE FROM Database.STOCK AS S WHERE S.ID = 3;
     DELETE FROM Database.STOCK WHERE STOCK.ID = 3;
     COMMIT; COMMIT Database.dsn; ROLLBACK Database.dsn; ROLLBACK;""",
+    "PASSTHRU('DELETE FROM T WHERE A = ?', InputBody.values[]); IF InputBody.a[] IS NULL THEN RETURN; END IF;",
     """PASSTHRU('DELETE FROM T WHERE A = ?', InputBody.a); PASSTHRU 'x' TO Database.dsn VALUES(1, 'b');
     SET Environment.rows[] = PASSTHRU('SELECT * FROM T' TO Database.dsn); SET Environment.r = PASSTHRU('x');""",
     """DECLARE CONTINUE HANDLER FOR SQLSTATE LIKE 'S22%' ESCAPE '!' SET Environment.code = SQLCODE;
