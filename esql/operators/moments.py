@@ -126,17 +126,18 @@ def local(moment: Any, zone: Zone) -> Any:
     >>> local(time(23, 30, tzinfo=UTC), lambda: timedelta(hours=1))
     datetime.time(0, 30)
     """
-    return _displaced(moment.replace(tzinfo=None), zone()) if is_gmt(moment) else moment
+    return displaced(moment.replace(tzinfo=None), zone()) if is_gmt(moment) else moment
 
 
 def gmt(moment: Any, zone: Zone) -> Any:
     """A TIME or TIMESTAMP as GMTTIME or GMTTIMESTAMP."""
     if is_gmt(moment):
         return moment
-    return _displaced(moment, -zone()).replace(tzinfo=UTC)
+    return displaced(moment, -zone()).replace(tzinfo=UTC)
 
 
-def _displaced(moment: Any, by: timedelta) -> Any:
+def displaced(moment: Any, by: timedelta) -> Any:
+    """A date or time so much later, as another zone has it; a time wraps at midnight."""
     if isinstance(moment, time):
         return (datetime.combine(date(2000, 1, 1), moment) + by).time()
     try:
@@ -156,7 +157,7 @@ def settled(moment: Any, zone: Zone, *, gmt: bool) -> Any:
     if not is_gmt(moment) or (gmt and moment.tzinfo is UTC):
         return moment
     at = moment.utcoffset()
-    inside = _displaced(moment.replace(tzinfo=None), -at).replace(tzinfo=UTC)
+    inside = displaced(moment.replace(tzinfo=None), -at).replace(tzinfo=UTC)
     return inside if gmt else local(inside, zone)
 
 
