@@ -121,7 +121,8 @@ def results(found: Resolution) -> Iterator[Finding]:
 def _routine_argument(
     argument: syntax.Expression, parameter: syntax.Parameter, name: str, found: Resolution
 ) -> Iterator[Finding]:
-    given, expected = found.type_of(argument), parameter.type.name
+    given = found.type_of(argument)
+    expected = "CHARACTER" if parameter.type.name in ("NAMESPACE", "NAME") else parameter.type.name
     if expected == "REFERENCE":
         is_field = isinstance(argument, syntax.Path) and given in ("", "ROW")
         if not is_field and not isinstance(argument, syntax.Null):
