@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from esql import builtins, syntax
 from esql.builtins import Function
-from esql.check.casts import SCALARS, can_assign
+from esql.check.casts import can_assign, can_cast
 from esql.check.finding import Finding, a, accepted_types
 from esql.scope import DeclaredRoutine
 
@@ -98,11 +98,11 @@ def _unaccepted(accepted: frozenset[str], given: str, argument: syntax.Expressio
         )
     if given in accepted:
         return ""
-    return f"{accepted_types(accepted)} here, and this is {a(given)}{_cast_advice(given)}"
+    return f"{accepted_types(accepted)} here, and this is {a(given)}{_cast_advice(given, accepted)}"
 
 
-def _cast_advice(given: str) -> str:
-    return ": CAST it" if given in SCALARS else ""
+def _cast_advice(given: str, accepted: frozenset[str]) -> str:
+    return ": CAST it" if any(can_cast(given, name) for name in accepted) else ""
 
 
 def results(found: Resolution) -> Iterator[Finding]:
