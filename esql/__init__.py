@@ -1,1 +1,1 @@
-"""ESQL, from text to code."""
+"""ESQL, from text to Python code objects."""

@@ -27,7 +27,7 @@ class Problem:
         return f"{place}\n    {self.source_line}\n    {blank}{carets}"
 
 
-class SyntaxProblems(Exception):  # noqa: N818 - it holds problems, and is raised once for all of them
+class SyntaxProblems(Exception):
     """All syntax problems of one text."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:

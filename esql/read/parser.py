@@ -66,10 +66,10 @@ class _Parser(ESQLParser):  # type: ignore[misc]
 class _StopAtOnce:
     """Give up at the first problem: another way of reading will be tried."""
 
-    def recoverInline(self, recognizer: Any) -> Any:  # noqa: N802, ARG002
+    def recoverInline(self, recognizer: Any) -> Any:  # noqa: N802
         raise Stop
 
-    def reportError(self, recognizer: Any, error: Any) -> None:  # noqa: N802, ARG002
+    def reportError(self, recognizer: Any, error: Any) -> None:  # noqa: N802
         raise Stop
 
     def recover(self, recognizer: Any, error: Any) -> None: ...
@@ -80,7 +80,7 @@ class _StopAtOnce:
 
     def reportMatch(self, recognizer: Any) -> None: ...  # noqa: N802
 
-    def inErrorRecoveryMode(self, recognizer: Any) -> bool:  # noqa: N802, ARG002
+    def inErrorRecoveryMode(self, recognizer: Any) -> bool:  # noqa: N802
         return False
 
 
@@ -92,7 +92,7 @@ def try_rule(rule: str, stream: Any) -> Any:
     """
     stream.seek(0)
     parser = _Parser(stream, _StopAtOnce())
-    parser._interp.predictionMode = PredictionMode.SLL  # noqa: SLF001 - the runtime has no other way to say it
+    parser._interp.predictionMode = PredictionMode.SLL
     try:
         return getattr(parser, rule)()
     except Stop:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from esql.read.source import Source
 
 
-class Stop(Exception):  # noqa: N818
+class Stop(Exception):
     """The quick way of reading met a problem."""
 
 
@@ -44,7 +44,7 @@ class Recovery:
     def reportMatch(self, recognizer: Any) -> None:  # noqa: N802
         """Go on after a match: nothing is remembered."""
 
-    def inErrorRecoveryMode(self, recognizer: Any) -> bool:  # noqa: N802, ARG002
+    def inErrorRecoveryMode(self, recognizer: Any) -> bool:  # noqa: N802
         """Say no: a problem is over once it is written down."""
         return False
 

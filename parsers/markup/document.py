@@ -197,7 +197,7 @@ class Document(Source):
         if not wanted.plain or self.instructed or (self.declared and not self.flavour.compact):
             return False
         if self._direct:
-            return self.flavour.spaces or (not wanted.namespace and ":" not in wanted.name)
+            return self.flavour.spaces or (not wanted.namespace and ":" not in wanted.clark)
         return self.flavour.spaces and wanted.name != "xmlns" and wanted.namespace not in {None, XMLNS_URI}
 
     def _only(self, wanted: Step) -> tuple[bool, bool]:

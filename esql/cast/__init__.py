@@ -1,0 +1,117 @@
+"""CAST: every value to every type that the manual allows, explicit with its clauses or implicit in assignments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
+
+from engine.errors import BrokerError
+from esql.cast import datetimes, numbers, strings
+from esql.cast.job import PLAIN, Clauses, Job, Target
+from esql.contents import UnreadableError
+from esql.failures import wrong_types
+from esql.invocation import Invocation
+from esql.values import Value, type_of
+
+__all__ = ["PLAIN", "Clauses", "Target", "assign", "cast", "convert"]
+
+_Cast: TypeAlias = Callable[[Any, Job], Value]
+
+_STRINGS: Final = ("CHARACTER", "BLOB", "BIT")
+_NUMBERS: Final = ("INTEGER", "DECIMAL", "FLOAT")
+_MOMENTS: Final = ("DATE", "TIME", "GMTTIME", "TIMESTAMP", "GMTTIMESTAMP")
+_IMPOSSIBLE: Final = frozenset([("DATE", "TIME"), ("DATE", "GMTTIME"), ("TIME", "DATE"), ("GMTTIME", "DATE")])
+
+_CASTS: Final[Mapping[tuple[str, str], _Cast]] = {
+    # to strings
+    **{(kind, "CHARACTER"): strings.to_character for kind in ("BLOB", "BIT", "BOOLEAN", "INTERVAL")},
+    **{(kind, "CHARACTER"): strings.number_to_character for kind in _NUMBERS},
+    **{(kind, "CHARACTER"): strings.moment_to_character for kind in _MOMENTS},
+    **{("CHARACTER", kind): strings.character_to_string for kind in ("BLOB", "BIT")},
+    **{(kind, to): strings.formatted(strings.number_to_character) for kind in _NUMBERS for to in ("BLOB", "BIT")},
+    **{(kind, to): strings.formatted(strings.moment_to_character) for kind in _MOMENTS for to in ("BLOB", "BIT")},
+    **{("INTEGER", kind): strings.integer_to_string for kind in ("BLOB", "BIT")},
+    ("BIT", "BLOB"): strings.bit_to_blob,
+    ("BLOB", "BIT"): strings.blob_to_bit,
+    # to numbers and BOOLEAN
+    **{("CHARACTER", kind): numbers.text_to_number for kind in _NUMBERS},
+    **{(kind, to): numbers.string_to_number for kind in ("BLOB", "BIT") for to in _NUMBERS},
+    **{("INTERVAL", kind): numbers.interval_to_number for kind in _NUMBERS},
+    ("INTEGER", "DECIMAL"): numbers.integer_to_decimal,
+    ("INTEGER", "FLOAT"): numbers.to_float,
+    ("DECIMAL", "INTEGER"): numbers.decimal_to_integer,
+    ("DECIMAL", "FLOAT"): numbers.to_float,
+    ("FLOAT", "INTEGER"): numbers.float_to_integer,
+    ("FLOAT", "DECIMAL"): numbers.float_to_decimal,
+    ("CHARACTER", "BOOLEAN"): numbers.text_to_boolean,
+    # to dates, times and intervals
+    **{(kind, to): datetimes.text_to_moment for kind in _STRINGS for to in _MOMENTS},
+    **{
+        (kind, to): datetimes.moment_to_moment
+        for kind in _MOMENTS
+        for to in _MOMENTS
+        if kind != to and (kind, to) not in _IMPOSSIBLE
+    },
+    ("CHARACTER", "INTERVAL"): datetimes.text_to_interval,
+    **{(kind, "INTERVAL"): datetimes.number_to_interval for kind in _NUMBERS},
+    # to the same type
+    **{(kind, kind): numbers.same for kind in (*_STRINGS, "INTEGER", "FLOAT", "BOOLEAN", *_MOMENTS)},
+    ("DECIMAL", "DECIMAL"): numbers.fitted,
+    ("INTERVAL", "INTERVAL"): datetimes.interval_to_interval,
+}
+
+
+def convert(value: Value, job: Job) -> Value:
+    """One value in the type that a job asks for.
+
+    >>> from datetime import date
+    >>> convert("DATE '2002-10-05'", Job(Target("DATE")))
+    datetime.date(2002, 10, 5)
+    """
+    kind = type_of(value)
+    step = _CASTS.get((kind, job.target.name))
+    if step is None:
+        raise job.failure(value, "there is no such cast")
+    try:
+        return step(value, job)
+    except UnreadableError as error:
+        raise job.failure(value, error.why, error.sqlstate) from error
+
+
+def cast(
+    values: tuple[Value, ...],
+    target: Target,
+    here: Invocation,
+    clauses: Clauses = PLAIN,
+    default: Callable[[], Value] | None = None,
+) -> Value:
+    """`CAST(values AS target …)`: NULL in, NULL out; DEFAULT is asked only when the cast fails.
+
+    >>> cast(("12",), Target("INTEGER"), Invocation()), cast(("x",), Target("INTEGER"), Invocation(), PLAIN, lambda: 0)
+    (12, 0)
+    """
+    if None in values:
+        return None
+    job = Job(target, clauses, here)
+    try:
+        return convert(values[0], job) if len(values) == 1 else datetimes.many_to_one(values, job)
+    except BrokerError:
+        if default is None:
+            raise
+    fallback = default()
+    if fallback is not None and type_of(fallback) != target.name:
+        raise wrong_types(f"CAST AS {target} DEFAULT", type_of(fallback))
+    return fallback
+
+
+def assign(value: Value, target: Target, here: Invocation) -> Value:
+    """A value as a variable of a type holds it.
+
+    >>> assign("12", Target("INTEGER"), Invocation()), assign(None, Target("INTEGER"), Invocation())
+    (12, None)
+    """
+    if value is None:
+        return None
+    if type_of(value) == target.name and target.name != "INTERVAL":
+        return value
+    return convert(value, Job(target, PLAIN, here))

@@ -1,0 +1,180 @@
+"""Field functions: what a place in a message tree is, and its bytes."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Any, Final, Protocol
+
+from engine.descriptor import LITTLE_ENDIAN, UTF_8
+from engine.errors import ParserException
+from engine.parser import Form, Parser, Template
+from engine.sharing import copy
+from engine.tree import Element
+from esql.functions import Nullable, function
+from esql.functions.arguments import character, integer
+from esql.values import Value
+
+ROOT: Final = 0
+FOLDER: Final = 1
+EMBEDDED: Final = 2
+_FORM_OF_BITS: Final = 3
+
+# The words that stand for options of ASBITSTREAM and PARSE, to be joined by BITOR.
+BIT_STREAM_OPTIONS: Final = MappingProxyType(
+    {
+        "RootBitStream": ROOT,
+        "FolderBitStream": FOLDER,
+        "EmbeddedBitStream": EMBEDDED,
+        "ValidateNone": 0,
+        "ValidateContent": 1 << 4,
+        "ValidateValue": 1 << 5,
+        "ValidateContentAndValue": 3 << 4,
+        "ValidateException": 0,
+        "ValidateExceptionList": 1 << 8,
+        "ValidateLocalError": 1 << 9,
+        "ValidateDeferred": 0,
+        "ValidateImmediate": 1 << 12,
+        "ValidateComplete": 1 << 13,
+        "ValidateFullConstraints": 0,
+        "ValidateBasicConstraints": 1 << 16,
+        "ValidateFullFixUp": 0,
+    }
+)
+
+
+class Reference(Protocol):
+    """A reference variable, as far as functions ask: whether its last move, or its declaration, found its target."""
+
+    @property
+    def moved(self) -> bool:
+        """Whether it did."""
+        ...
+
+
+@function("FIELDNAME")
+def field_name(field: Element) -> str:
+    """The name of a field; NULL where there is no such field.
+
+    `FIELDNAME(Environment.Order) = 'Order'`
+    `FIELDNAME(Environment.Order.*[1]) = 'Id'`
+    `FIELDNAME(Environment.Missing) IS NULL`
+    """
+    return field.name
+
+
+@function("FIELDNAMESPACE")
+def field_namespace(field: Element) -> str:
+    """The namespace of a field, empty where it has none.
+
+    `FIELDNAMESPACE(Environment.Order) = ''`
+    `FIELDNAMESPACE(Environment.Order.*:Note) = 'urn:notes'`
+    `FIELDNAMESPACE(Environment.Missing) IS NULL`
+    """
+    return field.namespace
+
+
+@function("FIELDTYPE")
+def field_type(field: Element) -> int:
+    """The type of a field, as its domain numbers them.
+
+    `FIELDTYPE(Environment.Order) = 0x01000000`
+    `FIELDTYPE(Environment.Order.Id) = 0x03000000`
+    `FIELDTYPE(Environment.Missing) IS NULL`
+    """
+    return field.type
+
+
+@function("FIELDVALUE")
+def field_value(field: Element) -> Value:
+    """The value of a field by itself, without what is below it.
+
+    `FIELDVALUE(Environment.Order.Id) = 7`
+    `FIELDVALUE(Environment.Order) IS NULL`
+    `FIELDVALUE(Environment.Missing) IS NULL`
+    """
+    return field.value
+
+
+@function("SAMEFIELD")
+def same_field(first: Element | None, second: Element | None) -> bool:
+    """Whether two references lead to the same field.
+
+    `SAMEFIELD(Environment.Order, Environment.*[1])`
+    `SAMEFIELD(Environment.Order.Item[1], Environment.Order.Item[2]) = FALSE`
+    `SAMEFIELD(Environment.Order, Environment.Missing) = FALSE`
+    """
+    return first is not None and first is second
+
+
+@function("LASTMOVE")
+def last_move(reference: Reference) -> bool:
+    """Whether the last MOVE of a reference variable, or its declaration, found its target.
+
+    `LASTMOVE(found)`
+    `LASTMOVE(lost) = FALSE`
+    """
+    return reference.moved
+
+
+@function("ASBITSTREAM")
+def as_bitstream(
+    field: Element,
+    *,
+    options: Nullable = None,
+    encoding: Nullable = None,
+    ccsid: Nullable = None,
+    template: tuple[Nullable, Nullable, Nullable] = (None, None, None),
+) -> bytes:
+    """The bytes that the parser of a field writes for it.
+
+    Form: ASBITSTREAM(field OPTIONS options ENCODING encoding CCSID ccsid SET set TYPE type FORMAT format); `template`
+    holds set, type and format. What is NULL is as if it was not said. RootBitStream, the default, takes the field for
+    the top of a message; FolderBitStream takes it for the one field in it.
+
+    `ASBITSTREAM(InputRoot.BLOB) = X'4a4b'`
+    `ASBITSTREAM(InputRoot.BLOB OPTIONS 0 ENCODING 546 CCSID 1208) = X'4a4b'`
+    `ASBITSTREAM(InputRoot.BLOB CCSID '1208') fails S42804`
+    `ASBITSTREAM(Environment.Order) fails`
+    `ASBITSTREAM(Environment.Missing) IS NULL`
+    """
+    owner = field.owner
+    if not isinstance(owner, Parser):
+        text = f"no parser owns {field.name}, so it has no bytes: CREATE it with a DOMAIN, or copy it to OutputRoot"
+        raise ParserException(5010, text, field.name)
+    form = Form(
+        encoding=_number("encoding", encoding) or LITTLE_ENDIAN,
+        ccsid=_number("CCSID", ccsid) or UTF_8,
+        template=Template(owner.name, *(_word(part) for part in template)),
+    )
+    folder = _number("options", options) & _FORM_OF_BITS == FOLDER
+    return owner.write(_wrapped(field, owner) if folder and not _is_top(field, owner) else field, form)
+
+
+def _is_top(field: Element, owner: Any) -> bool:
+    return field.parent is None or field.parent.owner is not owner
+
+
+def _wrapped(field: Element, owner: Any) -> Element:
+    """A top that has a copy of the field as its only child."""
+    top = Element(owner.name)
+    top.domain = owner
+    top.append(copy(field))
+    return top
+
+
+def _number(parameter: str, value: Value) -> int:
+    return 0 if value is None else integer("ASBITSTREAM", value, parameter)
+
+
+def _word(value: Value) -> str:
+    return "" if value is None else character("ASBITSTREAM", value, "set, type and format")
+
+
+@function("BITSTREAM")
+def bitstream(field: Element) -> bytes:
+    """The bytes that the parser of a field writes for it; the older form of ASBITSTREAM.
+
+    `BITSTREAM(InputRoot.BLOB) = X'4a4b'`
+    `BITSTREAM(Environment.Missing) IS NULL`
+    """
+    return as_bitstream(field)

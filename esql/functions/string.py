@@ -1,0 +1,390 @@
+"""String functions: of CHARACTER, BLOB and BIT alike where the manual does not say CHARACTER."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from esql.failures import SUBSTRING_RANGE, out_of_range
+from esql.functions import arguments, function
+from esql.functions.arguments import character, integer, strings
+from esql.values import Bit, Value
+
+_MOST_REPEATED: Final = 32 * 1024 * 1024
+
+
+def _find(source: Any, search: Any, start: int) -> int:
+    """Where a string stands in another, from a place on, both counted from 0; -1 where it does not."""
+    if isinstance(source, Bit):
+        return source.digits.find(search.digits, start)
+    return source.find(search, start)  # type: ignore[no-any-return]
+
+
+def _find_last(source: Any, search: Any, last: int) -> int:
+    """The last place, at or in front of one, where a string stands in another."""
+    if isinstance(source, Bit):
+        source, search = source.digits, search.digits
+    return source.rfind(search, 0, last + len(search))  # type: ignore[no-any-return]
+
+
+def _empty(like: Any) -> Any:
+    return like[0:0]
+
+
+@function("LENGTH")
+def length(source: Value) -> int:
+    """The number of characters, bytes or bits of a string.
+
+    `LENGTH('Hello World!') = 12`
+    `LENGTH('') = 0`
+    `LENGTH(X'0A0B') = 2`
+    `LENGTH(B'101') = 3`
+    `LENGTH(NULL) IS NULL`
+    `LENGTH(5) fails S42804`
+    """
+    return len(arguments.string("LENGTH", source))
+
+
+@function("SUBSTRING")
+def substring(source: Value, start: Value, length: Value = None, *, preposition: str = "FROM") -> Value:
+    """The part of a string from a place, or in front of or behind the first occurrence of another string.
+
+    Forms: SUBSTRING(source FROM start FOR length), SUBSTRING(source BEFORE start FOR length), SUBSTRING(source AFTER
+    start FOR length); `preposition` is FROM, BEFORE or AFTER.
+
+    `SUBSTRING('Hello World!' FROM 7 FOR 4) = 'Worl'`
+    `SUBSTRING('Hello World!' FROM 7) = 'World!'`
+    `SUBSTRING('Hello' FROM -1 FOR 4) = 'He'`
+    `SUBSTRING('Hello' FROM 0) = 'Hello'`
+    `SUBSTRING('Hello' FROM 9) = ''`
+    `SUBSTRING('Hello' FROM 4 FOR 10) = 'lo'`
+    `SUBSTRING('Hello' FROM 2 FOR 0) = ''`
+    `SUBSTRING('Hello' FROM 2 FOR -1) fails S22011`
+    `SUBSTRING('Hello World!' BEFORE 'World') = 'Hello '`
+    `SUBSTRING('Hello World!' BEFORE 'World' FOR 3) = 'lo '`
+    `SUBSTRING('Hello World!' AFTER 'Hello ') = 'World!'`
+    `SUBSTRING('Hello World!' AFTER 'Hello ' FOR 2) = 'Wo'`
+    `SUBSTRING('Hello World!' AFTER 'x') = ''`
+    `SUBSTRING('Hello World!' BEFORE 'x') = ''`
+    `SUBSTRING(X'0A0B0C' FROM 2 FOR 1) = X'0B'`
+    `SUBSTRING(B'10110' FROM 2 FOR 3) = B'011'`
+    `SUBSTRING('Hello' FROM NULL) IS NULL`
+    `SUBSTRING('Hello' FROM 1 FOR NULL) IS NULL`
+    """
+    text: Any = arguments.string("SUBSTRING", source)
+    size = None if length is None else integer("SUBSTRING", length, "length")
+    if size is not None and size < 0:
+        raise out_of_range("SUBSTRING", f"its length is not negative, as {size} is", SUBSTRING_RANGE)
+    if preposition == "FROM":
+        begin = integer("SUBSTRING", start, "start") - 1
+        end = len(text) if size is None else begin + size
+        return text[max(begin, 0) : max(end, 0)]
+    strings("SUBSTRING", text, start)
+    at = _find(text, start, 0)
+    if at < 0:
+        return _empty(text)
+    if preposition == "BEFORE":
+        return text[0 if size is None else max(at - size, 0) : at]
+    at += len(start)
+    return text[at : None if size is None else at + size]
+
+
+@function("POSITION")
+def position(search: Value, source: Value, *, start: Value = None, repeat: Value = None) -> int:
+    """The place of the n-th occurrence of a string in another, counted from 1; 0 where there is none.
+
+    Form: POSITION(search IN source FROM start REPEAT repeat). A negative repeat looks backwards, from the end unless
+    FROM says otherwise; occurrences may overlap.
+
+    `POSITION('Village' IN 'Hursley Village') = 9`
+    `POSITION('Town' IN 'Hursley Village') = 0`
+    `POSITION('A' IN 'ABCABCABCABCABC' FROM 4) = 4`
+    `POSITION('C' IN 'ABCABCABCABCABC' FROM 2) = 3`
+    `POSITION('B' IN 'ABCABCABCABCABC' REPEAT 2) = 5`
+    `POSITION('C' IN 'ABCABCABCABCABC' REPEAT 4) = 12`
+    `POSITION('A' IN 'ABCABCABCABCABC' FROM 4 REPEAT 2) = 7`
+    `POSITION('AB' IN 'ABCABCABCABCABC' FROM 2 REPEAT 3) = 10`
+    `POSITION('A' IN 'ABCABCABCABCABC' REPEAT -2) = 10`
+    `POSITION('BC' IN 'ABCABCABCABCABC' FROM 2 REPEAT -3) = 0`
+    `POSITION('' IN 'abc') = 1`
+    `POSITION('' IN '') = 1`
+    `POSITION('a' IN '') = 0`
+    `POSITION('a' IN 'aaa' FROM 9) = 0`
+    `POSITION('a' IN 'aaa' FROM -5) = 1`
+    `POSITION(X'0B' IN X'0A0B') = 2`
+    `POSITION(B'1' IN B'001') = 3`
+    `POSITION('a' IN NULL) IS NULL`
+    `POSITION('a' IN X'0A') fails S42804`
+    """
+    strings("POSITION", source, search)
+    if not len(search):
+        return 1
+    times = 1 if repeat is None else integer("POSITION", repeat, "REPEAT")
+    if times < 0:
+        return _backwards(search, source, start, -times)
+    at = (1 if start is None else integer("POSITION", start, "FROM")) - 2
+    at = max(at, -1)
+    for _ in range(times):
+        at = _find(source, search, at + 1)
+        if at < 0:
+            return 0
+    return at + 1 if times else 0
+
+
+def _backwards(search: Any, source: Any, start: Value, times: int) -> int:
+    at = len(source) if start is None else integer("POSITION", start, "FROM")
+    for _ in range(times):
+        if at <= 0:
+            return 0
+        at = _find_last(source, search, at - 1)
+    return at + 1
+
+
+@function("OVERLAY")
+def overlay(source: Value, replacement: Value, start: Value, length: Value = None) -> Value:
+    """A string with a part of it replaced.
+
+    Form: OVERLAY(source PLACING replacement FROM start FOR length).
+
+    `OVERLAY('ABCDEFGHIJ' PLACING '1234' FROM 4 FOR 3) = 'ABC1234GHIJ'`
+    `OVERLAY('ABCDEFGHIJ' PLACING '1234' FROM 4) = 'ABC1234HIJ'`
+    `OVERLAY('ABC' PLACING 'x' FROM 1 FOR 0) = 'xABC'`
+    `OVERLAY('ABC' PLACING 'x' FROM 9) = 'ABCx'`
+    `OVERLAY('ABC' PLACING '' FROM 2 FOR 1) = 'AC'`
+    `OVERLAY(X'0A0B0C' PLACING X'FF' FROM 2) = X'0AFF0C'`
+    `OVERLAY('ABC' PLACING 'x' FROM 0) fails S22011`
+    `OVERLAY('ABC' PLACING NULL FROM 1) IS NULL`
+    """
+    strings("OVERLAY", source, replacement)
+    begin = integer("OVERLAY", start, "start") - 1
+    size = len(replacement) if length is None else integer("OVERLAY", length, "length")
+    if begin < 0 or size < 0:
+        raise out_of_range("OVERLAY", "it starts at 1 or later, and its length is not negative", SUBSTRING_RANGE)
+    return source[:begin] + replacement + source[begin + size :]
+
+
+@function("TRIM")
+def trim(source: Value, singleton: Value = None, *, side: str = "BOTH") -> Value:
+    """A string without a character, byte or bit at its ends.
+
+    Form: TRIM(side singleton FROM source); `side` is LEADING, TRAILING or BOTH, the singleton a blank, X'00' or B'0'
+    where it is not said.
+
+    `TRIM(TRAILING 'b' FROM 'aaabBb') = 'aaabB'`
+    `TRIM(LEADING FROM '  a  ') = 'a  '`
+    `TRIM('b' FROM 'bbbaaabbb') = 'aaa'`
+    `TRIM('  a  ') = 'a'`
+    `LENGTH(TRIM(TRAILING FROM '  a  ')) = 3`
+    `TRIM('   ') = ''`
+    `TRIM(X'00FF00') = X'FF'`
+    `TRIM(B'00100') = B'1'`
+    `TRIM(BOTH X'FF' FROM X'FF00FF') = X'00'`
+    `TRIM('ab' FROM 'abc') fails S22011`
+    `TRIM(NULL) IS NULL`
+    """
+    arguments.string("TRIM", source)
+    if singleton is not None:
+        strings("TRIM", source, singleton)
+        if len(singleton) != 1:
+            raise out_of_range("TRIM", "it takes one character, byte or bit to trim", SUBSTRING_RANGE)
+    if isinstance(source, Bit):
+        return Bit.of(_stripped(source.digits, "0" if singleton is None else singleton.digits, side))
+    default = " " if isinstance(source, str) else b"\0"
+    return _stripped(source, default if singleton is None else singleton, side)
+
+
+def _stripped(source: Any, singleton: Any, side: str) -> Any:
+    if side == "LEADING":
+        return source.lstrip(singleton)
+    return source.rstrip(singleton) if side == "TRAILING" else source.strip(singleton)
+
+
+@function("LTRIM")
+def ltrim(source: Value) -> Value:
+    """A string without the blanks, zero bytes or zero bits at its beginning.
+
+    `LTRIM('  a ') = 'a '`
+    `LTRIM(X'000A') = X'0A'`
+    `LTRIM(NULL) IS NULL`
+    """
+    return trim(source, side="LEADING")
+
+
+@function("RTRIM")
+def rtrim(source: Value) -> Value:
+    """A string without the blanks, zero bytes or zero bits at its end.
+
+    `LENGTH(RTRIM(' a  ')) = 2`
+    `RTRIM(B'1000') = B'1'`
+    `RTRIM(NULL) IS NULL`
+    """
+    return trim(source, side="TRAILING")
+
+
+@function("UPPER", "UCASE")
+def upper(source: Value) -> str:
+    """A CHARACTER in capitals.
+
+    `UPPER('Hello World!') = 'HELLO WORLD!'`
+    `UCASE('éß1') = 'ÉSS1'`
+    `UPPER(NULL) IS NULL`
+    `UPPER(X'41') fails S42804`
+    """
+    return character("UPPER", source).upper()
+
+
+@function("LOWER", "LCASE")
+def lower(source: Value) -> str:
+    """A CHARACTER in small letters.
+
+    `LOWER('Hello World!') = 'hello world!'`
+    `LCASE('É1') = 'é1'`
+    `LOWER(NULL) IS NULL`
+    """
+    return character("LOWER", source).lower()
+
+
+@function("LEFT")
+def left(source: Value, length: Value) -> Value:
+    """The first characters, bytes or bits of a string.
+
+    `LEFT('ABCDEF', 2) = 'AB'`
+    `LEFT('AB', 5) = 'AB'`
+    `LEFT('AB', 0) = ''`
+    `LEFT('AB', -1) = ''`
+    `LEFT(X'0A0B', 1) = X'0A'`
+    `LEFT('AB', NULL) IS NULL`
+    """
+    text: Any = arguments.string("LEFT", source)
+    return text[: max(integer("LEFT", length, "length"), 0)]
+
+
+@function("RIGHT")
+def right(source: Value, length: Value) -> Value:
+    """The last characters, bytes or bits of a string.
+
+    `RIGHT('ABCDEF', 2) = 'EF'`
+    `RIGHT('AB', 5) = 'AB'`
+    `RIGHT('AB', 0) = ''`
+    `RIGHT(B'1011', 2) = B'11'`
+    `RIGHT(NULL, 1) IS NULL`
+    """
+    text: Any = arguments.string("RIGHT", source)
+    return text[max(len(text) - max(integer("RIGHT", length, "length"), 0), 0) :]
+
+
+@function("REPLACE")
+def replace(source: Value, search: Value, replacement: Value = None) -> Value:
+    """A string with all occurrences of another replaced, found from the left in one pass.
+
+    `REPLACE('ABCDABCDABCDA', 'A', 'AA') = 'AABCDAABCDAABCDAA'`
+    `REPLACE('AABCDAABCDAABCDAA', 'AA', 'A') = 'ABCDABCDABCDA'`
+    `REPLACE('AAAABCDEFGHAAAABCDEFGH', 'AA', 'A') = 'AABCDEFGHAABCDEFGH'`
+    `REPLACE('abcabc', 'b') = 'acac'`
+    `REPLACE('abc', '', 'x') = 'abc'`
+    `REPLACE('abc', 'x', 'y') = 'abc'`
+    `REPLACE(X'0A0B0A', X'0A', X'FF') = X'FF0BFF'`
+    `REPLACE(B'1001', B'00', B'1') = B'111'`
+    `REPLACE('abc', 'b', NULL) IS NULL`
+    """
+    new = _empty(source) if replacement is None else replacement
+    strings("REPLACE", source, search, new)
+    if not len(search):
+        return source
+    if isinstance(source, Bit):
+        return Bit.of(source.digits.replace(search.digits, new.digits))
+    return source.replace(search, new)
+
+
+@function("REPLICATE")
+def replicate(pattern: Value, count: Value) -> Value:
+    """A string many times.
+
+    `REPLICATE('ABCD', 3) = 'ABCDABCDABCD'`
+    `REPLICATE('ABCD', 0) = ''`
+    `REPLICATE(X'0A', 2) = X'0A0A'`
+    `REPLICATE(B'10', 2) = B'1010'`
+    `REPLICATE('A', -1) fails S22023`
+    `REPLICATE('A', NULL) IS NULL`
+    """
+    text: Any = arguments.string("REPLICATE", pattern)
+    times = arguments.count("REPLICATE", count, _MOST_REPEATED // max(len(text), 1))
+    return Bit.of(text.digits * times) if isinstance(text, Bit) else text * times
+
+
+@function("SPACE")
+def space(count: Value) -> str:
+    """So many blanks.
+
+    `LENGTH(SPACE(3)) = 3`
+    `'a' || SPACE(2) || 'b' = 'a  b'`
+    `SPACE(0) = ''`
+    `SPACE(-1) fails S22023`
+    `SPACE(NULL) IS NULL`
+    """
+    return " " * arguments.count("SPACE", count, _MOST_REPEATED)
+
+
+@function("TRANSLATE")
+def translate(source: Value, search: Value, replacement: Value = None) -> Value:
+    """A string with each of some characters replaced by the one at the same place of another string.
+
+    What has no counterpart there is left out.
+
+    `TRANSLATE('Hello', 'lo', 'LO') = 'HeLLO'`
+    `TRANSLATE('Hello', 'lo', 'L') = 'HeLL'`
+    `TRANSLATE('Hello', 'lo') = 'He'`
+    `TRANSLATE('Hello', 'l', 'LXY') = 'HeLLo'`
+    `TRANSLATE('abc', 'aa', 'xy') = 'xbc'`
+    `TRANSLATE(X'0A0B', X'0A', X'FF') = X'FF0B'`
+    `TRANSLATE(B'101', B'1', B'0') = B'000'`
+    `TRANSLATE(NULL, 'a', 'b') IS NULL`
+    """
+    new = _empty(source) if replacement is None else replacement
+    strings("TRANSLATE", source, search, new)
+    if isinstance(source, Bit):
+        return Bit.of(translate(source.digits, search.digits, new.digits))
+    units = [search[at : at + 1] for at in range(len(search))]
+    table = {unit: new[at : at + 1] for at, unit in reversed(list(enumerate(units)))}
+    return _empty(source).join(table.get(unit := source[at : at + 1], unit) for at in range(len(source)))
+
+
+@function("CONTAINS")
+def contains(source: Value, search: Value) -> bool:
+    """Whether a string stands in another.
+
+    `CONTAINS('Hello World!', 'World')`
+    `CONTAINS('Hello World!', 'world') = FALSE`
+    `CONTAINS('abc', '')`
+    `CONTAINS(X'0A0B', X'0B')`
+    `CONTAINS(B'0010', B'1')`
+    `CONTAINS('abc', NULL) IS NULL`
+    """
+    strings("CONTAINS", source, search)
+    return _find(source, search, 0) >= 0
+
+
+@function("STARTSWITH")
+def starts_with(source: Value, search: Value) -> bool:
+    """Whether a string begins with another.
+
+    `STARTSWITH('Hello World!', 'Hello')`
+    `STARTSWITH('Hello World!', 'World') = FALSE`
+    `STARTSWITH(B'10', B'1')`
+    `STARTSWITH(NULL, 'a') IS NULL`
+    """
+    strings("STARTSWITH", source, search)
+    return bool(source[: len(search)] == search)
+
+
+@function("ENDSWITH")
+def ends_with(source: Value, search: Value) -> bool:
+    """Whether a string ends with another.
+
+    `ENDSWITH('Hello World!', 'World!')`
+    `ENDSWITH('Hello World!', 'World') = FALSE`
+    `ENDSWITH('abc', '')`
+    `ENDSWITH('b', 'ab') = FALSE`
+    `ENDSWITH('a', NULL) IS NULL`
+    """
+    strings("ENDSWITH", source, search)
+    return len(source) >= len(search) and bool(source[len(source) - len(search) :] == search)
