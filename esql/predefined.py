@@ -169,6 +169,7 @@ ELEMENT_TYPES = {
     "XML": _XML,
     "XMLNS": _XML,
     "XMLNSC": _XMLNSC,
+    "SOAP": _XMLNSC,
     "JSON": ("Array", "Object"),
     "MQRFH2": ("Field",),
     "MQRFH": ("Field",),

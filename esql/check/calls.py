@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from esql import builtins, syntax
 from esql.builtins import Function
-from esql.check.casts import SCALARS, can_assign
+from esql.check.casts import can_assign, can_cast
 from esql.check.finding import Finding, a, accepted_types
 from esql.scope import DeclaredRoutine
 
@@ -98,11 +98,11 @@ def _unaccepted(accepted: frozenset[str], given: str, argument: syntax.Expressio
         )
     if given in accepted:
         return ""
-    return f"{accepted_types(accepted)} here, and this is {a(given)}{_cast_advice(given)}"
+    return f"{accepted_types(accepted)} here, and this is {a(given)}{_cast_advice(given, accepted)}"
 
 
-def _cast_advice(given: str) -> str:
-    return ": CAST it" if given in SCALARS else ""
+def _cast_advice(given: str, accepted: frozenset[str]) -> str:
+    return ": CAST it" if any(can_cast(given, name) for name in accepted) else ""
 
 
 def results(found: Resolution) -> Iterator[Finding]:
@@ -121,7 +121,8 @@ def results(found: Resolution) -> Iterator[Finding]:
 def _routine_argument(
     argument: syntax.Expression, parameter: syntax.Parameter, name: str, found: Resolution
 ) -> Iterator[Finding]:
-    given, expected = found.type_of(argument), parameter.type.name
+    given = found.type_of(argument)
+    expected = "CHARACTER" if parameter.type.name in ("NAMESPACE", "NAME") else parameter.type.name
     if expected == "REFERENCE":
         is_field = isinstance(argument, syntax.Path) and given in ("", "ROW")
         if not is_field and not isinstance(argument, syntax.Null):

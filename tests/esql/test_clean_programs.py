@@ -213,6 +213,9 @@ FILES = [
         DECLARE out REFERENCE TO OutputRoot; DECLARE r ROW;
         CALL fill(InputRoot.XMLNSC.a, out); CALL fill(r, OutputRoot.x); CALL fill(InputRoot, InputRoot.y);
         RETURN TRUE; END; END MODULE;""",
+    """CREATE PROCEDURE mark(IN target REFERENCE, IN space NAMESPACE, IN name NAME)
+        BEGIN SET target.space:{name} = space; SET target.(SOAP.NamespaceDecl)xmlns:a = space; END;
+    CREATE PROCEDURE both_() BEGIN DECLARE ns NAMESPACE 'urn:x'; CALL mark(OutputRoot.XMLNSC, ns, 'b'); END;""",
     """CREATE FUNCTION half(n INTEGER) RETURNS DECIMAL BEGIN
         DECLARE EXIT HANDLER FOR SQLSTATE LIKE 'S22%' BEGIN RETURN 0; END;
         CASE WHEN n = 0 THEN THROW USER EXCEPTION VALUES('none'); ELSE RETURN n / 2.0; END CASE; END;
