@@ -29,7 +29,10 @@ def set_field(target: Element, source: Element | None, nodes: Nodes | None = Non
     if nodes is not None:
         nodes.copied(source)
     if target._type != NAME and is_special(target) and is_leaf(source):
-        target.value = source.value
+        value = source.value
+        if target.first_child is not None:
+            target.clear()
+        target.value = value
         return
     above, owner = source.owner, target.owner
     if above is owner:

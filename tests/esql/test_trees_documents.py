@@ -11,7 +11,7 @@ from engine.received import new_root
 from engine.source import NAME_VALUE
 from engine.step import step
 from engine.tree import Element
-from esql.trees import copy_of, delete, set_field, set_list
+from esql.trees import copy_of, create_repeat, delete, set_field, set_list
 from tests.esql.test_trees import ATTRIBUTE, attribute, body, build, ensure, found, received, set_scalar
 
 ORDER = b'<Order when="now"><Id>7</Id><Note>a<![CDATA[b]]></Note><Item code="p">pen</Item><Item>ink</Item></Order>'
@@ -134,6 +134,17 @@ def test_fields_of_the_environment_become_elements(domain: str) -> None:
     set_field(ensure(target, domain, "Order"), environment.at("order"))
     set_field(ensure(target, domain, "Order", "copy"), environment.at("order", "id"))
     assert body(target, domain) == b"<Order><id>7</id><item><code>p</code></item><copy>7</copy></Order>"
+
+
+@pytest.mark.parametrize("domain", ["XML", "XMLNS", "XMLNSC"])
+def test_repeats_in_the_environment_become_elements(domain: str) -> None:
+    """CREATE NEXTSIBLING OF Environment.a REPEAT takes over that a is a field, not the number of an attribute."""
+    environment, target = build(("Environment", None, ("a", 7))), new_root()
+    made = create_repeat(found(environment, "a"), "NEXTSIBLING")
+    set_field(made, build(("", 8, ("b", 9))))
+    set_field(made, found(environment, "a"))
+    set_field(ensure(target, domain, "Order"), environment)
+    assert body(target, domain) == b"<Order><a>7</a><a>7</a></Order>"
 
 
 @pytest.mark.parametrize(("domain", "type_"), [("XML", NAME_VALUE), ("XMLNS", NAME_VALUE), ("XMLNSC", ATTRIBUTE)])
