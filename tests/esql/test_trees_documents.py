@@ -127,6 +127,17 @@ def test_documents_come_back_from_the_environment_as_they_were(domain: str) -> N
 
 
 @pytest.mark.parametrize("domain", ["XML", "XMLNS", "XMLNSC"])
+def test_values_in_the_environment_belong_to_no_parser(domain: str) -> None:
+    """SET Environment.id = InputRoot.domain.Order.Id gives it the value; what is more than a value keeps its parser."""
+    environment, order = Element("Environment"), found(received(domain, ORDER), domain, "Order")
+    set_field(ensure(environment, "id"), order.at("Id"))
+    set_field(ensure(environment, "when"), order.at("when"))
+    set_field(ensure(environment, "item"), order.at("Item"))
+    assert [child.value for child in environment] == ["7", "now", "pen"]
+    assert [child.owner.name for child in environment] == ["", domain, domain]
+
+
+@pytest.mark.parametrize("domain", ["XML", "XMLNS", "XMLNSC"])
 def test_fields_of_the_environment_become_elements(domain: str) -> None:
     """A field with a value is an element in a document, though NameValue is the number of an attribute of XML."""
     environment = build(("Environment", None, ("order", None, ("id", 7), ("item", None, ("code", "p")))))
