@@ -37,7 +37,7 @@ def set_field(target: Element, source: Element | None, nodes: Nodes | None = Non
         copy_into(target, source)
     elif owner is not GENERIC:
         translate(source, target)
-    elif is_leaf(source) and not is_special(source):
+    elif source.domain is None and is_leaf(source) and not is_special(source):  # a body is not read for this
         _replace(target, source.value)
     else:
         copy_into(target, source)

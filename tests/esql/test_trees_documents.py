@@ -23,8 +23,10 @@ def test_a_whole_message_is_copied_without_being_read() -> None:
     target = new_root()
     set_field(target, source)
     assert [child.name for child in target] == ["Properties", "MQMD", "XMLNSC"]
-    target = new_root()
+    target, environment = new_root(), Element("Environment")
     set_field(ensure(target, "XMLNSC"), source.at("XMLNSC"))
+    set_field(ensure(environment, "saved"), source.at("XMLNSC"))
+    set_field(ensure(target, "XMLNSC"), environment.at("saved"))
     assert [child.name for child in target] == ["XMLNSC"]
 
 
