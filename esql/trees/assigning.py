@@ -65,9 +65,7 @@ def set_list(parent: Element, wanted: Step, items: Sequence[object], nodes: Node
             continue
         if nodes is not None:
             nodes.made()
-        target = parent.ensure_nth(wanted, number)
-        target.clear()
-        target.value = item
+        _replace(parent.ensure_nth(wanted, number), item)
     for surplus in parent.every(wanted)[len(values) :]:
         surplus.detach()
 

@@ -102,6 +102,8 @@ TRANSLATIONS: list[tuple[str, str, bytes, bytes]] = [
     ("XMLNSC", "XMLNS", ORDER, ORDER.replace(b"a<![CDATA[b]]>", b"ab")),
     ("XML", "XMLNSC", b'<a b="1">t<!--no--></a>', b'<a b="1">t</a>'),
     ("XML", "XMLNSC", b"<Name3><Name31>Value31</Name31></Name3>", b"<Name3><Name31>Value31</Name31></Name3>"),
+    ("XML", "XMLNSC", b"<a>\n  <b>1</b>\n  <c> </c>\n</a>", b"<a><b>1</b><c> </c></a>"),
+    ("XML", "XMLNSC", b"<a>t<b>1</b>u</a>", b"<a>t<b>1</b>u</a>"),
     ("XMLNS", "XMLNSC", b'<p:a xmlns:p="u"><b>1</b></p:a>', b'<p:a xmlns:p="u"><b>1</b></p:a>'),
     ("XMLNS", "XML", b'<a b="1"><c>2</c></a>', b'<a b="1"><c>2</c></a>'),
 ]
