@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NoReturn, Protocol
+from typing import Any, Final, NoReturn
 
 from engine.errors import BrokerError, UserException
 from engine.message import Message
@@ -40,14 +40,6 @@ class Limits:
     depth: int = 400
     nodes: int = 10_000_000
     string: int = 256 * 1024 * 1024
-
-
-class Database(Protocol):
-    """What statements of databases ask for; without one they are errors."""
-
-    def rows(self, table: tuple[str, ...]) -> list[Element]:
-        """The rows of a table."""
-        ...
 
 
 class NoDatabase:

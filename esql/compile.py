@@ -19,38 +19,78 @@ from esql.read import read_expression, read_file, read_statements
 from esql.read.source import decode
 from esql.scope import File, Library, Resolution, resolve, routine_facts
 
+ANY_KIND: Final = "ANY"
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 
 
-def compile_files(sources: Sequence[tuple[str, bytes | str]]) -> Compiled:
-    """Compile .esql files that are deployed together: each its name and its text."""
-    return _compiled([_file(name, data) for name, data in sources], None)
+def compile_sources(sources: Sequence[tuple[str, bytes | str]]) -> Compiled:
+    """Compile .esql files that are deployed together, each its name and its text; bare statements are a Compute node's.
+
+    >>> compile_sources([("a.esql", "SET OutputRoot = InputRoot;")]).entrance().kind
+    'COMPUTE'
+    """
+    return _compiled([_file(name, data) for name, data in sources])
 
 
 def compile_text(data: bytes | str, kind: str, name: str = "ESQL") -> Compiled:
     """Compile the text of a node's property; the kind is COMPUTE, FILTER or DATABASE.
 
-    >>> compile_text("SET OutputRoot = InputRoot;", "COMPUTE").entrance().kind
-    'COMPUTE'
+    >>> compile_text("Body.total > 100", "FILTER").entrance().kind
+    'FILTER'
     """
     program = read_statements(data, name)
     return _compiled([File(name, program, decode(data, name).text)], kind)
 
 
 def compile_expression(data: bytes | str, name: str = "expression") -> Compiled:
-    """Compile one expression; its value is what the program returns."""
+    """Compile one expression, which may use the names of nodes of any kind; its value is what the program returns."""
     result = read_expression(data, name)
     program = syntax.Program((syntax.Return(result, position=result.position),), position=result.position)
-    return _compiled([File(name, program, decode(data, name).text)], "COMPUTE")
+    return _compiled([File(name, program, decode(data, name).text)], ANY_KIND)
+
+
+def problems_in(sources: Sequence[tuple[str, bytes | str]]) -> tuple[Problem, ...]:
+    """Everything that can be said to be wrong with files before they run; names only where all can be read."""
+    files: list[File] = []
+    found: list[Problem] = []
+    for name, data in sources:
+        try:
+            files.append(_file(name, data))
+        except SyntaxProblems as problems:
+            found.extend(problems.problems)
+    if not found:
+        try:
+            _compiled(files)
+        except SyntaxProblems as problems:
+            found.extend(problems.problems)
+    return tuple(found)
 
 
 def _file(name: str, data: bytes | str) -> File:
-    return File(name, read_file(data, name), decode(data, name).text)
+    """A file; what is no file of modules may be the statements of a Compute node."""
+    text = decode(data, name).text
+    try:
+        return File(name, read_file(data, name), text)
+    except SyntaxProblems as problems:
+        try:
+            return File(name, read_statements(data, name), text)
+        except SyntaxProblems:
+            raise problems from None
 
 
-def _compiled(files: list[File], kind: str | None) -> Compiled:
+def _kind(program: syntax.Program) -> str | None:
+    """Statements without a module around them are the text of a Compute node."""
+    is_file = program.prologue is not None or any(
+        isinstance(statement, syntax.Module | syntax.Routine) for statement in program.statements
+    )
+    is_text = any(not isinstance(statement, syntax.Declare | syntax.Routine) for statement in program.statements)
+    return "COMPUTE" if is_text and not is_file else None
+
+
+def _compiled(files: list[File], kind: str = "") -> Compiled:
     known = Library(tuple(files))
-    resolutions = [resolve(file.program, kind, known) for file in files]
+    kinds = [None if kind == ANY_KIND else kind or _kind(file.program) for file in files]
+    resolutions = [resolve(file.program, one, known) for file, one in zip(files, kinds, strict=True)]
     _refuse([problem for found in resolutions for problem in problems_of(found, known)])
     deployment = Deployment(routine_facts(resolutions))
     emitted = [_emitted(deployment, *pair) for pair in zip(resolutions, files, strict=True)]
@@ -97,6 +137,6 @@ def _entered(emitted: list[Emitted], files: list[File], namespace: dict[str, Any
         for one in emitted
         for found in one.entrances
     }
-    text = "\n\n".join(ast.unparse(one.tree) for one in emitted)
     names = frozenset(file.name for file in files)
-    return Compiled(entrances, namespace, names, places, text, Shared(places))
+    trees = tuple(one.tree for one in emitted)
+    return Compiled(entrances, namespace, names, places, trees, Shared(places))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -31,14 +32,22 @@ class Entrance:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What a deployment of programs has become; `text` is its Python as people read it."""
+    """What a deployment of programs has become."""
 
     entrances: Mapping[str, Entrance]
     namespace: Mapping[str, Any]
     files: frozenset[str]
     places: int
-    text: str = ""
+    trees: tuple[ast.Module, ...] = ()
     shared: Shared = field(default_factory=Shared)
+
+    @property
+    def text(self) -> str:
+        """The Python as people read it, and the constants that it uses."""
+        names = {word.id for tree in self.trees for word in ast.walk(tree) if isinstance(word, ast.Name)}
+        slots = [slot for slot in self.namespace if slot in names and slot[1:].isdecimal() and slot[0] in "ks"]
+        known = [f"# {slot} = {self.namespace[slot]!r}" for slot in slots]
+        return "\n".join([*known, *(ast.unparse(tree) for tree in self.trees)])
 
     def entrance(self, name: str = "") -> Entrance:
         """A module by its name; without one the only one there is."""

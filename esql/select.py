@@ -15,7 +15,7 @@ from engine.step import Step
 from engine.tree import Element
 from esql.failures import wrong_types
 from esql.operators import add, greater, less
-from esql.trees import set_field, set_list
+from esql.trees import copy_of, set_field, set_list
 from esql.values import Interval, type_of
 
 Place: TypeAlias = Step | tuple[Step, int]  # a step of a path after AS, and its subscript where it has one
@@ -41,21 +41,34 @@ def add_column(row: Element, steps: Sequence[Place], value: object) -> None:
         last = steps[-1]
         set_list(at, last if isinstance(last, Step) else last[0], value)
         return
-    target = _ensured(at, steps[-1])
     if isinstance(value, Element):
-        set_field(target, value)
+        _give(at, steps[-1], value)
     else:
-        target.value = value
+        _ensured(at, steps[-1]).value = value
 
 
 def _ensured(at: Element, wanted: Place) -> Element:
     return at.ensure(wanted) if isinstance(wanted, Step) else at.ensure_nth(*wanted)
 
 
+def _give(at: Element, wanted: Place, field: Element) -> None:
+    if isinstance(wanted, Step) and wanted.name is not None and not wanted.types and at.child(wanted) is None:
+        _append(at, field, wanted.name, wanted.namespace or "")
+    else:
+        set_field(_ensured(at, wanted), field)
+
+
+def _append(at: Element, field: Element, name: str, namespace: str) -> None:
+    """Add a copy of a field under a name: one element less than to create one and set it."""
+    twin = copy_of(field)
+    twin.name, twin.namespace = name, namespace
+    at.append(twin)
+
+
 def add_named(row: Element, name: str, value: object) -> None:
-    """A column without AS: a field brings its name, any other value is given one."""
+    """A column without AS: a field brings its name, any other value is given one; NULL makes no column."""
     if isinstance(value, Element):
-        set_field(row.add(value.name, namespace=value.namespace), value)
+        _append(row, value, value.name, value.namespace)
     elif value is not None:
         row.add(name, value)
 
@@ -69,7 +82,7 @@ def add_all(row: Element, *items: object) -> None:
             row.value = item.value
         else:
             for child in item:
-                set_field(row.add(child.name, namespace=child.namespace), child)
+                _append(row, child, child.name, child.namespace)
 
 
 def the(items: Sequence[object]) -> object:

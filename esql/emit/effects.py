@@ -78,7 +78,8 @@ def returned(body: Body, result: syntax.Expression | None) -> ast.expr:
     routine = None if body.routine is None else body.routine.node
     if result is not None:
         returns = None if routine is None else routine.returns
-        if returns is not None and returns.type.name in _COMPLEX:
+        is_whole = routine is None and isinstance(result, syntax.Row | syntax.ListOf | syntax.Select)
+        if (is_whole and is_complex(body, result)) or (returns is not None and returns.type.name in _COMPLEX):
             code = complex_value(body, result)
         else:
             value = body.expression(result)

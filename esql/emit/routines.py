@@ -63,7 +63,7 @@ class Emitter:
         made = Emitted(ast.Module(self.functions, []), problems=self.problems)
         modules = [one for one in node.statements if isinstance(one, syntax.Module)]
         declared = [one for one in node.statements if isinstance(one, syntax.Declare)]
-        if modules or not self._is_text(node):
+        if modules or not (self.unit.resolution.kind or self._is_text(node)):
             made.starts, made.shares = self._variables("schema", declared)
             made.entrances = [self._module(one) for one in modules]
         else:
@@ -124,7 +124,9 @@ class Emitter:
     ) -> None:
         for statement in statements:
             self._guarded(body, statement)
-        inside = [*body.opening(), *body.statements, ast.Return(with_outputs(body, last))]
+        inside = [*body.opening(), *body.statements]
+        if not body.statements or not isinstance(body.statements[-1], ast.Return | ast.Raise):
+            inside.append(ast.Return(with_outputs(body, last)))
         made = function(emitted.slot, [HERE, DEPTH, *slots], inside)
         if emitted.yields and not _has_yield(made):
             made.body.insert(0, when(constant(False), [do(ast.Yield(constant(None)))]))

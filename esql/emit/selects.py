@@ -143,13 +143,17 @@ def _sources(inner: Body, node: syntax.Select, place: int, gather: Callable[[], 
         inner.emit(when(test, taken))
         return
     source = node.sources[place]
-    variable = inner.unit.declared.get(id(source))
-    slot = inner.fresh("v") if variable is None else inner.slot(variable)
+    slot = inner.slot(_item_of(inner, source))
     table = table_of(inner, source.source)
-    items = inner.items(source.source) if table is None else method(attribute("here", "database"), "rows", table)
+    items = inner.items(source.source) if table is None else method(attribute("here", "database"), "select", table)
     with inner.block() as each:
         _sources(inner, node, place + 1, gather)
     inner.emit(ast.For(ast.Name(slot, ast.Store()), items, each or [ast.Pass()], []))
+
+
+def _item_of(inner: Body, source: syntax.FromItem) -> Variable:
+    """The correlation name of a list, or one that nothing refers to."""
+    return inner.unit.declared.setdefault(id(source), Variable("", None, "select", source))
 
 
 def table_of(body: Body, node: syntax.Node) -> ast.expr | None:
@@ -188,14 +192,26 @@ def _built(body: Body, node: syntax.Node, columns: tuple[syntax.Column | syntax.
 
 def _column(inner: Body, node: syntax.Node, column: syntax.Column | syntax.AllColumns, made: str) -> ast.stmt:
     if isinstance(column, syntax.AllColumns):
-        sources = [inner.unit.declared.get(id(source)) for source in getattr(node, "sources", ())]
-        return do(call("add_all", name(made), *(inner.load(variable) for variable in sources if variable)))
+        sources = [inner.load(_item_of(inner, source)) for source in getattr(node, "sources", ())]
+        return do(call("add_all", name(made), *sources))
     expression = column.expression
+    if column.name is None and _is_all_of(expression):
+        variable = inner.unit.resolution.variable(expression)
+        if variable is not None and variable.role == "select":
+            return do(call("add_all", name(made), inner.load(variable)))
     value = complex_value(inner, expression) if is_complex(inner, expression) else inner.expression(expression).code
     if column.name is None:
         return do(call("add_named", name(made), constant(_own_name(expression)), value))
     steps = [step_of(inner, step) for step in column.name.steps]
     return do(call("add_column", name(made), group(steps), value))
+
+
+def _is_all_of(expression: syntax.Node) -> bool:
+    """`T.*`: all that is in an item."""
+    match expression:
+        case syntax.Path(index=None, steps=(syntax.Step(syntax.AnyName(), None, (), None),)):
+            return True
+    return False
 
 
 def _own_name(expression: syntax.Node) -> str:

@@ -19,7 +19,8 @@ def set_field(target: Element, source: Element | None, nodes: Nodes | None = Non
     """`SET field = field` or a row: value, type and children are copied, the name stays; no source deletes.
 
     A field that is more than name and value, such as an attribute, stays that where its source is no more than a
-    value. Where no parser owns the target, what it is given still belongs to the parser it came from.
+    value. Where no parser owns the target, what it is given still belongs to the parser it came from, if it is
+    more than a value.
     """
     if source is None:
         delete(target)
@@ -29,16 +30,25 @@ def set_field(target: Element, source: Element | None, nodes: Nodes | None = Non
     if nodes is not None:
         nodes.copied(source)
     if target._type != NAME and is_special(target) and is_leaf(source):
-        target.value = source.value
+        _replace(target, source.value)
         return
     above, owner = source.owner, target.owner
     if above is owner:
         copy_into(target, source)
-    elif owner is GENERIC:
+    elif owner is not GENERIC:
+        translate(source, target)
+    elif source.domain is None and is_leaf(source) and not is_special(source):  # a body is not read for this
+        _replace(target, source.value)
+    else:
         copy_into(target, source)
         target.domain = above
-    else:
-        translate(source, target)
+
+
+def _replace(target: Element, value: Value) -> None:
+    """Give a field a value and nothing else; its type stays."""
+    if target.first_child is not None:
+        target.clear()
+    target.value = value
 
 
 def set_list(parent: Element, wanted: Step, items: Sequence[object], nodes: Nodes | None = None) -> None:
@@ -55,9 +65,7 @@ def set_list(parent: Element, wanted: Step, items: Sequence[object], nodes: Node
             continue
         if nodes is not None:
             nodes.made()
-        target = parent.ensure_nth(wanted, number)
-        target.clear()
-        target.value = item
+        _replace(parent.ensure_nth(wanted, number), item)
     for surplus in parent.every(wanted)[len(values) :]:
         surplus.detach()
 

@@ -6,8 +6,11 @@ from engine.errors import BrokerError
 from engine.source import NAME
 from engine.step import Step
 from engine.tree import Element
+from esql.trees.assigning import set_field
+from esql.trees.limit import Nodes
 from esql.trees.naming import path_of
 from esql.trees.placing import place
+from esql.trees.translating import own_type
 
 
 def create(
@@ -21,12 +24,21 @@ def create(
 
 def create_repeat(target: Element, placement: str) -> Element:
     """`CREATE NEXTSIBLING OF target REPEAT`: a new field of the target's type and name."""
-    return create(target, placement, target.name, target.namespace, target.type)
+    return create(target, placement, target.name, target.namespace, own_type(target, target.owner))
 
 
 def create_identity(target: Element, placement: str, wanted: Step) -> Element:
     """`CREATE placement OF target IDENTITY (type)namespace:name`."""
     return create(target, placement, wanted.name, wanted.namespace, wanted.types[0][1] if wanted.types else None)
+
+
+def create_from(target: Element, placement: str, source: Element | None, nodes: Nodes | None = None) -> Element:
+    """`CREATE placement OF target FROM source` without a name: the new field takes that of the source too."""
+    if source is None:
+        return create(target, placement, None)
+    made = create(target, placement, source.name, source.namespace)
+    set_field(made, source, nodes)
+    return made
 
 
 def ensure_last(parent: Element, wanted: Step, number: int = 1) -> Element:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from engine.sharing import copy
-from engine.source import GENERIC, KIND, NAME, NAME_VALUE, VALUE, Domain
+from engine.source import GENERIC, KIND, NAME, NAME_VALUE, VALUE, Domain, Value
 from engine.tree import Element
 
 # What domains call the same thing by different titles.
@@ -31,7 +31,7 @@ _DROPPED: Final = frozenset(
 def translate(source: Element, target: Element) -> None:
     """Give the target the value and children of a field of another domain; it keeps its name and its domain."""
     above, owner = source.owner, target.owner
-    kind, value = translated(own_type(source, above), above, owner), source.value
+    kind, value = translated(own_type(source, above), above, owner), _value(source, above)
     children = _children(source, above, owner)
     target.clear()
     if kind is not None and kind != target.type and (kind != NAME or is_special(target)):
@@ -70,14 +70,27 @@ def _copied(child: Element, below: Domain, within: Domain) -> Element | None:
         twin = copy(child)
         twin.domain = None
         return twin
-    kind = translated(own_type(child, below), below, within)
-    if kind is None:
+    kind, value = translated(own_type(child, below), below, within), _value(child, below)
+    if kind is None or (kind & KIND == VALUE and _is_blank(value)):
         return None
     twin = Element(child.name, child.namespace, kind)
-    value = child.value
     if value is not None:
         twin.value = value
     return twin
+
+
+def _value(element: Element, owner: Domain) -> Value:
+    """The value of an element, but for the line ends that XML keeps in front of its first child."""
+    value = element.value
+    if _is_blank(value):
+        leads = _leading(element, owner)
+        if leads is not None and leads.next_sibling is not None:
+            return None
+    return value
+
+
+def _is_blank(value: Value) -> bool:
+    return type(value) is str and (not value or value.isspace())
 
 
 def _domain(child: Element, outer: Domain) -> Domain:

@@ -11,7 +11,7 @@ from engine.received import new_root
 from engine.source import NAME_VALUE
 from engine.step import step
 from engine.tree import Element
-from esql.trees import copy_of, delete, set_field, set_list
+from esql.trees import copy_of, create_repeat, delete, set_field, set_list
 from tests.esql.test_trees import ATTRIBUTE, attribute, body, build, ensure, found, received, set_scalar
 
 ORDER = b'<Order when="now"><Id>7</Id><Note>a<![CDATA[b]]></Note><Item code="p">pen</Item><Item>ink</Item></Order>'
@@ -23,8 +23,10 @@ def test_a_whole_message_is_copied_without_being_read() -> None:
     target = new_root()
     set_field(target, source)
     assert [child.name for child in target] == ["Properties", "MQMD", "XMLNSC"]
-    target = new_root()
+    target, environment = new_root(), Element("Environment")
     set_field(ensure(target, "XMLNSC"), source.at("XMLNSC"))
+    set_field(ensure(environment, "saved"), source.at("XMLNSC"))
+    set_field(ensure(target, "XMLNSC"), environment.at("saved"))
     assert [child.name for child in target] == ["XMLNSC"]
 
 
@@ -100,6 +102,8 @@ TRANSLATIONS: list[tuple[str, str, bytes, bytes]] = [
     ("XMLNSC", "XMLNS", ORDER, ORDER.replace(b"a<![CDATA[b]]>", b"ab")),
     ("XML", "XMLNSC", b'<a b="1">t<!--no--></a>', b'<a b="1">t</a>'),
     ("XML", "XMLNSC", b"<Name3><Name31>Value31</Name31></Name3>", b"<Name3><Name31>Value31</Name31></Name3>"),
+    ("XML", "XMLNSC", b"<a>\n  <b>1</b>\n  <c> </c>\n</a>", b"<a><b>1</b><c> </c></a>"),
+    ("XML", "XMLNSC", b"<a>t<b>1</b>u</a>", b"<a>t<b>1</b>u</a>"),
     ("XMLNS", "XMLNSC", b'<p:a xmlns:p="u"><b>1</b></p:a>', b'<p:a xmlns:p="u"><b>1</b></p:a>'),
     ("XMLNS", "XML", b'<a b="1"><c>2</c></a>', b'<a b="1"><c>2</c></a>'),
 ]
@@ -127,6 +131,17 @@ def test_documents_come_back_from_the_environment_as_they_were(domain: str) -> N
 
 
 @pytest.mark.parametrize("domain", ["XML", "XMLNS", "XMLNSC"])
+def test_values_in_the_environment_belong_to_no_parser(domain: str) -> None:
+    """SET Environment.id = InputRoot.domain.Order.Id gives it the value; what is more than a value keeps its parser."""
+    environment, order = Element("Environment"), found(received(domain, ORDER), domain, "Order")
+    set_field(ensure(environment, "id"), order.at("Id"))
+    set_field(ensure(environment, "when"), order.at("when"))
+    set_field(ensure(environment, "item"), order.at("Item"))
+    assert [child.value for child in environment] == ["7", "now", "pen"]
+    assert [child.owner.name for child in environment] == ["", domain, domain]
+
+
+@pytest.mark.parametrize("domain", ["XML", "XMLNS", "XMLNSC"])
 def test_fields_of_the_environment_become_elements(domain: str) -> None:
     """A field with a value is an element in a document, though NameValue is the number of an attribute of XML."""
     environment = build(("Environment", None, ("order", None, ("id", 7), ("item", None, ("code", "p")))))
@@ -134,6 +149,17 @@ def test_fields_of_the_environment_become_elements(domain: str) -> None:
     set_field(ensure(target, domain, "Order"), environment.at("order"))
     set_field(ensure(target, domain, "Order", "copy"), environment.at("order", "id"))
     assert body(target, domain) == b"<Order><id>7</id><item><code>p</code></item><copy>7</copy></Order>"
+
+
+@pytest.mark.parametrize("domain", ["XML", "XMLNS", "XMLNSC"])
+def test_repeats_in_the_environment_become_elements(domain: str) -> None:
+    """CREATE NEXTSIBLING OF Environment.a REPEAT takes over that a is a field, not the number of an attribute."""
+    environment, target = build(("Environment", None, ("a", 7))), new_root()
+    made = create_repeat(found(environment, "a"), "NEXTSIBLING")
+    set_field(made, build(("", 8, ("b", 9))))
+    set_field(made, found(environment, "a"))
+    set_field(ensure(target, domain, "Order"), environment)
+    assert body(target, domain) == b"<Order><a>7</a><a>7</a></Order>"
 
 
 @pytest.mark.parametrize(("domain", "type_"), [("XML", NAME_VALUE), ("XMLNS", NAME_VALUE), ("XMLNSC", ATTRIBUTE)])

@@ -17,6 +17,7 @@ from esql.failures import ValueFailure
 from esql.trees import (
     attach,
     create,
+    create_from,
     create_identity,
     create_repeat,
     delete,
@@ -72,6 +73,16 @@ CREATES: list[tuple[str, Callable[[Element], object], tuple[Shape, ...]]] = [
         "CREATE LASTCHILD OF Environment NAME 'x' FROM Environment.b",
         lambda e: set_field(create(e, "LASTCHILD", "x"), e.at("b")),
         (A1, B, A2, ("x", None, ("c", 2))),
+    ),
+    (
+        "CREATE FIRSTCHILD OF Environment FROM Environment.b",
+        lambda e: create_from(e, "FIRSTCHILD", e.at("b")),
+        (B, A1, B, A2),
+    ),
+    (
+        "CREATE FIRSTCHILD OF Environment FROM Environment.missing",
+        lambda e: create_from(e, "FIRSTCHILD", None),
+        (("", None), A1, B, A2),
     ),
     (
         "CREATE NEXTSIBLING OF Environment.a REPEAT VALUE 9",
