@@ -90,11 +90,11 @@ MUTABLE_CALLS = (
     *("dict", "list", "set", "bytearray", "deque", "defaultdict", "OrderedDict", "Counter", "ChainMap"),
     *("count", "cycle", "iter", "local", "Lock", "RLock", "ContextVar", "WeakKeyDictionary", "WeakValueDictionary"),
 )
-# Calls whose result holds nothing that changes, and the two registers that are filled while modules are imported.
+# Calls whose result holds nothing that changes, and the registers that are filled while modules are imported.
 SETTLED_CALLS = (
     *("frozenset", "tuple", "namedtuple", "NewType", "TypeVar", "ParamSpec", "getLogger", "partial"),
     *("attrgetter", "itemgetter", "methodcaller", "Struct", "compile", "MappingProxyType", "version"),
-    *("Catalog", "Catalogue", "Typer"),
+    *("Catalog", "Catalogue", "Register", "Typer"),
 )
 MUTATORS = (
     *("add", "append", "appendleft", "clear", "discard", "extend", "insert", "pop", "popitem", "popleft"),

@@ -14,3 +14,17 @@ def change_one_field(body: bytes) -> bytes:
     assert status is not None
     status.text = "DONE"
     return etree.tostring(root)
+
+
+def complex_path_by_hand(body: bytes) -> bytes:
+    """Parse a test case, give it a processing path made of another one, write it."""
+    root = etree.fromstring(body, _PARSER)
+    case = root.find("TestCase")
+    assert case is not None
+    out = etree.SubElement(case, "ProcessingPath")
+    for element in case.findall("Stack/ProcessingPath/Element"):
+        component = etree.SubElement(out, "Component")
+        etree.SubElement(component, "Name").text = element.findtext("COMPONENT")
+        transport = etree.SubElement(component, "Transport", Type="A")
+        etree.SubElement(transport, "Queue").text = element.findtext("QUEUE")
+    return etree.tostring(root)

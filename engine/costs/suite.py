@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from engine.costs import kernel
+from engine.costs import esql, kernel
 from engine.costs.bounds import Benchmark, Measured
 
-GROUPS: Final[Mapping[str, Benchmark]] = MappingProxyType({kernel.GROUP: kernel.benchmarks})
+GROUPS: Final[Mapping[str, Benchmark]] = MappingProxyType(
+    {kernel.GROUP: kernel.benchmarks, esql.GROUP: esql.benchmarks}
+)
 
 
 def measure(group: str | None = None) -> Iterator[Measured]:

@@ -1,0 +1,219 @@
+"""penstock esql: programs checked, shown as Python, run, and formatted."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from engine.cli.app import Json, app
+from engine.cli.failing import existing
+from engine.errors import BrokerError, ConfigurationException
+
+if TYPE_CHECKING:
+    from esql.problems import Problem
+    from esql.trial import Case
+
+esql = typer.Typer(help="Check, show, run and format ESQL.", no_args_is_help=True)
+app.add_typer(esql, name="esql")
+
+Input = Annotated[str | None, typer.Option("--input", help="A file with the body of the message.")]
+Domain = Annotated[str, typer.Option("--domain", help="The parser of the body, such as XMLNSC.")]
+Cases = Annotated[
+    str | None, typer.Option("--cases", help="A file with a JSON object a line: id, esql, input, domain.")
+]
+Files = Annotated[list[str], typer.Argument(help="Files, or directories that are searched for *.esql.")]
+
+
+@esql.command()
+def check(files: Files, as_json: Json = False) -> None:
+    """Find everything that is wrong with programs before they run; exit with 1 if anything is.
+
+    The files are taken as deployed together.
+    """
+    from esql.compile import problems_in
+
+    problems = problems_in(_sources(files))
+    if as_json:
+        typer.echo(json.dumps([_data(problem) for problem in problems], indent=2))
+    else:
+        for problem in problems:
+            typer.echo(problem.render())
+    raise typer.Exit(1 if problems else 0)
+
+
+@esql.command()
+def show(file: Annotated[str, typer.Argument(help="The file.")]) -> None:
+    """Show the Python that a program becomes, and the constants that it uses."""
+    from esql.compile import compile_sources
+
+    compiled = _or_problems(lambda: compile_sources(_sources([file])))
+    typer.echo(compiled.text)
+
+
+@esql.command("eval")
+def evaluate(
+    expression: Annotated[str | None, typer.Argument(help="The expression.")] = None,
+    source: Input = None,
+    domain: Domain = "",
+    cases: Cases = None,
+) -> None:
+    """Evaluate an expression, and print its value as a literal of ESQL."""
+    from esql.trial import Case, evaluated
+
+    if cases is not None:
+        _run_cases(cases, evaluated)
+        return
+    if expression is None:
+        raise ConfigurationException("eval needs an expression, or --cases FILE")
+    case = Case(expression, _body(source), domain)
+    typer.echo(_or_problems(lambda: evaluated(case)))
+
+
+@esql.command()
+def run(
+    file: Annotated[str | None, typer.Argument(help="The file.")] = None,
+    module: Annotated[str, typer.Option("--module", help="The module to run, where there are several.")] = "",
+    source: Input = None,
+    domain: Domain = "",
+    cases: Cases = None,
+) -> None:
+    """Run a module over one message, and print `terminal|body` for each message that it sends."""
+    from esql.compile import compile_sources
+    from esql.trial import lines_of, message_of, outcomes
+
+    if cases is not None:
+        _run_cases(cases, lambda case: json.dumps(lines_of(case), ensure_ascii=False))
+        return
+    if file is None:
+        raise ConfigurationException("run needs a file, or --cases FILE")
+    compiled = _or_problems(lambda: compile_sources(_sources([file])))
+    for line in outcomes(compiled, message_of(_body(source), domain), module):
+        typer.echo(line)
+
+
+@esql.command("format")
+def format_(
+    files: Files,
+    write: Annotated[bool, typer.Option("--write", help="Change the files instead of printing.")] = False,
+    as_check: Annotated[bool, typer.Option("--check", help="Exit with 1 if a file would change.")] = False,
+) -> None:
+    """Write programs in the one form that all may agree on."""
+    from esql.format import format_program
+    from esql.read import read_file
+    from esql.read.source import decode
+
+    changed = []
+    for name, data in _sources(files):
+        text = _or_problems(lambda data=data, name=name: format_program(read_file(data, name)))  # type: ignore[misc]
+        if text != decode(data, name).text:
+            changed.append(name)
+        if as_check:
+            continue
+        if write:
+            Path(name).write_text(text, "utf-8")
+        else:
+            typer.echo(text, nl=False)
+    for name in changed if as_check else ():
+        typer.echo(name)
+    raise typer.Exit(1 if as_check and changed else 0)
+
+
+@esql.command()
+def repl(source: Input = None, domain: Domain = "") -> None:
+    """Read expressions and statements one after the other; Environment and OutputRoot stay between them."""
+    from esql.session import Session
+
+    session = Session(_body(source), domain)
+    for entry in _entries():
+        for line in session.answer(entry):
+            typer.echo(line)
+
+
+def _entries() -> Iterator[str]:
+    """What a person types: a statement may go over several lines, an expression ends with its line."""
+    while True:
+        try:
+            yield input("esql> " if sys.stdin.isatty() else "")
+        except EOFError:
+            return
+
+
+def _sources(files: list[str]) -> list[tuple[str, bytes]]:
+    """The names and contents of files, and of those that directories hold."""
+    found: list[Path] = []
+    for name in files:
+        path = existing(name)
+        found += sorted(path.rglob("*.esql")) if path.is_dir() else [path]
+    return [(str(path), path.read_bytes()) for path in found]
+
+
+def _body(source: str | None) -> bytes | None:
+    if source is None:
+        return None
+    return sys.stdin.buffer.read() if source == "-" else existing(source).read_bytes()
+
+
+def _data(problem: Problem) -> dict[str, Any]:
+    at = problem.position
+    return {
+        "file": problem.file,
+        "line": at.line,
+        "column": at.column,
+        "number": problem.number,
+        "kind": problem.kind,
+        "text": problem.text,
+    }
+
+
+def _or_problems(make: Callable[[], Any]) -> Any:
+    """What a function gives; problems of a program are shown, and end the command."""
+    from esql.problems import SyntaxProblems
+
+    try:
+        return make()
+    except SyntaxProblems as problems:
+        _refuse(problems)
+
+
+def _refuse(problems: Any) -> NoReturn:
+    for problem in problems.problems:
+        typer.echo(problem.render(), err=True)
+    raise typer.Exit(1)
+
+
+def _run_cases(file: str, answer: Callable[[Case], str]) -> None:
+    """Print an id and an answer for each case: a tab stands between them."""
+    from esql.problems import SyntaxProblems
+    from esql.trial import told
+
+    for case in _cases(file):
+        try:
+            text = answer(case)
+        except (BrokerError, SyntaxProblems) as error:
+            text = told(error)
+        typer.echo(f"{case.id}\t{text}")
+
+
+def _cases(file: str) -> Iterator[Case]:
+    from esql.trial import Case
+
+    for number, line in enumerate(existing(file).read_text("utf-8").splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            data = json.loads(line)
+            body = data.get("input")
+            yield Case(
+                data["esql"],
+                None if body is None else str(body).encode(),
+                str(data.get("domain") or ""),
+                str(data.get("id", number)),
+            )
+        except (ValueError, KeyError, AttributeError, TypeError) as error:
+            text = f"{file}:{number}: a case is a JSON object with id and esql: {error}"
+            raise ConfigurationException(text) from error

@@ -1,0 +1,306 @@
+"""Activation: one invocation of a node as emitted code sees it: trees, variables, limits, and what lies around it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NoReturn
+
+from engine.errors import BrokerError, UserException
+from engine.message import Message
+from engine.received import new_root
+from engine.sharing import copy
+from engine.tree import Element
+from esql.failures import ValueFailure, wrong_argument
+from esql.functions.field import BIT_STREAM_OPTIONS
+from esql.invocation import Codec, Invocation, Zone, local_zone, system_clock
+from esql.literals import shown, to_text
+from esql.support import LimitExceeded, SqlState
+from esql.trees import Nodes
+from esql.values import Value, type_of
+
+TOO_MANY_TURNS: Final = 2571
+TOO_DEEP: Final = 2572
+TOO_LONG: Final = 2573
+NO_DATABASE: Final = 2393
+NO_EXTERNAL: Final = 2907
+THROWN: Final = 2951
+_TERMINAL: Final = 4009
+_QUANTUM: Final = 1000
+_NO_ERROR: Final = SqlState()
+_TERMINALS: Final = ("failure", "out", "out1", "out2", "out3", "out4", "nowhere")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much one message may take: turns of loops, calls inside calls, new elements, characters of a string."""
+
+    turns: int = 100_000_000
+    depth: int = 400
+    nodes: int = 10_000_000
+    string: int = 256 * 1024 * 1024
+
+
+class NoDatabase:
+    """Every use of a database is an error."""
+
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        def refuse(*_: object) -> NoReturn:
+            text = f"there is no database for {name.upper()}: give the node a dataSource"
+            raise BrokerError(NO_DATABASE, text, name)
+
+        return refuse
+
+
+class Shared:
+    """What all invocations of a flow share: its SHARED variables, and the lock of BEGIN ATOMIC."""
+
+    __slots__ = ("lock", "started", "values")
+
+    def __init__(self, places: int = 0) -> None:
+        self.values: list[Any] = [None] * places
+        self.lock = threading.RLock()
+        self.started: set[str] = set()
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a node is given at deploy: values of EXTERNAL variables, properties, limits, and ways to the outside."""
+
+    external: Mapping[str, Value] = field(default_factory=dict)
+    properties: Mapping[str, Value] = field(default_factory=dict)
+    callables: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+    clock: Callable[[], Any] = system_clock
+    displace: Zone = local_zone
+    codec: Codec | None = None
+    database: Any = field(default_factory=NoDatabase)
+    log: Callable[[bool, str], None] = lambda trace, text: None
+    mode: str = "message"
+
+
+class Activation(Invocation):
+    """One invocation; `shared` outlives it."""
+
+    __slots__ = (
+        "_calls",
+        "_spent",
+        "around",
+        "database",
+        "deepest",
+        "input_exceptions",
+        "input_local_environment",
+        "input_root",
+        "longest",
+        "message",
+        "nodes",
+        "output_exceptions",
+        "output_local_environment",
+        "output_root",
+        "own_local_environment",
+        "quantum",
+        "shared",
+        "shared_storage",
+        "sql",
+        "variables",
+    )
+
+    def __init__(self, message: Message, around: Surroundings, shared: Shared, places: int = 0) -> None:
+        super().__init__(around.clock, around.displace, codec=around.codec)
+        limits = around.limits
+        self.around = around
+        self.message = message
+        self.input_root = message.root
+        self.input_local_environment = message.local_environment
+        self.input_exceptions = message.exceptions
+        self.own_local_environment: Element | None = None
+        self.shared_storage = shared
+        self.shared = shared.values
+        self.variables: list[Any] = [None] * places
+        self.database = around.database
+        self.nodes = Nodes(limits.nodes)
+        self.deepest = limits.depth
+        self.longest = limits.string
+        self.quantum = min(_QUANTUM, limits.turns)
+        self.sql = _NO_ERROR
+        self._spent = 0
+        self._start_output()
+
+    def _start_output(self) -> None:
+        self.output_root = new_root()
+        self.output_root.name = "OutputRoot"
+        self.output_local_environment = Element("OutputLocalEnvironment")
+        self.output_exceptions = Element("OutputExceptionList")
+
+    @property
+    def environment(self) -> Element:
+        """The Environment, which every node may change."""
+        return self.message.environment
+
+    @property
+    def local_environment(self) -> Element:
+        """The LocalEnvironment of a node that has no output trees: its own copy, made when it is first asked for."""
+        if self.own_local_environment is None:
+            self.own_local_environment = copy(self.input_local_environment)
+        return self.own_local_environment
+
+    # limits
+
+    def spend(self, turns: int) -> int:
+        """Count turns of loops; the answer is the count to go on with."""
+        self._spent += turns
+        limit = self.around.limits.turns
+        if self._spent > limit:
+            text = f"loops have turned more than {limit} times for this message: end them, or raise the limit"
+            raise LimitExceeded(TOO_MANY_TURNS, text, str(limit))
+        self.quantum = min(_QUANTUM, limit - self._spent)
+        return 0
+
+    def too_deep(self, depth: int) -> NoReturn:
+        """A routine called itself too often."""
+        text = f"routines have called each other {depth} deep, and {self.deepest} is the limit: end the recursion"
+        raise LimitExceeded(TOO_DEEP, text, str(self.deepest))
+
+    def too_long(self, text: Value) -> NoReturn:
+        """A string has grown too long."""
+        message = f"a string of {len(text)} characters is longer than the limit of {self.longest}"
+        raise LimitExceeded(TOO_LONG, message, str(self.longest))
+
+    def limited(self, text: Value) -> Value:
+        """A string, or NULL, that is not too long."""
+        if text is not None and len(text) > self.longest:
+            self.too_long(text)
+        return text
+
+    # around the program
+
+    def atomic(self) -> threading.RLock:
+        """The lock of BEGIN ATOMIC: one invocation of the flow at a time."""
+        return self.shared_storage.lock
+
+    def property(self, name: str) -> Value:
+        """A property of the broker, the flow or the node."""
+        return self.around.properties.get(name)
+
+    def option(self, name: str) -> int:
+        """The number of an option of ASBITSTREAM and PARSE."""
+        return BIT_STREAM_OPTIONS.get(name, 0)
+
+    def external_value(self, name: str) -> Value:
+        """The value that was given to an EXTERNAL variable at deploy; None where none was."""
+        return self.around.external.get(name)
+
+    def external(self, language: str, name: str, arguments: tuple[Value, ...]) -> Any:
+        """Call a routine that lies outside ESQL: a Python callable that is registered under its name."""
+        known = self.around.callables.get(name)
+        if known is None:
+            text = f"no Python callable is registered under {name}, which stands for a {language} routine"
+            raise BrokerError(NO_EXTERNAL, text, name)
+        return known(*arguments)
+
+    def thrown(self, severity: Value, catalog: Value, number: Value, values: tuple[Value, ...]) -> BrokerError:
+        """The exception that THROW raises."""
+        inserts = tuple(_insert(value) for value in values)
+        said = THROWN if number is None else _number("MESSAGE", number)
+        text = ", ".join(inserts) or f"message {said} of {catalog or 'BIPmsgs'}"
+        grade = 1 if severity is None else _number("SEVERITY", severity)
+        return UserException(said, text, *inserts, severity=grade)
+
+    def log(  # noqa: PLR0913, PLR0917 - the clauses of LOG
+        self,
+        severity: Value,
+        catalog: Value,
+        number: Value,
+        values: tuple[Value, ...],
+        trace: object,
+        full: object,
+        exception: object,
+    ) -> None:
+        """LOG: a line for the event log, or for the user trace."""
+        said = "" if number is None else f"{catalog or 'BIPmsgs'} {_number('MESSAGE', number)}: "
+        text = said + ", ".join(_insert(value) for value in values)
+        if exception and self.sql.sqlerrortext:
+            text += f" ({self.sql.sqlerrortext})"
+        self.around.log(bool(trace), text)
+
+    def evaluate_text(self, text: Value) -> Value:
+        """EVAL."""
+        raise BrokerError(2901, f"EVAL is not there yet: {shown(text)} was not run")
+
+    # what goes out
+
+    def propagated(
+        self,
+        terminal: Value,
+        label: Value,
+        environment: Element | None,
+        message: Element | None,
+        exception: Element | None,
+        keeps: object,
+    ) -> tuple[str, Message]:
+        """PROPAGATE: where to, and what; the output trees start anew, or with DELETE NONE go on as they are."""
+        where = _terminal(terminal) if label is None else f"label {_label(label)}"
+        sent = self.outgoing(environment, message, exception)
+        if keeps:
+            self.output_root = copy(self.output_root)
+            self.output_local_environment = copy(self.output_local_environment)
+            self.output_exceptions = copy(self.output_exceptions)
+        else:
+            self._start_output()
+        return where, sent
+
+    def outgoing(
+        self, environment: Element | None = None, root: Element | None = None, exceptions: Element | None = None
+    ) -> Message:
+        """The message that the node sends, of the trees that its Compute mode says."""
+        mode = self.around.mode.lower()
+        everything = mode == "all"
+        sends_root = root is not None or everything or "message" in mode
+        sends_local = environment is not None or everything or "localenvironment" in mode
+        sends_exceptions = exceptions is not None or everything or "exception" in mode
+        return self.message.replaced(
+            root=(self.output_root if root is None else copy(root)) if sends_root else None,
+            local_environment=self._local(environment) if sends_local else None,
+            exceptions=(self.output_exceptions if exceptions is None else copy(exceptions))
+            if sends_exceptions
+            else None,
+        )
+
+    def _local(self, given: Element | None) -> Element:
+        return self.output_local_environment if given is None else copy(given)
+
+    def onward(self) -> Message:
+        """The message as a node without output trees sends it on."""
+        if self.own_local_environment is None:
+            return self.message
+        return self.message.replaced(local_environment=self.own_local_environment)
+
+
+def _terminal(value: Value) -> str:
+    if value is None:
+        return "out"
+    if type(value) is int and -2 <= value <= 4:
+        return {-2: "nowhere", -1: "failure"}.get(value, _TERMINALS[value + 1])
+    if type(value) is str and value in _TERMINALS:
+        return value
+    text = f"PROPAGATE goes to one of {', '.join(_TERMINALS)}, not to {shown(value)}"
+    raise ValueFailure(_TERMINAL, "SPS001", text, shown(value))
+
+
+def _label(value: Value) -> str:
+    if type(value) is str and value:
+        return value
+    raise ValueFailure(4245, "SPS002", f"a label is named by a CHARACTER, not {shown(value)}", shown(value))
+
+
+def _number(clause: str, value: Value) -> int:
+    if type(value) is int:
+        return value
+    raise wrong_argument(clause, "value", "INTEGER", f"{type_of(value)} {shown(value)}")
+
+
+def _insert(value: Value) -> str:
+    return "" if value is None else to_text(value)

@@ -1,0 +1,99 @@
+"""Syntax -> problems: everything that can be said to be wrong with a program before it sees a message.
+
+>>> from esql.read import read_statements
+>>> program = read_statements("SET OutputRot = InputRoot;", "Compute")
+>>> [problem.text for problem in check(program, "COMPUTE")]
+['nothing called OutputRot is declared here; did you mean OutputRoot?']
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from esql.check import assignments, calls, clauses, declarations, flow, names, operators, selects
+from esql.problems import Problem
+from esql.scope import Library, Resolution, resolve
+from esql.syntax import Position
+
+if TYPE_CHECKING:
+    from esql.check.finding import Finding, Pass
+    from esql.syntax import Program
+
+__all__ = ["PASSES", "check", "problems_of"]
+
+PASSES: tuple[Pass, ...] = (
+    names.unknown_names,
+    names.duplicate_names,
+    declarations.lifetimes,
+    declarations.constants,
+    declarations.bodies,
+    calls.argument_counts,
+    calls.argument_types,
+    calls.output_arguments,
+    calls.unused_values,
+    calls.results,
+    assignments.read_only_targets,
+    assignments.references,
+    assignments.reference_targets,
+    assignments.fields_of_scalars,
+    assignments.lists,
+    assignments.assigned_values,
+    clauses.clauses,
+    operators.operands,
+    operators.conditions,
+    operators.differences,
+    operators.filter_results,
+    selects.aggregates,
+    selects.sources,
+    flow.unreachable_statements,
+    flow.missing_returns,
+    flow.returned_values,
+    flow.misplaced_handlers,
+    flow.resignals,
+    flow.iterated_blocks,
+    flow.propagation,
+)
+
+
+def check(program: Program, kind: str | None = None, library: Library | None = None) -> tuple[Problem, ...]:
+    """Find all problems of a program, in the order of its text.
+
+    The kind is that of the node whose property the text is, None for a file. The library holds the files that are
+    deployed together, the program's own among them: from there come the name and the lines that problems show.
+    """
+    library = library or Library()
+    return problems_of(resolve(program, kind, library), library)
+
+
+def problems_of(found: Resolution, library: Library) -> tuple[Problem, ...]:
+    """Find all problems of a program whose names are already looked up."""
+    file = library.file(found.program)
+    lines = file.lines()
+    problems = [_placed(finding, file.name, lines) for run in PASSES for finding in run(found)]
+    return tuple(sorted(dict.fromkeys(problems), key=_order))
+
+
+def _order(problem: Problem) -> tuple[int, int]:
+    return problem.position.line, problem.position.column
+
+
+def _placed(finding: Finding, name: str, lines: list[str]) -> Problem:
+    position = finding.node.position
+    if finding.word:
+        position = _word(position, finding.word, lines)
+    line = lines[position.line - 1] if 0 < position.line <= len(lines) else ""
+    return Problem(position, finding.text, name, line, finding.number, finding.kind)
+
+
+def _word(position: Position, word: str, lines: list[str]) -> Position:
+    """Narrow a position down to a word in it, if it is found in the text."""
+    pattern = re.compile(
+        rf'"{re.escape(word.replace(chr(34), chr(34) * 2))}"|(?<!\w){re.escape(word)}(?!\w)', re.IGNORECASE
+    )
+    for number in range(position.line, min(position.end_line, len(lines)) + 1):
+        start = position.column - 1 if number == position.line else 0
+        found = pattern.search(lines[number - 1], start) if number else None
+        if found is not None:
+            return Position(number, found.start() + 1, number, found.end() + 1)
+    return position

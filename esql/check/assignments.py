@@ -1,0 +1,208 @@
+"""What is assigned, created, moved: whether it can be, and whether the value fits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from esql import syntax
+from esql.builtins import Function
+from esql.check.casts import SCALARS, can_assign
+from esql.check.finding import Finding, a
+from esql.mq_constants import MQConstant
+from esql.predefined import BrokerProperty, Correlation, ElementType, Option, SpecialName
+from esql.scope import DeclaredRoutine, Variable
+from esql.scope.changes import moved, targets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from esql.scope import Resolution
+
+_WRITING = (
+    syntax.SetStatement, syntax.CreateField, syntax.DeleteField, syntax.Attach, syntax.Detach, syntax.Call,
+    syntax.CallStatement,
+)  # fmt: skip
+
+
+_ONE_FIELD = "a REFERENCE points to one field, and this is a LIST: write an index in place of []"
+
+
+def read_only_targets(found: Resolution) -> Iterator[Finding]:
+    """Changes to what does not change: constants, input trees, properties."""
+    for visit in found.each(*_WRITING):
+        for path in targets(visit.node, found.references):
+            reason = _read_only(path, found)
+            if reason and not _is_shared_by_reference(visit.node, path, found):
+                yield Finding(path, "flow", reason, word=path.root)
+
+
+def _read_only(path: syntax.Path, found: Resolution) -> str:
+    match found.of(path):
+        case Variable() as variable if variable.is_fixed and not variable.is_reference:
+            what = "EXTERNAL" if variable.lifetime == "EXTERNAL" else "a CONSTANT"
+            what = f"a {variable.type_name}" if variable.type_name in ("NAMESPACE", "NAME") else what
+            return f"{variable.name} is {what} and keeps its value: assign to another variable"
+        case Correlation(name="Database"):
+            return "a table is changed by INSERT, UPDATE and DELETE FROM, not by an assignment"
+        case Correlation(name=name, writable=False):
+            other = "OutputRoot" if name.startswith("Input") else "Environment"
+            return f"{name} is read-only: change {other}"
+        case BrokerProperty(name=name) | SpecialName(name=name) | Option(name=name) | MQConstant(name=name):
+            return f"{name} is given by the broker and cannot be assigned to: use a variable of your own"
+        case ElementType(name=name):
+            return f"{name} is the constant of an element type and cannot be assigned to: use another name"
+    return ""
+
+
+def _is_shared_by_reference(node: syntax.Node, path: syntax.Path, found: Resolution) -> bool:
+    """Say whether a path is an argument that is only pointed to; what the routine does with it is not known here."""
+    routine = found.of(node)
+    if not isinstance(routine, DeclaredRoutine) or not isinstance(node, syntax.Call | syntax.CallStatement):
+        return False
+    given = zip(node.arguments, routine.node.parameters, strict=False)
+    return any(argument is path and parameter.type.name == "REFERENCE" for argument, parameter in given)
+
+
+def references(found: Resolution) -> Iterator[Finding]:
+    """MOVE, ATTACH, DETACH, LASTMOVE and AS with something else than a reference variable."""
+    moves = found.each(syntax.MoveTo, syntax.MoveBy, syntax.MoveRepeat, syntax.Attach, syntax.Detach)
+    for visit in moves:
+        node = visit.node
+        word = {"Attach": "ATTACH", "Detach": "DETACH"}.get(type(node).__name__, "MOVE")
+        path = moved(node) or getattr(node, "source", None)
+        assert isinstance(path, syntax.Path)
+        yield from _must_be_reference(path, word, found)
+    for visit in found.each(syntax.Call):
+        node = visit.node
+        assert isinstance(node, syntax.Call)
+        called = found.of(node)
+        if isinstance(called, Function) and called.name == "LASTMOVE" and node.arguments:
+            yield from _must_be_reference(node.arguments[0], "LASTMOVE", found)
+    for visit in found.each(syntax.CreateField):
+        known = found.variable(visit.node)
+        if known is not None and not known.is_reference:
+            text = f"AS takes a reference variable, and {known.name} is {_kind(known)}"
+            yield Finding(visit.node, "type", f"{text}: DECLARE a REFERENCE", word=known.name)
+
+
+def _must_be_reference(path: syntax.Expression, word: str, found: Resolution) -> Iterator[Finding]:
+    if isinstance(path, syntax.Path) and found.of(path) is None:
+        return
+    variable = found.variable(path)
+    is_plain = isinstance(path, syntax.Path) and not path.steps and path.index is None
+    if variable is None or not is_plain:
+        text = f"{word} takes a reference variable: DECLARE one with REFERENCE TO this field, and use it here"
+        yield Finding(path, "type", text)
+    elif not variable.is_reference:
+        text = f"{word} takes a reference variable, and {variable.name} is {_kind(variable)}: DECLARE a REFERENCE"
+        yield Finding(path, "type", text)
+    elif word == "MOVE" and variable.constant:
+        yield Finding(path, "flow", f"{variable.name} is a CONSTANT reference and cannot MOVE: declare it without")
+
+
+def _kind(variable: Variable) -> str:
+    return a(variable.type_name) if variable.type_name else "a correlation name"
+
+
+def fields_of_scalars(found: Resolution) -> Iterator[Finding]:
+    """Steps from a variable that has no fields."""
+    for visit in found.each(syntax.Path):
+        path = visit.node
+        assert isinstance(path, syntax.Path)
+        if not path.steps and path.index is None:
+            continue
+        match found.of(path):
+            case Variable(name=name, type_name=kind) if kind in SCALARS | {"NAMESPACE", "NAME"}:
+                yield Finding(path, "type", f"{name} is {a(kind)} and has no fields: a ROW or a REFERENCE has")
+            case ElementType(name=name, domain="") | Option(name=name) | MQConstant(name=name):
+                yield Finding(path, "type", f"{name} is a constant and has no fields: DECLARE a variable of that name")
+            case BrokerProperty(name=name) | SpecialName(name=name) if path.root.upper() == name.upper():
+                yield Finding(path, "type", f"{name} is a single value and has no fields")
+
+
+def reference_targets(found: Resolution) -> Iterator[Finding]:
+    """References to variables that are no trees."""
+    for visit in found.each(syntax.Declare):
+        node = visit.node
+        assert isinstance(node, syntax.Declare)
+        target = found.variable(node.initial)
+        if node.type.name == "REFERENCE" and target is not None and found.type_of(node.initial) in SCALARS:
+            text = f"a REFERENCE points to a field, and {target.name} is {a(target.type_name)}: use the variable itself"
+            yield Finding(node.initial or node, "type", text)
+        elif node.type.name == "REFERENCE" and found.type_of(node.initial) == "LIST":
+            yield Finding(node.initial or node, "type", _ONE_FIELD)
+    for visit in found.each(syntax.MoveTo):
+        moving = visit.node
+        assert isinstance(moving, syntax.MoveTo)
+        if found.type_of(moving.target) == "LIST":
+            yield Finding(moving.target, "type", _ONE_FIELD)
+
+
+def lists(found: Resolution) -> Iterator[Finding]:
+    """Lists where one field is meant, and `[]` that is not the end of a path."""
+    for visit in found.each(syntax.Path):
+        path = visit.node
+        assert isinstance(path, syntax.Path)
+        indexes = [path.index, *(step.index for step in path.steps)]
+        if any(isinstance(index, syntax.IndexAll) for index in indexes[:-1]):
+            text = "[] stands at the end of a path only: write an index here, or go through the list by FOR or SELECT"
+            yield Finding(path, "type", text)
+    for visit in found.each(syntax.SetStatement):
+        node = visit.node
+        assert isinstance(node, syntax.SetStatement)
+        yield from _assigned_list(node, found)
+
+
+def _assigned_list(node: syntax.SetStatement, found: Resolution) -> Iterator[Finding]:
+    target, source = found.type_of(node.target), found.type_of(node.source)
+    if target == "LIST" and node.attribute is not None:
+        yield Finding(node.target, "type", f"SET {node.attribute} takes one field: write an index in place of []")
+    elif target == "LIST" and source in SCALARS | {"ROW"}:
+        text = f"a list takes a list, and this is {a(source)}: write an index in place of [], or LIST{{...}}"
+        yield Finding(node.source, "type", text)
+    elif target != "LIST" and source == "LIST":
+        text = "this is a list: assign it to a field with [], or take one element of it by THE or an index"
+        yield Finding(node.source, "type", text)
+
+
+def assigned_values(found: Resolution) -> Iterator[Finding]:
+    """Values that do not become the type of the variable they are assigned to."""
+    for visit in found.each(syntax.SetStatement):
+        node = visit.node
+        assert isinstance(node, syntax.SetStatement)
+        if node.attribute in (None, "VALUE") and found.type_of(node.source) != "LIST":
+            yield from _fits(node.source, found.type_of(node.target), node.target.root, found)
+        elif node.attribute in ("NAME", "NAMESPACE", "TYPE"):
+            expected = "INTEGER" if node.attribute == "TYPE" else "CHARACTER"
+            yield from _attribute(node, expected, found)
+    for visit in found.each(syntax.Declare):
+        declared = visit.node
+        assert isinstance(declared, syntax.Declare)
+        kind = {"REFERENCE": "", "NAMESPACE": "CHARACTER", "NAME": "CHARACTER"}.get(declared.type.name)
+        if declared.initial is not None:
+            expected = declared.type.name if kind is None else kind
+            yield from _fits(declared.initial, expected, declared.names[0], found)
+    for visit in found.each(syntax.Return):
+        yield from _returned(visit.node, visit.place.routine, found)
+
+
+def _fits(value: syntax.Expression, expected: str, name: str, found: Resolution) -> Iterator[Finding]:
+    given = found.type_of(value)
+    if expected and expected != "LIST" and not can_assign(given, expected):
+        advice = "take one element of it by THE or an index" if given == "LIST" else "no CAST turns one into the other"
+        yield Finding(value, "type", f"{name} is {a(expected)}, and this is {a(given)}: {advice}")
+
+
+def _attribute(node: syntax.SetStatement, expected: str, found: Resolution) -> Iterator[Finding]:
+    given = found.type_of(node.source)
+    if given not in ("", expected):
+        text = f"SET {node.attribute} takes {a(expected)}, and this is {a(given)}"
+        yield Finding(node.source, "type", f"{text}: CAST it" if given in SCALARS else text)
+
+
+def _returned(node: syntax.Node, routine: DeclaredRoutine | None, found: Resolution) -> Iterator[Finding]:
+    assert isinstance(node, syntax.Return)
+    if node.result is not None and routine is not None and routine.node.returns is not None:
+        expected = routine.node.returns.type.name
+        if expected != "REFERENCE":
+            yield from _fits(node.result, expected, f"what {routine.node.name} returns", found)

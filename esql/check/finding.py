@@ -1,0 +1,61 @@
+"""What a pass finds, before it is given its file and line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from esql.builtins import DATES, NUMBERS, STRINGS
+from esql.scope import Resolution
+from esql.syntax import Node
+
+# IBM's numbers where its own message says the same; BIP2402 stands for everything else that is wrong with a program.
+ANY_NUMBER = "BIP2402"
+NAME_NUMBER = "BIP2432"
+OPERATOR_NUMBER = "BIP2420"
+FILTER_RESULT_NUMBER = "BIP4003"
+TERMINAL_NUMBER = "BIP4009"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A problem at a piece of syntax, or at a word of it; the kind is name, type or flow."""
+
+    node: Node
+    kind: str
+    text: str
+    number: str = ANY_NUMBER
+    word: str = ""
+
+
+_GROUPS = ((NUMBERS, "a number"), (STRINGS, "a string"), (DATES, "a date or time"))
+Pass = Callable[[Resolution], Iterator[Finding]]
+
+
+def a(type_name: str) -> str:
+    """Name a type with its article.
+
+    >>> a("INTEGER"), a("ROW")
+    ('an INTEGER', 'a ROW')
+    """
+    return f"{'an' if type_name[:1] in 'AEIO' else 'a'} {type_name}"
+
+
+def accepted_types(types: frozenset[str]) -> str:
+    """Name the types that something takes, in few words.
+
+    >>> accepted_types(frozenset(("INTEGER", "FLOAT", "DECIMAL", "INTERVAL")))
+    'a number or an INTERVAL'
+    """
+    groups = [words for group, words in _GROUPS if group <= types]
+    grouped = frozenset[str]().union(*(group for group, words in _GROUPS if words in groups))
+    return one_of([*groups, *(a(name) for name in sorted(types - grouped))])
+
+
+def one_of(words: list[str]) -> str:
+    """Join words by commas and, before the last, or.
+
+    >>> one_of(["A", "B", "C"])
+    'A, B or C'
+    """
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"

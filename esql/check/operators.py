@@ -1,0 +1,324 @@
+"""Operators, conditions and the functions with forms of their own: whether the types of operands fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from engine.catalog import did_you_mean
+from esql import syntax
+from esql.builtins import DATES, NUMBERS, STRINGS
+from esql.check.casts import SCALARS, can_cast, can_compare, common_cast, part_counts
+from esql.check.finding import FILTER_RESULT_NUMBER, OPERATOR_NUMBER, Finding, a, accepted_types, one_of
+from esql.scope import Resolution
+from esql.scope.types import arithmetic
+
+Findings = Iterator[Finding]
+_MODES = (
+    *("ROUND_UP", "ROUND_DOWN", "ROUND_CEILING", "ROUND_FLOOR", "ROUND_HALF_UP", "ROUND_HALF_DOWN"),
+    "ROUND_HALF_EVEN",
+)
+_DATE_PARTS = frozenset(
+    (
+        "YEAR", "MONTH", "DAY", "DAYS", "DAYOFYEAR", "DAYOFWEEK", "MONTHS", "QUARTEROFYEAR", "QUARTERS", "WEEKS",
+        "WEEKOFYEAR", "WEEKOFMONTH", "ISLEAPYEAR",
+    )
+)  # fmt: skip
+_TIME_PARTS = frozenset(("HOUR", "MINUTE", "SECOND"))
+_PARTS = {
+    "DATE": _DATE_PARTS,
+    "TIME": _TIME_PARTS,
+    "GMTTIME": _TIME_PARTS,
+    "TIMESTAMP": _DATE_PARTS | _TIME_PARTS,
+    "GMTTIMESTAMP": _DATE_PARTS | _TIME_PARTS,
+    "INTERVAL": frozenset(("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")),
+}
+_TRUTH = frozenset(("BOOLEAN",))
+
+
+def operands(found: Resolution) -> Findings:
+    """Operands of types that an operator or function does not take."""
+    for kind, rule in _RULES.items():
+        for visit in found.each(kind):
+            yield from rule(visit.node, found)
+
+
+def conditions(found: Resolution) -> Findings:
+    """Conditions that are not BOOLEAN."""
+    for visit in found.each(*_CONDITIONAL):
+        node = visit.node
+        condition = getattr(node, _CONDITIONAL[type(node)])
+        if condition is not None:
+            yield from _is_truth(condition, found)
+    for visit in found.each(syntax.Case, syntax.CaseStatement):
+        yield from _case(visit.node, found)
+
+
+def filter_results(found: Resolution) -> Findings:
+    """Results of a Filter node that are not BOOLEAN."""
+    for visit in found.each(syntax.Return):
+        node, place = visit.node, visit.place
+        assert isinstance(node, syntax.Return)
+        is_main = place.routine is None or place.routine.node.name.lower() == "main"
+        given = found.type_of(node.result)
+        if place.kind == "FILTER" and is_main and given not in ("", "BOOLEAN"):
+            text = f"a Filter node returns a BOOLEAN, and this is {a(given)}: write a condition"
+            yield Finding(node.result or node, "type", text, FILTER_RESULT_NUMBER)
+
+
+def differences(found: Resolution) -> Findings:
+    """Differences of dates or times without the units of the interval they give."""
+    measured = {id(visit.node.expression) for visit in found.each(syntax.InUnits)}  # type: ignore[attr-defined]
+    for visit in found.each(syntax.Operation):
+        node = visit.node
+        assert isinstance(node, syntax.Operation)
+        if node.operator != "-" or id(node) in measured:
+            continue
+        types = [found.type_of(operand) for operand in node.operands]
+        if len(types) == 2 and types[0] in DATES and types[1] in DATES and arithmetic("-", *types):
+            text = (
+                "the difference of two dates or times needs its units: write (a - b) DAY, or HOUR TO SECOND, or others"
+            )
+            yield Finding(node, "type", text, OPERATOR_NUMBER)
+
+
+_CONDITIONAL = {
+    syntax.IfBranch: "condition",
+    syntax.While: "condition",
+    syntax.Repeat: "condition",
+    syntax.Select: "condition",
+    syntax.Quantified: "condition",
+    syntax.Update: "condition",
+    syntax.DeleteFrom: "condition",
+}
+
+
+def _is_truth(condition: syntax.Expression, found: Resolution) -> Findings:
+    given = found.type_of(condition)
+    if given not in ("", "BOOLEAN"):
+        text = f"a condition is BOOLEAN, and this is {a(given)}: compare it with something"
+        yield Finding(condition, "type", text)
+
+
+def _case(node: Any, found: Resolution) -> Findings:
+    for branch in node.branches:
+        if node.operand is None:
+            yield from _is_truth(branch.condition, found)
+        else:
+            yield from _comparable("=", node.operand, branch.condition, found)
+
+
+def _takes(
+    value: syntax.Expression | None, accepted: frozenset[str], what: str, found: Resolution, number: str = "BIP2402"
+) -> Findings:
+    given = found.type_of(value)
+    if value is not None and given and given not in accepted:
+        wanted = accepted_types(accepted)
+        advice = ": CAST it" if given in SCALARS and any(can_cast(given, name) for name in accepted) else ""
+        yield Finding(value, "type", f"{what} takes {wanted} here, and this is {a(given)}{advice}", number)
+
+
+def _unary(node: syntax.Unary, found: Resolution) -> Findings:
+    accepted = _TRUTH if node.operator == "NOT" else NUMBERS | {"INTERVAL"}
+    yield from _takes(node.operand, accepted, node.operator, found, OPERATOR_NUMBER)
+
+
+def _operation(node: syntax.Operation, found: Resolution) -> Findings:
+    if node.operator in ("AND", "OR"):
+        for operand in node.operands:
+            yield from _takes(operand, _TRUTH, node.operator, found, OPERATOR_NUMBER)
+    elif node.operator == "||":
+        yield from _concatenation(node, found)
+    else:
+        yield from _arithmetic(node, found)
+
+
+def _concatenation(node: syntax.Operation, found: Resolution) -> Findings:
+    first = ""
+    for operand in node.operands:
+        given = found.type_of(operand)
+        if given and given not in STRINGS:
+            yield from _takes(operand, STRINGS, "||", found, OPERATOR_NUMBER)
+        elif given and first and given != first:
+            text = f"|| joins strings of one type, and these are {a(first)} and {a(given)}: CAST one of them"
+            yield Finding(operand, "type", text, OPERATOR_NUMBER)
+        first = first or (given if given in STRINGS else "")
+
+
+def _arithmetic(node: syntax.Operation, found: Resolution) -> Findings:
+    left = found.type_of(node.operands[0])
+    for operand in node.operands[1:]:
+        right = found.type_of(operand)
+        result = arithmetic(node.operator, left, right)
+        if result is None:
+            yield Finding(node, "type", _unfit(node.operator, left, right), OPERATOR_NUMBER)
+            return
+        left = result
+
+
+def _unfit(operator: str, left: str, right: str) -> str:
+    known = [name for name in dict.fromkeys((left, right)) if name]
+    advice = ""
+    if "CHARACTER" in known:
+        advice = ": CAST the CHARACTER to a number"
+    elif DATES & set(known) and NUMBERS & set(known) and operator in "+-":
+        advice = ": add an INTERVAL, such as INTERVAL '1' DAY"
+    if len(known) == 1 and "" in (left, right):
+        return f"{operator} does not take {a(known[0])}{advice}"
+    return f"{operator} does not take {a(left)} and {a(right)} together{advice}"
+
+
+def _comparison(node: syntax.Comparison, found: Resolution) -> Findings:
+    yield from _comparable(node.operator, node.left, node.right, found)
+
+
+def _comparable(operator: str, left: syntax.Expression, right: syntax.Expression, found: Resolution) -> Findings:
+    first, second = found.type_of(left), found.type_of(right)
+    if not can_compare(first, second):
+        is_negated = isinstance(left, syntax.Unary) and left.operator == "NOT"
+        advice = ": NOT is for the left side only, write NOT (a = b)" if is_negated else _advice(first, second)
+        text = f"{a(first)} and {a(second)} cannot be compared{advice}"
+        yield Finding(right, "type", text, OPERATOR_NUMBER)
+    elif operator not in ("=", "<>") and {first, second} & {"LIST", "ROW"}:
+        given = first if first in ("LIST", "ROW") else second
+        text = f"{operator} does not take {a(given)}: only = and <> do"
+        yield Finding(left if given == first else right, "type", text, OPERATOR_NUMBER)
+
+
+def _advice(first: str, second: str) -> str:
+    if "LIST" in (first, second):
+        return ": take one element of the list by THE or an index"
+    return ": CAST one of them" if second in common_cast(first) or first in common_cast(second) else ""
+
+
+def _between(node: syntax.Between, found: Resolution) -> Findings:
+    for bound in (node.low, node.high):
+        yield from _comparable("<=", node.operand, bound, found)
+
+
+def _in(node: syntax.In, found: Resolution) -> Findings:
+    for choice in node.choices:
+        if found.type_of(choice) != "LIST":
+            yield from _comparable("=", node.operand, choice, found)
+
+
+def _like(node: syntax.Like, found: Resolution) -> Findings:
+    for value in (node.operand, node.pattern, node.escape):
+        yield from _takes(value, STRINGS, "LIKE", found, OPERATOR_NUMBER)
+
+
+def _is(node: syntax.Is, found: Resolution) -> Findings:
+    if node.state in ("TRUE", "FALSE", "UNKNOWN"):
+        yield from _takes(node.operand, _TRUTH, f"IS {node.state}", found, OPERATOR_NUMBER)
+    elif node.state != "NULL":
+        yield from _takes(node.operand, NUMBERS | {"CHARACTER"}, f"IS {node.state}", found, OPERATOR_NUMBER)
+
+
+def _cast(node: syntax.Cast, found: Resolution) -> Findings:
+    target, count = node.type.name, len(node.sources)
+    if target not in SCALARS:
+        yield Finding(node, "type", f"CAST cannot make {a(target)}: it makes single values only")
+        return
+    if count not in part_counts(target):
+        wanted = one_of([str(number) for number in part_counts(target)])
+        values = "value" if wanted == "1" else "values"
+        yield Finding(node, "type", f"CAST makes {a(target)} of {wanted} {values}, not of {count}")
+    for source in node.sources:
+        given = found.type_of(source)
+        if count == 1 and not can_cast(given, target):
+            known = common_cast(given)
+            advice = f": it can become {one_of([a(name) for name in known])}" if known else ""
+            yield Finding(source, "type", f"no CAST makes {a(target)} of {a(given)}{advice}")
+
+
+def _extract(node: syntax.Extract, found: Resolution) -> Findings:
+    parts = _PARTS["TIMESTAMP"]
+    given = found.type_of(node.source)
+    if node.part not in parts:
+        hint = did_you_mean(node.part, sorted(parts)) or f": there are {', '.join(sorted(parts))}"
+        yield Finding(node, "name", f"EXTRACT has no part {node.part}{hint}", word=node.part)
+    elif given and given not in _PARTS:
+        yield from _takes(node.source, frozenset(_PARTS), "EXTRACT", found)
+    elif given and node.part not in _PARTS[given]:
+        yield Finding(node, "type", f"{a(given)} has no {node.part}", word=node.part)
+
+
+def _position(node: syntax.PositionCall, found: Resolution) -> Findings:
+    yield from _strings("POSITION", found, node.search, node.source)
+    yield from _counts("POSITION", found, node.start, node.count)
+
+
+def _substring(node: syntax.Substring, found: Resolution) -> Findings:
+    yield from _strings("SUBSTRING", found, node.source)
+    check = _counts if node.preposition == "FROM" else _strings
+    yield from check("SUBSTRING", found, node.start)
+    yield from _counts("SUBSTRING", found, node.length)
+
+
+def _overlay(node: syntax.Overlay, found: Resolution) -> Findings:
+    yield from _strings("OVERLAY", found, node.source, node.replacement)
+    yield from _counts("OVERLAY", found, node.start, node.length)
+
+
+def _trim(node: syntax.Trim, found: Resolution) -> Findings:
+    yield from _strings("TRIM", found, node.source, node.singleton)
+
+
+def _strings(what: str, found: Resolution, *values: syntax.Expression | None) -> Findings:
+    for value in values:
+        yield from _takes(value, STRINGS, what, found)
+
+
+def _counts(what: str, found: Resolution, *values: syntax.Expression | None) -> Findings:
+    for value in values:
+        yield from _takes(value, NUMBERS, what, found)
+
+
+def _round(node: syntax.Round, found: Resolution) -> Findings:
+    yield from _counts("ROUND", found, node.source, node.places)
+    if node.mode is not None and node.mode.upper() not in _MODES:
+        hint = did_you_mean(node.mode, list(_MODES)) or f": there are {', '.join(_MODES)}"
+        yield Finding(node, "name", f"ROUND has no mode {node.mode}{hint}", word=node.mode)
+
+
+def _in_units(node: syntax.InUnits, found: Resolution) -> Findings:
+    inner = node.expression
+    if found.type_of(inner) not in ("", "INTERVAL"):
+        text = "the units of an interval stand behind the difference of two dates or times: (a - b) DAY"
+        yield Finding(node, "type", text)
+
+
+def _index(node: syntax.IndexAt, found: Resolution) -> Findings:
+    yield from _takes(node.number, NUMBERS, "an index", found)
+
+
+def _computed(node: syntax.ComputedName, found: Resolution) -> Findings:
+    yield from _takes(node.expression, frozenset(("CHARACTER",)), "a name in braces", found)
+
+
+def _aggregate(node: syntax.Aggregate, found: Resolution) -> Findings:
+    accepted = NUMBERS | {"INTERVAL", "CHARACTER"} if node.function == "SUM" else SCALARS | {"ROW"}
+    if node.function != "COUNT":
+        yield from _takes(node.operand, accepted, node.function, found)
+
+
+_RULES: dict[type, Callable[[Any, Resolution], Findings]] = {
+    syntax.Unary: _unary,
+    syntax.Operation: _operation,
+    syntax.Comparison: _comparison,
+    syntax.Between: _between,
+    syntax.In: _in,
+    syntax.Like: _like,
+    syntax.Is: _is,
+    syntax.Cast: _cast,
+    syntax.Extract: _extract,
+    syntax.PositionCall: _position,
+    syntax.Substring: _substring,
+    syntax.Overlay: _overlay,
+    syntax.Trim: _trim,
+    syntax.Round: _round,
+    syntax.InUnits: _in_units,
+    syntax.IndexAt: _index,
+    syntax.ComputedName: _computed,
+    syntax.Aggregate: _aggregate,
+}

@@ -1,0 +1,142 @@
+"""The pipeline: text -> read -> scope -> check -> emit -> code."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from types import CodeType
+from typing import Any, Final
+
+from esql import syntax
+from esql.activation import Shared
+from esql.check import problems_of
+from esql.emit import Deployment, Emitted
+from esql.emit.library import library
+from esql.problems import Problem, SyntaxProblems
+from esql.program import Compiled, Entrance
+from esql.read import read_expression, read_file, read_statements
+from esql.read.source import decode
+from esql.scope import File, Library, Resolution, resolve, routine_facts
+
+ANY_KIND: Final = "ANY"
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
+
+
+def compile_sources(sources: Sequence[tuple[str, bytes | str]]) -> Compiled:
+    """Compile .esql files that are deployed together, each its name and its text; bare statements are a Compute node's.
+
+    >>> compile_sources([("a.esql", "SET OutputRoot = InputRoot;")]).entrance().kind
+    'COMPUTE'
+    """
+    return _compiled([_file(name, data) for name, data in sources])
+
+
+def compile_text(data: bytes | str, kind: str, name: str = "ESQL") -> Compiled:
+    """Compile the text of a node's property; the kind is COMPUTE, FILTER or DATABASE.
+
+    >>> compile_text("Body.total > 100", "FILTER").entrance().kind
+    'FILTER'
+    """
+    program = read_statements(data, name)
+    return _compiled([File(name, program, decode(data, name).text)], kind)
+
+
+def compile_expression(data: bytes | str, name: str = "expression") -> Compiled:
+    """Compile one expression, which may use the names of nodes of any kind; its value is what the program returns."""
+    result = read_expression(data, name)
+    program = syntax.Program((syntax.Return(result, position=result.position),), position=result.position)
+    return _compiled([File(name, program, decode(data, name).text)], ANY_KIND)
+
+
+def problems_in(sources: Sequence[tuple[str, bytes | str]]) -> tuple[Problem, ...]:
+    """Everything that can be said to be wrong with files before they run; names only where all can be read."""
+    files: list[File] = []
+    found: list[Problem] = []
+    for name, data in sources:
+        try:
+            files.append(_file(name, data))
+        except SyntaxProblems as problems:
+            found.extend(problems.problems)
+    if not found:
+        try:
+            _compiled(files)
+        except SyntaxProblems as problems:
+            found.extend(problems.problems)
+    return tuple(found)
+
+
+def _file(name: str, data: bytes | str) -> File:
+    """A file; what is no file of modules may be the statements of a Compute node."""
+    text = decode(data, name).text
+    try:
+        return File(name, read_file(data, name), text)
+    except SyntaxProblems as problems:
+        try:
+            return File(name, read_statements(data, name), text)
+        except SyntaxProblems:
+            raise problems from None
+
+
+def _kind(program: syntax.Program) -> str | None:
+    """Statements without a module around them are the text of a Compute node."""
+    is_file = program.prologue is not None or any(
+        isinstance(statement, syntax.Module | syntax.Routine) for statement in program.statements
+    )
+    is_text = any(not isinstance(statement, syntax.Declare | syntax.Routine) for statement in program.statements)
+    return "COMPUTE" if is_text and not is_file else None
+
+
+def _compiled(files: list[File], kind: str = "") -> Compiled:
+    known = Library(tuple(files))
+    kinds = [None if kind == ANY_KIND else kind or _kind(file.program) for file in files]
+    resolutions = [resolve(file.program, one, known) for file, one in zip(files, kinds, strict=True)]
+    _refuse([problem for found in resolutions for problem in problems_of(found, known)])
+    deployment = Deployment(routine_facts(resolutions))
+    emitted = [_emitted(deployment, *pair) for pair in zip(resolutions, files, strict=True)]
+    _refuse([problem for one in emitted for problem in one.problems])
+    namespace: dict[str, Any] = {**library(), **deployment.constants.values}
+    for one, file in zip(emitted, files, strict=True):
+        exec(_code(one, file), namespace)  # noqa: S102 - see the architecture test
+    return _entered(emitted, files, namespace, len(deployment.places))
+
+
+def _emitted(deployment: Deployment, resolution: Resolution, file: File) -> Emitted:
+    return deployment.emit(resolution, file.name, tuple(_LINE_END.split(file.text)))
+
+
+def _code(emitted: Emitted, file: File) -> CodeType:
+    try:
+        return compile(ast.fix_missing_locations(emitted.tree), file.name, "exec", dont_inherit=True)
+    except (RecursionError, MemoryError, SyntaxError) as error:
+        text = f"the program is nested too deeply to be compiled ({error}): split it into routines"
+        raise SyntaxProblems((_at_start(file, text),)) from error
+
+
+def _at_start(file: File, text: str) -> Problem:
+    return Problem(syntax.Position(1, 1, 1, 2), text, file.name, file.lines()[0])
+
+
+def _refuse(problems: Sequence[Problem]) -> None:
+    if problems:
+        raise SyntaxProblems(tuple(problems))
+
+
+def _entered(emitted: list[Emitted], files: list[File], namespace: dict[str, Any], places: int) -> Compiled:
+    starts = tuple(one.starts for one in emitted if one.starts)
+    shares = tuple(one.shares for one in emitted if one.shares)
+    entrances = {
+        found.title: Entrance(
+            found.kind,
+            found.title,
+            namespace[found.slot],
+            found.yields,
+            (*starts, *((found.starts,) if found.starts else ())),
+            (*shares, *((found.shares,) if found.shares else ())),
+        )
+        for one in emitted
+        for found in one.entrances
+    }
+    names = frozenset(file.name for file in files)
+    trees = tuple(one.tree for one in emitted)
+    return Compiled(entrances, namespace, names, places, trees, Shared(places))

@@ -1,0 +1,76 @@
+"""The constants for types of elements, such as XMLNSC.Attribute: their numbers, and what a path means by them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from engine.parser import parser_catalog
+from engine.source import KIND, NAME, NAME_VALUE, VALUE
+from engine.step import Types
+
+_GENERIC: Final = MappingProxyType({"Name": NAME, "Value": VALUE, "NameValue": NAME_VALUE})
+_EXACT: Final = 0xFFFFFFFF
+_QUOTES: Final = 0xFFFFFFFE  # the last bit says which quotes an attribute was written in
+
+# Other names for types that a domain calls by one.
+_SYNONYMS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "tag": "Element",
+        "attr": "Attribute",
+        "pcdata": "Content",
+        "Field": "PCDataField",
+        "Value": "PCDataValue",
+        "DoubleAttribute": "Attribute",
+        "DoubleNamespaceDecl": "NamespaceDecl",
+        "DoubleEntityDefinition": "EntityDefinition",
+        "AsIsElementContent": "AsisElementContent",
+        "MixedContent": "PCDataValue",
+        "NameSpaceDecl": "NamespaceDecl",
+        "EntityReference": "EntityReferenceStart",
+    }
+)
+_QUOTED: Final = frozenset(("Attribute", "NamespaceDecl", "EntityDefinition"))
+_OWN: Final[Mapping[tuple[str, str], int]] = MappingProxyType(
+    {("JSON", "Object"): 0x01000000, ("JSON", "Array"): 0x01001000}
+)
+
+
+def element_type(domain: str, name: str) -> int | None:
+    """The number of a constant; None where the domain, or the type in it, is not known here.
+
+    >>> element_type("", "NameValue") == NAME_VALUE
+    True
+    """
+    if not domain:
+        return _GENERIC.get(name)
+    own = _OWN.get((domain, name))
+    parser = parser_catalog.get(domain)
+    if own is not None or parser is None:
+        return own
+    numbers = {title: number for number, title in parser.type_names.items()}
+    return numbers.get(name, numbers.get(_SYNONYMS.get(name, "")))
+
+
+def types_of_constant(domain: str, name: str) -> Types | None:
+    """What a type clause with this constant accepts: a kind of element for the plain ones, both ways to quote."""
+    number = element_type(domain, name)
+    if number is None:
+        return None
+    if not domain:
+        return ((KIND, number),)
+    if domain == "XMLNSC" and name in {"Folder", "Field", "Value", "PCDataField", "PCDataValue"}:
+        return ((_EXACT, number),)
+    return ((_QUOTES if domain == "XMLNSC" and name in _QUOTED else _EXACT, number),)
+
+
+def types_of_number(number: int) -> Types:
+    """What a type clause with a number accepts, where it was computed at run time.
+
+    >>> types_of_number(NAME) == ((KIND, NAME),)
+    True
+    """
+    if number & ~KIND == 0:
+        return ((KIND, number),)
+    return ((_EXACT, number),)

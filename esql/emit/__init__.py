@@ -1,0 +1,78 @@
+"""Syntax -> a syntax tree of Python, which says where each piece of it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from esql.emit import (
+    assignments,
+    calls,
+    changes,
+    choices,
+    conditions,
+    effects,
+    functions,
+    handlers,
+    literals,
+    loops,
+    operations,
+    paths,
+    selects,
+)
+from esql.emit.body import Tables
+from esql.emit.routines import Emitted, Emitter, Entrance
+from esql.emit.unit import Constants, EmittedRoutine, Unit
+from esql.scope import Resolution, RoutineFacts, Variable
+from esql.scope.references import DeclaredRoutine
+
+__all__ = ["Deployment", "Emitted", "Entrance"]
+
+TABLES: Final = Tables(
+    expressions=MappingProxyType(
+        {
+            **literals.EXPRESSIONS,
+            **operations.EXPRESSIONS,
+            **conditions.EXPRESSIONS,
+            **paths.EXPRESSIONS,
+            **functions.EXPRESSIONS,
+            **choices.EXPRESSIONS,
+            **calls.EXPRESSIONS,
+            **selects.EXPRESSIONS,
+            **effects.EXPRESSIONS,
+        }
+    ),
+    conditions=MappingProxyType({**operations.CONDITIONS, **conditions.CONDITIONS}),
+    lists=MappingProxyType({**paths.LISTS, **selects.LISTS, **effects.LISTS}),
+    statements=MappingProxyType(
+        {
+            **assignments.STATEMENTS,
+            **loops.STATEMENTS,
+            **handlers.STATEMENTS,
+            **changes.STATEMENTS,
+            **effects.STATEMENTS,
+        }
+    ),
+)
+
+
+class Deployment:
+    """Programs that are emitted together: their constants, routines and variables have names that no other has."""
+
+    __slots__ = ("_count", "_facts", "constants", "places", "routines")
+
+    def __init__(self, facts: Mapping[int, RoutineFacts]) -> None:
+        self._facts = facts
+        self._count = 0
+        self.constants = Constants()
+        self.routines: dict[DeclaredRoutine, EmittedRoutine] = {}
+        self.places: dict[tuple[Variable, str], int] = {}
+        for number, known in enumerate(facts.values()):
+            self.routines[known.routine] = EmittedRoutine(f"r{number}", known.may_propagate)
+
+    def emit(self, resolution: Resolution, file: str, lines: tuple[str, ...]) -> Emitted:
+        """Emit one program."""
+        unit = Unit(resolution, file, lines, self.constants, self.routines, self.places)
+        self._count += 1
+        return Emitter(unit, TABLES, self._facts, f"p{self._count}_").program(resolution.program)

@@ -1,0 +1,206 @@
+"""SET and DECLARE -> Python."""
+
+from __future__ import annotations
+
+import ast
+from types import MappingProxyType
+from typing import Final
+
+from esql import syntax
+from esql.emit.body import Body, Statements
+from esql.emit.choices import assigned, target_of
+from esql.emit.code import assign, attribute, call, constant, do, is_none, is_some, method, name, set_attribute, when
+from esql.emit.literals import is_literal
+from esql.emit.paths import ensured, found, root_of
+from esql.emit.selects import complex_value, is_complex, is_list
+from esql.emit.steps import step_of
+from esql.emit.unit import EmitError
+from esql.emit.value import Value
+from esql.scope.references import Variable
+
+_UNTYPED: Final = frozenset(("REFERENCE", "ROW", "", "LIST"))
+
+
+def nodes(body: Body) -> ast.expr:
+    """The counter of elements that statements make."""
+    return body.local("nodes", lambda: attribute("here", "nodes"))
+
+
+def set_statement(body: Body, node: syntax.SetStatement) -> None:
+    """`SET target [attribute] = source`."""
+    target, variable = node.target, body.unit.resolution.variable(node.target)
+    if node.attribute is not None:
+        _set_attribute(body, node)
+    elif variable is not None and _is_scalar(variable) and not target.steps:
+        give_variable(body, variable, body.expression(node.source))
+    elif _is_list_target(target):
+        _set_list(body, node)
+    else:
+        give_field(body, target, node.source)
+
+
+def _is_scalar(variable: Variable) -> bool:
+    return variable.type_name not in _UNTYPED
+
+
+def give_variable(body: Body, variable: Variable, value: Value) -> None:
+    """Give a scalar variable a value, cast to its type."""
+    assert variable.type is not None
+    if variable.type_name in {"NAMESPACE", "NAME"}:
+        body.emit(body.store(variable, value.code))
+        return
+    body.emit(body.store(variable, assigned(body, value, target_of(variable.type)).code))
+
+
+def _is_list_target(target: syntax.Path) -> bool:
+    last = target.steps[-1].index if target.steps else target.index
+    return isinstance(last, syntax.IndexAll)
+
+
+def _set_list(body: Body, node: syntax.SetStatement) -> None:
+    target = node.target
+    if not target.steps:
+        raise EmitError(node, "a list is assigned to field[], not to a reference")
+    items = body.items(node.source) if is_list(node.source) else call("items_of", _source(body, node.source))
+    held = body.fresh()
+    body.emit(assign(held, items))
+    owner = ensured(body, target, target.steps[:-1])
+    body.emit(do(call("set_list", owner, step_of(body, target.steps[-1]), name(held), nodes(body))))
+
+
+def _source(body: Body, node: syntax.Node) -> ast.expr:
+    return complex_value(body, node) if is_complex(body, node) else body.expression(node).code
+
+
+def _set_attribute(body: Body, node: syntax.SetStatement) -> None:
+    value = body.expression(node.source).code
+    held = body.fresh()
+    body.emit(assign(held, value))
+    target = ensured(body, node.target)
+    if node.attribute == "VALUE":
+        body.emit(set_attribute(target, "value", name(held)))
+        return
+    title = {"TYPE": "set_type", "NAME": "set_name", "NAMESPACE": "set_namespace"}[str(node.attribute)]
+    body.emit(do(call(title, target, name(held))))
+
+
+def give_field(body: Body, target: syntax.Path, source: syntax.Node) -> None:
+    """Give a field what an expression gives; NULL, or a field that is not there, deletes it."""
+    if is_list(source):
+        raise EmitError(source, "a list is assigned to field[]; take one item by THE( … )")
+    if not is_complex(body, source):
+        _give_scalar(body, target, body.expression(source))
+        return
+    code = complex_value(body, source)
+    if isinstance(source, syntax.Row):
+        body.emit(do(call("set_field", ensured(body, target), code, nodes(body))))
+        return
+    always = isinstance(source, syntax.Path) and not found_may_miss(body, source)
+    function = "set_field" if isinstance(source, syntax.Path) and _is_element(body, source) else "give"
+    give_code(body, target, code, function=function, always=always)
+
+
+def found_may_miss(body: Body, path: syntax.Path) -> bool:
+    """Whether a path may lead to nothing; a tree, a reference and a row are always there."""
+    return bool(path.steps) or path.index is not None or root_of(body, path)[1]
+
+
+def _is_element(body: Body, path: syntax.Path) -> bool:
+    variable = body.unit.resolution.variable(path)
+    items = variable is not None and variable.role in {"for", "select", "quantified"}
+    return bool(path.steps) or not items
+
+
+def give_code(body: Body, target: syntax.Path, code: ast.expr, *, function: str, always: bool) -> None:
+    """Give a field what Python code gives."""
+    if always:
+        body.emit(do(call(function, ensured(body, target), code, nodes(body))))
+        return
+    held = body.fresh()
+    body.emit(assign(held, code))
+    _unless_null(body, target, name(held), [do(call(function, ensured(body, target), name(held), nodes(body)))])
+
+
+def _unless_null(body: Body, target: syntax.Path, value: ast.expr, given: list[ast.stmt]) -> None:
+    body.emit(when(is_none(value), [do(call("delete", found(body, target)[0]))], given))
+
+
+def _give_scalar(body: Body, target: syntax.Path, value: Value) -> None:
+    if isinstance(value.code, ast.Constant) and value.code.value is None:
+        body.emit(do(call("delete", found(body, target)[0])))
+        return
+    if not value.nullable and value.simple:
+        body.emit(set_attribute(ensured(body, target), "value", value.code))
+        return
+    kept = value.code
+    if not value.simple:
+        held = body.fresh()
+        body.emit(assign(held, value.code))
+        kept = name(held)
+    given: ast.stmt = set_attribute(ensured(body, target), "value", kept)
+    if value.nullable:
+        _unless_null(body, target, kept, [given])
+    else:
+        body.emit(given)
+
+
+# DECLARE
+
+
+def declare(body: Body, node: syntax.Declare) -> None:
+    """`DECLARE names type [initial]`: each time it is reached the variable starts anew."""
+    for title in node.names:
+        variable = body.unit.named.get((id(node), title))
+        if variable is None:
+            variable = Variable(title, node.type, "local", node, node.lifetime, node.constant)
+            body.unit.named[id(node), title] = variable
+        if body.is_local(variable) or variable.role == "text":
+            initialize(body, node, variable)
+
+
+def initialize(body: Body, node: syntax.Declare, variable: Variable) -> None:
+    """Give a variable what it starts with."""
+    if variable.type_name == "REFERENCE":
+        _initialize_reference(body, node, variable)
+    elif variable.type_name == "ROW":
+        body.emit(body.store(variable, call("new_row")))
+        if node.initial is not None:
+            body.emit(do(call("give", body.load(variable), _source(body, node.initial), nodes(body))))
+    elif not _is_known(node, variable):
+        _initialize_scalar(body, node, variable)
+
+
+def _is_known(node: syntax.Declare, variable: Variable) -> bool:
+    is_constant = variable.constant or variable.type_name in {"NAMESPACE", "NAME"}
+    return is_constant and node.lifetime is None and node.initial is not None and is_literal(node.initial)
+
+
+def _initialize_scalar(body: Body, node: syntax.Declare, variable: Variable) -> None:
+    if body.guards:
+        body.emit(body.store(variable, constant(None)))
+    value = Value(constant(None), simple=True) if node.initial is None else body.expression(node.initial)
+    if node.lifetime == "EXTERNAL":
+        held = body.fresh()
+        body.emit(assign(held, method("here", "external_value", constant(variable.name))))
+        test = is_some(name(held))
+        value = Value(ast.IfExp(test, name(held), value.code))
+    give_variable(body, variable, value)
+
+
+def _initialize_reference(body: Body, node: syntax.Declare, variable: Variable) -> None:
+    if node.initial is None or not isinstance(node.initial, syntax.Path):
+        raise EmitError(node, f"{variable.name} needs a field to start at: DECLARE {variable.name} REFERENCE TO …")
+    code, nullable = found(body, node.initial)
+    if not nullable:
+        body.emit(body.store(variable, code), body.store(variable, constant(True), "moved"))
+        return
+    held = body.fresh()
+    body.emit(assign(held, code))
+    body.emit(body.store(variable, is_some(name(held)), "moved"))
+    root, missing = root_of(body, node.initial)
+    if missing:
+        root = call("existing", root, constant(node.initial.root))
+    body.emit(body.store(variable, ast.IfExp(is_some(name(held)), name(held), root)))
+
+
+STATEMENTS: Final[Statements] = MappingProxyType({syntax.SetStatement: set_statement, syntax.Declare: declare})

@@ -1,0 +1,143 @@
+"""Calls of routines -> Python: arguments go in by value, OUT and INOUT come back in a tuple behind the result."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from esql import syntax
+from esql.emit.body import Body, Expressions
+from esql.emit.choices import assigned, target_of
+from esql.emit.code import attribute, call, constant, group, item, method, name, walrus
+from esql.emit.functions import function_call
+from esql.emit.paths import found, root_of
+from esql.emit.unit import EmitError
+from esql.emit.value import Value
+from esql.scope.references import DeclaredRoutine, Variable
+
+_SCALARS: Final = frozenset(
+    (
+        *("BOOLEAN", "INTEGER", "FLOAT", "DECIMAL", "CHARACTER", "BLOB", "BIT"),
+        *("DATE", "TIME", "TIMESTAMP", "GMTTIME", "GMTTIMESTAMP", "INTERVAL"),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Invoked:
+    """A call in Python; with outputs its value is a tuple, of which the result is the first."""
+
+    code: ast.expr
+    outputs: tuple[int, ...]
+    type: str
+
+
+def invoke(body: Body, node: syntax.Call | syntax.CallStatement, routine: DeclaredRoutine) -> Invoked:
+    """The call of a routine."""
+    given, parameters = node.arguments, routine.node.parameters
+    if len(given) != len(parameters):
+        text = f"{routine.node.name} takes {len(parameters)} arguments, not {len(given)}"
+        raise EmitError(node, text)
+    arguments = [_argument(body, one, parameter) for one, parameter in zip(given, parameters, strict=True)]
+    returns = routine.node.returns
+    type_ = returns.type.name if returns is not None and returns.type.name in _SCALARS else ""
+    if isinstance(routine.node.body, syntax.External):
+        return Invoked(_external(body, routine, arguments), routine.outputs, "")
+    emitted = body.unit.routines[routine]
+    made: ast.expr = call(emitted.slot, name("here"), _deeper(), *arguments)
+    if emitted.yields:
+        made = ast.YieldFrom(made)
+        body.yields = True
+    return Invoked(made, routine.outputs, type_)
+
+
+def _deeper() -> ast.expr:
+    return ast.BinOp(name("depth"), ast.Add(), constant(1))
+
+
+def _external(body: Body, routine: DeclaredRoutine, arguments: Sequence[ast.expr]) -> ast.expr:
+    language = routine.node.language or "DATABASE"
+    outside = routine.node.body
+    assert isinstance(outside, syntax.External)
+    title = constant(outside.name)
+    if language == "DATABASE":
+        return method(attribute("here", "database"), "call", title, group(arguments))
+    return method("here", "external", constant(language), title, group(arguments))
+
+
+def _argument(body: Body, node: syntax.Node, parameter: syntax.Parameter) -> ast.expr:
+    if parameter.direction == "OUT" and parameter.type.name != "ROW":
+        return constant(None)
+    if parameter.type.name == "REFERENCE":
+        return reference_to(body, node)
+    if parameter.type.name in _SCALARS:
+        return assigned(body, body.expression(node), target_of(parameter.type)).code
+    if isinstance(node, syntax.Path):
+        return _row(body, node)
+    return call("field_of", call("the", body.items(node)))
+
+
+def _row(body: Body, node: syntax.Path) -> ast.expr:
+    return call("existing", found(body, node)[0], constant(node.root))
+
+
+def reference_to(body: Body, node: syntax.Node) -> ast.expr:
+    """What a reference to a field points to: the field, or where it is missing, the root of its path."""
+    if not isinstance(node, syntax.Path):
+        raise EmitError(node, "a REFERENCE takes a field reference")
+    variable = body.unit.resolution.variable(node)
+    if variable is not None and variable.type_name in _SCALARS and not node.steps:
+        raise EmitError(node, f"{node.root} is a variable of type {variable.type_name}, not a field")
+    code, nullable = found(body, node)
+    if not nullable:
+        return code
+    root, missing = root_of(body, node)
+    if missing:
+        root = call("existing", root, constant(node.root))
+    held = body.fresh()
+    return ast.IfExp(
+        ast.Compare(walrus(held, code), [ast.IsNot()], [constant(None)]),
+        name(held),
+        root,
+    )
+
+
+def call_value(body: Body, node: syntax.Call) -> Value:
+    """A call in an expression."""
+    routine = body.unit.resolution.of(node)
+    if not isinstance(routine, DeclaredRoutine):
+        return function_call(body, node)
+    invoked = invoke(body, node, routine)
+    code = invoked.code
+    if invoked.outputs:
+        held = body.fresh()
+        stores = [
+            _stored(body, node.arguments[index], item(name(held), place + 1))
+            for place, index in enumerate(invoked.outputs)
+        ]
+        code = item(group([walrus(held, code), *stores, item(name(held), 0)]), -1)
+    if not invoked.type:
+        return Value(call("value_of", code))
+    return Value(code, invoked.type)
+
+
+def _stored(body: Body, node: syntax.Node, value: ast.expr) -> ast.expr:
+    """Give an output of a call in an expression to the variable that was named for it."""
+    variable = body.unit.resolution.variable(node)
+    if variable is None or not isinstance(node, syntax.Path) or node.steps or variable.type_name not in _SCALARS:
+        raise EmitError(node, "a call in an expression can give its outputs to variables only: use CALL … INTO")
+    if not is_stored_locally(body, variable):
+        raise EmitError(node, "a call in an expression can give its outputs to local variables only: use CALL … INTO")
+    target = target_of(variable.type)  # type: ignore[arg-type]  # a scalar has a type
+    return walrus(body.slot(variable), assigned(body, Value(value), target).code)
+
+
+def is_stored_locally(body: Body, variable: Variable) -> bool:
+    """Whether a variable is a local of the Python function itself."""
+    return body.is_local(variable) and body.outer is None
+
+
+EXPRESSIONS: Final[Expressions] = MappingProxyType({syntax.Call: call_value})

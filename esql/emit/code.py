@@ -1,0 +1,168 @@
+"""Pieces of Python's syntax tree, made short, and where they stand in the text of a program."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from esql.syntax import Position
+
+LOAD: Final = ast.Load()
+STORE: Final = ast.Store()
+
+
+def name(text: str) -> ast.Name:
+    """A generated name or one of the library; never a user's."""
+    return ast.Name(text, LOAD)
+
+
+def constant(value: object) -> ast.Constant:
+    """A value that Python writes as a literal."""
+    return ast.Constant(value)  # type: ignore[arg-type]  # one that Python writes as a literal
+
+
+def none() -> ast.Constant:
+    """None: NULL."""
+    return ast.Constant(None)
+
+
+def attribute(owner: ast.expr | str, attr: str) -> ast.Attribute:
+    """`owner.attr`."""
+    return ast.Attribute(name(owner) if isinstance(owner, str) else owner, attr, LOAD)
+
+
+def call(function: ast.expr | str, *arguments: ast.expr) -> ast.Call:
+    """`function(arguments)`."""
+    return ast.Call(name(function) if isinstance(function, str) else function, list(arguments), [])
+
+
+def method(owner: ast.expr | str, attr: str, *arguments: ast.expr) -> ast.Call:
+    """`owner.attr(arguments)`."""
+    return call(attribute(owner, attr), *arguments)
+
+
+def walrus(target: str, value: ast.expr) -> ast.NamedExpr:
+    """`(target := value)`."""
+    return ast.NamedExpr(ast.Name(target, STORE), value)
+
+
+def compare(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> ast.Compare:
+    """`left operator right`."""
+    return ast.Compare(left, [operator], [right])
+
+
+def is_none(value: ast.expr) -> ast.Compare:
+    """`value is None`."""
+    return compare(value, ast.Is(), none())
+
+
+def is_some(value: ast.expr) -> ast.Compare:
+    """`value is not None`."""
+    return compare(value, ast.IsNot(), none())
+
+
+def is_true(value: ast.expr) -> ast.Compare:
+    """`value is True`."""
+    return compare(value, ast.Is(), ast.Constant(True))
+
+
+def both(left: ast.expr, right: ast.expr) -> ast.BinOp:
+    """`left & right`: both are evaluated, whatever the first says."""
+    return ast.BinOp(left, ast.BitAnd(), right)
+
+
+def every(tests: Sequence[ast.expr]) -> ast.expr:
+    """`a and b and …`; nothing is True."""
+    if not tests:
+        return ast.Constant(True)
+    return tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), list(tests))
+
+
+def some(tests: Sequence[ast.expr]) -> ast.expr:
+    """`a or b or …`; nothing is False."""
+    if not tests:
+        return ast.Constant(False)
+    return tests[0] if len(tests) == 1 else ast.BoolOp(ast.Or(), list(tests))
+
+
+def negated(test: ast.expr) -> ast.expr:
+    """`not test`."""
+    return ast.UnaryOp(ast.Not(), test)
+
+
+def choose(test: ast.expr, then: ast.expr, otherwise: ast.expr) -> ast.IfExp:
+    """`then if test else otherwise`."""
+    return ast.IfExp(test, then, otherwise)
+
+
+def group(items: Sequence[ast.expr]) -> ast.Tuple:
+    """`(a, b, …)`."""
+    return ast.Tuple(list(items), LOAD)
+
+
+def listing(items: Sequence[ast.expr]) -> ast.List:
+    """`[a, b, …]`."""
+    return ast.List(list(items), LOAD)
+
+
+def item(owner: ast.expr, index: int) -> ast.Subscript:
+    """`owner[index]`."""
+    return ast.Subscript(owner, ast.Constant(index), LOAD)
+
+
+def assign(target: str, value: ast.expr) -> ast.Assign:
+    """`target = value`."""
+    return ast.Assign([ast.Name(target, STORE)], value)
+
+
+def unpack(targets: Sequence[str], value: ast.expr) -> ast.Assign:
+    """`(a, b) = value`."""
+    return ast.Assign([ast.Tuple([ast.Name(target, STORE) for target in targets], STORE)], value)
+
+
+def set_attribute(owner: ast.expr, attr: str, value: ast.expr) -> ast.Assign:
+    """`owner.attr = value`."""
+    return ast.Assign([ast.Attribute(owner, attr, STORE)], value)
+
+
+def do(value: ast.expr) -> ast.Expr:
+    """An expression as a statement."""
+    return ast.Expr(value)
+
+
+def when(test: ast.expr, body: list[ast.stmt], otherwise: list[ast.stmt] | None = None) -> ast.If:
+    """`if test: body else: otherwise`."""
+    return ast.If(test, body or [ast.Pass()], otherwise or [])
+
+
+def function(title: str, parameters: Sequence[str], body: list[ast.stmt]) -> ast.FunctionDef:
+    """`def title(parameters): body`."""
+    arguments = ast.arguments([], [ast.arg(parameter) for parameter in parameters], None, [], [], None, [])
+    return ast.FunctionDef(title, arguments, body or [ast.Pass()], [])
+
+
+def locate(tree: ast.AST, at: Position, lines: Sequence[str] = ()) -> None:
+    """Say where a tree stands in the text; pieces of it that have been told already keep their places."""
+    line, end_line = max(at.line, 1), max(at.end_line, at.line, 1)
+    start, end = _bytes(lines, line, at.column), _bytes(lines, end_line, at.end_column)
+    if end_line == line:
+        end = max(end, start)
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        if hasattr(node, "lineno"):
+            continue
+        if "lineno" in node._attributes:
+            node.lineno, node.end_lineno = line, end_line  # type: ignore[attr-defined]  # it has these attributes
+            node.col_offset, node.end_col_offset = start, end  # type: ignore[attr-defined]
+        pending.extend(ast.iter_child_nodes(node))
+
+
+def _bytes(lines: Sequence[str], line: int, column: int) -> int:
+    """Python counts columns in bytes of UTF-8."""
+    before = max(column - 1, 0)
+    if line > len(lines) or lines[line - 1].isascii():
+        return before
+    return len(lines[line - 1][:before].encode("utf-8", "surrogatepass"))

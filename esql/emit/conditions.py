@@ -1,0 +1,173 @@
+"""Comparisons and other predicates -> Python."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from esql import syntax
+from esql.emit.body import Body, Conditions, Expressions
+from esql.emit.code import call, choose, constant, every, group, is_none, is_some, method, negated, some
+from esql.emit.operations import zone
+from esql.emit.value import BOOLEAN, CHARACTER, INTEGER, Value
+
+_OPERATORS: Final[Mapping[str, tuple[ast.cmpop, str]]] = MappingProxyType(
+    {
+        "=": (ast.Eq(), "equal"),
+        "<>": (ast.NotEq(), "unequal"),
+        "<": (ast.Lt(), "less"),
+        "<=": (ast.LtE(), "less_or_equal"),
+        ">": (ast.Gt(), "greater"),
+        ">=": (ast.GtE(), "greater_or_equal"),
+    }
+)
+
+
+def comparison(body: Body, node: syntax.Comparison) -> Value:
+    """`left operator right`."""
+    left, right = body.expression(node.left), body.expression(node.right)
+    if not _inline(left, right):
+        made = call(_OPERATORS[node.operator][1], left.code, right.code, zone(body))
+        return Value(made, BOOLEAN, nullable=left.nullable or right.nullable)
+    tests, test = _compared(body, node.operator, left, right, is_none)
+    if not tests:
+        return Value(test, BOOLEAN, nullable=False)
+    return Value(choose(some(tests), constant(None), test), BOOLEAN)
+
+
+def comparison_condition(body: Body, node: syntax.Comparison) -> ast.expr | None:
+    """A comparison where only TRUE counts."""
+    return comparison_test(body, node.operator, body.expression(node.left), body.expression(node.right))
+
+
+def comparison_test(body: Body, operator: str, left: Value, right: Value) -> ast.expr:
+    """Whether a comparison is TRUE."""
+    if not _inline(left, right):
+        # True is true in Python; False and None are not
+        return call(_OPERATORS[operator][1], left.code, right.code, zone(body))
+    tests, test = _compared(body, operator, left, right, is_some)
+    return every([*tests, test])
+
+
+def _inline(left: Value, right: Value) -> bool:
+    return left.type == right.type and left.type in {INTEGER, CHARACTER}
+
+
+def _compared(
+    body: Body, operator: str, left: Value, right: Value, test: type | object
+) -> tuple[list[ast.expr], ast.expr]:
+    """The tests of the operands, and the comparison of what is there."""
+    tests: list[ast.expr] = []
+    parts: list[ast.expr] = []
+    working: list[ast.expr] = []
+    for value in (left, right):
+        first, again = (value.code, value.code) if value.simple else body.held(value.code)
+        parts.append(again)
+        if isinstance(first, ast.NamedExpr):
+            working.append(test(first))  # type: ignore[operator]  # is_none or is_some
+        elif value.nullable:
+            tests.append(test(first))  # type: ignore[operator]
+    if len(working) == 2:
+        joins = ast.BitOr() if test is is_none else ast.BitAnd()
+        working = [ast.BinOp(working[0], joins, working[1])]
+    return [*working, *tests], _test(operator, parts[0], parts[1], left.type)
+
+
+def _test(operator: str, left: ast.expr, right: ast.expr, type_: str) -> ast.expr:
+    if type_ == INTEGER:
+        return ast.Compare(left, [_OPERATORS[operator][0]], [right])
+    if operator in {"=", "<>"}:
+        same = some(
+            [
+                ast.Compare(left, [ast.Eq()], [right]),
+                ast.Compare(_trimmed(left), [ast.Eq()], [_trimmed(right)]),
+            ]
+        )
+        return same if operator == "=" else negated(same)
+    return ast.Compare(_trimmed(left), [_OPERATORS[operator][0]], [_trimmed(right)])
+
+
+def _trimmed(text: ast.expr) -> ast.expr:
+    """Blanks at the end of a CHARACTER do not count."""
+    if isinstance(text, ast.Constant):
+        return constant(str(text.value).rstrip(" "))
+    return method(text, "rstrip", constant(" "))
+
+
+def is_(body: Body, node: syntax.Is) -> Value:
+    """`operand IS [NOT] state`."""
+    value = body.expression(node.operand)
+    if node.state == "NULL":
+        test = is_some if node.negated else is_none
+        return Value(test(value.code), BOOLEAN, nullable=False)
+    function = "is_not_state" if node.negated else "is_state"
+    return Value(call(function, value.code, constant(node.state)), BOOLEAN, nullable=False)
+
+
+def is_condition(body: Body, node: syntax.Is) -> ast.expr | None:
+    """IS is always TRUE or FALSE."""
+    return is_(body, node).code
+
+
+def between(body: Body, node: syntax.Between) -> Value:
+    """`operand [NOT] BETWEEN [SYMMETRIC] low AND high`."""
+    function = "between_symmetric" if node.symmetric else "between"
+    values = [body.expression(part) for part in (node.operand, node.low, node.high)]
+    made = call(function, *(value.code for value in values), zone(body))
+    return _maybe_not(made, node.negated, any(value.nullable for value in values))
+
+
+def in_(body: Body, node: syntax.In) -> Value:
+    """`operand [NOT] IN (choices)`; a choice that is a list stands for its items."""
+    value = body.expression(node.operand)
+    if any(type(choice) in body.tables.lists and _is_list(body, choice) for choice in node.choices):
+        choices: ast.expr = call("joined_items", *(_choice(body, choice) for choice in node.choices))
+    else:
+        choices = group([body.expression(choice).code for choice in node.choices])
+    return _maybe_not(call("is_in", value.code, choices, zone(body)), node.negated, nullable=True)
+
+
+def _is_list(body: Body, node: syntax.Node) -> bool:
+    if isinstance(node, syntax.Path):
+        last = node.steps[-1].index if node.steps else node.index
+        return isinstance(last, syntax.IndexAll)
+    return isinstance(node, syntax.ListOf | syntax.Select) and not _is_aggregate(node)
+
+
+def _is_aggregate(node: syntax.Node) -> bool:
+    return isinstance(node, syntax.Select) and any(
+        isinstance(column, syntax.Column) and isinstance(column.expression, syntax.Aggregate) for column in node.columns
+    )
+
+
+def _choice(body: Body, node: syntax.Node) -> ast.expr:
+    if _is_list(body, node):
+        return body.items(node)
+    return ast.List([body.expression(node).code], ast.Load())
+
+
+def like(body: Body, node: syntax.Like) -> Value:
+    """`operand [NOT] LIKE pattern [ESCAPE escape]`."""
+    parts = [node.operand, node.pattern, *([] if node.escape is None else [node.escape])]
+    made = call("like", *(body.expression(part).code for part in parts))
+    return _maybe_not(made, node.negated, nullable=True)
+
+
+def _maybe_not(made: ast.expr, is_negated: bool, nullable: bool) -> Value:
+    if is_negated:
+        made = call("not_", made)
+    return Value(made, BOOLEAN, nullable=nullable)
+
+
+EXPRESSIONS: Final[Expressions] = MappingProxyType(
+    {
+        syntax.Comparison: comparison,
+        syntax.Is: is_,
+        syntax.Between: between,
+        syntax.In: in_,
+        syntax.Like: like,
+    }
+)
+CONDITIONS: Final[Conditions] = MappingProxyType({syntax.Comparison: comparison_condition, syntax.Is: is_condition})

@@ -1,0 +1,94 @@
+"""Formulas: arithmetic of INTEGERs as plain Python, with one test of the operands and one of each result's range."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from esql.emit.body import Body
+from esql.emit.code import both, call, choose, constant, every, is_some, name, walrus
+from esql.emit.value import INTEGER, Value
+from esql.values import INTEGER_HIGH, INTEGER_LOW
+
+_OPERATORS: Final[Mapping[str, tuple[ast.operator, str]]] = MappingProxyType(
+    {"+": (ast.Add(), "add"), "-": (ast.Sub(), "subtract"), "*": (ast.Mult(), "multiply")}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """`left operator right`, each a formula or the value that is an operand."""
+
+    operator: str
+    left: Formula | Value
+    right: Formula | Value
+    size: int
+
+
+def formula_of(body: Body, operator: str, left: Value, right: Value) -> Value | None:
+    """The sum, difference or product of two INTEGERs; None where the operands are not known to be such."""
+    if operator not in _OPERATORS or left.type != INTEGER or right.type != INTEGER:
+        return None
+    one, other = _part(left), _part(right)
+    size = 1 + sum(part.size if isinstance(part, Formula) else 0 for part in (one, other))
+    if size > 40:  # what has been gathered so far becomes an operand
+        one, other, size = left, right, 1
+    whole = Formula(operator, one, other, size)
+    nullable = left.nullable or right.nullable
+    return Value(None, INTEGER, nullable=nullable, formula=whole, make=lambda: _written(body, whole))
+
+
+def _part(value: Value) -> Formula | Value:
+    return value.formula if isinstance(value.formula, Formula) else value
+
+
+def _written(body: Body, formula: Formula) -> ast.expr:
+    """Fast where all operands are there and all results are INTEGERs; the operators themselves see to the rest."""
+    first: list[ast.expr] = []
+    tests: dict[str, ast.expr] = {}
+    ready = _bind(body, formula, first, tests)
+    checks: list[ast.expr] = []
+    result = _steps(body, ready, checks)
+    bound = first[0] if first else None
+    for test in first[1:]:
+        bound = both(bound, test) if bound is not None else test
+    conditions = [*([] if bound is None else [bound]), *tests.values(), *checks]
+    return choose(every(conditions), result, _slow(ready))
+
+
+def _bind(body: Body, part: Formula | Value, first: list[ast.expr], tests: dict[str, ast.expr]) -> Formula | ast.expr:
+    """Operands that take work are evaluated first, all of them and in order: an error in one is never passed over."""
+    if isinstance(part, Formula):
+        left = _bind(body, part.left, first, tests)
+        right = _bind(body, part.right, first, tests)
+        return Formula(part.operator, left, right, 0)  # type: ignore[arg-type]  # operands are Python now
+    code = part.code
+    if part.simple:
+        if part.nullable:
+            tests.setdefault(ast.dump(code), is_some(code))
+        return code
+    held = body.fresh()
+    first.append(is_some(walrus(held, code)))
+    return name(held)
+
+
+def _steps(body: Body, part: Formula | ast.expr, checks: list[ast.expr]) -> ast.expr:
+    if not isinstance(part, Formula):
+        return part
+    left = _steps(body, part.left, checks)  # type: ignore[arg-type]
+    right = _steps(body, part.right, checks)  # type: ignore[arg-type]
+    held = body.fresh()
+    result = walrus(held, ast.BinOp(left, _OPERATORS[part.operator][0], right))
+    checks.append(
+        ast.Compare(constant(INTEGER_LOW), [ast.LtE(), ast.LtE()], [result, constant(INTEGER_HIGH)]),
+    )
+    return name(held)
+
+
+def _slow(part: Formula | ast.expr) -> ast.expr:
+    if not isinstance(part, Formula):
+        return part
+    return call(_OPERATORS[part.operator][1], _slow(part.left), _slow(part.right))  # type: ignore[arg-type]

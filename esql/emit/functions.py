@@ -1,0 +1,280 @@
+"""Calls of ESQL's own functions -> Python."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from esql import syntax
+from esql.emit.body import Body, Expressions
+from esql.emit.code import attribute, call, choose, constant, group, is_none, is_some, method, name
+from esql.emit.paths import counted, found
+from esql.emit.unit import EmitError
+from esql.emit.value import BOOLEAN, CHARACTER, INTEGER, Value
+from esql.functions import Function, function_catalog
+
+# Results whose type is certain whatever the arguments are.
+_RESULTS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **dict.fromkeys(("LENGTH", "POSITION", "MOD", "SIGN", "BITAND", "BITOR", "BITXOR", "BITNOT"), INTEGER),
+        **dict.fromkeys(("CARDINALITY", "FIELDTYPE"), INTEGER),
+        **dict.fromkeys(("CONTAINS", "STARTSWITH", "ENDSWITH", "EXISTS", "SINGULAR", "SLEEP"), BOOLEAN),
+        **dict.fromkeys(("LASTMOVE", "SAMEFIELD"), BOOLEAN),
+        **dict.fromkeys(("UPPER", "UCASE", "LOWER", "LCASE", "SPACE", "UUIDASCHAR"), CHARACTER),
+        **dict.fromkeys(("FIELDNAME", "FIELDNAMESPACE"), CHARACTER),
+        **dict.fromkeys(("UUIDASBLOB", "ASBITSTREAM", "BITSTREAM"), "BLOB"),
+        **dict.fromkeys(("CURRENT_DATE", "CURRENT_GMTDATE"), "DATE"),
+    }
+)
+# Strings in, a string of the same type out.
+_LIKE_FIRST: Final = frozenset(
+    ("SUBSTRING", "OVERLAY", "TRIM", "LTRIM", "RTRIM", "LEFT", "RIGHT", "REPLACE", "REPLICATE", "TRANSLATE")
+)
+_GROWING: Final = frozenset(("REPLACE", "REPLICATE", "OVERLAY", "SPACE", "TRANSLATE"))
+
+Keywords = Mapping[str, Value]
+_NOTHING: Final[Keywords] = MappingProxyType({})
+
+
+def apply(body: Body, title: str, arguments: Sequence[Value], keywords: Keywords = _NOTHING, **fixed: str) -> Value:
+    """A call of a function of the catalogue; NULL for an argument that must not be NULL makes it NULL."""
+    known = function_catalog.find(title)
+    slot = _slot(body, title, known)
+    tests: list[ast.expr] = []
+    parts = [_part(body, value, known, place, tests) for place, value in enumerate(arguments)]
+    named = [ast.keyword(word, _keyword_part(body, value, known, word, tests)) for word, value in keywords.items()]
+    named += [ast.keyword(word, constant(text)) for word, text in fixed.items()]
+    if known.takes_invocation:
+        named.append(ast.keyword("here", name("here")))
+    made: ast.expr = ast.Call(slot, parts, named)
+    if title in _GROWING:
+        made = call(attribute("here", "limited"), made)
+    nullable = bool(tests) or not _never_null(title)
+    if tests:
+        made = choose(_any(tests), constant(None), made)
+    return Value(made, _result(title, arguments), nullable=nullable)
+
+
+def _slot(body: Body, title: str, known: Function) -> ast.expr:
+    body.unit.constants.values.setdefault(title, known.body)
+    return name(title)
+
+
+def _never_null(title: str) -> bool:
+    return title in _RESULTS or title in _LIKE_FIRST
+
+
+def _result(title: str, arguments: Sequence[Value]) -> str:
+    if title in _LIKE_FIRST and arguments and arguments[0].type in {CHARACTER, "BLOB", "BIT"}:
+        return arguments[0].type
+    if title in {"ABS", "ABSVAL"} and arguments[0].type == INTEGER:
+        return INTEGER
+    return _RESULTS.get(title, "")
+
+
+def _part(body: Body, value: Value, known: Function, place: int, tests: list[ast.expr]) -> ast.expr:
+    parameters = [parameter for parameter in known.parameters if not parameter.keyword]
+    parameter = parameters[min(place, len(parameters) - 1)]
+    return _tested(body, value, tests) if not parameter.nullable else value.code
+
+
+def _keyword_part(body: Body, value: Value, known: Function, word: str, tests: list[ast.expr]) -> ast.expr:
+    nullable = any(parameter.name == word and parameter.nullable for parameter in known.parameters)
+    return value.code if nullable else _tested(body, value, tests)
+
+
+def _tested(body: Body, value: Value, tests: list[ast.expr]) -> ast.expr:
+    if not value.nullable:
+        return value.code
+    first, again = (value.code, value.code) if value.simple else body.held(value.code)
+    tests.append(is_none(first))
+    return again
+
+
+def _any(tests: list[ast.expr]) -> ast.expr:
+    """Whether any is NULL; arguments that take work are all evaluated."""
+    working = [test for test in tests if isinstance(test, ast.Compare) and isinstance(test.left, ast.NamedExpr)]
+    plain = [test for test in tests if test not in working]
+    if working:
+        joined = working[0]
+        for test in working[1:]:
+            joined = ast.BinOp(joined, ast.BitOr(), test)  # type: ignore[assignment]
+        plain.insert(0, joined)
+    return plain[0] if len(plain) == 1 else ast.BoolOp(ast.Or(), plain)
+
+
+def function_call(body: Body, node: syntax.Call) -> Value:
+    """A function that is written name(arguments)."""
+    title = node.name[-1].upper()
+    special = _SPECIAL.get(title)
+    if special is not None:
+        return special(body, node)
+    if function_catalog.get(title) is None:
+        raise EmitError(node, f"no function called {title}{function_catalog.suggest(title)}")
+    arguments = [body.expression(argument) for argument in node.arguments]
+    if title == "RAND":
+        return apply(body, title, arguments, routine=body.routine.node.name if body.routine else "")
+    known = function_catalog.find(title)
+    if len(arguments) < known.fewest or (known.most is not None and len(arguments) > known.most):
+        raise EmitError(node, f"{title} does not take {len(arguments)} arguments")
+    return apply(body, title, arguments)
+
+
+# functions of fields and lists
+
+
+def _field(body: Body, node: syntax.Node) -> tuple[ast.expr, bool]:
+    """The element that an argument means."""
+    if isinstance(node, syntax.Path):
+        return found(body, node)
+    value = body.tables.lists.get(type(node))
+    if value is None:
+        return call("field_of", body.expression(node).code), True
+    return call("field_of", call("the", body.items(node))), True
+
+
+def _field_function(body: Body, node: syntax.Call) -> Value:
+    code, nullable = _field(body, node.arguments[0])
+    return apply(body, node.name[-1].upper(), [Value(code, nullable=nullable)])
+
+
+def _same_field(body: Body, node: syntax.Call) -> Value:
+    fields = [Value(_field(body, argument)[0]) for argument in node.arguments]
+    return apply(body, "SAMEFIELD", fields)
+
+
+def _last_move(body: Body, node: syntax.Call) -> Value:
+    variable = body.unit.resolution.variable(node.arguments[0])
+    if variable is None or not variable.is_reference:
+        raise EmitError(node, "LASTMOVE takes a reference variable")
+    if variable.role == "for":
+        return Value(constant(True), BOOLEAN, nullable=False)
+    return Value(body.load(variable, "moved"), BOOLEAN, nullable=False)
+
+
+def _counting(question: str, function: Callable[[ast.expr], ast.expr], nothing: object, otherwise: str) -> object:
+    def emit(body: Body, node: syntax.Call) -> Value:
+        argument = node.arguments[0]
+        type_ = _RESULTS[node.name[-1].upper()]
+        if isinstance(argument, syntax.Path):
+            made = counted(body, argument, question, lambda: constant(nothing))
+            if made is not None:
+                return Value(function(made), type_, nullable=False)
+        made = call(otherwise, body.items(argument))
+        if otherwise == "len" and type_ == BOOLEAN:
+            made = function(made)
+        return Value(made, type_, nullable=False)
+
+    return emit
+
+
+def _is_one(count: ast.expr) -> ast.expr:
+    return ast.Compare(count, [ast.Eq()], [constant(1)])
+
+
+def _the(body: Body, node: syntax.Call) -> Value:
+    return Value(call("value_of", the_item(body, node)))
+
+
+def the_item(body: Body, node: syntax.Call) -> ast.expr:
+    """The first item of a list: a field, a row, a scalar or None."""
+    argument = node.arguments[0]
+    if isinstance(argument, syntax.Path):
+        made = counted(body, argument, "child", lambda: constant(None))
+        if made is not None:
+            return made
+    return call("the", body.items(argument))
+
+
+def _eval(body: Body, node: syntax.Call) -> Value:
+    text = body.expression(node.arguments[0])
+    return Value(method("here", "evaluate_text", text.code))
+
+
+def bitstream(body: Body, node: syntax.AsBitstream) -> Value:
+    """`ASBITSTREAM(source clauses)`."""
+    code, nullable = _field(body, node.source)
+    clauses = node.clauses
+    given = {
+        word: body.expression(part)
+        for word, part in (
+            ("options", clauses.options),
+            ("encoding", clauses.encoding),
+            ("ccsid", clauses.ccsid),
+        )
+        if part is not None
+    }
+    template = [clauses.set, clauses.type, clauses.format]
+    if any(part is not None for part in template):
+        parts = [constant(None) if part is None else body.expression(part).code for part in template]
+        given["template"] = Value(group(parts), nullable=False)
+    return apply(body, "ASBITSTREAM", [Value(code, nullable=nullable)], given)
+
+
+_SPECIAL: Final[Mapping[str, Callable[[Body, syntax.Call], Value]]] = MappingProxyType(
+    {
+        **dict.fromkeys(("FIELDNAME", "FIELDNAMESPACE", "FIELDTYPE", "FIELDVALUE", "BITSTREAM"), _field_function),
+        "SAMEFIELD": _same_field,
+        "LASTMOVE": _last_move,
+        "CARDINALITY": _counting("count", lambda made: made, 0, "len"),  # type: ignore[dict-item]
+        "EXISTS": _counting("child", is_some, None, "bool"),  # type: ignore[dict-item]
+        "SINGULAR": _counting("count", _is_one, 0, "len"),  # type: ignore[dict-item]
+        "THE": _the,
+        "EVAL": _eval,
+    }
+)
+
+
+# functions with words between their arguments
+
+
+def _given(body: Body, **parts: syntax.Node | None) -> dict[str, Value]:
+    return {word: body.expression(part) for word, part in parts.items() if part is not None}
+
+
+def _extract(body: Body, node: syntax.Extract) -> Value:
+    part = Value(constant(node.part), CHARACTER, nullable=False, simple=True)
+    return apply(body, "EXTRACT", [part, body.expression(node.source)])
+
+
+def _position(body: Body, node: syntax.PositionCall) -> Value:
+    arguments = [body.expression(node.search), body.expression(node.source)]
+    return apply(body, "POSITION", arguments, _given(body, start=node.start, repeat=node.count))
+
+
+def _substring(body: Body, node: syntax.Substring) -> Value:
+    arguments = [body.expression(node.source), body.expression(node.start)]
+    given = _given(body, length=node.length)
+    if node.preposition == "FROM":
+        return apply(body, "SUBSTRING", arguments, given)
+    return apply(body, "SUBSTRING", arguments, given, preposition=node.preposition)
+
+
+def _overlay(body: Body, node: syntax.Overlay) -> Value:
+    arguments = [body.expression(part) for part in (node.source, node.replacement, node.start)]
+    return apply(body, "OVERLAY", arguments, _given(body, length=node.length))
+
+
+def _trim(body: Body, node: syntax.Trim) -> Value:
+    given = _given(body, singleton=node.singleton)
+    return apply(body, "TRIM", [body.expression(node.source)], given, side=node.side or "BOTH")
+
+
+def _round(body: Body, node: syntax.Round) -> Value:
+    arguments = [body.expression(node.source), body.expression(node.places)]
+    return apply(body, "ROUND", arguments) if node.mode is None else apply(body, "ROUND", arguments, mode=node.mode)
+
+
+EXPRESSIONS: Final[Expressions] = MappingProxyType(
+    {
+        syntax.Extract: _extract,
+        syntax.PositionCall: _position,
+        syntax.Substring: _substring,
+        syntax.Overlay: _overlay,
+        syntax.Trim: _trim,
+        syntax.Round: _round,
+        syntax.AsBitstream: bitstream,
+    }
+)

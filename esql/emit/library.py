@@ -1,0 +1,63 @@
+"""The names that emitted code uses: each is a function, or a constant, of a module that it is given at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from types import MappingProxyType
+from typing import Final
+
+# The contract between what is emitted and what runs it. An element is engine.tree.Element; `here` is the Activation;
+# a `found` is an element or None; a list is a Python list of elements and scalars; a row is an element without parent.
+_PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "esql.operators": (
+            *("add", "subtract", "multiply", "divide", "negate", "affirm", "concatenate", "like"),
+            *("equal", "unequal", "less", "less_or_equal", "greater", "greater_or_equal"),
+            *("between", "between_symmetric", "is_in", "is_state", "is_not_state", "not_", "difference", "in_units"),
+        ),
+        "esql.cast": ("assign", "cast"),
+        "esql.support": (
+            *("fold", "boolean", "value_of", "field_of", "existing", "index", "a_name", "step_of", "types_of"),
+            *("items_of", "joined_items", "siblings", "sibling", "and_all", "or_all", "subtract_in_units", "clauses"),
+            *("give", "count_node", "sql_state_of", "handler_of"),
+        ),
+        "esql.trees": (
+            "set_field",  # (target, found, nodes): SET field = field or row; None deletes
+            "set_list",  # (parent, Step, list, nodes): SET field[] = list
+            "delete",  # (found)
+            "delete_from",  # (found, placement)
+            "ensure_last",  # (parent, Step, number) -> element
+            "each",  # (list): the items of FOR
+            "set_type",  # (target, value), also set_name and set_namespace: NULL is an error
+            "set_name",
+            "set_namespace",
+            "attach",  # (source, target, placement)
+            "detach",  # (source)
+            "create",  # (target, placement, name, namespace, type) -> new element; each of the last three may be None
+            "create_repeat",  # (target, placement) -> new element: of the target's type and name
+            "create_identity",  # (target, placement, Step) -> new element
+            "set_domain",  # (element, value): CREATE … DOMAIN
+            "parse",  # (here, element, value of DOMAIN or None, bits, options, encoding, ccsid, set, type, format)
+            "move",  # (element, direction, Step or None) -> found; the direction is as in syntax.MoveBy
+            "move_repeat",  # (element, direction, same_type, same_name) -> found
+        ),
+        "esql.select": (
+            "new_row",  # () -> row
+            "add_column",  # (row, steps, value, found or list): `expression AS path`; steps a tuple of Step
+            "add_named",  # (row, name, element or value): a column without AS; an element brings its name, "" none
+            "add_all",  # (row, element): `*`
+            "the",  # (list) -> first item or None
+            "count",  # (list of values) -> aggregate, also maximum, minimum and total
+            "maximum",
+            "minimum",
+            "total",
+        ),
+        "engine.errors": ("BrokerError",),
+    }
+)
+
+
+def library() -> dict[str, object]:
+    """All of them, as the globals of emitted code."""
+    return {name: getattr(import_module(place), name) for place, names in _PLACES.items() for name in names}

@@ -1,0 +1,66 @@
+"""Literals -> Python: a literal of Python where it has one, otherwise a constant beside the code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from esql import contents, syntax
+from esql.contents import UnreadableError
+from esql.emit.body import Body, Expressions
+from esql.emit.unit import EmitError
+from esql.emit.value import Value
+from esql.values import qualifier, type_of
+
+
+def known(body: Body, value: Any) -> Value:
+    """A value that is known now."""
+    type_ = "" if value is None else type_of(value)
+    return Value(body.unit.constant(value), type_, nullable=value is None, simple=True)
+
+
+def literal(node: syntax.Node) -> Any:
+    """The value of a literal; what cannot be read is a problem of the program."""
+    try:
+        return _READERS[type(node)](node)
+    except UnreadableError as error:
+        raise EmitError(node, error.why) from error
+
+
+def is_literal(node: syntax.Node) -> bool:
+    """Whether a piece of syntax is a literal."""
+    return type(node) in _READERS
+
+
+def _typed(node: syntax.TypedLiteral) -> Any:
+    return contents.read_contents(node.type, node.text)
+
+
+def _interval(node: syntax.IntervalLiteral) -> Any:
+    return contents.read_interval(node.text, qualifier(node.qualifier.largest, node.qualifier.smallest))
+
+
+_READERS: Final[Mapping[type, Callable[[Any], Any]]] = MappingProxyType(
+    {
+        syntax.Integer: lambda node: contents.integer_or_decimal(node.value),
+        syntax.Number: lambda node: contents.read_number(node.text),
+        syntax.String: lambda node: node.value,
+        syntax.HexString: lambda node: contents.read_blob(node.digits),
+        syntax.BitString: lambda node: contents.read_bit(node.digits),
+        syntax.Truth: lambda node: node.value,
+        syntax.Null: lambda node: None,
+        syntax.TypedLiteral: _typed,
+        syntax.IntervalLiteral: _interval,
+    }
+)
+
+
+def _emit(body: Body, node: Any) -> Value:
+    value = known(body, literal(node))
+    if isinstance(node, syntax.Truth):
+        value.type = "BOOLEAN"
+    return value
+
+
+EXPRESSIONS: Final[Expressions] = MappingProxyType(dict.fromkeys(_READERS, _emit))

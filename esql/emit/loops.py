@@ -1,0 +1,190 @@
+"""IF, CASE, loops, and the jumps between them -> Python."""
+
+from __future__ import annotations
+
+import ast
+from types import MappingProxyType
+from typing import Final
+
+from esql import syntax
+from esql.emit.body import Body, Level, Statements
+from esql.emit.code import assign, attribute, call, compare, constant, method, name, when
+from esql.emit.conditions import comparison_test
+from esql.emit.unit import EmitError
+from esql.emit.value import Value
+
+_LEAVE: Final = 1
+_ITERATE: Final = 2
+
+
+def if_(body: Body, node: syntax.If) -> None:
+    """IF with its branches."""
+    tests = [(body.condition(branch.condition), branch) for branch in node.branches]
+    made = [] if node.otherwise is None else body.each(node.otherwise)
+    for test, branch in reversed(tests):
+        one = when(test, body.each(branch.body), made)
+        body.locate(one, branch)
+        made = [one]
+    body.emit(*made)
+
+
+def case(body: Body, node: syntax.CaseStatement) -> None:
+    """CASE as a statement; where nothing fits and there is no ELSE, nothing is done."""
+    operand: Value | None = None
+    if node.operand is not None:
+        value = body.expression(node.operand)
+        held = body.fresh()
+        body.emit(assign(held, value.code))
+        operand = Value(name(held), value.type, nullable=value.nullable, simple=True)
+    tests = [_case_test(body, operand, branch) for branch in node.branches]
+    made = [] if node.otherwise is None else body.each(node.otherwise)
+    for test, branch in zip(reversed(tests), reversed(node.branches), strict=True):
+        one = when(test, body.each(branch.body), made)
+        body.locate(one, branch)
+        made = [one]
+    body.emit(*made)
+
+
+def _case_test(body: Body, operand: Value | None, branch: syntax.CaseStatementBranch) -> ast.expr:
+    if operand is None:
+        return body.condition(branch.condition)
+    test = comparison_test(body, "=", operand, body.expression(branch.condition))
+    body.locate(test, branch.condition)
+    return test
+
+
+# loops
+
+
+def while_(body: Body, node: syntax.While) -> None:
+    """WHILE."""
+    test = body.condition(node.condition)
+    _loop(body, node, node.body, lambda inside: ast.While(test, inside, []))
+
+
+def loop(body: Body, node: syntax.Loop) -> None:
+    """LOOP."""
+    _loop(body, node, node.body, lambda inside: ast.While(constant(True), inside, []))
+
+
+def repeat(body: Body, node: syntax.Repeat) -> None:
+    """REPEAT: the condition is looked at after each turn, an iterated one too."""
+    first = body.fresh("first")
+    body.emit(assign(first, constant(True)))
+    with body.block() as before:
+        test = body.condition(node.condition)
+    body.emit(*before)
+    again = ast.BoolOp(ast.Or(), [name(first), ast.UnaryOp(ast.Not(), test)])
+    start: list[ast.stmt] = [assign(first, constant(False))]
+    _loop(body, node, node.body, lambda inside: ast.While(again, [*start, *inside], []))
+
+
+def for_(body: Body, node: syntax.For) -> None:
+    """FOR: the reference goes through the fields of a list."""
+    variable = body.unit.declared.get(id(node))
+    slot = body.fresh("v") if variable is None else body.slot(variable)
+    items = call("each", body.items(node.source))
+    _loop(body, node, node.body, lambda inside: ast.For(ast.Name(slot, ast.Store()), items, inside, []))
+
+
+def _loop(body: Body, node: syntax.Statement, statements: tuple[syntax.Statement, ...], make: object) -> None:
+    level = Level(node)
+    body.loops.append(level)
+    inside = [*_tick(body), *body.each(statements)]
+    body.loops.pop()
+    made = make(inside)  # type: ignore[operator]  # from the body of a loop to the loop
+    body.locate(made, node)
+    body.emit(made, *_after(body, level))
+
+
+def _tick(body: Body) -> list[ast.stmt]:
+    """Count a turn; now and then the invocation is told, which knows the limit."""
+    ticks = body.local("ticks", lambda: constant(0)).id
+    quantum = body.local("quantum", lambda: attribute("here", "quantum"))
+    more = ast.AugAssign(ast.Name(ticks, ast.Store()), ast.Add(), constant(1))
+    spent = assign(ticks, method("here", "spend", name(ticks)))
+    return [more, when(compare(name(ticks), ast.Gt(), quantum), [spent])]
+
+
+# jumps
+
+
+def labelled(body: Body, node: syntax.Compound, inside: list[ast.stmt]) -> list[ast.stmt]:
+    """A block that LEAVE or ITERATE names: a loop of one turn."""
+    return [ast.While(constant(True), [*inside, ast.Break()], [])]
+
+
+def compound_level(body: Body, node: syntax.Compound) -> Level | None:
+    """The level of a block that is jumped to; None where it is not."""
+    return Level(node) if id(node) in body.unit.jumped else None
+
+
+def after_level(body: Body, level: Level) -> list[ast.stmt]:
+    """What follows a loop that jumps lead out of, further than its own end."""
+    return _after(body, level)
+
+
+def leave(body: Body, node: syntax.Leave) -> None:
+    """LEAVE."""
+    _jump(body, node, _LEAVE)
+
+
+def iterate(body: Body, node: syntax.Iterate) -> None:
+    """ITERATE."""
+    _jump(body, node, _ITERATE)
+
+
+def _jump(body: Body, node: syntax.Leave | syntax.Iterate, kind: int) -> None:
+    block = body.unit.resolution.of(node)
+    levels = [level for level in body.loops if level.node is block]
+    if not levels:
+        raise EmitError(node, f"nothing around this is called {node.label}")
+    target = levels[0]
+    if target is body.loops[-1]:
+        body.emit(ast.Break() if kind == _LEAVE else ast.Continue())
+        return
+    if not target.flag:
+        target.flag = body.fresh("jump")
+        body.local(target.flag, lambda: constant(0))
+    target.jumps.add(kind)
+    innermost = body.loops[-1]
+    if target not in innermost.exits:
+        innermost.exits.append(target)
+    body.emit(assign(target.flag, constant(kind)), ast.Break())
+
+
+def _after(body: Body, level: Level) -> list[ast.stmt]:
+    made: list[ast.stmt] = []
+    for target in level.exits:
+        around = body.loops[-1]
+        if around is not target:
+            made.append(when(name(target.flag), [ast.Break()]))
+            if target not in around.exits:
+                around.exits.append(target)
+            continue
+        reset = assign(target.flag, constant(0))
+        if _ITERATE in target.jumps:
+            test = compare(name(target.flag), ast.Eq(), constant(_ITERATE))
+            made.append(when(test, [reset, ast.Continue()]))
+        if _LEAVE in target.jumps:
+            made.append(when(name(target.flag), [reset, ast.Break()]))
+    return made
+
+
+def empty(body: Body, node: syntax.Empty) -> None:
+    """A `;` alone."""
+
+
+STATEMENTS: Final[Statements] = MappingProxyType(
+    {
+        syntax.If: if_,
+        syntax.CaseStatement: case,
+        syntax.While: while_,
+        syntax.Loop: loop,
+        syntax.Repeat: repeat,
+        syntax.For: for_,
+        syntax.Leave: leave,
+        syntax.Iterate: iterate,
+        syntax.Empty: empty,
+    }
+)

@@ -1,0 +1,230 @@
+"""Operators -> Python: known types inline, unknown ones by the functions of esql.operators."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from esql import syntax
+from esql.emit.body import Body, Conditions, Expressions
+from esql.emit.code import attribute, call, choose, compare, constant, every, group, is_some, name, negated, walrus
+from esql.emit.formulas import formula_of
+from esql.emit.literals import known
+from esql.emit.unit import EmitError
+from esql.emit.value import BOOLEAN, CHARACTER, INTEGER, Value
+from esql.values import INTEGER_HIGH, Qualifier, qualifier
+
+LONGEST_INLINE: Final = 24  # a chain with more terms is folded over a tuple, for Python's compiler nests each operator
+
+_FUNCTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "||": "concatenate"}
+)
+_NUMBERS: Final = ("INTEGER", "DECIMAL", "FLOAT")
+
+
+def operation(body: Body, node: syntax.Operation) -> Value:
+    """Two or more operands joined by one operator."""
+    if node.operator in {"AND", "OR"}:
+        return _logical(body, node)
+    if node.operator == "||":
+        return _joined(body, node)
+    if len(node.operands) > LONGEST_INLINE:
+        return _folded(body, node)
+    value = body.expression(node.operands[0])
+    for operand in node.operands[1:]:
+        value = _applied(body, node.operator, value, body.expression(operand))
+    return value
+
+
+def _applied(body: Body, operator: str, left: Value, right: Value) -> Value:
+    formula = formula_of(body, operator, left, right)
+    if formula is not None:
+        return formula
+    made = call(_FUNCTIONS[operator], left.code, right.code)
+    return Value(made, _result(left.type, right.type), nullable=left.nullable or right.nullable)
+
+
+def _result(left: str, right: str) -> str:
+    if left in _NUMBERS and right in _NUMBERS:
+        return max(left, right, key=_NUMBERS.index)
+    return ""
+
+
+def _folded(body: Body, node: syntax.Operation) -> Value:
+    values = [body.expression(operand) for operand in node.operands]
+    made = call("fold", name(_FUNCTIONS[node.operator]), group([value.code for value in values]))
+    type_ = INTEGER if all(value.type == INTEGER for value in values) else ""
+    return Value(made, type_)
+
+
+def _joined(body: Body, node: syntax.Operation) -> Value:
+    """`||`: texts are joined at once; no result is longer than the limit."""
+    values = [body.expression(operand) for operand in node.operands]
+    if len(values) > LONGEST_INLINE or any(value.type != CHARACTER for value in values):
+        return _joined_any(body, values)
+    tests: list[ast.expr] = []
+    parts: list[ast.expr] = []
+    for value in values:
+        first, again = (value.code, value.code) if value.simple else body.held(value.code)
+        parts.append(again)
+        if value.nullable or not value.simple:
+            tests.append(is_some(first))
+    whole = parts[0]
+    for part in parts[1:]:
+        whole = ast.BinOp(whole, ast.Add(), part)
+    made = _limited(body, whole)
+    nullable = any(value.nullable for value in values)
+    if tests:
+        made = choose(_all_evaluated(tests), made, constant(None))
+    return Value(made, CHARACTER, nullable=nullable)
+
+
+def _joined_any(body: Body, values: list[Value]) -> Value:
+    if len(values) <= LONGEST_INLINE:
+        whole = values[0].code
+        for value in values[1:]:
+            whole = call("concatenate", whole, value.code)
+    else:
+        whole = call("fold", name("concatenate"), group([value.code for value in values]))
+    type_ = CHARACTER if all(value.type == CHARACTER for value in values) else ""
+    return Value(body_limit(body, whole), type_)
+
+
+def _limited(body: Body, whole: ast.expr) -> ast.expr:
+    held = body.fresh()
+    longest = body.local("longest", lambda: attribute("here", "longest"))
+    test = compare(call("len", walrus(held, whole)), ast.LtE(), longest)
+    return choose(test, name(held), call(attribute("here", "too_long"), name(held)))
+
+
+def body_limit(body: Body, whole: ast.expr) -> ast.expr:
+    """A string that may be NULL, seen to be no longer than the limit."""
+    return call(attribute("here", "limited"), whole)
+
+
+def _all_evaluated(tests: list[ast.expr]) -> ast.expr:
+    """All the tests; those that take work come first, and none of them is passed over."""
+    working = [test for test in tests if any(isinstance(part, ast.NamedExpr) for part in ast.walk(test))]
+    if not working:
+        return every(tests)
+    joined = working[0]
+    for test in working[1:]:
+        joined = ast.BinOp(joined, ast.BitAnd(), test)
+    return every([joined, *(test for test in tests if test not in working)])
+
+
+def _logical(body: Body, node: syntax.Operation) -> Value:
+    """AND and OR: the first operand that decides ends it; otherwise one that is UNKNOWN makes it UNKNOWN."""
+    deciding = node.operator == "OR"
+    tests: list[ast.expr] = []
+    unknown: list[ast.expr] = []
+    for operand in node.operands:
+        value = body.truth(operand, node.operator)
+        first, again = (value.code, value.code) if value.simple else body.held(value.code)
+        tests.append(compare(first, ast.Is(), constant(deciding)))
+        if value.nullable:
+            unknown.append(compare(again, ast.Is(), constant(None)))
+    decided = tests[0] if len(tests) == 1 else ast.BoolOp(ast.Or(), tests)
+    otherwise: ast.expr = constant(not deciding)
+    if unknown:
+        test = unknown[0] if len(unknown) == 1 else ast.BoolOp(ast.Or(), unknown)
+        otherwise = choose(test, constant(None), otherwise)
+    return Value(choose(decided, constant(deciding), otherwise), BOOLEAN, nullable=bool(unknown))
+
+
+def logical_condition(body: Body, node: syntax.Operation) -> ast.expr | None:
+    """AND and OR where only TRUE counts."""
+    if node.operator not in {"AND", "OR"}:
+        return None
+    kind = ast.And() if node.operator == "AND" else ast.Or()
+    # an operand behind one that is UNKNOWN is still evaluated, for an error in it is not to be passed over
+    if node.operator == "AND" and not all(_harmless(body, operand) for operand in node.operands[1:]):
+        return None
+    return ast.BoolOp(kind, [body.condition(operand) for operand in node.operands])
+
+
+def _harmless(body: Body, node: syntax.Node) -> bool:
+    """Whether evaluating an operand cannot fail, so that it may be left out."""
+    match node:
+        case syntax.Comparison(_, left, right):
+            return _is_plain(body, left) and _is_plain(body, right) and _type(body, left) == _type(body, right) != ""
+        case syntax.Operation("AND" | "OR", operands):
+            return all(_harmless(body, operand) for operand in operands)
+    return isinstance(node, syntax.Truth)
+
+
+def _is_plain(body: Body, node: syntax.Node) -> bool:
+    variable = body.unit.resolution.variable(node)
+    is_scalar = variable is not None and isinstance(node, syntax.Path) and not node.steps and variable.role == "local"
+    return is_scalar or isinstance(node, syntax.Integer | syntax.String)
+
+
+def _type(body: Body, node: syntax.Node) -> str:
+    return body.unit.resolution.type_of(node)
+
+
+def unary(body: Body, node: syntax.Unary) -> Value:
+    """NOT, - and + before an operand."""
+    if node.operator == "NOT":
+        return _not(body, node)
+    if isinstance(node.operand, syntax.Integer) and node.operator == "-" and node.operand.value <= INTEGER_HIGH + 1:
+        return known(body, -node.operand.value)
+    value = body.expression(node.operand)
+    if value.type == INTEGER and node.operator == "+":
+        return value
+    function = "negate" if node.operator == "-" else "affirm"
+    type_ = value.type if value.type in _NUMBERS else ""
+    return Value(call(function, value.code), type_, nullable=value.nullable)
+
+
+def _not(body: Body, node: syntax.Unary) -> Value:
+    value = body.truth(node.operand, "NOT")
+    if not value.nullable:
+        return Value(negated(value.code), BOOLEAN, nullable=False)
+    first, again = body.held(value.code)
+    return Value(choose(is_some(first), negated(again), constant(None)), BOOLEAN)
+
+
+def not_condition(body: Body, node: syntax.Unary) -> ast.expr | None:
+    """NOT where only TRUE counts: what stands behind it is FALSE."""
+    return body.condition(node.operand, wanted=False) if node.operator == "NOT" else None
+
+
+def in_units(body: Body, node: syntax.InUnits) -> Value:
+    """`(a - b) DAY TO SECOND`."""
+    units = units_of(node.qualifier)
+    inner = node.expression
+    if isinstance(inner, syntax.Operation) and inner.operator == "-" and len(inner.operands) == 2:
+        left, right = (body.expression(operand) for operand in inner.operands)
+        made = call("subtract_in_units", left.code, right.code, body.unit.constant(units), zone(body))
+        return Value(made, "INTERVAL")
+    made = call("in_units", body.expression(inner).code, body.unit.constant(units))
+    return Value(made, "INTERVAL")
+
+
+def units_of(node: syntax.Qualifier) -> Qualifier:
+    """A qualifier of the syntax tree as that of a value."""
+    return qualifier(node.largest, node.smallest)
+
+
+def zone(body: Body) -> ast.expr:
+    """The invocation's displacement from GMT, for functions that ask for it."""
+    return body.local("zone", lambda: attribute("here", "zone"))
+
+
+def no_expression(_: Body, node: syntax.Node) -> Value:
+    """What the grammar lets stand where it has no meaning."""
+    raise EmitError(node, f"{type(node).__name__} has no value here")
+
+
+EXPRESSIONS: Final[Expressions] = MappingProxyType(
+    {
+        syntax.Operation: operation,
+        syntax.Unary: unary,
+        syntax.InUnits: in_units,
+        syntax.Aggregate: no_expression,
+    }
+)
+CONDITIONS: Final[Conditions] = MappingProxyType({syntax.Operation: logical_condition, syntax.Unary: not_condition})

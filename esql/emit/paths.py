@@ -1,0 +1,295 @@
+"""Field references -> Python: straight-line look-ups, and the creation of what is written to."""
+
+from __future__ import annotations
+
+import ast
+from types import MappingProxyType
+from typing import Final
+
+from esql import syntax
+from esql.element_types import element_type
+from esql.emit.body import Body, Expressions
+from esql.emit.code import attribute, call, choose, constant, every, is_some, method, name, walrus
+from esql.emit.literals import is_literal, known, literal
+from esql.emit.steps import is_known, number_of, step_of
+from esql.emit.unit import EmitError
+from esql.emit.value import Value
+from esql.predefined import BrokerProperty, Correlation, ElementType, Option, SpecialName
+from esql.scope.references import Reference, Variable
+
+_TREES: Final = MappingProxyType(
+    {
+        "InputRoot": "input_root",
+        "Root": "input_root",
+        "OutputRoot": "output_root",
+        "InputLocalEnvironment": "input_local_environment",
+        "LocalEnvironment": "local_environment",
+        "OutputLocalEnvironment": "output_local_environment",
+        "InputExceptionList": "input_exceptions",
+        "ExceptionList": "input_exceptions",
+        "OutputExceptionList": "output_exceptions",
+        "Environment": "environment",
+    }
+)
+_ITEMS: Final = frozenset(("for", "select", "quantified"))
+
+
+class Chain:
+    """A look-up under way: tests that must hold, and where it has come to."""
+
+    __slots__ = ("at", "body", "held", "nullable", "tests")
+
+    def __init__(self, body: Body, at: ast.expr, *, nullable: bool) -> None:
+        self.body = body
+        self.at = at
+        self.nullable = nullable
+        self.tests: list[ast.expr] = []
+        self.held = ""
+
+    def settle(self) -> ast.expr:
+        """The element it has come to, in a form that may be written again; a missing one fails the tests."""
+        if self.nullable:
+            if isinstance(self.at, ast.Name):
+                self.tests.append(is_some(self.at))
+            else:
+                self.held = self.held or self.body.fresh()
+                self.tests.append(is_some(walrus(self.held, self.at)))
+                self.at = name(self.held)
+            self.nullable = False
+        return self.at
+
+    def down(self, access: ast.expr) -> None:
+        """Go one step down."""
+        self.at, self.nullable = access, True
+
+    def over(self, result: ast.expr, otherwise: ast.expr) -> ast.expr:
+        """The result where the tests hold."""
+        return choose(every(self.tests), result, otherwise) if self.tests else result
+
+
+def chain_to(body: Body, path: syntax.Path, steps: tuple[syntax.Step, ...]) -> Chain:
+    """The look-up of a path's first steps."""
+    at, nullable = root_of(body, path)
+    chain = Chain(body, at, nullable=nullable)
+    if path.index is not None and not isinstance(path.index, syntax.IndexAll):
+        chain.down(call("sibling", chain.settle(), *_place(body, path.index)))
+    for node in steps:
+        owner = chain.settle()
+        chain.down(_child(body, owner, node))
+    return chain
+
+
+def _child(body: Body, owner: ast.expr, node: syntax.Step) -> ast.expr:
+    wanted = step_of(body, node)
+    match node.index:
+        case None:
+            return method(owner, "child", wanted)
+        case syntax.IndexAt(number):
+            return method(owner, "nth", wanted, number_of(body, number))
+        case syntax.IndexFromStart(distance):
+            if distance is None:
+                return method(owner, "child", wanted)
+            return method(owner, "nth", wanted, number_of(body, distance))
+        case syntax.IndexFromEnd(distance):
+            number_ = constant(1) if distance is None else number_of(body, distance)
+            return method(owner, "nth_last", wanted, number_)
+    raise EmitError(node, "a list can only stand at the end of a path: name one of its fields by [n]")
+
+
+def _place(body: Body, index: syntax.Index) -> tuple[ast.expr, ast.expr]:
+    """A subscript of a reference itself: how far, and whether from the end."""
+    match index:
+        case syntax.IndexAt(number):
+            return number_of(body, number), constant(False)
+        case syntax.IndexFromStart(distance) | syntax.IndexFromEnd(distance):
+            number_ = constant(1) if distance is None else number_of(body, distance)
+            return number_, constant(isinstance(index, syntax.IndexFromEnd))
+    raise EmitError(index, "a list has no place of its own")
+
+
+def root_of(body: Body, path: syntax.Path) -> tuple[ast.expr, bool]:
+    """The element that a path starts at, and whether it may be missing."""
+    reference = body.unit.resolution.of(path)
+    match reference:
+        case Variable():
+            return _variable_root(body, path, reference)
+        case Correlation():
+            return _correlation(body, path, reference)
+    raise EmitError(path, f"{path.root} is no field: a path starts at a tree, a reference, a row or a correlation name")
+
+
+def _variable_root(body: Body, path: syntax.Path, variable: Variable) -> tuple[ast.expr, bool]:
+    if variable.role == "table":
+        raise EmitError(path, f"{path.root} is a table: there is no database here")
+    if variable.role in _ITEMS:
+        source = getattr(variable.declaration, "source", None)
+        if isinstance(source, syntax.Path):
+            return body.load(variable), False
+        return call("field_of", body.load(variable)), True
+    if variable.type_name in {"REFERENCE", "ROW"}:
+        return body.load(variable), False
+    if not path.steps:
+        raise EmitError(path, f"{path.root} is a variable of type {variable.type_name}, not a field")
+    raise EmitError(path, f"{path.root} is a variable of type {variable.type_name}: it has no fields")
+
+
+def _correlation(body: Body, path: syntax.Path, found: Correlation) -> tuple[ast.expr, bool]:
+    if found.name == "Database":
+        raise EmitError(
+            path, "a table of a database is no field: it can stand in SELECT and in statements of databases"
+        )
+    attr = _TREES[found.tree]
+    if body.kind and body.kind != "COMPUTE" and attr == "input_local_environment":
+        attr = "local_environment"
+    tree: ast.expr
+    if attr.startswith("output") and _yields(body):
+        tree = attribute("here", attr)
+    else:
+        tree = body.local(attr, lambda: attribute("here", attr))
+    if found.name in {"Body", "InputBody"}:
+        return body.local("input_body", lambda: attribute(attribute("here", attr), "last_child")), True
+    if found.name in {"Properties", "InputProperties"}:
+        wanted = body.unit.step("Properties")
+        return body.local("input_properties", lambda: method(attribute("here", attr), "child", wanted)), True
+    return tree, False
+
+
+def _yields(body: Body) -> bool:
+    top = body
+    while top.outer is not None:
+        top = top.outer
+    return top.yields
+
+
+def found(body: Body, path: syntax.Path) -> tuple[ast.expr, bool]:
+    """The element that a path leads to, None where there is none, and whether that may be."""
+    chain = chain_to(body, path, path.steps)
+    nullable = chain.nullable or bool(chain.tests)
+    return chain.over(chain.at, constant(None)), nullable
+
+
+def listed(body: Body, path: syntax.Path) -> Value:
+    """The list that a path with [] at its end stands for; without, that of the one field it leads to."""
+    made = counted(body, path, "every", lambda: ast.List([], ast.Load()))
+    if made is None:
+        made = call("items_of", found(body, path)[0])
+    return Value(made, "LIST", nullable=False)
+
+
+def counted(body: Body, path: syntax.Path, question: str, nothing: object) -> ast.expr | None:
+    """What `every`, `count` or `child` says of the fields that a path with [] means; None where it has no []."""
+    if path.steps and isinstance(path.steps[-1].index, syntax.IndexAll):
+        chain = chain_to(body, path, path.steps[:-1])
+        owner = chain.settle()
+        asked = method(owner, question, step_of(body, path.steps[-1]))
+        return chain.over(asked, nothing())  # type: ignore[operator]  # a maker of Python
+    if not path.steps and isinstance(path.index, syntax.IndexAll):
+        variable = body.unit.resolution.variable(path)
+        if variable is not None and variable.role in _ITEMS | {"table"}:
+            return None
+        siblings = call("siblings", root_of(body, path)[0])
+        if question == "every":
+            return siblings
+        return call("len", siblings) if question == "count" else call("the", siblings)
+    return None
+
+
+def ensured(body: Body, path: syntax.Path, steps: tuple[syntax.Step, ...] | None = None) -> ast.expr:
+    """The element that a path, or only some steps of it, leads to, created with all on its way where it is missing."""
+    at, nullable = root_of(body, path)
+    if nullable:
+        at = call("existing", at, constant(path.root))
+    if path.index is not None:
+        at = call("existing", call("sibling", at, *_place(body, path.index)), constant(path.root))
+    for node in path.steps if steps is None else steps:
+        at = ensured_step(body, at, node)
+    return at
+
+
+def ensured_step(body: Body, owner: ast.expr, node: syntax.Step) -> ast.expr:
+    """One step down to a field that is created where it is missing."""
+    wanted = step_of(body, node)
+    if not is_known(body, node) and not isinstance(node.name, syntax.ComputedName):
+        return call("existing", _child(body, owner, node), constant("*"))
+    match node.index:
+        case None | syntax.IndexFromStart(None):
+            return method(owner, "ensure", wanted)
+        case syntax.IndexAt(number):
+            return method(owner, "ensure_nth", wanted, number_of(body, number))
+        case syntax.IndexFromStart(distance):
+            assert distance is not None
+            return method(owner, "ensure_nth", wanted, number_of(body, distance))
+        case syntax.IndexFromEnd(distance):
+            number_ = constant(1) if distance is None else number_of(body, distance)
+            return call("ensure_last", owner, wanted, number_)
+    raise EmitError(node, "a list can be assigned to only as a whole, at the end of a path")
+
+
+def path_value(body: Body, path: syntax.Path) -> Value:
+    """What a name, or a field reference, gives in an expression."""
+    reference = body.unit.resolution.of(path)
+    if not path.steps and path.index is None:
+        value = _bare(body, path, reference)
+        if value is not None:
+            return value
+    if isinstance(reference, ElementType):
+        return _element_type(body, path, reference)
+    chain = chain_to(body, path, path.steps)
+    owner = chain.settle()
+    return Value(chain.over(attribute(owner, "value"), constant(None)))
+
+
+def _bare(body: Body, path: syntax.Path, reference: Reference | None) -> Value | None:
+    """The value of a name without steps."""
+    match reference:
+        case Variable() if reference.role in _ITEMS:
+            return Value(call("value_of", body.load(reference)))
+        case Variable() if reference.type_name not in {"REFERENCE", "ROW", ""}:
+            return variable_value(body, reference)
+        case SpecialName():
+            return _special(body, path, reference)
+        case BrokerProperty():
+            return Value(method("here", "property", constant(reference.name)))
+        case Option():
+            return Value(method("here", "option", constant(reference.name)), "INTEGER", nullable=False)
+        case ElementType():
+            return _element_type(body, path, reference)
+        case Correlation(name="Database"):
+            raise EmitError(path, "Database has no value: name a table of it")
+    return None
+
+
+def variable_value(body: Body, variable: Variable) -> Value:
+    """The value of a scalar variable; that of a constant with a literal is known now."""
+    initial = getattr(variable.declaration, "initial", None)
+    is_constant = variable.constant or variable.type_name in {"NAMESPACE", "NAME"}
+    if is_constant and variable.lifetime is None and initial is not None and is_literal(initial):
+        value = known(body, literal(initial))
+        if value.type == variable.type_name or variable.type_name in {"NAMESPACE", "NAME"}:
+            return value
+    type_ = "CHARACTER" if variable.type_name in {"NAMESPACE", "NAME"} else variable.type_name
+    return Value(body.load(variable), type_, simple=True)
+
+
+_STATES: Final = MappingProxyType(
+    {"SQLCODE": "sqlcode", "SQLSTATE": "sqlstate", "SQLERRORTEXT": "sqlerrortext", "SQLNATIVEERROR": "sqlnativeerror"}
+)
+
+
+def _special(body: Body, path: syntax.Path, reference: SpecialName) -> Value:
+    if reference.name in _STATES:
+        made = attribute(attribute("here", "sql"), _STATES[reference.name])
+        return Value(made, reference.type, nullable=False)
+    return body.tables.expressions[syntax.Call](body, syntax.Call((reference.name,), (), position=path.position))
+
+
+def _element_type(body: Body, path: syntax.Path, reference: ElementType) -> Value:
+    number = element_type(reference.domain, reference.name)
+    if number is None:
+        title = ".".join(part for part in (reference.domain, reference.name) if part)
+        raise EmitError(path, f"no parser that is there knows the element type {title}")
+    return known(body, number)
+
+
+EXPRESSIONS: Final[Expressions] = MappingProxyType({syntax.Path: path_value})
+LISTS: Final[Expressions] = MappingProxyType({syntax.Path: listed})

@@ -1,0 +1,202 @@
+"""Routines, and what stands outside them -> functions of Python."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from esql import syntax
+from esql.emit.assignments import initialize
+from esql.emit.body import Body, Tables
+from esql.emit.code import assign, attribute, compare, constant, do, function, method, name, when
+from esql.emit.effects import parameter_variable, with_outputs
+from esql.emit.unit import EmitError, EmittedRoutine, Unit
+from esql.problems import Problem
+from esql.scope import RoutineFacts, body_may_propagate
+from esql.scope.references import DeclaredRoutine, Variable
+
+HERE = "here"
+DEPTH = "depth"
+
+
+@dataclass(slots=True)
+class Entrance:
+    """Where a module or a node's text is entered: what it is, the function, and the one that starts its variables."""
+
+    kind: str
+    title: str
+    slot: str
+    yields: bool
+    starts: str = ""
+    shares: str = ""
+
+
+@dataclass(slots=True)
+class Emitted:
+    """A program in Python: its functions, and which of them are entered from outside."""
+
+    tree: ast.Module
+    entrances: list[Entrance] = field(default_factory=list)
+    starts: str = ""
+    shares: str = ""
+    problems: list[Problem] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Emitter:
+    """The emission of one program."""
+
+    unit: Unit
+    tables: Tables
+    facts: Mapping[int, RoutineFacts]
+    prefix: str
+    functions: list[ast.stmt] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def program(self, node: syntax.Program) -> Emitted:
+        """All functions of a program."""
+        self.unit.learn()
+        for routine in self.unit.resolution.routines:
+            if not isinstance(routine.node.body, syntax.External):
+                self._routine(routine)
+        made = Emitted(ast.Module(self.functions, []), problems=self.problems)
+        modules = [one for one in node.statements if isinstance(one, syntax.Module)]
+        declared = [one for one in node.statements if isinstance(one, syntax.Declare)]
+        if modules or not (self.unit.resolution.kind or self._is_text(node)):
+            made.starts, made.shares = self._variables("schema", declared)
+            made.entrances = [self._module(one) for one in modules]
+        else:
+            made.entrances = [self._text(node)]
+        return made
+
+    def _is_text(self, node: syntax.Program) -> bool:
+        return any(not isinstance(one, syntax.Declare | syntax.Routine | syntax.Module) for one in node.statements)
+
+    def _module(self, node: syntax.Module) -> Entrance:
+        main = self._main(node)
+        declared = [one for one in node.statements if isinstance(one, syntax.Declare)]
+        starts, shares = self._variables(node.name, declared, node.kind)
+        if main is None:
+            error = EmitError(node, f"{node.name} has no function Main, where it would start")
+            self.problems.append(self.unit.problem(error))
+            return Entrance(node.kind, node.name, "", yields=False)
+        emitted = self.unit.routines[main]
+        return Entrance(node.kind, node.name, emitted.slot, emitted.yields, starts, shares)
+
+    def _main(self, node: syntax.Module) -> DeclaredRoutine | None:
+        mains = [one for one in self.unit.resolution.routines if one.module is node]
+        return next((one for one in mains if one.node.name.lower() == "main"), None)
+
+    # functions
+
+    def _routine(self, routine: DeclaredRoutine) -> None:
+        facts, emitted = self.facts[id(routine.node)], self.unit.routines[routine]
+        kind = "" if routine.module is None else routine.module.kind
+        body = Body(self.unit, self.tables, kind, routine, yields=emitted.yields)
+        parameters = [parameter_variable(body, one) for one in routine.node.parameters]
+        slots = [body.slot(variable) for variable in parameters]
+        if facts.is_recursive:
+            body.emit(_depth_test())
+        body.emit(*(one for variable in parameters for one in _entered(body, variable)))
+        statement = routine.node.body
+        assert not isinstance(statement, syntax.External)
+        is_main = routine.node.name.lower() == "main" and routine.module is not None
+        last = constant(True if is_main else None)
+        self._finish(body, emitted, slots, [statement], last, routine.node)
+
+    def _text(self, node: syntax.Program) -> Entrance:
+        yields = body_may_propagate(self.unit.resolution, self.facts)
+        emitted = EmittedRoutine(f"{self.prefix}main", yields)
+        body = Body(self.unit, self.tables, self.unit.resolution.kind, yields=yields)
+        statements = [one for one in node.statements if not isinstance(one, syntax.Routine)]
+        self._finish(body, emitted, [], statements, constant(True), node)
+        return Entrance(self.unit.resolution.kind, "", emitted.slot, yields)
+
+    def _finish(
+        self,
+        body: Body,
+        emitted: EmittedRoutine,
+        slots: list[str],
+        statements: Iterable[syntax.Statement],
+        last: ast.expr,
+        node: syntax.Node,
+    ) -> None:
+        for statement in statements:
+            self._guarded(body, statement)
+        inside = [*body.opening(), *body.statements]
+        if not body.statements or not isinstance(body.statements[-1], ast.Return | ast.Raise):
+            inside.append(ast.Return(with_outputs(body, last)))
+        made = function(emitted.slot, [HERE, DEPTH, *slots], inside)
+        if emitted.yields and not _has_yield(made):
+            made.body.insert(0, when(constant(False), [do(ast.Yield(constant(None)))]))
+        body.locate(made, node)
+        self.functions.append(made)
+
+    def _guarded(self, body: Body, statement: syntax.Statement) -> None:
+        try:
+            body.statement(statement)
+        except EmitError as error:
+            self.problems.append(self.unit.problem(error))
+
+    # variables that live outside routines
+
+    def _variables(self, title: str, declared: list[syntax.Declare], kind: str = "") -> tuple[str, str]:
+        """Functions that start variables: those of an invocation, and those that the flow shares."""
+        own = [one for one in declared if one.lifetime != "SHARED"]
+        shared = [one for one in declared if one.lifetime == "SHARED"]
+        return self._starting(own, "start", title, kind), self._starting(shared, "share", title, kind)
+
+    def _starting(self, declared: list[syntax.Declare], what: str, title: str, kind: str) -> str:
+        body = Body(self.unit, self.tables, kind)
+        for node in declared:
+            for variable_name in node.names:
+                variable = self.unit.named.get((id(node), variable_name))
+                if variable is not None:
+                    self._initialized(body, node, variable)
+        if not body.statements:
+            return ""
+        slot = f"{self.prefix}{what}{len(self.functions)}"
+        made = function(slot, [HERE, DEPTH], [*body.opening(), *body.statements])
+        body.locate(made, declared[0])
+        self.functions.append(made)
+        return slot
+
+    def _initialized(self, body: Body, node: syntax.Declare, variable: Variable) -> None:
+        try:
+            with body.block() as inside:
+                initialize(body, node, variable)
+        except EmitError as error:
+            self.problems.append(self.unit.problem(error))
+            return
+        for one in inside:
+            body.locate(one, node)
+        body.emit(*inside)
+
+
+def _depth_test() -> ast.stmt:
+    test = compare(name(DEPTH), ast.Gt(), attribute(HERE, "deepest"))
+    return when(test, [do(method(HERE, "too_deep", name(DEPTH)))])
+
+
+def _entered(body: Body, variable: Variable) -> list[ast.stmt]:
+    """What is done with a parameter when the routine is entered."""
+    if variable.is_reference:
+        return [assign(body.moved(variable), constant(True))]
+    declared = variable.declaration
+    if variable.type_name == "ROW" and getattr(declared, "direction", None) == "OUT":
+        return [do(method(body.load(variable), "clear"))]
+    return []
+
+
+def _has_yield(tree: ast.FunctionDef) -> bool:
+    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in _inside(tree))
+
+
+def _inside(tree: ast.FunctionDef) -> Iterable[ast.AST]:
+    pending: list[ast.AST] = list(tree.body)
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.Lambda):
+            pending.extend(ast.iter_child_nodes(node))

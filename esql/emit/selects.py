@@ -1,0 +1,271 @@
+"""SELECT, ROW, LIST and quantified predicates -> Python: a function inside the function, with a loop for each list."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from types import MappingProxyType
+from typing import Final
+
+from esql import syntax
+from esql.emit.body import Body, Expressions
+from esql.emit.code import assign, attribute, call, constant, do, group, method, name, when
+from esql.emit.functions import the_item
+from esql.emit.paths import found
+from esql.emit.steps import step_of
+from esql.emit.unit import EmitError
+from esql.emit.value import BOOLEAN, Value
+from esql.predefined import Correlation
+from esql.scope.references import DeclaredRoutine, Variable
+
+_AGGREGATES: Final = MappingProxyType({"COUNT": "count", "MAX": "maximum", "MIN": "minimum", "SUM": "total"})
+
+
+def is_list(node: syntax.Node) -> bool:
+    """Whether an expression is a list by its form."""
+    match node:
+        case syntax.Path(steps=(*_, syntax.Step(index=syntax.IndexAll()))) | syntax.Path(index=syntax.IndexAll()):
+            return True
+        case syntax.ListOf():
+            return True
+        case syntax.Select():
+            return aggregate_of(node) is None
+    return False
+
+
+def is_complex(body: Body, node: syntax.Node) -> bool:
+    """Whether an expression gives a field, a row or a list, with what is below it, rather than a value."""
+    match node:
+        case syntax.Row() | syntax.ListOf():
+            return True
+        case syntax.Select():
+            return aggregate_of(node) is None
+        case syntax.Call(name=(title,)) if title.upper() == "THE":
+            return True
+        case syntax.Call():
+            routine = body.unit.resolution.of(node)
+            returns = routine.node.returns if isinstance(routine, DeclaredRoutine) else None
+            return returns is not None and returns.type.name in {"ROW", "REFERENCE", "LIST"}
+        case syntax.Path():
+            return _is_field(body, node)
+    return False
+
+
+def _is_field(body: Body, node: syntax.Path) -> bool:
+    if node.steps or node.index is not None:
+        return isinstance(body.unit.resolution.of(node), Variable | Correlation)
+    match body.unit.resolution.of(node):
+        case Variable() as variable:
+            return variable.type_name in {"REFERENCE", "ROW", ""}
+        case Correlation():
+            return True
+    return False
+
+
+def complex_value(body: Body, node: syntax.Node) -> ast.expr:
+    """A field, a row, a list or a scalar: whatever an expression gives, with what is below it."""
+    if is_list(node):
+        return body.items(node)
+    match node:
+        case syntax.Row():
+            return row(body, node)
+        case syntax.Path() if _is_field(body, node):
+            variable = body.unit.resolution.variable(node)
+            if variable is not None and not node.steps and variable.role in {"for", "select", "quantified"}:
+                return body.load(variable)
+            return found(body, node)[0]
+        case syntax.Call(name=(title,)) if title.upper() == "THE":
+            return the_item(body, node)
+        case syntax.Call():
+            return _unwrapped(body.expression(node).code)
+    return body.expression(node).code
+
+
+def _unwrapped(code: ast.expr) -> ast.expr:
+    """A call's result as it is, not only its value."""
+    if isinstance(code, ast.Call) and isinstance(code.func, ast.Name) and code.func.id == "value_of":
+        return code.args[0]
+    return code
+
+
+# SELECT
+
+
+def aggregate_of(node: syntax.Select) -> syntax.Aggregate | None:
+    """The aggregate that a SELECT consists of."""
+    match node:
+        case syntax.Select(columns=(syntax.Column(expression=syntax.Aggregate() as aggregate),)):
+            return aggregate
+        case syntax.Select(item=syntax.Aggregate() as aggregate):
+            return aggregate
+    return None
+
+
+def select_list(body: Body, node: syntax.Select) -> Value:
+    """The list that a SELECT gives."""
+    if aggregate_of(node) is not None:
+        return Value(ast.List([select_value(body, node).code], ast.Load()), "LIST")
+    return Value(_query(body, node, lambda inner: _result(inner, node)), "LIST", nullable=False)
+
+
+def select_value(body: Body, node: syntax.Select) -> Value:
+    """A SELECT as one value: an aggregate, or the first item."""
+    aggregate = aggregate_of(node)
+    if aggregate is None:
+        return Value(call("value_of", call("the", select_list(body, node).code)))
+
+    def counted(inner: Body) -> ast.expr:
+        if aggregate.operand is None:
+            return constant(True)
+        return inner.expression(aggregate.operand).code
+
+    return Value(call(_AGGREGATES[aggregate.function], _query(body, node, counted)))
+
+
+def _query(body: Body, node: syntax.Select, result: Callable[[Body], ast.expr]) -> ast.expr:
+    """A function that loops through the lists and gathers a result for each combination that the condition takes."""
+    inner = body.nested()
+    rows = inner.fresh("rows")
+    with inner.block() as innermost:
+        _sources(inner, node, 0, lambda: inner.emit(do(method(rows, "append", result(inner)))))
+    inner.emit(assign(rows, ast.List([], ast.Load())), *innermost, ast.Return(name(rows)))
+    return body.define(inner, node)
+
+
+def _sources(inner: Body, node: syntax.Select, place: int, gather: Callable[[], None]) -> None:
+    if place == len(node.sources):
+        if node.condition is None:
+            gather()
+            return
+        test = inner.condition(node.condition)
+        with inner.block() as taken:
+            gather()
+        inner.emit(when(test, taken))
+        return
+    source = node.sources[place]
+    slot = inner.slot(_item_of(inner, source))
+    table = table_of(inner, source.source)
+    items = inner.items(source.source) if table is None else method(attribute("here", "database"), "select", table)
+    with inner.block() as each:
+        _sources(inner, node, place + 1, gather)
+    inner.emit(ast.For(ast.Name(slot, ast.Store()), items, each or [ast.Pass()], []))
+
+
+def _item_of(inner: Body, source: syntax.FromItem) -> Variable:
+    """The correlation name of a list, or one that nothing refers to."""
+    return inner.unit.declared.setdefault(id(source), Variable("", None, "select", source))
+
+
+def table_of(body: Body, node: syntax.Node) -> ast.expr | None:
+    """The name of a table of a database, in parts; None for anything else."""
+    reference = body.unit.resolution.of(node)
+    if not isinstance(node, syntax.Path) or not isinstance(reference, Correlation) or reference.name != "Database":
+        return None
+    names = [step.name.text for step in node.steps if isinstance(step.name, syntax.Name)]
+    return group([constant(part) for part in names])
+
+
+def _result(inner: Body, node: syntax.Select) -> ast.expr:
+    if node.item is not None:
+        return complex_value(inner, node.item) if is_complex(inner, node.item) else inner.expression(node.item).code
+    return _built(inner, node, node.columns)
+
+
+def row(body: Body, node: syntax.Row) -> ast.expr:
+    """A ROW."""
+    return _built(body, node, node.columns)
+
+
+def _built(body: Body, node: syntax.Node, columns: tuple[syntax.Column | syntax.AllColumns, ...]) -> ast.expr:
+    inner = body.nested()
+    made = inner.fresh("row")
+    inner.emit(assign(made, call("new_row")))
+    for column in columns:
+        with inner.block() as emitted:
+            inner.emit(_column(inner, node, column, made))
+        for one in emitted:
+            inner.locate(one, column)
+        inner.emit(*emitted)
+    inner.emit(ast.Return(name(made)))
+    return body.define(inner, node)
+
+
+def _column(inner: Body, node: syntax.Node, column: syntax.Column | syntax.AllColumns, made: str) -> ast.stmt:
+    if isinstance(column, syntax.AllColumns):
+        sources = [inner.load(_item_of(inner, source)) for source in getattr(node, "sources", ())]
+        return do(call("add_all", name(made), *sources))
+    expression = column.expression
+    if column.name is None and _is_all_of(expression):
+        variable = inner.unit.resolution.variable(expression)
+        if variable is not None and variable.role == "select":
+            return do(call("add_all", name(made), inner.load(variable)))
+    value = complex_value(inner, expression) if is_complex(inner, expression) else inner.expression(expression).code
+    if column.name is None:
+        return do(call("add_named", name(made), constant(_own_name(expression)), value))
+    steps = [step_of(inner, step) for step in column.name.steps]
+    return do(call("add_column", name(made), group(steps), value))
+
+
+def _is_all_of(expression: syntax.Node) -> bool:
+    """`T.*`: all that is in an item."""
+    match expression:
+        case syntax.Path(index=None, steps=(syntax.Step(syntax.AnyName(), None, (), None),)):
+            return True
+    return False
+
+
+def _own_name(expression: syntax.Node) -> str:
+    """The name that a column without AS has by its form."""
+    if isinstance(expression, syntax.Path):
+        last = expression.steps[-1].name if expression.steps else None
+        return last.text if isinstance(last, syntax.Name) else expression.root if not expression.steps else ""
+    return ""
+
+
+# ROW and LIST as values, quantified predicates
+
+
+def row_value(body: Body, node: syntax.Row) -> Value:
+    """A ROW where a value is wanted has none."""
+    raise EmitError(node, "a ROW is no value: assign it to a field")
+
+
+def list_items(body: Body, node: syntax.ListOf) -> Value:
+    """`LIST{…}`."""
+    items = [
+        complex_value(body, element) if is_complex(body, element) else body.expression(element).code
+        for element in node.elements
+    ]
+    return Value(ast.List(items, ast.Load()), "LIST", nullable=False)
+
+
+def list_value(body: Body, node: syntax.ListOf) -> Value:
+    """A LIST where a value is wanted has none."""
+    raise EmitError(node, "a LIST is no value: assign it to field[]")
+
+
+def quantified(body: Body, node: syntax.Quantified) -> Value:
+    """`FOR ALL|ANY|SOME list AS c (condition)`."""
+    inner = body.nested()
+    variable = inner.unit.declared.get(id(node))
+    slot = inner.fresh("v") if variable is None else inner.slot(variable)
+    items = inner.items(node.source)
+    held = inner.fresh("truths")
+    with inner.block() as each:
+        value = inner.truth(node.condition, node.quantifier)
+        inner.emit(do(method(held, "append", value.code)))
+    loop = ast.For(ast.Name(slot, ast.Store()), items, each, [])
+    inner.emit(assign(held, ast.List([], ast.Load())), loop, ast.Return(name(held)))
+    function = "and_all" if node.quantifier == "ALL" else "or_all"
+    return Value(call(function, body.define(inner, node)), BOOLEAN)
+
+
+EXPRESSIONS: Final[Expressions] = MappingProxyType(
+    {
+        syntax.Select: select_value,
+        syntax.Row: row_value,
+        syntax.ListOf: list_value,
+        syntax.Quantified: quantified,
+    }
+)
+LISTS: Final[Expressions] = MappingProxyType({syntax.Select: select_list, syntax.ListOf: list_items})

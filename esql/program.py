@@ -1,0 +1,114 @@
+"""Programs that are compiled: what runs them when a message comes, and what comes out."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
+
+from engine.errors import BrokerError, Place
+from engine.message import Message
+from esql.activation import TOO_DEEP, Activation, Shared, Surroundings
+from esql.support import LimitExceeded
+
+Evaluation: TypeAlias = Generator[tuple[str, Message], bool, None]
+
+_TERMINALS: Final = MappingProxyType({True: "true", False: "false", None: "unknown"})
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """Where compiled code is entered: its kind, its function, and those that start variables."""
+
+    kind: str
+    name: str
+    run: Callable[..., Any]
+    yields: bool
+    starts: tuple[str, ...] = ()
+    shares: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What a deployment of programs has become."""
+
+    entrances: Mapping[str, Entrance]
+    namespace: Mapping[str, Any]
+    files: frozenset[str]
+    places: int
+    trees: tuple[ast.Module, ...] = ()
+    shared: Shared = field(default_factory=Shared)
+
+    @property
+    def text(self) -> str:
+        """The Python as people read it, and the constants that it uses."""
+        names = {word.id for tree in self.trees for word in ast.walk(tree) if isinstance(word, ast.Name)}
+        slots = [slot for slot in self.namespace if slot in names and slot[1:].isdecimal() and slot[0] in "ks"]
+        known = [f"# {slot} = {self.namespace[slot]!r}" for slot in slots]
+        return "\n".join([*known, *(ast.unparse(tree) for tree in self.trees)])
+
+    def entrance(self, name: str = "") -> Entrance:
+        """A module by its name; without one the only one there is."""
+        if name in self.entrances:
+            return self.entrances[name]
+        folded = {known.lower(): one for known, one in self.entrances.items()}
+        if name.lower() in folded:
+            return folded[name.lower()]
+        if not name and len(self.entrances) == 1:
+            return next(iter(self.entrances.values()))
+        known = ", ".join(self.entrances) or "none"
+        raise BrokerError(2432, f"there is no module called {name}; the modules are: {known}", name)
+
+    def activation(self, message: Message, around: Surroundings | None = None) -> Activation:
+        """What an invocation of a node starts with."""
+        return Activation(message, Surroundings() if around is None else around, self.shared, self.places)
+
+    def evaluate(self, message: Message, around: Surroundings | None = None, module: str = "") -> Evaluation:
+        """Run a module, or the text of a node, for a message: yield terminals and what goes out of them."""
+        entrance = self.entrance(module)
+        here = self.activation(message, around)
+        try:
+            result = yield from self.results(entrance, here)
+        except BrokerError as error:
+            raise self.placed(error) from error.__cause__
+        if entrance.kind == "FILTER":
+            yield _TERMINALS[result], here.onward()
+        elif result is True:
+            yield "out", here.outgoing() if entrance.kind == "COMPUTE" else here.onward()
+
+    def results(self, entrance: Entrance, here: Activation) -> Generator[tuple[str, Message], bool, Any]:
+        """Run the code of an entrance; the generator's result is what it returned."""
+        try:
+            self._start(entrance, here)
+            if entrance.yields:
+                return (yield from entrance.run(here, 1))
+            return entrance.run(here, 1)
+        except RecursionError as error:
+            raise LimitExceeded(TOO_DEEP, "routines have called each other too deep: end the recursion") from error
+        except MemoryError as error:
+            raise LimitExceeded(2573, "the message needs more memory than there is") from error
+
+    def _start(self, entrance: Entrance, here: Activation) -> None:
+        for title in entrance.shares:
+            with self.shared.lock:
+                if title not in self.shared.started:
+                    self.namespace[title](here, 1)
+                    self.shared.started.add(title)
+        for title in entrance.starts:
+            self.namespace[title](here, 1)
+
+    def placed(self, error: BrokerError) -> BrokerError:
+        """An error with the line of ESQL where it was raised, if that is not known yet."""
+        at, traceback = None, error.__traceback__
+        while traceback is not None:
+            if traceback.tb_frame.f_code.co_filename in self.files:
+                at = traceback
+            traceback = traceback.tb_next
+        if at is None:
+            return error
+        code = at.tb_frame.f_code
+        positions = list(code.co_positions())[at.tb_lasti // 2]
+        column = 0 if positions[2] is None else positions[2] + 1
+        return error.at(Place(file=code.co_filename, line=at.tb_lineno or 0, column=column))

@@ -1,0 +1,88 @@
+"""Names -> what they refer to: every name of a program is looked up once, here.
+
+>>> from esql.read import read_statements
+>>> program = read_statements("DECLARE i INTEGER 1; SET OutputRoot.XML.n = i;", "Compute")
+>>> found = resolve(program, "COMPUTE")
+>>> target, source = (visit.node for visit in found.each(syntax.Path))
+>>> found.of(target).tree, found.of(source).role, found.type_of(source)
+('OutputRoot', 'text', 'INTEGER')
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from esql import syntax
+from esql.predefined import KINDS
+from esql.scope.changes import loop_changes, targets
+from esql.scope.facts import RoutineFacts, body_may_propagate, routine_facts
+from esql.scope.library import File, Library
+from esql.scope.references import (
+    Changes,
+    DeclaredRoutine,
+    Duplicate,
+    Missing,
+    Place,
+    Reference,
+    Resolution,
+    Scope,
+    Variable,
+    Visit,
+)
+from esql.scope.types import types_of
+from esql.scope.walk import Walk
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = [
+    "Changes",
+    "DeclaredRoutine",
+    "Duplicate",
+    "File",
+    "Library",
+    "Missing",
+    "Place",
+    "Reference",
+    "Resolution",
+    "RoutineFacts",
+    "Scope",
+    "Variable",
+    "Visit",
+    "body_may_propagate",
+    "resolve",
+    "routine_facts",
+    "targets",
+]
+
+
+def resolve(program: syntax.Program, kind: str | None = None, library: Library | None = None) -> Resolution:
+    """Look up every name of a program; the kind is that of the node whose property the text is, None for a file."""
+    library = library or Library()
+    kind = kind or library.file(program).kind
+    if kind is not None and kind.upper() not in KINDS:
+        raise ValueError(f"no node kind is called {kind}: {', '.join(KINDS)}, or None for a file")
+    has_modules = any(isinstance(statement, syntax.Module) for statement in program.statements)
+    known = "" if kind is None or has_modules or program.prologue is not None else kind.upper()
+    walk = Walk(program, known, library)
+    walk.run()
+    return Resolution(
+        program,
+        known,
+        walk.references,
+        types_of(walk.visits, walk.references),
+        tuple(walk.visits),
+        _by_kind(walk.visits),
+        loop_changes(walk.visits, walk.references),
+        tuple(walk.routines),
+        tuple(walk.missing),
+        tuple(walk.duplicates),
+        tuple(schema for schema in walk.callables.schemas[1:] if not library.has(schema)),
+    )
+
+
+def _by_kind(visits: Sequence[Visit]) -> dict[type, tuple[Visit, ...]]:
+    kinds: dict[type, list[Visit]] = {}
+    for visit in visits:
+        kinds.setdefault(type(visit.node), []).append(visit)
+    return {kind: tuple(found) for kind, found in kinds.items()}

@@ -1,0 +1,216 @@
+"""What names refer to: variables, routines, labels, and the record of it for a whole program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from esql import syntax
+from esql.builtins import Function
+from esql.predefined import Predefined, Terminal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Variable:
+    """Something declared; one object a variable, so that it can be a key.
+
+    The role is local, text (outermost in a node's property), parameter, module, schema, for, select, quantified or
+    table (the last four are correlation names; their type is None, but a FOR's is a REFERENCE).
+    """
+
+    name: str
+    type: syntax.DataType | None
+    role: str
+    declaration: syntax.Node
+    lifetime: str | None = None
+    constant: bool = False
+    direction: str | None = None
+
+    @property
+    def type_name(self) -> str:
+        """The name of its type, empty where it is not known."""
+        return "" if self.type is None else self.type.name
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether it points to a field."""
+        return self.type_name == "REFERENCE"
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether it keeps the value it is declared with."""
+        return self.constant or self.lifetime == "EXTERNAL" or self.type_name in ("NAMESPACE", "NAME")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DeclaredRoutine:
+    """A routine and where it is declared: its file, its schema, and the module or None."""
+
+    node: syntax.Routine
+    file: str = ""
+    schema: tuple[str, ...] = ()
+    module: syntax.Module | None = None
+
+    @property
+    def outputs(self) -> tuple[int, ...]:
+        """The indexes of its OUT and INOUT parameters."""
+        found = enumerate(self.node.parameters)
+        return tuple(index for index, parameter in found if parameter.direction in ("OUT", "INOUT"))
+
+    @property
+    def is_external(self) -> bool:
+        """Whether its code lies outside ESQL."""
+        return isinstance(self.node.body, syntax.External)
+
+
+Labelled = syntax.Compound | syntax.For | syntax.Loop | syntax.Repeat | syntax.While
+Reference = Variable | Predefined | Terminal | DeclaredRoutine | Function | Labelled
+
+
+@dataclass(slots=True)
+class Scope:
+    """The names declared in one block so far, and the block around it."""
+
+    parent: Scope | None = None
+    names: dict[str, Variable] = field(default_factory=dict)
+    folded: dict[str, Variable] = field(default_factory=dict)
+
+    def inner(self) -> Scope:
+        """Make the scope of a block inside; nothing more is declared here before that block has ended."""
+        return Scope(self if self.names or self.parent is None else self.parent)
+
+    def declare(self, variable: Variable) -> bool:
+        """Declare a variable; say whether its name was free."""
+        free = variable.name not in self.names
+        self.names[variable.name] = variable
+        self.folded[variable.name.lower()] = variable
+        return free
+
+    def find(self, name: str, *, exactly: bool) -> Variable | None:
+        """Find the innermost variable of that name."""
+        scope: Scope | None = self
+        name = name if exactly else name.lower()
+        while scope is not None:
+            found = (scope.names if exactly else scope.folded).get(name)
+            if found is not None:
+                return found
+            scope = scope.parent
+        return None
+
+    def visible(self) -> Iterator[Variable]:
+        """Go through all variables in sight, inner ones first."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield from scope.names.values()
+            scope = scope.parent
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """The label of a block around a place, and the next one outwards."""
+
+    name: str
+    block: Labelled
+    outer: Label | None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What is around a piece of syntax; the kind is empty outside modules."""
+
+    kind: str
+    scope: Scope
+    module: syntax.Module | None = None
+    routine: DeclaredRoutine | None = None
+    label: Label | None = None
+    loop: syntax.Statement | None = None
+    in_handler: bool = False
+    continues: bool = False
+
+    @property
+    def is_outermost(self) -> bool:
+        """Whether this is outside routines."""
+        return self.routine is None
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A piece of syntax and what is around it."""
+
+    node: syntax.Node
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A name that refers to nothing: a variable, routine, label, prefix or element type; with the known routines."""
+
+    what: str
+    name: str
+    node: syntax.Node
+    place: Place
+    known: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """A name that is declared a second time in the same place: a variable, parameter, routine, module or label."""
+
+    what: str
+    name: str
+    node: syntax.Node
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What a loop changes: variables, trees by their names, and through what it calls."""
+
+    variables: frozenset[Variable]
+    trees: frozenset[str]
+    routines: frozenset[DeclaredRoutine]
+    evaluates: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """A program with what each name in it refers to; keys are identities of nodes, which the program keeps alive.
+
+    The absent are schemas that PATH names, of which the library has no file.
+    """
+
+    program: syntax.Program
+    kind: str
+    references: Mapping[int, Reference]
+    types: Mapping[int, str]
+    sequence: tuple[Visit, ...]
+    visits: Mapping[type, tuple[Visit, ...]]
+    loops: Mapping[int, Changes]
+    routines: tuple[DeclaredRoutine, ...]
+    missing: tuple[Missing, ...]
+    duplicates: tuple[Duplicate, ...]
+    absent: tuple[tuple[str, ...], ...] = ()
+
+    def of(self, node: syntax.Node) -> Reference | None:
+        """Give what a node's name refers to, None where it has none or it is unknown."""
+        return self.references.get(id(node))
+
+    def type_of(self, node: syntax.Node | None) -> str:
+        """Give the type of an expression, empty where it is not known before the program runs."""
+        return self.types.get(id(node), "")
+
+    def variable(self, node: syntax.Node | None) -> Variable | None:
+        """Give the variable that a path starts with, None where it starts with something else."""
+        found = self.references.get(id(node))
+        return found if isinstance(found, Variable) else None
+
+    def changes(self, loop: syntax.Statement) -> Changes:
+        """Give what a loop changes."""
+        return self.loops[id(loop)]
+
+    def each(self, *kinds: type) -> Iterator[Visit]:
+        """Go through the visits of some kinds of node."""
+        for kind in kinds:
+            yield from self.visits.get(kind, ())

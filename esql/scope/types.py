@@ -1,0 +1,218 @@
+"""The types of expressions as far as they are known before a program runs; the empty string is the unknown type.
+
+Types go by their long names; NULL has the unknown type, for it fits everywhere; LIST and ROW are types too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from esql import syntax
+from esql.builtins import DATES, NUMBERS, STRINGS, Function
+from esql.mq_constants import MQConstant
+from esql.predefined import BrokerProperty, ElementType, Option, SpecialName
+from esql.scope.references import DeclaredRoutine, Reference, Variable, Visit
+
+Types = dict[int, str]
+References = Mapping[int, Reference]
+Rule = Callable[[Any, Types, References], str]
+
+UNKNOWN = ""
+_LARGEST_INTEGER = 2**63
+_FIXED = {
+    syntax.Number: "FLOAT",
+    syntax.String: "CHARACTER",
+    syntax.HexString: "BLOB",
+    syntax.BitString: "BIT",
+    syntax.IntervalLiteral: "INTERVAL",
+    syntax.Comparison: "BOOLEAN",
+    syntax.Is: "BOOLEAN",
+    syntax.Between: "BOOLEAN",
+    syntax.In: "BOOLEAN",
+    syntax.Like: "BOOLEAN",
+    syntax.Quantified: "BOOLEAN",
+    syntax.PositionCall: "INTEGER",
+    syntax.AsBitstream: "BLOB",
+    syntax.Row: "ROW",
+    syntax.ListOf: "LIST",
+    syntax.InUnits: "INTERVAL",
+}
+
+
+def types_of(visits: Sequence[Visit], references: References) -> Types:
+    """Find the types of all expressions; what is inside an expression was visited after it."""
+    types: Types = {}
+    for visit in reversed(visits):
+        node = visit.node
+        kind = type(node)
+        if kind in _FIXED:
+            types[id(node)] = _FIXED[kind]
+        elif kind in _RULES:
+            types[id(node)] = _RULES[kind](node, types, references)
+    return types
+
+
+def arithmetic(operator: str, left: str, right: str) -> str | None:
+    """Give the type of `left operator right`, None where these types do not go together."""
+    if UNKNOWN in (left, right):
+        return _partly_known(operator, left or right)
+    if left in NUMBERS and right in NUMBERS:
+        return next(name for name in ("FLOAT", "DECIMAL", "INTEGER") if name in (left, right))
+    if "INTERVAL" in (left, right):
+        return _with_interval(operator, left, right)
+    if operator == "-" and (left == right or is_time_pair(left, right)) and left in DATES:
+        return "INTERVAL"
+    return None
+
+
+def _partly_known(operator: str, known: str) -> str | None:
+    accepted = NUMBERS | {"INTERVAL", UNKNOWN} | (DATES if operator in "+-" else frozenset())
+    if known not in accepted:
+        return None
+    return UNKNOWN
+
+
+def _with_interval(operator: str, left: str, right: str) -> str | None:
+    other = left if right == "INTERVAL" else right
+    if other == "INTERVAL":
+        return "INTERVAL" if operator in "+-" else None
+    if other in NUMBERS:
+        return "INTERVAL" if operator == "*" or (operator == "/" and left == "INTERVAL") else None
+    if other in DATES:
+        return other if operator == "+" or (operator == "-" and right == "INTERVAL") else None
+    return None
+
+
+def is_time_pair(left: str, right: str) -> bool:
+    """Say whether these are a type of date or time and its GMT form."""
+    return left.removeprefix("GMT") == right.removeprefix("GMT")
+
+
+def common(types: Sequence[str]) -> str:
+    """Give the type that all of these are, unknown where they differ."""
+    return types[0] if types and all(name == types[0] for name in types) else UNKNOWN
+
+
+def _integer(node: syntax.Integer, types: Types, references: References) -> str:
+    return "INTEGER" if node.value < _LARGEST_INTEGER else "DECIMAL"
+
+
+def _truth(node: syntax.Truth, types: Types, references: References) -> str:
+    return "BOOLEAN"
+
+
+def _typed(node: syntax.TypedLiteral, types: Types, references: References) -> str:
+    return node.type
+
+
+def _path(node: syntax.Path, types: Types, references: References) -> str:
+    index = node.steps[-1].index if node.steps else node.index
+    if isinstance(index, syntax.IndexAll):
+        return "LIST"
+    if node.index is not None:
+        return UNKNOWN
+    match references.get(id(node)):
+        case Variable() as variable if not node.steps:
+            return _of_variable(variable)
+        case SpecialName(type=name) | BrokerProperty(type=name) if len(node.steps) == (node.root.upper() == "SQL"):
+            return name
+        case MQConstant(type=name) if not node.steps:
+            return name
+        case ElementType(domain=domain) if len(node.steps) == bool(domain):
+            return "INTEGER"
+        case Option() if not node.steps:
+            return "INTEGER"
+    return UNKNOWN
+
+
+def _of_variable(variable: Variable) -> str:
+    name = variable.type_name
+    # a reference stands for the field it points to
+    return {"REFERENCE": UNKNOWN, "NAMESPACE": "CHARACTER", "NAME": "CHARACTER"}.get(name, name)
+
+
+def _unary(node: syntax.Unary, types: Types, references: References) -> str:
+    if node.operator == "NOT":
+        return "BOOLEAN"
+    inner = types.get(id(node.operand), UNKNOWN)
+    return inner if inner in NUMBERS or inner == "INTERVAL" else UNKNOWN
+
+
+def _operation(node: syntax.Operation, types: Types, references: References) -> str:
+    if node.operator in ("AND", "OR"):
+        return "BOOLEAN"
+    operands = [types.get(id(operand), UNKNOWN) for operand in node.operands]
+    if node.operator == "||":
+        return next((name for name in operands if name in STRINGS), UNKNOWN)
+    result = operands[0]
+    for operand in operands[1:]:
+        result = arithmetic(node.operator, result, operand) or UNKNOWN
+    return result
+
+
+def _case(node: syntax.Case, types: Types, references: References) -> str:
+    results = [branch.result for branch in node.branches]
+    if node.otherwise is not None:
+        results.append(node.otherwise)
+    return common([types.get(id(result), UNKNOWN) for result in results])
+
+
+def _cast(node: syntax.Cast, types: Types, references: References) -> str:
+    return node.type.name if node.type.name not in ("REFERENCE", "NAMESPACE", "NAME") else UNKNOWN
+
+
+def _extract(node: syntax.Extract, types: Types, references: References) -> str:
+    return {"SECOND": "FLOAT", "ISLEAPYEAR": "BOOLEAN"}.get(node.part, "INTEGER")
+
+
+def _string(node: Any, types: Types, references: References) -> str:
+    source = types.get(id(node.source), UNKNOWN)
+    return source if source in STRINGS else UNKNOWN
+
+
+def _round(node: syntax.Round, types: Types, references: References) -> str:
+    source = types.get(id(node.source), UNKNOWN)
+    return source if source in NUMBERS else UNKNOWN
+
+
+def _select(node: syntax.Select, types: Types, references: References) -> str:
+    columns = [column.expression if isinstance(column, syntax.Column) else None for column in node.columns]
+    aggregates = [value for value in (*columns, node.item) if isinstance(value, syntax.Aggregate)]
+    return types.get(id(aggregates[0]), UNKNOWN) if aggregates else "LIST"
+
+
+def _aggregate(node: syntax.Aggregate, types: Types, references: References) -> str:
+    return "INTEGER" if node.function == "COUNT" else UNKNOWN
+
+
+def _call(node: syntax.Call, types: Types, references: References) -> str:
+    match references.get(id(node)):
+        case DeclaredRoutine(node=syntax.Routine(returns=syntax.Returns(type=returned))):
+            return UNKNOWN if returned.name == "REFERENCE" else returned.name
+        case Function(result="first") as function:
+            first = types.get(id(node.arguments[0]), UNKNOWN) if node.arguments else UNKNOWN
+            return first if first in function.parameter(0) else UNKNOWN
+        case Function(result=result):
+            return result
+    return UNKNOWN
+
+
+_RULES: dict[type, Rule] = {
+    syntax.Integer: _integer,
+    syntax.Truth: _truth,
+    syntax.TypedLiteral: _typed,
+    syntax.Path: _path,
+    syntax.Unary: _unary,
+    syntax.Operation: _operation,
+    syntax.Case: _case,
+    syntax.Cast: _cast,
+    syntax.Extract: _extract,
+    syntax.Substring: _string,
+    syntax.Overlay: _string,
+    syntax.Trim: _string,
+    syntax.Round: _round,
+    syntax.Select: _select,
+    syntax.Aggregate: _aggregate,
+    syntax.Call: _call,
+}

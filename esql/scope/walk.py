@@ -1,0 +1,364 @@
+"""The walk through a program in the order of its text, which gives every name its meaning.
+
+It keeps its own stack: however deep a program nests, Python's stack does not grow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from esql import syntax
+from esql.predefined import is_domain
+from esql.scope.children import children
+from esql.scope.library import Library, Routines, declared, schema_of
+from esql.scope.lookup import Callables, find_label, find_name, find_prefix, find_qualified, find_terminal
+from esql.scope.references import (
+    DeclaredRoutine,
+    Duplicate,
+    Label,
+    Labelled,
+    Missing,
+    Place,
+    Reference,
+    Scope,
+    Variable,
+    Visit,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_CALLS = syntax.Call | syntax.CallStatement
+Action = Callable[[Any, Place], None]
+_WORD = re.compile(r"[^\W\d]\w*")
+_DEFAULT_CORRELATION = "I"
+# prefixes that XML itself declares
+_OF_XML = ("xml", "xmlns")
+REMEMBERED = 200
+
+
+class Walk:
+    """A walk under way: what is still to visit, and what has been found."""
+
+    def __init__(self, program: syntax.Program, kind: str, library: Library) -> None:
+        self.program = program
+        self.kind = kind
+        self.library = library
+        self.references: dict[int, Reference] = {}
+        self.visits: list[Visit] = []
+        self.missing: list[Missing] = []
+        self.duplicates: list[Duplicate] = []
+        self.routines: list[DeclaredRoutine] = []
+        path = () if program.prologue is None else program.prologue.path
+        self.callables = Callables(library, Routines(), {}, (schema_of(program), *path))
+        self._stack: list[tuple[Action, Any, Place]] = []
+        self._file = library.file(program)
+        self._known: dict[int, DeclaredRoutine] = {}
+        self._outermost = Scope(library.scope(self.callables.schemas))
+
+    def run(self) -> None:
+        """Visit everything."""
+        self._collect(self.program.statements, None, self.callables.own)
+        self._find_twice_declared_modules()
+        place = Place(self.kind, self._outermost)
+        if not self.kind:
+            self._predeclare(self.program.statements, place, "schema")
+        self._push_into(self.program.statements, place)
+        while self._stack:
+            action, subject, place = self._stack.pop()
+            action(subject, place)
+
+    def _collect(self, statements: Iterable[syntax.Statement], module: syntax.Module | None, into: Routines) -> None:
+        """Learn the routines of a list of statements before any of them is called."""
+        shared = self.library.routines(schema_of(self.program))
+        for statement in statements:
+            if not isinstance(statement, syntax.Routine):
+                continue
+            known = shared.exact.get(statement.name) if module is None else None
+            if known is None or known.node is not statement:
+                known = DeclaredRoutine(statement, self._file.name, schema_of(self.program), module)
+            if statement.name in into.exact:
+                self.duplicates.append(Duplicate("routine", statement.name, statement))
+            into.add(known)
+            self._known[id(statement)] = known
+            self.routines.append(known)
+
+    def _find_twice_declared_modules(self) -> None:
+        known: set[tuple[str, str]] = set()
+        for statement in self.program.statements:
+            if isinstance(statement, syntax.Module):
+                if (statement.kind, statement.name) in known:
+                    self.duplicates.append(Duplicate("module", statement.name, statement))
+                known.add((statement.kind, statement.name))
+
+    def _predeclare(self, statements: Iterable[syntax.Statement], place: Place, role: str) -> None:
+        for statement in statements:
+            if isinstance(statement, syntax.Declare):
+                self._declare_names(statement, place, role)
+
+    def _declare_names(self, node: syntax.Declare, place: Place, role: str) -> None:
+        for name in node.names:
+            variable = self.library.variable(node, name) if role == "schema" else declared(node, name, role)
+            self._declare(variable, place, node)
+
+    def _declare(self, variable: Variable, place: Place, node: syntax.Node) -> None:
+        if not place.scope.declare(variable):
+            what = {"parameter": "parameter", "select": "correlation name"}.get(variable.role, "variable")
+            self.duplicates.append(Duplicate(what, variable.name, node))
+
+    def _push(self, nodes: Iterable[syntax.Node], place: Place) -> None:
+        self._stack.extend((self._visit, node, place) for node in reversed(tuple(nodes)))
+
+    def _push_block(self, statements: tuple[syntax.Statement, ...], place: Place) -> None:
+        """Push statements with a scope of their own."""
+        self._push_into(statements, replace(place, scope=place.scope.inner()))
+
+    def _push_into(self, statements: tuple[syntax.Node, ...], place: Place) -> None:
+        kinds = [statement.kind for statement in statements if isinstance(statement, syntax.DeclareHandler)]
+        self._push(statements, replace(place, continues=True) if "CONTINUE" in kinds else place)
+
+    def _visit(self, node: syntax.Node, place: Place) -> None:
+        self.visits.append(Visit(node, place))
+        visit = _VISITS.get(type(node))
+        if visit is None:
+            self._push(children(node), place)
+        else:
+            visit(self, node, place)
+
+    def _miss(self, what: str, name: str, node: syntax.Node, place: Place) -> None:
+        # the scope grows on; what is in sight now must be remembered, but not thousands of times
+        few = len(self.missing) < REMEMBERED
+        seen = Scope(place.scope.parent, dict(place.scope.names)) if few else Scope()
+        known = self.callables.names(node.name, place) if few and isinstance(node, _CALLS) else ()
+        self.missing.append(Missing(what, name, node, replace(place, scope=seen), known))
+
+    # declarations
+
+    def _module(self, node: syntax.Module, place: Place) -> None:
+        routines = self.callables.modules[id(node)] = Routines()
+        self._collect(node.statements, node, routines)
+        place = replace(place, kind=node.kind, module=node, scope=place.scope.inner())
+        self._predeclare(node.statements, place, "module")
+        self._push(node.statements, place)
+
+    def _routine(self, node: syntax.Routine, place: Place) -> None:
+        known = self._known.get(id(node)) or DeclaredRoutine(node, self._file.name)
+        self.references[id(node)] = known
+        scope = place.scope.inner()
+        place = Place(place.kind, scope, place.module, known)
+        for item in node.parameters:
+            role = Variable(item.name, item.type, "parameter", item, None, item.constant, item.direction or "IN")
+            self._declare(role, place, item)
+        self._push((*node.parameters, node.body), place)
+
+    def _declaration(self, node: syntax.Declare, place: Place) -> None:
+        is_known = place.is_outermost and (place.module is not None or not self.kind)
+        if not is_known:
+            # names are in sight after the value they start with
+            self._stack.append((self._declare_local, node, place))
+        if node.initial is not None:
+            self._push((node.initial,), place)
+
+    def _declare_local(self, node: syntax.Declare, place: Place) -> None:
+        self._declare_names(node, place, "text" if place.scope is self._outermost else "local")
+
+    def _handler(self, node: syntax.DeclareHandler, place: Place) -> None:
+        # what a CONTINUE handler goes on with lies outside it
+        self._push((*node.conditions, node.body), replace(place, in_handler=True, scope=place.scope.inner()))
+
+    # blocks
+
+    def _labelled(self, node: Labelled, place: Place) -> Place:
+        if node.label is None:
+            return place
+        found = find_label(node.label, place)
+        if found is not None and found.name == node.label:
+            self.duplicates.append(Duplicate("label", node.label, node))
+        return replace(place, label=Label(node.label, node, place.label))
+
+    def _compound(self, node: syntax.Compound, place: Place) -> None:
+        self._push_block(node.body, self._labelled(node, place))
+
+    def _loop(self, node: syntax.Loop, place: Place) -> None:
+        self._push_block(node.body, replace(self._labelled(node, place), loop=node))
+
+    def _while(self, node: syntax.While, place: Place) -> None:
+        inside = replace(self._labelled(node, place), loop=node)
+        self._push_block(node.body, inside)
+        self._push((node.condition,), inside)
+
+    def _repeat(self, node: syntax.Repeat, place: Place) -> None:
+        inside = replace(self._labelled(node, place), loop=node, scope=place.scope.inner())
+        # the condition sees what the body declares
+        self._push_into((*node.body, node.condition), inside)
+
+    def _for(self, node: syntax.For, place: Place) -> None:
+        inside = replace(self._labelled(node, place), loop=node, scope=place.scope.inner())
+        role = Variable(node.correlation, syntax.DataType("REFERENCE"), "for", node)
+        self.references[id(node)] = role
+        self._stack.append((self._for_body, (node, role), inside))
+        self._push((node.source,), place)
+
+    def _for_body(self, subject: tuple[syntax.For, Variable], place: Place) -> None:
+        node, role = subject
+        place.scope.declare(role)
+        self._push_block(node.body, place)
+
+    def _if(self, node: syntax.If, place: Place) -> None:
+        if node.otherwise is not None:
+            self._push_block(node.otherwise, place)
+        self._push(node.branches, place)
+
+    def _case(self, node: syntax.CaseStatement, place: Place) -> None:
+        if node.otherwise is not None:
+            self._push_block(node.otherwise, place)
+        self._push(node.branches, place)
+        if node.operand is not None:
+            self._push((node.operand,), place)
+
+    def _branch(self, node: syntax.IfBranch | syntax.CaseStatementBranch, place: Place) -> None:
+        self._push_block(node.body, place)
+        self._push((node.condition,), place)
+
+    # expressions that declare correlation names
+
+    def _select(self, node: syntax.Select, place: Place) -> None:
+        inside = replace(place, scope=place.scope.inner())
+        rest = [*node.columns, node.item, node.condition]
+        self._push([item for item in rest if item is not None], inside)
+        for source in reversed(node.sources):
+            self._stack.append((self._correlate, (source, "select"), inside))
+            self._push((source,), inside)
+
+    def _correlate(self, subject: tuple[syntax.FromItem, str], place: Place) -> None:
+        node, role = subject
+        name = node.correlation or _last_name(node.source)
+        if name:
+            self._declare(Variable(name, None, role, node), place, node)
+
+    def _quantified(self, node: syntax.Quantified, place: Place) -> None:
+        inside = replace(place, scope=place.scope.inner())
+        inside.scope.declare(Variable(node.correlation or _DEFAULT_CORRELATION, None, "quantified", node))
+        self._push((node.condition,), inside)
+        self._push((node.source,), place)
+
+    def _update(self, node: syntax.Update, place: Place) -> None:
+        inside = self._of_table(node, place)
+        rest = [*node.changes, node.condition]
+        self._push([item for item in rest if item is not None], inside)
+        self._push((node.table,), place)
+
+    def _delete(self, node: syntax.DeleteFrom, place: Place) -> None:
+        inside = self._of_table(node, place)
+        self._push(() if node.condition is None else (node.condition,), inside)
+        self._push((node.table,), place)
+
+    def _of_table(self, node: syntax.Update | syntax.DeleteFrom, place: Place) -> Place:
+        inside = replace(place, scope=place.scope.inner())
+        name = node.correlation or _last_name(node.table)
+        if name:
+            inside.scope.declare(Variable(name, None, "table", node))
+        return inside
+
+    def _change(self, node: syntax.ColumnChange, place: Place) -> None:
+        # the column is the table's
+        self._push((node.source,), place)
+
+    # names
+
+    def _path(self, node: syntax.Path, place: Place) -> None:
+        found: Reference | None = find_name(node.root, place)
+        found = found or find_qualified(node)
+        if found is not None:
+            self.references[id(node)] = found
+        elif is_domain(node.root) and len(node.steps) == 1:
+            self._miss("element type", getattr(node.steps[0].name, "text", ""), node, place)
+        else:
+            self._miss("name", node.root, node, place)
+        self._push(children(node), place)
+
+    def _step(self, node: syntax.Step, place: Place) -> None:
+        if isinstance(node.namespace, syntax.Name):
+            self._prefix(node.namespace, place)
+        if isinstance(node.name, syntax.Name):
+            alias = place.scope.find(node.name.text, exactly=True)
+            if alias is not None and alias.type_name == "NAME":
+                self.references[id(node.name)] = alias
+        self._push(children(node), place)
+
+    def _prefix(self, node: syntax.Name, place: Place) -> None:
+        found = find_prefix(node.text, place)
+        if found is not None:
+            self.references[id(node)] = found
+        elif _WORD.fullmatch(node.text) and node.text not in _OF_XML:
+            self._miss("prefix", node.text, node, place)
+
+    def _call(self, node: syntax.Call | syntax.CallStatement, place: Place) -> None:
+        found = self.callables.find(node.name, place)
+        if found is None:
+            self._miss("routine", ".".join(node.name), node, place)
+        else:
+            self.references[id(node)] = found
+        self._push(children(node), place)
+
+    def _create(self, node: syntax.CreateField, place: Place) -> None:
+        if node.alias is not None:
+            found = place.scope.find(node.alias, exactly=True) or place.scope.find(node.alias, exactly=False)
+            if found is None:
+                self._miss("reference", node.alias, node, place)
+            else:
+                self.references[id(node)] = found
+        self._push(children(node), place)
+
+    def _propagate(self, node: syntax.Propagate, place: Place) -> None:
+        terminal = find_terminal(node.terminal)
+        if terminal is not None:
+            self.references[id(node)] = terminal
+        self._push(children(node), place)
+
+    def _jump(self, node: syntax.Leave | syntax.Iterate, place: Place) -> None:
+        label = find_label(node.label, place)
+        if label is None:
+            self._miss("label", node.label, node, place)
+        else:
+            self.references[id(node)] = label.block
+
+
+def _last_name(source: syntax.Expression) -> str:
+    """Give the name that a list or table goes by when AS does not give it one."""
+    if not isinstance(source, syntax.Path):
+        return ""
+    return getattr(source.steps[-1].name, "text", "") if source.steps else source.root
+
+
+_VISITS: dict[type, Callable[[Walk, Any, Place], None]] = {
+    syntax.Module: Walk._module,
+    syntax.Routine: Walk._routine,
+    syntax.Declare: Walk._declaration,
+    syntax.DeclareHandler: Walk._handler,
+    syntax.Compound: Walk._compound,
+    syntax.Loop: Walk._loop,
+    syntax.While: Walk._while,
+    syntax.Repeat: Walk._repeat,
+    syntax.For: Walk._for,
+    syntax.If: Walk._if,
+    syntax.IfBranch: Walk._branch,
+    syntax.CaseStatement: Walk._case,
+    syntax.CaseStatementBranch: Walk._branch,
+    syntax.Select: Walk._select,
+    syntax.Quantified: Walk._quantified,
+    syntax.Update: Walk._update,
+    syntax.DeleteFrom: Walk._delete,
+    syntax.ColumnChange: Walk._change,
+    syntax.Path: Walk._path,
+    syntax.Step: Walk._step,
+    syntax.Call: Walk._call,
+    syntax.CallStatement: Walk._call,
+    syntax.CreateField: Walk._create,
+    syntax.Propagate: Walk._propagate,
+    syntax.Leave: Walk._jump,
+    syntax.Iterate: Walk._jump,
+}

@@ -1,0 +1,125 @@
+"""SELECT at run time: its rows, and what its aggregates make of their values.
+
+The loops over the lists of FROM, and the test of WHERE, are emitted code: a list, or the rows of a database, is
+whatever can be iterated. A row is an element without a parent; rows and elements never share a child.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Final, TypeAlias
+
+from engine.source import NAME, Value
+from engine.step import Step
+from engine.tree import Element
+from esql.failures import wrong_types
+from esql.operators import add, greater, less
+from esql.trees import copy_of, set_field, set_list
+from esql.values import Interval, type_of
+
+Place: TypeAlias = Step | tuple[Step, int]  # a step of a path after AS, and its subscript where it has one
+_SUMMED: Final = frozenset((int, float, Decimal, Interval))
+
+
+def new_row() -> Element:
+    """A row without columns."""
+    return Element("", "", NAME)
+
+
+def add_column(row: Element, steps: Sequence[Place], value: object) -> None:
+    """`expression AS path`: the path is created below the row, and given a scalar, a field or, by `name[]`, a list.
+
+    NULL makes no column; a type that the path gives to the column stays where it is given no more than a value.
+    """
+    if value is None:
+        return
+    at = row
+    for wanted in steps[:-1]:
+        at = _ensured(at, wanted)
+    if isinstance(value, list):
+        last = steps[-1]
+        set_list(at, last if isinstance(last, Step) else last[0], value)
+        return
+    if isinstance(value, Element):
+        _give(at, steps[-1], value)
+    else:
+        _ensured(at, steps[-1]).value = value
+
+
+def _ensured(at: Element, wanted: Place) -> Element:
+    return at.ensure(wanted) if isinstance(wanted, Step) else at.ensure_nth(*wanted)
+
+
+def _give(at: Element, wanted: Place, field: Element) -> None:
+    if isinstance(wanted, Step) and wanted.name is not None and not wanted.types and at.child(wanted) is None:
+        _append(at, field, wanted.name, wanted.namespace or "")
+    else:
+        set_field(_ensured(at, wanted), field)
+
+
+def _append(at: Element, field: Element, name: str, namespace: str) -> None:
+    """Add a copy of a field under a name: one element less than to create one and set it."""
+    twin = copy_of(field)
+    twin.name, twin.namespace = name, namespace
+    at.append(twin)
+
+
+def add_named(row: Element, name: str, value: object) -> None:
+    """A column without AS: a field brings its name, any other value is given one; NULL makes no column."""
+    if isinstance(value, Element):
+        _append(row, value, value.name, value.namespace)
+    elif value is not None:
+        row.add(name, value)
+
+
+def add_all(row: Element, *items: object) -> None:
+    """`*`: all that is below each item of FROM; of an item without anything below, the item's value."""
+    for item in items:
+        if not isinstance(item, Element):
+            row.value = item
+        elif item.first_child is None:
+            row.value = item.value
+        else:
+            for child in item:
+                _append(row, child, child.name, child.namespace)
+
+
+def the(items: Sequence[object]) -> object:
+    """THE: the first item of a list; NULL where there is none."""
+    return items[0] if items else None
+
+
+def count(values: Sequence[Value]) -> int:
+    """COUNT: how many values are not NULL."""
+    return sum(value is not None for value in values)
+
+
+def total(values: Sequence[Value]) -> Value:
+    """SUM of the values that are not NULL; NULL where there are none."""
+    result = None
+    for value in values:
+        if value is None:
+            continue
+        if type(value) not in _SUMMED:
+            raise wrong_types("SUM", type_of(value))
+        result = value if result is None else add(result, value)
+    return result
+
+
+def maximum(values: Sequence[Value]) -> Value:
+    """MAX of the values that are not NULL; NULL where there are none."""
+    result = None
+    for value in values:
+        if value is not None and (result is None or greater(value, result)):
+            result = value
+    return result
+
+
+def minimum(values: Sequence[Value]) -> Value:
+    """MIN of the values that are not NULL; NULL where there are none."""
+    result = None
+    for value in values:
+        if value is not None and (result is None or less(value, result)):
+            result = value
+    return result

@@ -1,0 +1,64 @@
+"""A conversation in ESQL: each entry sees the trees that the ones before it left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.dump import dump
+from engine.errors import BrokerError
+from esql.compile import compile_expression, compile_text
+from esql.problems import SyntaxProblems
+from esql.program import Compiled
+from esql.trial import message_of, told, told_value
+
+
+class Session:
+    """The trees of a conversation; variables last for one entry."""
+
+    def __init__(self, body: bytes | None, domain: str) -> None:
+        self._pending: list[str] = []
+        self._here = compile_text(";", "COMPUTE").activation(message_of(body, domain))
+
+    def answer(self, line: str) -> Iterator[str]:
+        """What there is to say to a line; a statement goes on until a line ends with its semicolon."""
+        self._pending.append(line)
+        entry = "\n".join(self._pending)
+        if not entry.strip():
+            self._pending = []
+            return
+        if entry.strip().upper() in {"OUTPUTROOT", "ENVIRONMENT"}:
+            self._pending = []
+            tree = self._here.output_root if entry.strip().upper() == "OUTPUTROOT" else self._here.environment
+            yield dump(tree)
+            return
+        compiled = self._compiled(entry)
+        if compiled is None:
+            return
+        self._pending = []
+        if isinstance(compiled, SyntaxProblems):
+            yield str(compiled)
+            return
+        yield from self._run(compiled, entry)
+
+    def _compiled(self, entry: str) -> Compiled | SyntaxProblems | None:
+        try:
+            if ";" not in entry:
+                return compile_expression(entry, "entry")
+            return compile_text(entry, "COMPUTE", "entry")
+        except SyntaxProblems as problems:
+            return problems if entry.rstrip().endswith(";") or ";" not in entry else None
+
+    def _run(self, compiled: Compiled, entry: str) -> Iterator[str]:
+        here = self._here
+        here.variables = [None] * compiled.places
+        here.shared = [None] * compiled.places
+        results = compiled.results(compiled.entrance(), here)
+        try:
+            while True:
+                terminal, _ = next(results)
+                yield f"-> {terminal}"
+        except StopIteration as stop:
+            if ";" not in entry:
+                yield told_value(stop.value)
+        except BrokerError as error:
+            yield told(compiled.placed(error))

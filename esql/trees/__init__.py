@@ -1,0 +1,39 @@
+"""Trees: what ESQL statements do to message trees, and how they find their way in them.
+
+A reference variable is an element; a list is a Python list of scalars, elements and rows; a row is an element without
+a parent. A field that is taken out of its tree stays what it is for those who refer to it: they may go on reading and
+changing it, and nothing of that reaches a message.
+"""
+
+from esql.trees.assigning import copy_of, set_field, set_list, set_name, set_namespace, set_type
+from esql.trees.bits import parse, set_domain
+from esql.trees.creating import create, create_from, create_identity, create_repeat, ensure_last
+from esql.trees.limit import Nodes
+from esql.trees.moving import each, move, move_repeat
+from esql.trees.naming import path_of
+from esql.trees.placing import attach, delete, delete_from, detach
+
+__all__ = [
+    "Nodes",
+    "attach",
+    "copy_of",
+    "create",
+    "create_from",
+    "create_identity",
+    "create_repeat",
+    "delete",
+    "delete_from",
+    "detach",
+    "each",
+    "ensure_last",
+    "move",
+    "move_repeat",
+    "parse",
+    "path_of",
+    "set_domain",
+    "set_field",
+    "set_list",
+    "set_name",
+    "set_namespace",
+    "set_type",
+]

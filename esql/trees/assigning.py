@@ -1,0 +1,114 @@
+"""SET: what a field is given, by a scalar, another field, a row or a list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.sharing import copy, copy_into
+from engine.source import GENERIC, NAME, Value
+from engine.step import Step
+from engine.tree import Element
+from esql.failures import wrong_argument
+from esql.literals import shown
+from esql.trees.limit import Nodes
+from esql.trees.placing import delete
+from esql.trees.translating import is_leaf, is_special, translate
+
+
+def set_field(target: Element, source: Element | None, nodes: Nodes | None = None) -> None:
+    """`SET field = field` or a row: value, type and children are copied, the name stays; no source deletes.
+
+    A field that is more than name and value, such as an attribute, stays that where its source is no more than a
+    value. Where no parser owns the target, what it is given still belongs to the parser it came from, if it is
+    more than a value.
+    """
+    if source is None:
+        delete(target)
+        return
+    if source is target:
+        return
+    if nodes is not None:
+        nodes.copied(source)
+    if target._type != NAME and is_special(target) and is_leaf(source):
+        _replace(target, source.value)
+        return
+    above, owner = source.owner, target.owner
+    if above is owner:
+        copy_into(target, source)
+    elif owner is not GENERIC:
+        translate(source, target)
+    elif source.domain is None and is_leaf(source) and not is_special(source):  # a body is not read for this
+        _replace(target, source.value)
+    else:
+        copy_into(target, source)
+        target.domain = above
+
+
+def _replace(target: Element, value: Value) -> None:
+    """Give a field a value and nothing else; its type stays."""
+    if target.first_child is not None:
+        target.clear()
+    target.value = value
+
+
+def set_list(parent: Element, wanted: Step, items: Sequence[object], nodes: Nodes | None = None) -> None:
+    """`SET field[] = list`: an instance for each item; those that are there are reused, surplus ones go.
+
+    What an instance had before goes; an item that is NULL makes a field without a value, so that places are kept.
+    """
+    top = _top(parent)
+    values = [copy_of(item) if isinstance(item, Element) and _top(item) is top else item for item in items]
+    for number, item in enumerate(values, 1):
+        if isinstance(item, Element):
+            target = parent.nth(wanted, number) or _added(parent, wanted, number, item)
+            set_field(target, item, nodes)
+            continue
+        if nodes is not None:
+            nodes.made()
+        _replace(parent.ensure_nth(wanted, number), item)
+    for surplus in parent.every(wanted)[len(values) :]:
+        surplus.detach()
+
+
+def _added(parent: Element, wanted: Step, number: int, item: Element) -> Element:
+    """A new instance; of a list of fields of any name it takes the name of the item."""
+    if wanted.name is not None:
+        return parent.ensure_nth(wanted, number)
+    return parent.add(item.name, namespace=wanted.namespace or item.namespace)
+
+
+def copy_of(element: Element) -> Element:
+    """A copy that stands alone and still belongs to the parser of the original."""
+    twin, owner = copy(element), element.owner
+    if owner is not GENERIC:
+        twin.domain = owner
+    return twin
+
+
+def set_type(target: Element, value: Value) -> None:
+    """`SET field TYPE = value`."""
+    if type(value) is not int:
+        raise wrong_argument("SET … TYPE", "value", "INTEGER", shown(value))
+    target.change(type_=value)
+
+
+def set_name(target: Element, value: Value) -> None:
+    """`SET field NAME = value`."""
+    target.change(name=_text("NAME", value))
+
+
+def set_namespace(target: Element, value: Value) -> None:
+    """`SET field NAMESPACE = value`."""
+    target.change(namespace=_text("NAMESPACE", value))
+
+
+def _text(clause: str, value: Value) -> str:
+    if type(value) is not str:
+        raise wrong_argument(f"SET … {clause}", "value", "CHARACTER", shown(value))
+    return value
+
+
+def _top(element: Element) -> Element:
+    while element.parent is not None:
+        element = element.parent
+    return element

@@ -1,0 +1,104 @@
+"""PARSE and DOMAIN: trees from the bytes of messages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from engine.descriptor import LITTLE_ENDIAN, UTF_8
+from engine.errors import ParserException
+from engine.parser import Follow, Parser, Portion, Template, parser_catalog
+from engine.received import Part
+from engine.sharing import copy_into
+from engine.source import NAME, NAME_VALUE, Value
+from engine.tree import Element
+from esql.failures import wrong_argument
+from esql.functions.field import FOLDER
+from esql.literals import shown
+from esql.trees.naming import path_of
+
+if TYPE_CHECKING:
+    from esql.invocation import Invocation
+
+_FORM_OF_BITS: Final = 3
+_NO_PARSER: Final = 5002
+
+
+class BitClauses(NamedTuple):
+    """What PARSE says about the bytes; NULL as if it was not said."""
+
+    options: Value = None
+    encoding: Value = None
+    ccsid: Value = None
+    set: Value = None
+    type: Value = None
+    format: Value = None
+
+
+def set_domain(element: Element, value: Value) -> None:
+    """`CREATE … DOMAIN value`: the field, and names below it, belong to that parser; without a name it takes its."""
+    if type(value) is not str:
+        raise wrong_argument("CREATE", "DOMAIN", "CHARACTER", shown(value))
+    found = _parser(value)
+    element.domain = found
+    if not element.name:
+        element.change(name=found.name)
+
+
+def parse(here: Invocation, element: Element, domain: Value, bits: Value, *clauses: Value) -> None:
+    """`CREATE … PARSE(bits …)`: the field becomes the top of what its parser reads there, once it is looked at.
+
+    The clauses are those of BitClauses, in that order. Of a FolderBitStream the field becomes the one field in it.
+    """
+    if type(bits) is not bytes:
+        raise wrong_argument("PARSE", "first argument", "BLOB", shown(bits))
+    owner = _owner(element) if domain is None else _parser(str(domain))
+    said = BitClauses(*clauses)
+    template = Template(owner.name, _word(said.set), _word(said.type), _word(said.format))
+    encoding, ccsid = _number("encoding", said.encoding), _number("CCSID", said.ccsid)
+    follow = Follow("", encoding or LITTLE_ENDIAN, ccsid or UTF_8, template)
+    read = top = Element(owner.name, "", NAME, Part(owner, Portion(bits, 0, len(bits), follow, template)))
+    top.domain = owner
+    if _number("options", said.options) & _FORM_OF_BITS == FOLDER:
+        read = _folder(top)
+    copy_into(element, read)
+    element.domain = owner
+    if not element.name:
+        element.change(name=read.name, namespace=read.namespace)
+
+
+def _folder(top: Element) -> Element:
+    """The one field that a FolderBitStream holds: the first that is neither a declaration nor a comment."""
+    plain = (child for child in top if child.type in {NAME, NAME_VALUE})
+    return next(plain, top)
+
+
+def _parser(name: str) -> Parser:
+    found = parser_catalog.get(name)
+    if found is None:
+        raise ParserException(
+            _NO_PARSER, f"there is no parser for the domain {name}{parser_catalog.suggest(name)}", name
+        )
+    return found
+
+
+def _owner(element: Element) -> Parser:
+    owner: Any = element.owner
+    if not isinstance(owner, Parser):
+        raise ParserException(_NO_PARSER, f"no parser owns {path_of(element)}: CREATE it with a DOMAIN", element.name)
+    return owner
+
+
+def _word(value: Value) -> str:
+    if value is None:
+        return ""
+    if type(value) is not str:
+        raise wrong_argument("PARSE", "set, type and format", "CHARACTER", shown(value))
+    return value
+
+
+def _number(parameter: str, value: Value) -> int:
+    if value is None:
+        return 0
+    if type(value) is not int:
+        raise wrong_argument("PARSE", parameter, "INTEGER", shown(value))
+    return value

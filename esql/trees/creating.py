@@ -1,0 +1,52 @@
+"""CREATE: new fields, placed beside or below others."""
+
+from __future__ import annotations
+
+from engine.errors import BrokerError
+from engine.source import NAME
+from engine.step import Step
+from engine.tree import Element
+from esql.trees.assigning import set_field
+from esql.trees.limit import Nodes
+from esql.trees.naming import path_of
+from esql.trees.placing import place
+from esql.trees.translating import own_type
+
+
+def create(
+    target: Element, placement: str, name: str | None, namespace: str | None = None, type_: int | None = None
+) -> Element:
+    """`CREATE placement OF target [TYPE t] [NAMESPACE n] [NAME x]`: a new field, whatever is there already."""
+    made = Element(name or "", namespace or "", NAME if type_ is None else type_)
+    place(made, target, placement)
+    return made
+
+
+def create_repeat(target: Element, placement: str) -> Element:
+    """`CREATE NEXTSIBLING OF target REPEAT`: a new field of the target's type and name."""
+    return create(target, placement, target.name, target.namespace, own_type(target, target.owner))
+
+
+def create_identity(target: Element, placement: str, wanted: Step) -> Element:
+    """`CREATE placement OF target IDENTITY (type)namespace:name`."""
+    return create(target, placement, wanted.name, wanted.namespace, wanted.types[0][1] if wanted.types else None)
+
+
+def create_from(target: Element, placement: str, source: Element | None, nodes: Nodes | None = None) -> Element:
+    """`CREATE placement OF target FROM source` without a name: the new field takes that of the source too."""
+    if source is None:
+        return create(target, placement, None)
+    made = create(target, placement, source.name, source.namespace)
+    set_field(made, source, nodes)
+    return made
+
+
+def ensure_last(parent: Element, wanted: Step, number: int = 1) -> Element:
+    """The n-th field from the end, for `SET x[<n] = …`: the first one is created where there is none."""
+    found = parent.nth_last(wanted, number)
+    if found is not None:
+        return found
+    if number == 1:
+        return parent.ensure(wanted)
+    text = f"{path_of(parent)} has {parent.count(wanted)} of {wanted.name}, so there is no [<{number}] to set"
+    raise BrokerError(2527, text, str(number))

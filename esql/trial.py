@@ -1,0 +1,92 @@
+"""Trials: a program or an expression run over one message at a desk, and what came of it as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from engine.descriptor import Descriptor
+from engine.errors import BrokerError
+from engine.message import Message
+from engine.parser import Template
+from engine.tree import Element
+from engine.writing import write_message
+from esql.activation import Surroundings
+from esql.compile import compile_expression, compile_sources
+from esql.literals import to_literal
+from esql.problems import SyntaxProblems
+from esql.program import Compiled
+from esql.values import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One thing to try: ESQL, and the message it is to see."""
+
+    esql: str
+    input: bytes | None = None
+    domain: str = ""
+    id: str = ""
+
+
+def message_of(data: bytes | None, domain: str) -> Message:
+    """A message with this body, or an empty one."""
+    if data is None:
+        return Message.received(Descriptor(), b"", template=Template("BLOB"))
+    return Message.received(Descriptor(), data, template=Template(domain or "BLOB"))
+
+
+def value_of(case: Case, around: Surroundings | None = None) -> Value:
+    """The value of an expression."""
+    compiled = compile_expression(case.esql)
+    here = compiled.activation(message_of(case.input, case.domain), around)
+    results = compiled.results(compiled.entrance(), here)
+    try:
+        while True:
+            next(results)
+    except StopIteration as stop:
+        return stop.value
+    except BrokerError as error:
+        raise compiled.placed(error) from error.__cause__
+
+
+def evaluated(case: Case) -> str:
+    """The value of an expression as an ESQL literal."""
+    return told_value(value_of(case))
+
+
+def told_value(value: object) -> str:
+    """A value as an ESQL literal; a list or a row as what is in it."""
+    if isinstance(value, list):
+        return "LIST{" + ", ".join(told_value(item) for item in value) + "}"
+    if isinstance(value, Element):
+        inside = ", ".join(f"{told_value(child)} AS {child.name}" for child in value)
+        return f"ROW({inside})" if inside else to_literal(value.value)
+    return to_literal(value)
+
+
+def outcomes(
+    compiled: Compiled, message: Message, module: str = "", around: Surroundings | None = None
+) -> Iterator[str]:
+    """A line for each message that a module sends: `terminal|body`; a Filter only says which way."""
+    entrance = compiled.entrance(module)
+    for terminal, sent in compiled.evaluate(message, around, module):
+        if entrance.kind == "FILTER":
+            yield f"terminal:{terminal}"
+        else:
+            yield f"{terminal}|{write_message(sent.root)[1].decode('utf-8', 'replace')}"
+
+
+def lines_of(case: Case) -> list[str]:
+    """What a whole module, or the text of a Compute node, sends for a message."""
+    compiled = compile_sources([(case.id or "case.esql", case.esql)])
+    return list(outcomes(compiled, message_of(case.input, case.domain)))
+
+
+def told(error: Exception) -> str:
+    """An error, or the problems of a program, on one line."""
+    if isinstance(error, SyntaxProblems):
+        return "; ".join(
+            f"{one.number} {one.file}:{one.position.line}:{one.position.column}: {one.text}" for one in error.problems
+        )
+    return str(error)

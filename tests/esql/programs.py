@@ -1,0 +1,76 @@
+"""Programs as files: what they are given and what they must give stands in the comment at their head."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from engine.errors import BrokerError
+from esql.activation import Limits, Surroundings
+from esql.compile import compile_sources, compile_text
+from esql.problems import SyntaxProblems
+from esql.trial import message_of, outcomes, told
+
+FOLDER = Path(__file__).resolve().parent.parent / "programs"
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The head of a program: the lines that start with `--`, and a word."""
+
+    kind: str
+    module: str
+    domain: str
+    input: str
+    gives: tuple[str, ...]
+
+    @classmethod
+    def of(cls, text: str) -> Expected:
+        """Read the head of a program."""
+        said: dict[str, list[str]] = {"kind": [], "module": [], "domain": [], "input": [], "gives": []}
+        for line in text.splitlines():
+            if not line.startswith("-- "):
+                break
+            word, _, rest = line[3:].partition(": ")
+            said[word].append(rest)
+        one = {word: lines[0] if lines else "" for word, lines in said.items()}
+        return cls(one["kind"], one["module"], one["domain"] or "XMLNSC", one["input"], tuple(said["gives"]))
+
+
+def surroundings() -> Surroundings:
+    """A node whose clock stands still, with some of everything around it."""
+    return Surroundings(
+        external={"given": "from outside"},
+        properties={"NodeName": "Compute1"},
+        callables={"com.example.Twice.twice": lambda number: number * 2},
+        limits=Limits(turns=5000, depth=60, nodes=5000, string=10000),
+        clock=lambda: datetime(2003, 5, 23, 9, 11, 12, 123456, tzinfo=UTC),
+        displace=lambda: timedelta(hours=1),
+    )
+
+
+def gives(text: str, name: str) -> list[str]:
+    """What a program sends, or the error that ends it."""
+    expected = Expected.of(text)
+    lines: list[str] = []
+    try:
+        compiled = compile_text(text, expected.kind, name) if expected.kind else compile_sources([(name, text)])
+        message = message_of(expected.input.encode() or None, expected.domain)
+        lines.extend(outcomes(compiled, message, expected.module, surroundings()))
+    except (BrokerError, SyntaxProblems) as error:
+        lines.append(f"error|{told(error)}")
+    return lines
+
+
+def with_expected(text: str, found: list[str]) -> str:
+    """A program with what it gives in its head; lines there keep their number, for errors name lines."""
+    lines = text.splitlines()
+    head = [line for line in lines if line.startswith("-- ") and not line.startswith("-- gives: ")]
+    body = lines[sum(line.startswith("-- ") for line in lines) :]
+    return "\n".join([*head, *(f"-- gives: {one}" for one in found), *body, ""])
+
+
+def programs() -> list[Path]:
+    """All programs."""
+    return sorted(FOLDER.rglob("*.esql"))
