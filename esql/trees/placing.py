@@ -75,7 +75,10 @@ def detach(source: Element) -> None:
 
 
 def attach(source: Element, target: Element, placement: str) -> None:
-    """ATTACH: a detached field becomes a child or sibling of the target, and belongs to the parser there."""
+    """ATTACH: a detached field becomes a child or sibling of the target, and belongs to the parser there.
+
+    The manual keeps what left an output tree out of the Environment; here any tree that can be changed will do.
+    """
     owner = source.owner
     place(source, target, placement)
     source.domain = None
