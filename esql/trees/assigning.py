@@ -73,7 +73,7 @@ def set_list(parent: Element, wanted: Step, items: Sequence[object], nodes: Node
             nodes.made()
         _replace(parent.ensure_nth(wanted, number), item)
     for surplus in parent.every(wanted)[len(values) :]:
-        surplus.detach()
+        delete(surplus)
 
 
 def _added(parent: Element, wanted: Step, number: int, item: Element) -> Element:
