@@ -137,6 +137,6 @@ def _entered(emitted: list[Emitted], files: list[File], namespace: dict[str, Any
         for one in emitted
         for found in one.entrances
     }
-    names = frozenset(file.name for file in files)
+    names = {file.name: tuple(_LINE_END.split(file.text)) for file in files}
     trees = tuple(one.tree for one in emitted)
     return Compiled(entrances, namespace, names, places, trees, Shared(places))

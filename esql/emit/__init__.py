@@ -17,6 +17,7 @@ from esql.emit import (
     handlers,
     literals,
     loops,
+    memory,
     operations,
     paths,
     selects,
@@ -54,6 +55,8 @@ TABLES: Final = Tables(
             **effects.STATEMENTS,
         }
     ),
+    plan=memory.plan,
+    forgotten=memory.forgotten,
 )
 
 

@@ -90,7 +90,9 @@ def for_(body: Body, node: syntax.For) -> None:
 def _loop(body: Body, node: syntax.Statement, statements: tuple[syntax.Statement, ...], make: object) -> None:
     level = Level(node)
     body.loops.append(level)
-    inside = [*_tick(body), *body.each(statements)]
+    forgotten = body.forgotten(node) if isinstance(node, syntax.For) else []
+    start: list[ast.stmt] = [assign(slot, constant(None)) for slot in forgotten]
+    inside = [*_tick(body), *start, *body.each(statements)]
     body.loops.pop()
     made = make(inside)  # type: ignore[operator]  # from the body of a loop to the loop
     body.locate(made, node)

@@ -122,7 +122,9 @@ class Emitter:
         last: ast.expr,
         node: syntax.Node,
     ) -> None:
-        for statement in statements:
+        listed = list(statements)
+        body.memory = self.tables.plan(body, listed)
+        for statement in listed:
             self._guarded(body, statement)
         inside = [*body.opening(), *body.statements]
         if not body.statements or not isinstance(body.statements[-1], ast.Return | ast.Raise):
@@ -149,6 +151,7 @@ class Emitter:
 
     def _starting(self, declared: list[syntax.Declare], what: str, title: str, kind: str) -> str:
         body = Body(self.unit, self.tables, kind)
+        body.memory = self.tables.plan(body, ())
         for node in declared:
             for variable_name in node.names:
                 variable = self.unit.named.get((id(node), variable_name))
