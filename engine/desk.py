@@ -78,9 +78,9 @@ def run(flow: Flow, letters: Iterable[Letter], *, queue: str = "", bind: Bind | 
 def _followed(deployed: DeployedFlow, work: UnitOfWork) -> BrokerError | None:
     """Run the flow until its queues are empty; the first error, if there was one."""
     error: BrokerError | None = None
-    rounds = -1
-    while rounds:
-        rounds = 0
+    rounds, before = 0, -1
+    while rounds > before:
+        before = rounds
         for entrance in deployed.entrances:
             while (outcome := deployed.process(entrance, work)) is not None:
                 rounds += 1

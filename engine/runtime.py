@@ -67,6 +67,7 @@ class Station:
             return
         except BrokerError as error:
             if error is below:
+                error.through(self.place)
                 raise
             self._end(evaluation)
             self._fail(error, message, work)
@@ -101,7 +102,7 @@ class Station:
         broken = BrokerError(NODE_FAILED, f"{self.type.name} failed: {text}")
         broken.__cause__ = error
         if deep and waited:  # what lies below is too deep, not this node
-            raise broken.at(self.place)
+            raise broken.at(self.place).through(self.place)
         self._fail(broken, message, work)
 
     def _fail(self, error: BrokerError, message: Message, work: UnitOfWork) -> None:
@@ -109,7 +110,7 @@ class Station:
         error.at(self.place)
         onward = () if self.type.is_source else self.wires.get(FAILURE, ())
         if not onward:
-            raise error
+            raise error.through(self.place)
         failed = message.failed(error)
         for go in onward:
             go(failed, work)
@@ -190,7 +191,7 @@ def deploy(flow: Flow, *, bind: Bind | None = None, watch: Watch | None = None) 
 
 
 def _station(flow: Flow, use: NodeUse, bind: Bind | None) -> Station:
-    place = Place(flow=flow.qualified_name, node=use.label)
+    place = Place(flow=flow.qualified_name, node=use.label, type=f"ComIbm{use.type}Node")
     try:
         node_type = node_catalog.find(use.type)
         return Station(use.label, build(node_type, use.values, bind=_binder(bind, place)), node_type, place)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final, Protocol, TypeAlias
+
+_SPECIAL: Final = re.compile("[{}*\x00-\x1f\ud800-\udfff]")
 
 Types: TypeAlias = tuple[tuple[int, int], ...]
 
@@ -27,16 +30,18 @@ class Step:
     """One step of a path: a name (None: any), a namespace (None: any), and the types it accepts (empty: all).
 
     A type is a mask and the value that is left of an element's type under it. `clark` is name and namespace in
-    Clark's notation, `{namespace}name`, as XML libraries take them.
+    Clark's notation, `{namespace}name`, as XML libraries take them; that is `plain` where no character of either has a
+    meaning of its own there.
     """
 
-    __slots__ = ("clark", "each", "name", "namespace", "types")
+    __slots__ = ("clark", "each", "name", "namespace", "plain", "types")
 
     def __init__(self, name: str | None, namespace: str | None, types: Types) -> None:
         self.name = name
         self.namespace = namespace
         self.types = types
         self.each = _Each()
+        self.plain = bool(name) and not _SPECIAL.search(f"{name}{namespace or ''}")
         self.clark: str = (name or "*") if namespace == "" else f"{{{'*' if namespace is None else namespace}}}{name}"
 
     def __repr__(self) -> str:

@@ -37,6 +37,8 @@ def read_integer(text: str) -> int:
     >>> read_integer(" -42 "), read_integer("0x2A")
     (-42, 42)
     """
+    if len(text) < 19 and text.isascii() and text.isdigit():
+        return int(text)
     match = _INTEGER.fullmatch(text.strip())
     if match is None:
         raise UnreadableError("an INTEGER is written in digits, with a sign in front or none")
@@ -266,7 +268,7 @@ def read_literal(kind: str, text: str) -> Any:
     >>> read_literal("DATE", "DATE '2002-10-05'") == read_literal("DATE", "2002-10-05")
     True
     """
-    match = _MARKED.fullmatch(text)
+    match = _MARKED.fullmatch(text) if "'" in text else None
     if match is not None and match[1].upper() == _MARKS.get(kind, kind):
         return _READERS[kind](match[2])
     return _READERS[kind](text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.errors import BrokerError
+from engine.errors import BrokerError, ConversionException
 
 OVERFLOW: Final = "S22003"
 FORMAT_OF_DATETIME: Final = "S22007"
@@ -16,6 +16,7 @@ CAST_REFUSED: Final = "S22018"
 NUMERIC_ARGUMENT: Final = "S22023"
 WRONG_TYPES: Final = "S42804"
 NO_CONVERSION: Final = "S22021"
+GENERAL: Final = "SHY000"
 
 # IBM's numbers for a CHARACTER that is no literal of the type; every other cast has one number.
 CHARACTER_CASTS: Final = {"INTEGER": 2521, "DECIMAL": 2522, "FLOAT": 2523, "BOOLEAN": 2524, "BLOB": 2525, "BIT": 2526}
@@ -77,3 +78,15 @@ def cast_failure(literal: str, source: str, target: str, why: str, sqlstate: str
     number = CHARACTER_CASTS.get(target, CAST) if source == "CHARACTER" else CAST
     text = f"{literal} cannot be cast from {source} to {target}: {why}"
     return ValueFailure(number, sqlstate, text, literal, source, target)
+
+
+def sqlstate_of(error: BrokerError) -> str:
+    """The SQLSTATE of any error, as handlers compare it.
+
+    >>> sqlstate_of(division_by_zero("1")), sqlstate_of(BrokerError(2230, "the flow failed"))
+    ('S22012', 'SHY000')
+    """
+    own = getattr(error, "sqlstate", None)
+    if isinstance(own, str):
+        return own
+    return NO_CONVERSION if isinstance(error, ConversionException) else GENERAL

@@ -50,6 +50,20 @@ class Option:
     name: str
 
 
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """A terminal of a node, by its name and the number that PROPAGATE may give instead."""
+
+    name: str
+    number: int
+
+
+TERMINALS = (
+    Terminal("failure", -1),
+    Terminal("out", 0),
+    *(Terminal(f"out{number}", number) for number in range(1, 5)),
+    Terminal("nowhere", -2),
+)
 Predefined = Correlation | BrokerProperty | SpecialName | ElementType | Option | MQConstant
 
 _COMPUTE = (
@@ -155,6 +169,7 @@ ELEMENT_TYPES = {
     "XML": _XML,
     "XMLNS": _XML,
     "XMLNSC": _XMLNSC,
+    "SOAP": _XMLNSC,
     "JSON": ("Array", "Object"),
     "MQRFH2": ("Field",),
     "MQRFH": ("Field",),

@@ -162,6 +162,7 @@ class Folders(Source):
 
 @lru_cache(maxsize=1)
 def _parser() -> etree.XMLParser:
+    # collect_ids stays on: turning it off makes libxml2 load external DTDs.
     return etree.XMLParser(
         encoding="UTF-8",
         resolve_entities=False,
@@ -170,7 +171,6 @@ def _parser() -> etree.XMLParser:
         huge_tree=False,
         remove_comments=True,
         remove_pis=True,
-        collect_ids=False,
     )
 
 

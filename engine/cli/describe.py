@@ -10,7 +10,7 @@ import typer
 
 from engine.cli.app import Json, app
 
-describe = typer.Typer(help="Describe nodes and parsers from their declarations.", no_args_is_help=True)
+describe = typer.Typer(help="Describe nodes, parsers and functions from their declarations.", no_args_is_help=True)
 app.add_typer(describe, name="describe")
 
 Name = Annotated[str | None, typer.Argument(help="Which one; none: a list of all.")]
@@ -60,6 +60,25 @@ def parser(name: Name = None, as_json: Json = False) -> None:
     _describe(parser_catalog, name, data, _parser_text, as_json=as_json)
 
 
+@describe.command()
+def function(name: Name = None, as_json: Json = False) -> None:
+    """ESQL functions: what they do, what they take, and examples, which the tests run."""
+    from esql.functions import Function, function_catalog
+
+    def data(found: Function) -> dict[str, Any]:
+        return {
+            "name": found.name,
+            "names": list(found.names),
+            "description": found.summary,
+            "arguments": {"fewest": found.fewest, "most": found.most},
+            "null": "NULL for any argument makes the result NULL" if found.strict else "some arguments may be NULL",
+            "keywords": [parameter.name for parameter in found.parameters if parameter.keyword],
+            "examples": list(found.examples),
+        }
+
+    _describe(function_catalog, None if name is None else name.upper(), data, _function_text, as_json=as_json)
+
+
 def _describe(
     catalog: Any,
     name: str | None,
@@ -103,4 +122,13 @@ def _parser_text(found: dict[str, Any]) -> str:
     if found["formats"]:
         lines.append(f"  announced by the formats {', '.join(found['formats'])}")
     lines += ["  element types", *(f"    {number}  {text}" for number, text in found["types"].items())]
+    return "\n".join(lines)
+
+
+def _function_text(found: dict[str, Any]) -> str:
+    fewest, most = found["arguments"]["fewest"], found["arguments"]["most"]
+    counted = f"{fewest} or more" if most is None else str(fewest) if fewest == most else f"{fewest} to {most}"
+    lines = [", ".join(found["names"]), f"  {found['description']}", "", f"  arguments  {counted}; {found['null']}"]
+    if found["examples"]:
+        lines += ["  examples", *(f"    {example}" for example in found["examples"])]
     return "\n".join(lines)

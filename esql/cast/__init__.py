@@ -92,6 +92,8 @@ def cast(
     """
     if None in values:
         return None
+    if clauses is not PLAIN:
+        _check(clauses)
     job = Job(target, clauses, here)
     try:
         return convert(values[0], job) if len(values) == 1 else datetimes.many_to_one(values, job)
@@ -102,6 +104,16 @@ def cast(
     if fallback is not None and type_of(fallback) != target.name:
         raise wrong_types(f"CAST AS {target} DEFAULT", type_of(fallback))
     return fallback
+
+
+def _check(clauses: Clauses) -> None:
+    for word, given, kind in (
+        ("CCSID", clauses.ccsid, int),
+        ("ENCODING", clauses.encoding, int),
+        ("FORMAT", clauses.format, str),
+    ):
+        if given is not None and type(given) is not kind:
+            raise wrong_types(f"CAST … {word}", type_of(given))
 
 
 def assign(value: Value, target: Target, here: Invocation) -> Value:

@@ -30,8 +30,7 @@ def text_to_moment(value: Strings, job: Job) -> Moment:
     now = job.here.now.replace(tzinfo=None) if gmt else job.here.local_now
     moment = fields.timestamp(now)
     if fields.offset is not None:
-        # Not through tzinfo: an offset may be larger than datetime allows.
-        moment = moment - fields.offset + (timedelta() if gmt else job.here.zone())
+        moment = moments.displaced(moment, (timedelta() if gmt else job.here.zone()) - fields.offset)
     return _part(moment.replace(tzinfo=UTC) if gmt else moment, job)
 
 

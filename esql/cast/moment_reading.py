@@ -103,7 +103,7 @@ class Fields:
         if "W" in numbers:
             return in_week(first, numbers["W"], weekday or 1)
         if "F" in numbers and weekday is not None:
-            return first + timedelta(days=(weekday - day_of_week(first)) % 7 + (numbers["F"] - 1) * 7)
+            return first.replace(day=(weekday - day_of_week(first)) % 7 + (numbers["F"] - 1) * 7 + 1)
         return None
 
     def clock(self, now: time) -> time:

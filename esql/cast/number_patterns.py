@@ -182,15 +182,15 @@ def _refused(pattern: str, why: str) -> ValueFailure:
 def _split_parameters(pattern: str) -> tuple[str, str, str]:
     """The pattern itself, the separator of groups and the decimal separator."""
     found = {"groupsep": ",", "decsep": "."}
-    places = [match for match in _PARAMETER.finditer(pattern) if not _in_quotes(pattern, match.start())]
+    places: list[re.Match[str]] = []
+    for match in _PARAMETER.finditer(pattern):
+        # Only the pattern has quotes; as a separator a quote is itself.
+        if places or pattern.count("'", 0, match.start()) % 2 == 0:
+            places.append(match)
     ends = [match.start() for match in places[1:]] + [len(pattern)]
     for match, end in zip(places, ends, strict=False):
         found[match[1].lower()] = pattern[match.end() : end]
     return pattern[: places[0].start()] if places else pattern, found["groupsep"], found["decsep"]
-
-
-def _in_quotes(pattern: str, at: int) -> bool:
-    return pattern.count("'", 0, at) % 2 == 1
 
 
 def _affix(text: str, at: int, *, stops: str) -> tuple[Affix, str, int, int]:

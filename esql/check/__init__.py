@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from esql.check import assignments, calls, declarations, flow, names, operators, selects
+from esql.check import assignments, calls, clauses, declarations, flow, names, operators, selects
 from esql.problems import Problem
 from esql.scope import Library, Resolution, resolve
 from esql.syntax import Position
@@ -32,12 +32,14 @@ PASSES: tuple[Pass, ...] = (
     calls.argument_types,
     calls.output_arguments,
     calls.unused_values,
+    calls.results,
     assignments.read_only_targets,
     assignments.references,
     assignments.reference_targets,
     assignments.fields_of_scalars,
     assignments.lists,
     assignments.assigned_values,
+    clauses.clauses,
     operators.operands,
     operators.conditions,
     operators.differences,

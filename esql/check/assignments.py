@@ -24,6 +24,9 @@ _WRITING = (
 )  # fmt: skip
 
 
+_ONE_FIELD = "a REFERENCE points to one field, and this is a LIST: write an index in place of []"
+
+
 def read_only_targets(found: Resolution) -> Iterator[Finding]:
     """Changes to what does not change: constants, input trees, properties."""
     for visit in found.each(*_WRITING):
@@ -123,11 +126,16 @@ def reference_targets(found: Resolution) -> Iterator[Finding]:
         node = visit.node
         assert isinstance(node, syntax.Declare)
         target = found.variable(node.initial)
-        if node.type.name == "REFERENCE" and target is not None and target.type_name in SCALARS:
-            if getattr(node.initial, "steps", ()):
-                continue
+        if node.type.name == "REFERENCE" and target is not None and found.type_of(node.initial) in SCALARS:
             text = f"a REFERENCE points to a field, and {target.name} is {a(target.type_name)}: use the variable itself"
             yield Finding(node.initial or node, "type", text)
+        elif node.type.name == "REFERENCE" and found.type_of(node.initial) == "LIST":
+            yield Finding(node.initial or node, "type", _ONE_FIELD)
+    for visit in found.each(syntax.MoveTo):
+        moving = visit.node
+        assert isinstance(moving, syntax.MoveTo)
+        if found.type_of(moving.target) == "LIST":
+            yield Finding(moving.target, "type", _ONE_FIELD)
 
 
 def lists(found: Resolution) -> Iterator[Finding]:

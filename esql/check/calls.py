@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from esql import builtins, syntax
 from esql.builtins import Function
-from esql.check.casts import SCALARS, can_assign
+from esql.check.casts import can_assign, can_cast
 from esql.check.finding import Finding, a, accepted_types
 from esql.scope import DeclaredRoutine
 
@@ -98,17 +98,31 @@ def _unaccepted(accepted: frozenset[str], given: str, argument: syntax.Expressio
         )
     if given in accepted:
         return ""
-    return f"{accepted_types(accepted)} here, and this is {a(given)}{_cast_advice(given)}"
+    return f"{accepted_types(accepted)} here, and this is {a(given)}{_cast_advice(given, accepted)}"
 
 
-def _cast_advice(given: str) -> str:
-    return ": CAST it" if given in SCALARS else ""
+def _cast_advice(given: str, accepted: frozenset[str]) -> str:
+    return ": CAST it" if any(can_cast(given, name) for name in accepted) else ""
+
+
+def results(found: Resolution) -> Iterator[Finding]:
+    """Values that what stands behind INTO cannot hold."""
+    for node, called in _each(found):
+        if not isinstance(called, DeclaredRoutine) or not isinstance(node, syntax.CallStatement):
+            continue
+        if node.target is None or called.node.returns is None:
+            continue
+        expected, given = found.type_of(node.target), called.node.returns.type.name
+        if given != "REFERENCE" and not can_assign(given, expected):
+            text = f"{called.node.name} returns {a(given)}, which {node.target.root} cannot hold: it is {a(expected)}"
+            yield Finding(node.target, "type", text)
 
 
 def _routine_argument(
     argument: syntax.Expression, parameter: syntax.Parameter, name: str, found: Resolution
 ) -> Iterator[Finding]:
-    given, expected = found.type_of(argument), parameter.type.name
+    given = found.type_of(argument)
+    expected = "CHARACTER" if parameter.type.name in ("NAMESPACE", "NAME") else parameter.type.name
     if expected == "REFERENCE":
         is_field = isinstance(argument, syntax.Path) and given in ("", "ROW")
         if not is_field and not isinstance(argument, syntax.Null):

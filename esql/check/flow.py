@@ -8,6 +8,7 @@ from engine.catalog import did_you_mean
 from esql import syntax
 from esql.check.endings import Endings
 from esql.check.finding import TERMINAL_NUMBER, Finding
+from esql.predefined import TERMINALS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +31,6 @@ _STEPPING_ON = {
 }
 _RAISING = (syntax.Throw, syntax.Resignal)
 _DECLARING = (syntax.Empty, syntax.Routine, syntax.Declare, syntax.DeclareHandler)
-_TERMINALS = {"failure": -1, "out": 0, "out1": 1, "out2": 2, "out3": 3, "out4": 4, "nowhere": -2}
 
 
 def unreachable_statements(found: Resolution) -> Iterator[Finding]:
@@ -137,10 +137,18 @@ def propagation(found: Resolution) -> Iterator[Finding]:
         assert isinstance(node, syntax.Propagate)
         if visit.place.kind == "FILTER":
             yield Finding(node, "flow", "a Filter node cannot PROPAGATE: RETURN the condition, or use a Compute node")
-        elif isinstance(node.terminal, syntax.String) and node.terminal.value not in _TERMINALS:
-            hint = did_you_mean(node.terminal.value, list(_TERMINALS)) or f": there are {', '.join(_TERMINALS)}"
+        elif found.of(node) is None and isinstance(node.terminal, syntax.String):
+            names = [terminal.name for terminal in TERMINALS]
+            hint = did_you_mean(node.terminal.value, names) or f": there are {', '.join(names)}"
             text = f"there is no terminal '{node.terminal.value}'{hint}"
             yield Finding(node.terminal, "name", text, TERMINAL_NUMBER)
-        elif isinstance(node.terminal, syntax.Integer) and node.terminal.value not in _TERMINALS.values():
-            text = f"there is no terminal {node.terminal.value}: 0 is out, 1 to 4 are out1 to out4"
-            yield Finding(node.terminal, "name", text, TERMINAL_NUMBER)
+        elif found.of(node) is None and _is_number(node.terminal):
+            text = (
+                "there is no terminal of that number: 0 is out, 1 to 4 are out1 to out4, -1 is failure, -2 is nowhere"
+            )
+            yield Finding(node.terminal or node, "name", text, TERMINAL_NUMBER)
+
+
+def _is_number(given: syntax.Expression | None) -> bool:
+    inner = given.operand if isinstance(given, syntax.Unary) else given
+    return isinstance(inner, syntax.Integer)

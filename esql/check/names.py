@@ -83,9 +83,7 @@ def _unavailable(name: str, kind: str) -> str:
     other = instead(name, kind or "COMPUTE")
     if other:
         return f"a {title} node has no {name}; use {other}"
-    if name.startswith("Output"):
-        return f"a {title} node has no {name}, for it builds no output message; use Environment, or a Compute node"
-    return f"a {title} node has no {name}"
+    return f"a {title} node has no {name}, for it builds no output message; use Environment, or a Compute node"
 
 
 def _visible(place: Place) -> list[str]:
@@ -132,14 +130,17 @@ def _routine(missing: Missing, found: Resolution, guess: Guess) -> Explained:
         return f"{plain.name} is written without parentheses", ANY_NUMBER, name
     schema, _, last = name.rpartition(".")
     if schema:
-        return f"the schema {schema} has no {what} called {last}; declare it in a file of that schema", ANY_NUMBER, name
-    advice = guess(name, [*builtins.NAMES, *_routine_names(missing, found)])
-    return f"no {what} called {name}{advice or '; declare it, or name its schema in PATH'}", ANY_NUMBER, name
+        advice = guess(last, list(missing.known)) or "; declare it in a file of that schema"
+        return f"the schema {schema} has no {what} called {last}{advice}", ANY_NUMBER, name
+    advice = guess(name, [*builtins.NAMES, *missing.known])
+    return f"no {what} called {name}{advice or _where_to_declare(found)}", ANY_NUMBER, name
 
 
-def _routine_names(missing: Missing, found: Resolution) -> list[str]:
-    module = missing.place.module
-    return [routine.node.name for routine in found.routines if routine.module in (None, module)]
+def _where_to_declare(found: Resolution) -> str:
+    if found.absent:
+        schemas = ", ".join(".".join(schema) for schema in found.absent)
+        return f"; it may be in {schemas} of PATH: check the files of that schema along with this one"
+    return "; declare it, or name its schema in PATH"
 
 
 _EXPLAIN = {

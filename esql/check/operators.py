@@ -175,7 +175,9 @@ def _comparison(node: syntax.Comparison, found: Resolution) -> Findings:
 def _comparable(operator: str, left: syntax.Expression, right: syntax.Expression, found: Resolution) -> Findings:
     first, second = found.type_of(left), found.type_of(right)
     if not can_compare(first, second):
-        text = f"{a(first)} and {a(second)} cannot be compared{_comparison_advice(first, second)}"
+        is_negated = isinstance(left, syntax.Unary) and left.operator == "NOT"
+        advice = ": NOT is for the left side only, write NOT (a = b)" if is_negated else _advice(first, second)
+        text = f"{a(first)} and {a(second)} cannot be compared{advice}"
         yield Finding(right, "type", text, OPERATOR_NUMBER)
     elif operator not in ("=", "<>") and {first, second} & {"LIST", "ROW"}:
         given = first if first in ("LIST", "ROW") else second
@@ -183,7 +185,7 @@ def _comparable(operator: str, left: syntax.Expression, right: syntax.Expression
         yield Finding(left if given == first else right, "type", text, OPERATOR_NUMBER)
 
 
-def _comparison_advice(first: str, second: str) -> str:
+def _advice(first: str, second: str) -> str:
     if "LIST" in (first, second):
         return ": take one element of the list by THE or an index"
     return ": CAST one of them" if second in common_cast(first) or first in common_cast(second) else ""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
 
-from esql.failures import out_of_range, wrong_argument
+from esql.failures import NUMERIC_ARGUMENT, OVERFLOW, out_of_range, wrong_argument
 from esql.literals import shown
 from esql.values import Bit, Number, Strings, Value, type_of
 
@@ -60,13 +61,21 @@ def number(function: str, value: Value, parameter: str = "argument") -> Number:
 
 def floating(function: str, operate: Callable[..., float], *values: Value) -> float:
     """The FLOAT that a function of FLOATs gives for numbers; where it has none, that is an error."""
-    given = [float(number(function, value)) for value in values]
+    given = [_as_float(function, value) for value in values]
     try:
         return operate(*given)
     except (ValueError, OverflowError, ZeroDivisionError) as error:
         listed = ", ".join(shown(value) for value in values)
-        sqlstate = "S22003" if isinstance(error, OverflowError) else "S22023"
+        sqlstate = OVERFLOW if isinstance(error, OverflowError) else NUMERIC_ARGUMENT
         raise out_of_range(function, f"it has no value for {listed}", sqlstate) from error
+
+
+def _as_float(function: str, value: Value) -> float:
+    given = number(function, value)
+    found = float(given)
+    if math.isinf(found) and Decimal(given).is_finite():
+        raise out_of_range(function, f"{shown(value)} is too large for a FLOAT", OVERFLOW)
+    return found
 
 
 def _told(value: Any) -> str:

@@ -20,6 +20,7 @@ _Pair: TypeAlias = tuple[Any, Any]
 _Cast: TypeAlias = Callable[[Any, Any, Zone], _Pair]
 
 _EXACT: Final = frozenset((int, bytes, bool))
+_ORDERED: Final = frozenset((int, str, bytes, bool, date))
 
 
 def _numbers(left: Any, right: Any, _: Zone) -> _Pair:
@@ -120,6 +121,10 @@ def compare(left: Value, right: Value, zone: Zone = local_zone) -> int | None:
     >>> compare("a ", "a"), compare(b"a", b"ab"), compare(2, "10"), compare(1, None)
     (0, -1, -1, None)
     """
+    kind = type(left)
+    if kind is type(right) and kind in _ORDERED:
+        one, other = (left.rstrip(" "), right.rstrip(" ")) if kind is str else (left, right)
+        return int(one > other) - int(one < other)
     one, other = _pair(left, right, zone)
     if one is None or other is None:
         return None

@@ -61,14 +61,19 @@ def scale(value: Interval, factor: Number) -> Interval:
     >>> scale(Interval(90, qualifier("MONTH")), 1.5).amount
     135
     """
-    return interval(round(value.amount * _exact(factor)), value.qualifier)
+    return _interval_near(value.amount * _exact(factor), value.qualifier)
 
 
 def divide(value: Interval, divisor: Number) -> Interval:
     """The interval in so many parts."""
     if divisor == 0:
         raise division_by_zero(shown(value))
-    return interval(round(value.amount / _exact(divisor)), value.qualifier)
+    return _interval_near(value.amount / _exact(divisor), value.qualifier)
+
+
+def _interval_near(amount: Fraction, units: Qualifier) -> Interval:
+    """Of months only the whole ones count; microseconds are rounded, as factors are often not exact."""
+    return interval(int(amount) if units.has_months else round(amount), units)
 
 
 def _exact(number: Number) -> Fraction:
@@ -121,17 +126,18 @@ def local(moment: Any, zone: Zone) -> Any:
     >>> local(time(23, 30, tzinfo=UTC), lambda: timedelta(hours=1))
     datetime.time(0, 30)
     """
-    return _displaced(moment.replace(tzinfo=None), zone()) if is_gmt(moment) else moment
+    return displaced(moment.replace(tzinfo=None), zone()) if is_gmt(moment) else moment
 
 
 def gmt(moment: Any, zone: Zone) -> Any:
     """A TIME or TIMESTAMP as GMTTIME or GMTTIMESTAMP."""
     if is_gmt(moment):
         return moment
-    return _displaced(moment, -zone()).replace(tzinfo=UTC)
+    return displaced(moment, -zone()).replace(tzinfo=UTC)
 
 
-def _displaced(moment: Any, by: timedelta) -> Any:
+def displaced(moment: Any, by: timedelta) -> Any:
+    """A date or time so much later, as another zone has it; a time wraps at midnight."""
     if isinstance(moment, time):
         return (datetime.combine(date(2000, 1, 1), moment) + by).time()
     try:
@@ -151,7 +157,7 @@ def settled(moment: Any, zone: Zone, *, gmt: bool) -> Any:
     if not is_gmt(moment) or (gmt and moment.tzinfo is UTC):
         return moment
     at = moment.utcoffset()
-    inside = _displaced(moment.replace(tzinfo=None), -at).replace(tzinfo=UTC)
+    inside = displaced(moment.replace(tzinfo=None), -at).replace(tzinfo=UTC)
     return inside if gmt else local(inside, zone)
 
 

@@ -7,22 +7,14 @@ from typing import Any
 
 from esql import syntax
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
+from esql.read.register import Register
 from esql.read.source import Source
 
 Build = Callable[[Any, Source], syntax.Expression]
 
 CHAIN_LIMIT = 150
-BUILDERS: dict[type, Build] = {}
-
-
-def builds(rule: type) -> Callable[[Build], Build]:
-    """Register the function that builds what a rule of the grammar has matched."""
-
-    def register(build: Build) -> Build:
-        BUILDERS[rule] = build
-        return build
-
-    return register
+BUILDERS: Register[Build] = Register()
+builds = BUILDERS.enter
 
 
 def expression(context: Any, source: Source) -> syntax.Expression:

@@ -10,21 +10,13 @@ from esql.grammar.generated.ESQLParser import ESQLParser as Rules
 from esql.read import expressions, literals, paths
 from esql.read.expressions import expression, optional
 from esql.read.functions import keyed
+from esql.read.register import Register
 from esql.read.source import Source
 
 Build = Callable[[Any, Source], syntax.Statement]
 
-BUILDERS: dict[type, Build] = {}
-
-
-def builds(rule: type) -> Callable[[Build], Build]:
-    """Register the function that builds the statement a rule of the grammar has matched."""
-
-    def register(build: Build) -> Build:
-        BUILDERS[rule] = build
-        return build
-
-    return register
+BUILDERS: Register[Build] = Register()
+builds = BUILDERS.enter
 
 
 def statement(context: Any, source: Source) -> syntax.Statement:

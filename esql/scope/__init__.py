@@ -77,6 +77,7 @@ def resolve(program: syntax.Program, kind: str | None = None, library: Library |
         tuple(walk.routines),
         tuple(walk.missing),
         tuple(walk.duplicates),
+        tuple(schema for schema in walk.callables.schemas[1:] if not library.has(schema)),
     )
 
 

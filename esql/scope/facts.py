@@ -71,10 +71,7 @@ def _note(visit: Visit, resolution: Resolution, calls: Calls, doing: tuple[set[i
 
 def _callers(start: set[int], calls: Calls) -> set[int]:
     """Give some routines and all that call them, however indirectly."""
-    callers: dict[int, list[int]] = {}
-    for caller, called in calls.items():
-        for key in called:
-            callers.setdefault(key, []).append(caller)
+    callers = _reversed(calls)
     return _reached(start, lambda key: callers.get(key, []))
 
 
@@ -91,8 +88,43 @@ def _reached(start: Iterable[int], following: Callable[[int], Iterable[int]]) ->
 
 def _recursive(calls: Calls) -> set[int]:
     """Find the routines that can come to call themselves."""
-    calling = {caller: set(called) for caller, called in calls.items()}
-    # what calls nothing that remains is on no circle; few routines are left after that
-    while leaves := {key for key, called in calling.items() if not called & calling.keys()}:
-        calling = {key: called for key, called in calling.items() if key not in leaves}
-    return {key for key, called in calling.items() if key in _reached(called, lambda at: calling.get(at, ()))}
+    order = _finished(calls)
+    callers = _reversed(calls)
+    recursive: set[int] = set()
+    seen: set[int] = set()
+    for key in reversed(order):
+        circle = _circle(key, callers, seen)
+        seen |= circle
+        if len(circle) > 1 or key in calls.get(key, ()):
+            recursive |= circle
+    return recursive
+
+
+def _circle(key: int, callers: dict[int, list[int]], seen: set[int]) -> set[int]:
+    """Give the routines that call this one and are called by it, without those that were seen before."""
+    return _reached((key,), lambda at: [caller for caller in callers.get(at, ()) if caller not in seen]) - seen
+
+
+def _finished(calls: Calls) -> list[int]:
+    """List routines in the order in which a walk depth first leaves them."""
+    order: list[int] = []
+    entered: set[int] = set()
+    for start in calls:
+        waiting = [(start, False)]
+        while waiting:
+            key, left = waiting.pop()
+            if left:
+                order.append(key)
+            elif key not in entered:
+                entered.add(key)
+                waiting.append((key, True))
+                waiting.extend((called, False) for called in calls.get(key, ()))
+    return order
+
+
+def _reversed(calls: Calls) -> dict[int, list[int]]:
+    callers: dict[int, list[int]] = {}
+    for caller, called in calls.items():
+        for key in called:
+            callers.setdefault(key, []).append(caller)
+    return callers

@@ -92,6 +92,10 @@ class Library:
         """Give the file of a program; one that the library does not hold has no name and no text."""
         return self._files.get(id(program)) or File("", program)
 
+    def has(self, schema: Schema) -> bool:
+        """Say whether there is a file of a schema."""
+        return schema in self._offers
+
     def routines(self, schema: Schema) -> Routines:
         """Give the routines that a schema offers."""
         return self._offers.get(schema, Offer()).routines

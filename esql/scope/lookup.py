@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from esql import builtins
+from esql import builtins, syntax
 from esql.builtins import Function
-from esql.predefined import Predefined, element_type, predefined, property_of_sql
+from esql.predefined import TERMINALS, Predefined, Terminal, element_type, predefined, property_of_sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from esql import syntax
     from esql.scope.library import Library, Routines, Schema
     from esql.scope.references import DeclaredRoutine, Label, Place, Variable
 
@@ -35,20 +34,26 @@ class Callables:
 
     def find(self, name: tuple[str, ...], place: Place) -> DeclaredRoutine | Function | None:
         """Find the routine, or the built-in function, that a call means."""
-        *schema, last = name
-        known = [self.library.routines(tuple(schema))] if schema else list(self._in_sight(place))
-        if tuple(schema) in self.schemas[:1]:
-            known = [self.own, *known]
+        schema, last = name[:-1], name[-1]
+        candidates = list(self._candidates(schema, place))
         for exactly in (True, False):
-            for routines in known:
+            for routines in candidates:
                 found = routines.find(last, exactly=exactly)
                 if found is not None:
                     return found
         return None if schema else builtins.find(last)
 
-    def names(self, place: Place) -> list[str]:
-        """List the names of all that can be called from a place."""
-        return [*(name for routines in self._in_sight(place) for name in routines.exact), *builtins.NAMES]
+    def _candidates(self, schema: Schema, place: Place) -> Iterator[Routines]:
+        if not schema:
+            yield from self._in_sight(place)
+            return
+        if schema == self.schemas[0]:
+            yield self.own
+        yield self.library.routines(schema)
+
+    def names(self, name: tuple[str, ...], place: Place) -> tuple[str, ...]:
+        """List the names of the routines among which one was looked for."""
+        return tuple(known for routines in self._candidates(name[:-1], place) for known in routines.exact)
 
 
 def find_name(name: str, place: Place) -> Variable | Predefined | None:
@@ -63,6 +68,17 @@ def find_name(name: str, place: Place) -> Variable | Predefined | None:
 def find_prefix(name: str, place: Place) -> Variable | None:
     """Find the variable that a namespace prefix means."""
     return place.scope.find(name, exactly=True) or place.scope.find(name, exactly=False)
+
+
+def find_terminal(given: syntax.Expression | None) -> Terminal | None:
+    """Find the terminal that a literal means, by its exact name or its number."""
+    match given:
+        case syntax.String(value=name):
+            return next((terminal for terminal in TERMINALS if terminal.name == name), None)
+        case syntax.Integer(value=number) | syntax.Unary("-", syntax.Integer(value=number)):
+            number = -number if isinstance(given, syntax.Unary) else number
+            return next((terminal for terminal in TERMINALS if terminal.number == number), None)
+    return None
 
 
 def find_label(name: str, place: Place) -> Label | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from esql import syntax
 from esql.builtins import Function
-from esql.predefined import Predefined
+from esql.predefined import Predefined, Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -67,7 +67,7 @@ class DeclaredRoutine:
 
 
 Labelled = syntax.Compound | syntax.For | syntax.Loop | syntax.Repeat | syntax.While
-Reference = Variable | Predefined | DeclaredRoutine | Function | Labelled
+Reference = Variable | Predefined | Terminal | DeclaredRoutine | Function | Labelled
 
 
 @dataclass(slots=True)
@@ -146,12 +146,13 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A name that refers to nothing: a variable, routine, label, prefix or element type."""
+    """A name that refers to nothing: a variable, routine, label, prefix or element type; with the known routines."""
 
     what: str
     name: str
     node: syntax.Node
     place: Place
+    known: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +176,10 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """A program with what each name in it refers to; keys are identities of nodes, which the program keeps alive."""
+    """A program with what each name in it refers to; keys are identities of nodes, which the program keeps alive.
+
+    The absent are schemas that PATH names, of which the library has no file.
+    """
 
     program: syntax.Program
     kind: str
@@ -187,6 +191,7 @@ class Resolution:
     routines: tuple[DeclaredRoutine, ...]
     missing: tuple[Missing, ...]
     duplicates: tuple[Duplicate, ...]
+    absent: tuple[tuple[str, ...], ...] = ()
 
     def of(self, node: syntax.Node) -> Reference | None:
         """Give what a node's name refers to, None where it has none or it is unknown."""

@@ -14,7 +14,7 @@ from esql import syntax
 from esql.predefined import is_domain
 from esql.scope.children import children
 from esql.scope.library import Library, Routines, declared, schema_of
-from esql.scope.lookup import Callables, find_label, find_name, find_prefix, find_qualified
+from esql.scope.lookup import Callables, find_label, find_name, find_prefix, find_qualified, find_terminal
 from esql.scope.references import (
     DeclaredRoutine,
     Duplicate,
@@ -31,6 +31,7 @@ from esql.scope.references import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+_CALLS = syntax.Call | syntax.CallStatement
 Action = Callable[[Any, Place], None]
 _WORD = re.compile(r"[^\W\d]\w*")
 _DEFAULT_CORRELATION = "I"
@@ -131,7 +132,8 @@ class Walk:
         # the scope grows on; what is in sight now must be remembered, but not thousands of times
         few = len(self.missing) < REMEMBERED
         seen = Scope(place.scope.parent, dict(place.scope.names)) if few else Scope()
-        self.missing.append(Missing(what, name, node, replace(place, scope=seen)))
+        known = self.callables.names(node.name, place) if few and isinstance(node, _CALLS) else ()
+        self.missing.append(Missing(what, name, node, replace(place, scope=seen), known))
 
     # declarations
 
@@ -311,6 +313,12 @@ class Walk:
                 self.references[id(node)] = found
         self._push(children(node), place)
 
+    def _propagate(self, node: syntax.Propagate, place: Place) -> None:
+        terminal = find_terminal(node.terminal)
+        if terminal is not None:
+            self.references[id(node)] = terminal
+        self._push(children(node), place)
+
     def _jump(self, node: syntax.Leave | syntax.Iterate, place: Place) -> None:
         label = find_label(node.label, place)
         if label is None:
@@ -350,6 +358,7 @@ _VISITS: dict[type, Callable[[Walk, Any, Place], None]] = {
     syntax.Call: Walk._call,
     syntax.CallStatement: Walk._call,
     syntax.CreateField: Walk._create,
+    syntax.Propagate: Walk._propagate,
     syntax.Leave: Walk._jump,
     syntax.Iterate: Walk._jump,
 }

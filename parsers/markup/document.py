@@ -43,7 +43,7 @@ class Document(Source):
 
     `spaced` says that it declares namespaces; `attributed`, that it may have attributes; `instructed`, that it may
     have processing instructions; `cdata`, CDATA sections; `declared`, that a document type may bring in any of these.
-    Where they do not apply, a child is found by name alone.
+    Where they do not apply, a child is found by name alone. In a `_bare` one, all that a node holds are elements.
 
     libxml2 does not keep where namespace declarations stand among attributes: in the tree they come first. Elements
     without content have the value '' in all domains, as XMLNSC has it. What an entity stands for shows between
@@ -52,6 +52,7 @@ class Document(Source):
 
     __slots__ = (
         "_alone",
+        "_bare",
         "_crowded",
         "_data",
         "_direct",
@@ -81,6 +82,7 @@ class Document(Source):
         self._size = len(data)
         self._alone = root.getnext() is None and root.getprevious() is None
         self._direct = not self.spaced and not self.instructed
+        self._bare = not (declared or flavour.keep.comments or flavour.keep.instructions)
         self._untangled = flavour.mixed
         self._crowded: dict[etree._Element, dict[str, str]] = {}
         self._expansions: dict[str, tuple[Item, ...]] = {}
@@ -103,7 +105,7 @@ class Document(Source):
             if text is None:
                 return None if self.attributed and handle.get(_NIL) in {"true", "1"} else ""
             return text
-        if not _has_elements(handle):
+        if not self._bare and not _has_elements(handle):
             return _whole_text(handle)
         return self._leading(handle, text) if text and self.flavour.mixed else None
 
@@ -138,7 +140,7 @@ class Document(Source):
 
     def first(self, handle: Handle, wanted: Step) -> Handle:
         if self._direct and not self.attributed and not wanted.types and handle.__class__ is etree._Element:
-            return next(handle.iterchildren(wanted.clark), None) if wanted.name else EXPAND
+            return next(handle.iterchildren(wanted.clark), None) if wanted.plain else EXPAND
         if handle.__class__ is not etree._Element:
             return self._first_on_top(wanted) if handle is TOP else EXPAND
         attributes = elements = True
@@ -173,7 +175,8 @@ class Document(Source):
     @property
     def trailing(self) -> str:
         """The blanks behind the document's last mark."""
-        return self._data[self._data.rfind(b">") + 1 :].decode("utf-8", "replace")
+        data = self._data
+        return "" if data.endswith(b">") else data[data.rfind(b">") + 1 :].decode("utf-8", "replace")
 
     def untangle(self) -> None:
         """Before the first change is written: text beside elements goes, where the domain does not show it."""
@@ -191,10 +194,10 @@ class Document(Source):
 
     def _by_name(self, wanted: Step) -> bool:
         """Whether the children that a step matches are the elements and the attribute of its Clark name."""
-        if not wanted.name or self.instructed or (self.declared and not self.flavour.compact):
+        if not wanted.plain or self.instructed or (self.declared and not self.flavour.compact):
             return False
         if self._direct:
-            return self.flavour.spaces or (not wanted.namespace and ":" not in wanted.name)
+            return self.flavour.spaces or (not wanted.namespace and ":" not in wanted.clark)
         return self.flavour.spaces and wanted.name != "xmlns" and wanted.namespace not in {None, XMLNS_URI}
 
     def _only(self, wanted: Step) -> tuple[bool, bool]:
@@ -207,7 +210,8 @@ class Document(Source):
     def _first_on_top(self, wanted: Step) -> Handle:
         if not self._alone or wanted.types or wanted.namespace is None or (self.spaced and not self.flavour.spaces):
             return EXPAND
-        if not wanted.name or any(item.name == wanted.name for item in self.prolog.items):
+        items = self.prolog.items
+        if not wanted.plain or (items and any(item.name == wanted.name for item in items)):
             return EXPAND
         root = self.root
         return root if root.tag == wanted.clark else None
@@ -274,7 +278,7 @@ class Document(Source):
     # How it names things
 
     def _type(self, node: etree._Element) -> int:
-        if len(node) and _has_elements(node):
+        if len(node) and (self._bare or _has_elements(node)):
             return kinds.FOLDER
         if not self.cdata or not node.text:
             return kinds.FIELD
@@ -357,7 +361,7 @@ def _field_value(node: etree._Element, kind: Kind, key: str) -> str | None:
 
 
 def _has_elements(node: etree._Element) -> bool:
-    return any(True for _ in node.iterchildren(etree.Element))
+    return next(node.iterchildren(etree.Element), None) is not None
 
 
 def _whole_text(node: etree._Element) -> str:

@@ -118,7 +118,7 @@ def _has_marks(data: bytes) -> bool:
 
 def _has_defaults(data: bytes) -> bool:
     """Whether the document itself declares defaults of attributes; one that points elsewhere is left alone."""
-    if data[1:2].isalpha() or b"<!ATTLIST" not in data:
+    if b"<!ATTLIST" not in data:
         return False
     return b"SYSTEM" not in data and b"PUBLIC" not in data
 

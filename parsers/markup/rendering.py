@@ -157,7 +157,7 @@ def _own_text(element: Element, flavour: Flavour) -> str:
     """The text of the value that is the element's own, and not that of its first child."""
     value = element.value
     if leading(element) is not None:
-        value = element._value
+        value = written(element)._value  # a copy may have cached what is its first child's
     if value is None or value is UNREAD:
         return ""
     text = text_of(value, compact=flavour.compact)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, TypeAlias
 
 from lxml import etree
 
@@ -32,44 +32,38 @@ _FIELDS: Final = frozenset({Kind.ATTRIBUTE, Kind.TEXT, Kind.TAIL})
 _MAX_NESTING: Final = 8  # of what is rendered in what is patched in what is rendered
 
 
-class _Change(NamedTuple):
-    """One change of an lxml tree; applying it answers with the change that undoes it."""
+# One change of an lxml tree: what is changed, of which node, under which key, and to what. A plain tuple: one is
+# made for every field that a message changes.
+_Change: TypeAlias = tuple[str, Any, str, Any]
 
-    what: str
-    node: Any
-    key: str
-    new: Any
-
-    def apply(self) -> _Change:
-        what, node, key, new = self
-        match what:
-            case "text":
-                old, node.text = node.text, new
-            case "tail":
-                old, node.tail = node.tail, new
-            case "attribute":
-                old = node.get(key)
-                if new is None:
-                    del node.attrib[key]
-                else:
-                    node.set(key, new)  # in place: an attribute that is there keeps its position
-            case "append":
-                node.append(new)
-                return _Change("remove", node, "", new)
-            case "remove":
-                node.remove(new)
-                return _Change("append", node, "", new)
-            case _:
-                node.addprevious(new)
-                return _Change("remove", node.getparent(), "", new)
-        return _Change(what, node, key, old)
+# What an element changes in its own node, and which elements below it have changes of their own.
+_Patch: TypeAlias = tuple[list[_Change], list[tuple[Any, Element]]]
 
 
-class _Patch(NamedTuple):
-    """What an element changes in its own node, and which elements below it have changes of their own."""
-
-    changes: list[_Change]
-    below: list[tuple[etree._Element, Element]]
+def _apply(change: _Change) -> _Change:
+    """Make a change; the answer is the change that undoes it."""
+    what, node, key, new = change
+    match what:
+        case "text":
+            old, node.text = node.text, new
+        case "tail":
+            old, node.tail = node.tail, new
+        case "attribute":
+            old = node.get(key)
+            if new is None:
+                del node.attrib[key]
+            else:
+                node.set(key, new)  # in place: an attribute that is there keeps its position
+        case "append":
+            node.append(new)
+            return "remove", node, "", new
+        case "remove":
+            node.remove(new)
+            return "append", node, "", new
+        case _:
+            node.addprevious(new)
+            return "remove", node.getparent(), "", new
+    return what, node, key, old
 
 
 class Writer:
@@ -146,11 +140,11 @@ class Writer:
         undo: list[_Change] = []
         try:
             for change in plan:
-                undo.append(change.apply())  # noqa: PERF401  what was applied before a failure is undone
+                undo.append(_apply(change))  # noqa: PERF401  what was applied before a failure is undone
             text = etree.tostring(node, encoding="unicode", with_tail=False)
         finally:
             for change in reversed(undo):
-                change.apply()
+                _apply(change)
         return self._filled(text) if self._texts else text
 
     def _sourced(self, element: Element, document: Document, scope: Scope) -> str | None:
@@ -182,8 +176,8 @@ class Writer:
             if patch is None:
                 plan += self._instead(child, place, document)
             else:
-                plan += patch.changes
-                pending += patch.below
+                plan += patch[0]
+                pending += patch[1]
         return plan
 
     def _patch(self, held: Element, node: etree._Element, document: Document) -> _Patch | None:
@@ -195,19 +189,19 @@ class Writer:
         if state & VALUED and not (state & EXPANDED and held._value is None and leading(held) is not None):
             if document.cdata or (document.flavour.compact and len(node)):
                 return None
-            changes.append(_Change("text", node, "", self._text(held, held._value) or None))
+            changes.append(("text", node, "", self._text(held, held._value) or None))
         for place, child in changed_children(held):
             if place.__class__ is etree._Element:
                 below.append((place, child))
             elif place.__class__ is tuple and place[1] in _FIELDS and not child.state & REPLACED:
                 if place[1] is Kind.ATTRIBUTE and not _settable(place[2], node, document):
                     return None
-                changes.append(_Change(place[1].value, place[0], place[2], self._text(child, child.value)))
+                changes.append((place[1].value, place[0], place[2], self._text(child, child.value)))
             else:
                 return None
         if held._last is not None and not self._append(held, node, document, changes):
             return None
-        return _Patch(changes, below)
+        return changes, below
 
     def _append(self, held: Element, node: etree._Element, document: Document, changes: list[_Change]) -> bool:
         """Add the changes that append what came after the children of the source; False where no patch can do it."""
@@ -218,19 +212,19 @@ class Writer:
                 name = child.name
                 if child.namespace or not name.isascii() or ":" in name or name == "xmlns" or name in node.attrib:
                     return False
-                if any(change.what == "attribute" and change.key == name for change in changes):
+                if any(what == "attribute" and key == name for what, _, key, _ in changes):
                     return False
                 try:
                     name_of(name)
                 except Unwritable as error:
                     raise unwritable(child, str(error)) from error
-                changes.append(_Change("attribute", node, name, self._text(child, child.value)))
+                changes.append(("attribute", node, name, self._text(child, child.value)))
             elif kind is Kind.NAMESPACE:
                 return False
             else:
                 content.append(child)
         if content:
-            changes.append(_Change("append", node, "", self._placeholder(content, _scope_of(node, document))))
+            changes.append(("append", node, "", self._placeholder(content, _scope_of(node, document))))
         return True
 
     def _text(self, element: Element, value: Value) -> str:
@@ -258,7 +252,7 @@ class Writer:
         self._texts.append(self._rendered([element], _scope_of(node.getparent(), document)))
         number = len(self._texts) - 1
         start, end = (etree.ProcessingInstruction(_TOKEN, f"{word} {number}") for word in ("from", "to"))
-        return _Change("before", node, "", start), _Change("append", node, "", end)
+        return ("before", node, "", start), ("append", node, "", end)
 
     def _filled(self, text: str) -> str:
         return _PLACEHOLDER.sub(lambda found: self._texts[int(found["number"] or found["instead"])], text)

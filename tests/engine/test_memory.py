@@ -76,7 +76,7 @@ def test_memory_does_not_grow(by_id: bool, backed_out: bool, orphan: bool) -> No
     queues = MemoryQueues("IN")
     work = queues.work()
     if orphan:
-        work.put("IN", Descriptor(), b"orphan")
+        work.put("IN", Descriptor(correl_id=named(7)), b"orphan")
     for number in range(1, 1001):
         work.put("IN", Descriptor(msg_id=named(number), correl_id=named(7), priority=4), b"x")
         work.commit()
@@ -127,6 +127,41 @@ def move(queues: MemoryQueues, thread: int) -> None:
                 work.put(target, arrival.descriptor, arrival.body)
             turn += 1
             work.back_out() if turn % 7 == thread % 7 else work.commit()
+
+
+IDS = {
+    "first": (1, 1, 1),
+    "other group": (1, 1, 2),
+    "other correl id": (1, 2, 1),
+    "other message": (2, 1, 1),
+    "nothing alike": (2, 2, 2),
+}
+COMBINATIONS = [
+    ((0, 0, 0), "first"),
+    ((1, 0, 2), "other group"),
+    ((1, 2, 0), "other correl id"),
+    ((0, 1, 2), "other group"),
+    ((0, 2, 1), "other correl id"),
+    ((2, 1, 0), "other message"),
+    ((2, 0, 2), "nothing alike"),
+    ((0, 2, 2), "nothing alike"),
+    ((1, 2, 2), None),
+    ((3, 0, 0), None),
+    ((0, 1, 3), None),
+]
+
+
+@pytest.mark.parametrize(("wanted", "expected"), COMBINATIONS)
+def test_combinations_of_ids(wanted: tuple[int, int, int], expected: str | None) -> None:
+    """The first message that has every id that is asked for is got; no id and an id of zeros ask for none."""
+    for absent in (b"", NO_ID):
+        work = MemoryQueues("IN").work()
+        for name, numbers in IDS.items():
+            ids = [named(number) for number in numbers]
+            work.put("IN", Descriptor(msg_id=ids[0], correl_id=ids[1], group_id=ids[2]), name.encode())
+        work.commit()
+        arrival = work.get("IN", Selection(*(named(number) if number else absent for number in wanted)))
+        assert expected == (None if arrival is None else arrival.body.decode())
 
 
 def test_threads_lose_and_double_nothing() -> None:

@@ -47,7 +47,7 @@ WAYS = [
         "a failure is caught by the node that tries",
         [use("Try"), say("A"), fail(), use("Read")],
         "Enter.out -> Try, Try.try -> A, A.out -> Fail, Try.catch -> Read",
-        "A|A ends|caught 7 of Fail|exceptions [2230, 7]",
+        "A|A ends|caught 7 of Fail|exceptions [2230, 2230, 7]",
     ),
     (
         "an own failure goes to the failure terminal and not further",
@@ -71,7 +71,7 @@ WAYS = [
         "a failure from below that was wrapped is an own one",
         [fail("wraps"), use("Inner: Fail"), use("Read")],
         "Enter.out -> Fail, Fail.out -> Inner, Fail.failure -> Read",
-        "exceptions [2230, 8, 7]",
+        "exceptions [2230, 8, 2230, 7]",
     ),
     (
         "a failure from below does not go to the failure terminal",
@@ -185,7 +185,16 @@ def test_the_place_is_the_innermost() -> None:
     _, outcome = told([fail("placed")], "Enter.out -> Fail")
     assert outcome is not None
     assert outcome.error is not None
-    assert outcome.error.place == Place("X", "Inner", "x.esql", 3)
+    assert outcome.error.place == Place("X", "Inner", "x.esql", 3, type="ComIbmFailNode")
+
+
+def test_the_nodes_that_an_error_passed() -> None:
+    """An error names each node that it left on its way up, once, the outermost first."""
+    _, outcome = told([say("A"), say("B"), fail()], "Enter.out -> A, A.out -> B, B.out -> Fail")
+    assert outcome is not None
+    assert outcome.error is not None
+    assert [place.node for place in outcome.error.passed] == ["Enter", "A", "B", "Fail"]
+    assert outcome.error.passed[1].type == "ComIbmSayNode"
 
 
 @pytest.mark.parametrize("how", ["key", "deep"])

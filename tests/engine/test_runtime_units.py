@@ -109,7 +109,7 @@ def test_bind() -> None:
     )
     work: Any = Story()
     deployed.process(deployed.entrances[0], work)
-    assert asked == [("program", "p", Place("s.F", "M"))]
+    assert asked == [("program", "p", Place("s.F", "M", type="ComIbmMarkedNode"))]
     assert "runs bound" in work.log
 
 

@@ -18,7 +18,7 @@ from engine.tree import Element
 from esql import syntax
 from esql.cast import Clauses, Target, cast
 from esql.contents import integer_or_decimal, read_contents, read_interval, read_number
-from esql.failures import wrong_types
+from esql.failures import ValueFailure, wrong_types
 from esql.functions import Function, function_catalog
 from esql.invocation import Invocation
 from esql.operators import moments
@@ -50,9 +50,10 @@ class Scope:
     roots: dict[str, Element]
     values: dict[str, Any] = field(default_factory=dict)
     here: Invocation = field(default_factory=Invocation)
+    rules: dict[type, Any] = field(default_factory=lambda: EVALUATORS)
 
 
-def sample() -> Scope:
+def sample(rules: dict[type, Any] | None = None) -> Scope:
     """What the examples of docstrings and the tables of cases speak of."""
     environment = Element("Environment")
     order = environment.add("Order")
@@ -66,12 +67,17 @@ def sample() -> Scope:
     body.add("BLOB", b"JK")
     now = datetime.fromisoformat("2003-05-23T09:11:12.123456+00:00").astimezone(moments.UTC)
     here = Invocation(lambda: now, lambda: timedelta(hours=1), codec=ccsid)
-    return Scope({"Environment": environment, "InputRoot": root}, {"found": Moved(True), "lost": Moved(False)}, here)
+    return Scope(
+        {"Environment": environment, "InputRoot": root},
+        {"found": Moved(True), "lost": Moved(False)},
+        here,
+        rules or EVALUATORS,
+    )
 
 
 def evaluate(expression: syntax.Expression, scope: Scope) -> Any:
     """The value of an expression."""
-    return EVALUATORS[type(expression)](expression, scope)
+    return scope.rules[type(expression)](expression, scope)
 
 
 # Literals
@@ -195,6 +201,8 @@ def like(node: syntax.Like, scope: Scope) -> bool | None:
         return None
     if not isinstance(value, str) or not isinstance(pattern, str):
         raise wrong_types("LIKE", type_of(value), type_of(pattern))
+    if len(escape) != 1:
+        raise ValueFailure(2456, "S22019", "ESCAPE takes one character", escape)
     return negated(matches(value, pattern, escape), node.negated)
 
 

@@ -8,10 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 from esql.cast import Target, cast
-from esql.failures import division_by_zero, overflow, wrong_types
+from esql.contents import UnreadableError, read_interval_literal
+from esql.failures import cast_failure, division_by_zero, overflow, wrong_types
 from esql.invocation import Invocation
 from esql.operators import moments
-from esql.values import DECIMAL, Bit, Interval, fits_integer, qualifier, type_of
+from esql.values import DECIMAL, Bit, Interval, fits_integer, type_of
 
 NUMBERS = ("INTEGER", "DECIMAL", "FLOAT")
 TIMES = ("TIME", "GMTTIME")
@@ -53,7 +54,10 @@ def arithmetic(operator: str, left: Any, right: Any) -> Any:
         raise division_by_zero(str(left))
     if isinstance(left, int) and isinstance(right, int):
         return exact_integer(operator, left, right)
-    return getattr(DECIMAL, {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}[operator])(left, right)
+    result = getattr(DECIMAL, {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}[operator])(left, right)
+    if result.is_infinite() and Decimal(left).is_finite() and Decimal(right).is_finite():
+        raise overflow(operator, str(left), str(right), "DECIMAL")
+    return result
 
 
 def exact_integer(operator: str, left: int, right: int) -> int:
@@ -103,9 +107,10 @@ def like_the_other(value: Any, other: Any, here: Invocation) -> Any:
     if not isinstance(value, str):
         return value
     if isinstance(other, Interval):
-        word = value.strip().rpartition("'")[2].split(" TO ")
-        target = Target("INTERVAL", units=qualifier(*(part.strip() for part in word)) if word[0] else other.qualifier)
-        return cast((value,), target, here)
+        try:
+            return read_interval_literal(value)
+        except UnreadableError as error:
+            raise cast_failure(value, "CHARACTER", "INTERVAL", error.why, error.sqlstate) from error
     return cast((value,), Target(type_of(other)), here)
 
 

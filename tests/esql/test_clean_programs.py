@@ -88,6 +88,7 @@ COMPUTE = [
     DELETE FROM Database.STOCK AS S WHERE S.ID = 3;
     DELETE FROM Database.STOCK WHERE STOCK.ID = 3;
     COMMIT; COMMIT Database.dsn; ROLLBACK Database.dsn; ROLLBACK;""",
+    "PASSTHRU('DELETE FROM T WHERE A = ?', InputBody.values[]); IF InputBody.a[] IS NULL THEN RETURN; END IF;",
     """PASSTHRU('DELETE FROM T WHERE A = ?', InputBody.a); PASSTHRU 'x' TO Database.dsn VALUES(1, 'b');
     SET Environment.rows[] = PASSTHRU('SELECT * FROM T' TO Database.dsn); SET Environment.r = PASSTHRU('x');""",
     """DECLARE CONTINUE HANDLER FOR SQLSTATE LIKE 'S22%' ESCAPE '!' SET Environment.code = SQLCODE;
@@ -212,6 +213,9 @@ FILES = [
         DECLARE out REFERENCE TO OutputRoot; DECLARE r ROW;
         CALL fill(InputRoot.XMLNSC.a, out); CALL fill(r, OutputRoot.x); CALL fill(InputRoot, InputRoot.y);
         RETURN TRUE; END; END MODULE;""",
+    """CREATE PROCEDURE mark(IN target REFERENCE, IN space NAMESPACE, IN name NAME)
+        BEGIN SET target.space:{name} = space; SET target.(SOAP.NamespaceDecl)xmlns:a = space; END;
+    CREATE PROCEDURE both_() BEGIN DECLARE ns NAMESPACE 'urn:x'; CALL mark(OutputRoot.XMLNSC, ns, 'b'); END;""",
     """CREATE FUNCTION half(n INTEGER) RETURNS DECIMAL BEGIN
         DECLARE EXIT HANDLER FOR SQLSTATE LIKE 'S22%' BEGIN RETURN 0; END;
         CASE WHEN n = 0 THEN THROW USER EXCEPTION VALUES('none'); ELSE RETURN n / 2.0; END CASE; END;

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from engine.errors import BrokerError
+from engine.parser import parser_catalog
+from engine.tree import Element
+from esql.failures import sqlstate_of
 from esql.functions import function_catalog
+from esql.functions.field import FOLDER, ROOT, as_bitstream
+from esql.invocation import Invocation
 from esql.read import read_expression
 from tests.esql.evaluator import evaluate, sample
 
@@ -30,7 +36,7 @@ def test_example(example: str) -> None:
     with pytest.raises(BrokerError) as raised:
         evaluate(read_expression(failing[1], "example"), sample())
     if failing[2]:
-        assert failing[2] == raised.value.sqlstate
+        assert failing[2] == sqlstate_of(raised.value)
 
 
 # The functions of the manual that are neither syntax (CASE, CAST, SELECT …) nor need a database or the compiler.
@@ -84,3 +90,67 @@ def test_functions_without_parentheses() -> None:
 def test_unknown_function_is_suggested() -> None:
     """A misspelt name is answered with a close one."""
     assert function_catalog.suggest("SUBSTRNG") == "; did you mean SUBSTRING?"
+
+
+def xmlnsc() -> Element:
+    """InputRoot.XMLNSC with `<Order><Id>7</Id><Item>pen</Item></Order>`, built in memory."""
+    top = Element("InputRoot").add("XMLNSC")
+    top.domain = parser_catalog.find("XMLNSC")
+    order = top.add("Order")
+    order.add("Id", 7)
+    order.add("Item", "pen")
+    return top
+
+
+def test_bitstream_of_a_message() -> None:
+    """The top of a message is written as it would go out."""
+    assert b"<Order><Id>7</Id><Item>pen</Item></Order>" == as_bitstream(xmlnsc())
+
+
+def test_bitstream_in_a_ccsid() -> None:
+    """CCSID and ENCODING say which bytes characters become."""
+    written = as_bitstream(xmlnsc(), ccsid=1200, encoding=273)
+    assert "<Order><Id>7</Id><Item>pen</Item></Order>" == written.decode("utf-16-be").removeprefix("\ufeff")
+
+
+def test_bitstream_of_a_folder() -> None:
+    """FolderBitStream writes a folder itself, RootBitStream what is in it."""
+    order = xmlnsc().at("Order")
+    assert order is not None
+    assert b"<Order><Id>7</Id><Item>pen</Item></Order>" == as_bitstream(order, options=FOLDER)
+    inner = xmlnsc()
+    inner.at("Order", "Id").clear()
+    inner.at("Order", "Id").add("Part", "x")
+    assert b"<Part>x</Part>" == as_bitstream(inner.at("Order", "Id"), options=ROOT)
+
+
+def test_bitstream_of_a_folder_leaves_the_tree_alone() -> None:
+    """Writing a folder by itself neither moves nor changes it."""
+    top = xmlnsc()
+    order = top.at("Order")
+    as_bitstream(order, options=FOLDER)
+    assert order is top.at("Order")
+    assert top is order.parent
+
+
+def test_one_moment_for_one_invocation() -> None:
+    """CURRENT_TIMESTAMP stays the same within an invocation, and the clock is read once."""
+    readings = iter([datetime(2000, 1, 1, tzinfo=UTC), datetime(2000, 1, 2, tzinfo=UTC)])
+    here = Invocation(lambda: next(readings), timedelta)
+    now = function_catalog.find("CURRENT_TIMESTAMP")
+    assert now.call(here=here) == now.call(here=here) == datetime(2000, 1, 1)
+
+
+def test_random_sequences_belong_to_routines() -> None:
+    """A seed starts the sequence of its routine, and of no other."""
+    rand, here = function_catalog.find("RAND"), Invocation()
+    first = [rand.call(5, here=here, routine="a"), rand.call(here=here, routine="a")]
+    rand.call(6, here=here, routine="b")
+    assert first == [rand.call(5, here=here, routine="a"), rand.call(here=here, routine="a")]
+
+
+def test_sleep_asks_the_invocation() -> None:
+    """SLEEP waits by what the invocation gives it, in seconds."""
+    waited: list[float] = []
+    function_catalog.find("SLEEP").call(1500, here=Invocation(doze=waited.append))
+    assert [1.5] == waited

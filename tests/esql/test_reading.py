@@ -78,7 +78,7 @@ def test_too_deep_is_a_problem(text):
     """What is nested too deep is one clear problem."""
     with pytest.raises(SyntaxProblems) as caught:
         read_expression(text, "x")
-    assert 1 == len(caught.value.problems)  # noqa: SIM300 - expected first
+    assert 1 == len(caught.value.problems)
     assert "more than 150" in caught.value.problems[0].text
 
 
@@ -94,7 +94,7 @@ def test_too_deep_blocks_are_a_problem(text):
 def test_a_long_chain_is_one_operation(operator):
     """Ten thousand terms joined by one operator are one node."""
     tree = read_expression(f" {operator} ".join(["a"] * 10_000), "x")
-    assert 10_000 == len(tree.operands)  # noqa: SIM300 - expected first
+    assert 10_000 == len(tree.operands)
 
 
 def test_nesting_that_people_write_works():
@@ -110,7 +110,7 @@ def test_many_problems_take_little_time():
     start = time.process_time()
     with pytest.raises(SyntaxProblems) as caught:
         read_statements("SET a = ;\n" * 2000, "x")
-    assert 2000 == len(caught.value.problems)  # noqa: SIM300 - expected first
+    assert 2000 == len(caught.value.problems)
     assert time.process_time() - start < 10
 
 

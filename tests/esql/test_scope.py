@@ -163,6 +163,26 @@ def test_facts_across_files() -> None:
     assert expected == known["quiet"].outputs
 
 
+CIRCLES = [
+    ({"a": "b", "b": "c", "c": ""}, ""),
+    ({"a": "a"}, "a"),
+    ({"a": "b", "b": "a"}, "ab"),
+    ({"a": "b", "b": "cd", "c": "b", "d": "e", "e": "f", "f": "e"}, "bcef"),
+    ({"a": "bc", "b": "d", "c": "d", "d": ""}, ""),
+    ({"d": "c", "c": "b", "b": "d", "a": "b"}, "bcd"),
+    ({"a": "bb", "b": "ca", "c": "c"}, "abc"),
+]
+
+
+@pytest.mark.parametrize(("calls", "expected"), CIRCLES)
+def test_recursion(calls: dict[str, str], expected: str) -> None:
+    """A routine is recursive when it stands on a circle of calls, not when it only leads to one."""
+    bodies = {name: " ".join(f"CALL {other}();" for other in called) for name, called in calls.items()}
+    text = " ".join(f"CREATE PROCEDURE {name}() BEGIN {body} END;" for name, body in bodies.items())
+    facts = routine_facts([resolve(read_file(text, "file"))])
+    assert set(expected) == {fact.routine.node.name for fact in facts.values() if fact.is_recursive}
+
+
 def test_propagation_of_a_property() -> None:
     """The statements of a node's property propagate when a routine does that they call."""
     for call, expected in (("CALL p();", True), ("CALL q();", False), ("PROPAGATE;", True)):

@@ -129,4 +129,4 @@ def test_an_attribute_may_be_called_by_a_word(word):
 def test_behind_a_type_an_operator_is_an_operator():
     """A typed step without a name ends before AND."""
     tree = read_expression("a.(XML.XmlDecl) AND (b)", "words")
-    assert "AND" == tree.operator  # noqa: SIM300 - expected first
+    assert "AND" == tree.operator

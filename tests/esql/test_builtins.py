@@ -1,0 +1,44 @@
+"""What is known of functions by name: how many arguments they take, and the examples of the checking modules."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+
+import pytest
+
+from esql import builtins
+
+MODULES = ("esql.builtins", "esql.check", "esql.check.casts", "esql.check.finding", "esql.scope", "esql.scope.library")
+COUNTS = [
+    ("LENGTH", {1}),
+    ("left", {2}),
+    ("REPLACE", {2, 3}),
+    ("RAND", {0, 1}),
+    ("COALESCE", {2, 3, 4}),
+    ("BITOR", {2, 3, 4}),
+    ("UUIDASCHAR", {0, 1}),
+    ("NULLIF", {2}),
+]
+
+
+@pytest.mark.parametrize(("name", "expected"), COUNTS)
+def test_counts(name: str, expected: set[int]) -> None:
+    """A function takes so many arguments, and no others."""
+    function = builtins.find(name)
+    assert function is not None
+    assert expected == {count for count in range(5) if function.accepts(count)}
+
+
+def test_unknown() -> None:
+    """What is no function is not found, nor what has a form of its own."""
+    assert builtins.find("SUBSTRNG") is None
+    assert builtins.find("CAST") is None
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples(name: str) -> None:
+    """The examples in docstrings show what comes out."""
+    tried = doctest.testmod(importlib.import_module(name))
+    assert tried.attempted > 0
+    assert tried.failed == 0
