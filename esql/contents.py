@@ -15,9 +15,9 @@ from esql.values import DECIMAL, MICROSECONDS, SECOND, Bit, Interval, Qualifier,
 _INTEGER: Final = re.compile(r"([+-]?)\s*(?:0[xX]([0-9a-fA-F]+)|([0-9]+))", re.ASCII)
 _DECIMAL: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,12})?", re.ASCII)
 _SPECIAL: Final = {"INF": "Infinity", "INFINITY": "Infinity", "NAN": "NaN"}
-_DATE: Final = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})", re.ASCII)
-_TIME: Final = re.compile(r"(\d{1,2}):(\d{2}):(\d{2})(?:\.(\d+))?(Z|[+-]\d{2}:?\d{2})?", re.ASCII)
-_SEPARATED: Final = re.compile(r"(\S+?)(?:\s+|T)(\d{1,2}:.*)", re.ASCII | re.DOTALL)
+_DATE: Final = re.compile(r"(\d{4})-(\d{2})-(\d{2})", re.ASCII)
+_TIME: Final = re.compile(r"(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?(Z|[+-]\d{2}:?\d{2})?", re.ASCII)
+_SEPARATED: Final = re.compile(r"(\S+?)(?:\s+|T)(\d+:.*)", re.ASCII | re.DOTALL)
 _SHAPES: Final = {"YEAR": "", "MONTH": "-", "DAY": "", "HOUR": r"\s+", "MINUTE": ":", "SECOND": ":"}
 _LIMITS: Final = {"MONTH": 12, "HOUR": 24, "MINUTE": 60, "SECOND": 60}
 
@@ -163,7 +163,7 @@ def read_time(text: str) -> time:
     if match is None:
         raise UnreadableError("a TIME is written as hh:mm:ss or hh:mm:ss.ffffff", FORMAT_OF_DATETIME)
     hour, minute, second, fraction, offset = match.groups()
-    micros = int((fraction or "").ljust(6, "0")[:6])
+    micros = int((fraction or "").ljust(6, "0"))
     try:
         return time(int(hour), int(minute), int(second), micros, tzinfo=_zone(offset))
     except ValueError as error:

@@ -185,8 +185,7 @@ def is_in(node: syntax.In, scope: Scope) -> bool | None:
     value = evaluate(node.operand, scope)
     found: bool | None = False
     for choice in node.choices:
-        several = elements(choice, scope) if is_list(choice) else None
-        for one in [evaluate(choice, scope)] if several is None else [element.value for element in several]:
+        for one in values_of(choice, scope):
             place = order(value, one, scope.here)
             if place == 0:
                 return negated(True, node.negated)
@@ -256,8 +255,7 @@ def argument_value(found: Function, place: int, argument: syntax.Expression | No
     if takes == "field":
         return element_of(argument, scope)
     if takes == "list":
-        items = elements(argument, scope)
-        return items if found.name != "THE" else [item.value for item in items]
+        return values_of(argument, scope) if found.name == "THE" else members(argument, scope)
     if takes == "reference":
         return scope.values[argument.root]
     return None if argument is None else evaluate(argument, scope)
@@ -311,6 +309,19 @@ def path(node: syntax.Path, scope: Scope) -> Any:
 def is_list(node: syntax.Expression) -> bool:
     last = node.steps[-1] if isinstance(node, syntax.Path) and node.steps else None
     return last is not None and isinstance(last.index, syntax.IndexAll)
+
+
+def members(node: Any, scope: Scope) -> list[Any]:
+    """The elements of a list of fields, or the values of any other list."""
+    return elements(node, scope) if isinstance(node, syntax.Path) else evaluate(node, scope)
+
+
+def values_of(node: Any, scope: Scope) -> list[Any]:
+    """The values of a list, or the one value of anything else."""
+    if is_list(node):
+        return [element.value for element in elements(node, scope)]
+    found = evaluate(node, scope)
+    return found if isinstance(found, list) else [found]
 
 
 def elements(node: Any, scope: Scope) -> list[Element]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from esql import operators, syntax
-from tests.esql.evaluator import EVALUATORS, Scope, elements, evaluate, is_list, units
+from tests.esql.evaluator import Scope, evaluate, units, values_of
+from tests.esql.lists import ORACLE
 
 ARITHMETIC = {"+": operators.add, "-": operators.subtract, "*": operators.multiply, "/": operators.divide}
 COMPARISON = {
@@ -50,9 +51,7 @@ def between(node: syntax.Between, scope: Scope) -> bool | None:
 
 
 def is_in(node: syntax.In, scope: Scope) -> bool | None:
-    choices: list[Any] = []
-    for choice in node.choices:
-        choices += [item.value for item in elements(choice, scope)] if is_list(choice) else [evaluate(choice, scope)]
+    choices = [value for choice in node.choices for value in values_of(choice, scope)]
     return negated(operators.is_in(evaluate(node.operand, scope), choices, scope.here.zone), node.negated)
 
 
@@ -84,7 +83,7 @@ def case(node: syntax.Case, scope: Scope) -> Any:
 
 
 PRODUCT: dict[type, Any] = {
-    **EVALUATORS,
+    **ORACLE,
     syntax.Unary: unary,
     syntax.Operation: operation,
     syntax.Comparison: comparison,

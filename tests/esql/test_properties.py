@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from datetime import timedelta
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -21,7 +22,9 @@ from esql.read import read_expression
 from esql.values import type_of
 from tests.esql import oracle, strategies
 from tests.esql.evaluator import evaluate, sample
-from tests.esql.product import ARITHMETIC, COMPARISON
+from tests.esql.expressions import expressions
+from tests.esql.lists import ORACLE
+from tests.esql.product import ARITHMETIC, COMPARISON, PRODUCT
 
 HERE = Invocation(displace=lambda: timedelta(hours=1))
 SCOPE = sample()
@@ -203,3 +206,34 @@ def test_any_number_format_is_refused_or_works(text: str, pattern: str, number: 
     for value, target in ((text, "DECIMAL"), (number, "CHARACTER")):
         found = outcome(cast, (value,), Target(target), HERE, Clauses(format=pattern))
         assert found[0] == target or found.startswith("S22")
+
+
+@given(strategies.decimals, strategies.decimals)
+def test_decimal_sums_and_products_are_exact(left: Decimal, right: Decimal) -> None:
+    """A sum, difference or product that has at most 34 digits is exact, with the scale that the manual gives it."""
+    scales = [-int(side.as_tuple().exponent) for side in (left, right)]
+    if max(abs(scale) for scale in scales) > 40:
+        return
+    cases = (
+        (operators.add, Fraction(left) + Fraction(right), max(scales)),
+        (operators.subtract, Fraction(left) - Fraction(right), max(scales)),
+        (operators.multiply, Fraction(left) * Fraction(right), sum(scales)),
+    )
+    for operate, exact, scale in cases:
+        if abs(exact * 10**scale if scale >= 0 else exact / 10**-scale) < 10**34:
+            assert (exact, -scale) == (Fraction(found := operate(left, right)), found.as_tuple().exponent)
+
+
+@given(strategies.decimals, strategies.decimals.filter(bool))
+def test_decimal_quotients_are_the_nearest(left: Decimal, right: Decimal) -> None:
+    """A quotient is off by at most half of its 34th digit."""
+    found = operators.divide(left, right)
+    if found and max(abs(side.adjusted()) for side in (left, right)) < 1000:
+        error = abs(Fraction(found) - Fraction(left) / Fraction(right))
+        assert error <= Fraction(5) * Fraction(10) ** (found.adjusted() - 34)
+
+
+@given(expressions)
+def test_expressions_have_the_oracle_s_value(expression: Any) -> None:
+    """Whole expressions have the value, or the error, that the plain rules give."""
+    assert outcome(evaluate, expression, sample(ORACLE)) == outcome(evaluate, expression, sample(PRODUCT))
