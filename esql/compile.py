@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from types import CodeType
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from esql.activation import Shared
 from esql.check import problems_of
 from esql.emit import Deployment, Emitted
 from esql.emit.library import library
+from esql.emit.reentry import Given
 from esql.problems import Problem, SyntaxProblems
 from esql.program import Compiled, Entrance
 from esql.read import read_expression, read_file, read_statements
@@ -47,6 +49,30 @@ def compile_expression(data: bytes | str, name: str = "expression") -> Compiled:
     result = read_expression(data, name)
     program = syntax.Program((syntax.Return(result, position=result.position),), position=result.position)
     return _compiled([File(name, program, decode(data, name).text)], ANY_KIND)
+
+
+@lru_cache(maxsize=256)
+def compile_given(text: str, kind: str, given: tuple[Given, ...], is_expression: bool) -> Callable[..., Any]:
+    """Compile a text of EVAL; the function takes the invocation, the depth, and what is given of each variable."""
+    declared = tuple(syntax.Declare((one.name,), one.type) for one in given)
+    if is_expression:
+        result = read_expression(text, "EVAL")
+        statements: tuple[syntax.Statement, ...] = (syntax.Return(result, position=result.position),)
+    else:
+        statements = read_statements(text, "EVAL").statements
+    file = File("EVAL", syntax.Program((*declared, *statements)), text)
+    known = Library((file,))
+    found = resolve(file.program, kind or None, known)
+    _refuse([problem for problem in problems_of(found, known) if problem.position.line])
+    deployment = Deployment(routine_facts([found]))
+    emitted = deployment.emit_text(found, declared, is_expression=is_expression)
+    _refuse(emitted.problems)
+    if emitted.entrances[0].yields:
+        _refuse([_at_start(file, "a text of EVAL cannot PROPAGATE: write the statement where EVAL stands")])
+    namespace: dict[str, Any] = {**library(), **deployment.constants.values}
+    exec(_code(emitted, file), namespace)  # noqa: S102 - see the architecture test
+    run: Callable[..., Any] = namespace[emitted.entrances[0].slot]
+    return run
 
 
 def problems_in(sources: Sequence[tuple[str, bytes | str]]) -> tuple[Problem, ...]:
@@ -139,4 +165,4 @@ def _entered(emitted: list[Emitted], files: list[File], namespace: dict[str, Any
     }
     names = {file.name: tuple(_LINE_END.split(file.text)) for file in files}
     trees = tuple(one.tree for one in emitted)
-    return Compiled(entrances, namespace, names, places, trees, Shared(places))
+    return Compiled(entrances, namespace, names, places, trees, Shared(places), compile_given)

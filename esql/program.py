@@ -40,6 +40,7 @@ class Compiled:
     places: int
     trees: tuple[ast.Module, ...] = ()
     shared: Shared = field(default_factory=Shared)
+    reenter: Callable[..., Any] | None = None
 
     @property
     def text(self) -> str:
@@ -63,7 +64,7 @@ class Compiled:
 
     def activation(self, message: Message, around: Surroundings | None = None) -> Activation:
         """What an invocation of a node starts with."""
-        return Activation(message, Surroundings() if around is None else around, self.shared, self.places)
+        return Activation(message, Surroundings() if around is None else around, self.shared, self.places, self.reenter)
 
     def evaluate(self, message: Message, around: Surroundings | None = None, module: str = "") -> Evaluation:
         """Run a module, or the text of a node, for a message: yield terminals and what goes out of them."""

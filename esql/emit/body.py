@@ -70,6 +70,7 @@ class Body:
     names: list[int] = field(default_factory=lambda: [0])
     handled: list[str] = field(default_factory=list)
     memory: Any = None
+    never_null: frozenset[Variable] = frozenset()
 
     # what is emitted
 
@@ -231,6 +232,7 @@ class Body:
             outer=self,
             names=self.names,
             memory=self.tables.plan(self, ()),
+            never_null=self.never_null,
         )
 
     def define(self, inner: Body, node: syntax.Node) -> ast.expr:
