@@ -92,16 +92,23 @@ def problems_in(sources: Sequence[tuple[str, bytes | str]]) -> tuple[Problem, ..
     return tuple(found)
 
 
-def _file(name: str, data: bytes | str) -> File:
-    """A file; what is no file of modules may be the statements of a Compute node."""
-    text = decode(data, name).text
+def read_program(data: bytes | str, name: str) -> syntax.Program:
+    """Read a file; what is no file of modules may be the statements of a node.
+
+    >>> len(read_program("SET Environment.x = 1;", "a.esql").statements)
+    1
+    """
     try:
-        return File(name, read_file(data, name), text)
+        return read_file(data, name)
     except SyntaxProblems as problems:
         try:
-            return File(name, read_statements(data, name), text)
+            return read_statements(data, name)
         except SyntaxProblems:
             raise problems from None
+
+
+def _file(name: str, data: bytes | str) -> File:
+    return File(name, read_program(data, name), decode(data, name).text)
 
 
 def _kind(program: syntax.Program) -> str | None:

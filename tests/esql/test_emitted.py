@@ -239,6 +239,16 @@ def test_chains_of_variables() -> None:
     assert list(outcomes(compiled, message_of(None, ""))) == ["terminal:true"]
 
 
+def test_many_branches() -> None:
+    """Of a thousand ELSEIFs the right one is taken, and ELSE where none is."""
+    branches = "".join(f"ELSEIF i = {number} THEN SET j = {number}; " for number in range(1, 1000))
+    text = "DECLARE i INTEGER {}; DECLARE j INTEGER 0; IF i = 0 THEN SET j = 7; {}ELSE SET j = -1; END IF;"
+    text += " RETURN j = {};"
+    for i, j in ((0, 7), (1, 1), (50, 50), (51, 51), (999, 999), (5000, -1)):
+        compiled = compile_text(text.format(i, branches, j), "FILTER")
+        assert list(outcomes(compiled, message_of(None, ""))) == ["terminal:true"]
+
+
 @pytest.mark.parametrize("depth", [10, 30, 140])
 def test_deep_blocks(depth: int) -> None:
     """Loops inside loops compile, or are one clear problem, however deep they are."""
