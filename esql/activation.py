@@ -16,6 +16,7 @@ from esql.failures import ValueFailure, wrong_argument
 from esql.functions.field import BIT_STREAM_OPTIONS
 from esql.invocation import Codec, Invocation, Zone, local_zone, system_clock
 from esql.literals import shown, to_text
+from esql.problems import SyntaxProblems
 from esql.support import LimitExceeded, SqlState
 from esql.trees import Nodes
 from esql.values import Value, type_of
@@ -24,6 +25,7 @@ TOO_MANY_TURNS: Final = 2571
 TOO_DEEP: Final = 2572
 TOO_LONG: Final = 2573
 NO_DATABASE: Final = 2393
+NO_EVAL: Final = 2902
 NO_EXTERNAL: Final = 2907
 THROWN: Final = 2951
 _TERMINAL: Final = 4009
@@ -102,16 +104,25 @@ class Activation(Invocation):
         "output_root",
         "own_local_environment",
         "quantum",
+        "reenter",
         "shared",
         "shared_storage",
         "sql",
         "variables",
     )
 
-    def __init__(self, message: Message, around: Surroundings, shared: Shared, places: int = 0) -> None:
+    def __init__(
+        self,
+        message: Message,
+        around: Surroundings,
+        shared: Shared,
+        places: int = 0,
+        reenter: Callable[..., Any] | None = None,
+    ) -> None:
         super().__init__(around.clock, around.displace, codec=around.codec)
         limits = around.limits
         self.around = around
+        self.reenter = reenter
         self.message = message
         self.input_root = message.root
         self.input_local_environment = message.local_environment
@@ -226,9 +237,21 @@ class Activation(Invocation):
             text += f" ({self.sql.sqlerrortext})"
         self.around.log(bool(trace), text)
 
-    def evaluate_text(self, text: Value) -> Value:
-        """EVAL."""
-        raise BrokerError(2901, f"EVAL is not there yet: {shown(text)} was not run")
+    def evaluate_text(
+        self, text: Value, kind: str, given: tuple[Any, ...], contents: tuple[Value, ...], is_expression: object
+    ) -> Any:
+        """EVAL: the value of an expression, or what the variables hold behind the statements."""
+        if type(text) is not str:
+            raise wrong_argument("EVAL", "text", "CHARACTER", shown(text))
+        if self.reenter is None:
+            raise BrokerError(NO_EVAL, "EVAL needs a program that was compiled from text")
+        try:
+            run = self.reenter(text, kind, given, bool(is_expression))
+        except SyntaxProblems as problems:
+            first = problems.problems[0]
+            where = f"EVAL:{first.position.line}:{first.position.column}"
+            raise BrokerError(NO_EVAL, f"{where}: {first.text}", text) from problems
+        return run(self, 1, *contents)
 
     # what goes out
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from types import CodeType
 from typing import Any, Final
 
@@ -13,6 +14,7 @@ from esql.activation import Shared
 from esql.check import problems_of
 from esql.emit import Deployment, Emitted
 from esql.emit.library import library
+from esql.emit.reentry import Given
 from esql.problems import Problem, SyntaxProblems
 from esql.program import Compiled, Entrance
 from esql.read import read_expression, read_file, read_statements
@@ -49,6 +51,30 @@ def compile_expression(data: bytes | str, name: str = "expression") -> Compiled:
     return _compiled([File(name, program, decode(data, name).text)], ANY_KIND)
 
 
+@lru_cache(maxsize=256)
+def compile_given(text: str, kind: str, given: tuple[Given, ...], is_expression: bool) -> Callable[..., Any]:
+    """Compile a text of EVAL; the function takes the invocation, the depth, and what is given of each variable."""
+    declared = tuple(syntax.Declare((one.name,), one.type) for one in given)
+    if is_expression:
+        result = read_expression(text, "EVAL")
+        statements: tuple[syntax.Statement, ...] = (syntax.Return(result, position=result.position),)
+    else:
+        statements = read_statements(text, "EVAL").statements
+    file = File("EVAL", syntax.Program((*declared, *statements)), text)
+    known = Library((file,))
+    found = resolve(file.program, kind or None, known)
+    _refuse([problem for problem in problems_of(found, known) if problem.position.line])
+    deployment = Deployment(routine_facts([found]))
+    emitted = deployment.emit_text(found, declared, is_expression=is_expression)
+    _refuse(emitted.problems)
+    if emitted.entrances[0].yields:
+        _refuse([_at_start(file, "a text of EVAL cannot PROPAGATE: write the statement where EVAL stands")])
+    namespace: dict[str, Any] = {**library(), **deployment.constants.values}
+    exec(_code(emitted, file), namespace)  # noqa: S102 - see the architecture test
+    run: Callable[..., Any] = namespace[emitted.entrances[0].slot]
+    return run
+
+
 def problems_in(sources: Sequence[tuple[str, bytes | str]]) -> tuple[Problem, ...]:
     """Everything that can be said to be wrong with files before they run; names only where all can be read."""
     files: list[File] = []
@@ -66,16 +92,23 @@ def problems_in(sources: Sequence[tuple[str, bytes | str]]) -> tuple[Problem, ..
     return tuple(found)
 
 
-def _file(name: str, data: bytes | str) -> File:
-    """A file; what is no file of modules may be the statements of a Compute node."""
-    text = decode(data, name).text
+def read_program(data: bytes | str, name: str) -> syntax.Program:
+    """Read a file; what is no file of modules may be the statements of a node.
+
+    >>> len(read_program("SET Environment.x = 1;", "a.esql").statements)
+    1
+    """
     try:
-        return File(name, read_file(data, name), text)
+        return read_file(data, name)
     except SyntaxProblems as problems:
         try:
-            return File(name, read_statements(data, name), text)
+            return read_statements(data, name)
         except SyntaxProblems:
             raise problems from None
+
+
+def _file(name: str, data: bytes | str) -> File:
+    return File(name, read_program(data, name), decode(data, name).text)
 
 
 def _kind(program: syntax.Program) -> str | None:
@@ -137,6 +170,6 @@ def _entered(emitted: list[Emitted], files: list[File], namespace: dict[str, Any
         for one in emitted
         for found in one.entrances
     }
-    names = frozenset(file.name for file in files)
+    names = {file.name: tuple(_LINE_END.split(file.text)) for file in files}
     trees = tuple(one.tree for one in emitted)
-    return Compiled(entrances, namespace, names, places, trees, Shared(places))
+    return Compiled(entrances, namespace, names, places, trees, Shared(places), compile_given)

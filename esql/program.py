@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
@@ -36,10 +36,11 @@ class Compiled:
 
     entrances: Mapping[str, Entrance]
     namespace: Mapping[str, Any]
-    files: frozenset[str]
+    files: Mapping[str, Sequence[str]]
     places: int
     trees: tuple[ast.Module, ...] = ()
     shared: Shared = field(default_factory=Shared)
+    reenter: Callable[..., Any] | None = None
 
     @property
     def text(self) -> str:
@@ -63,7 +64,7 @@ class Compiled:
 
     def activation(self, message: Message, around: Surroundings | None = None) -> Activation:
         """What an invocation of a node starts with."""
-        return Activation(message, Surroundings() if around is None else around, self.shared, self.places)
+        return Activation(message, Surroundings() if around is None else around, self.shared, self.places, self.reenter)
 
     def evaluate(self, message: Message, around: Surroundings | None = None, module: str = "") -> Evaluation:
         """Run a module, or the text of a node, for a message: yield terminals and what goes out of them."""
@@ -99,6 +100,13 @@ class Compiled:
         for title in entrance.starts:
             self.namespace[title](here, 1)
 
+    def _column(self, file: str, line: int, offset: int | None) -> int:
+        """A column in characters, from an offset in bytes."""
+        lines = self.files[file]
+        if offset is None or not 0 < line <= len(lines):
+            return 0
+        return len(lines[line - 1].encode("utf-8", "surrogatepass")[:offset].decode("utf-8", "replace")) + 1
+
     def placed(self, error: BrokerError) -> BrokerError:
         """An error with the line of ESQL where it was raised, if that is not known yet."""
         at, traceback = None, error.__traceback__
@@ -110,5 +118,5 @@ class Compiled:
             return error
         code = at.tb_frame.f_code
         positions = list(code.co_positions())[at.tb_lasti // 2]
-        column = 0 if positions[2] is None else positions[2] + 1
+        column = self._column(code.co_filename, at.tb_lineno or 0, positions[2])
         return error.at(Place(file=code.co_filename, line=at.tb_lineno or 0, column=column))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from engine.dump import dump
@@ -10,6 +11,7 @@ from esql.compile import compile_expression, compile_text
 from esql.problems import SyntaxProblems
 from esql.program import Compiled
 from esql.trial import message_of, told, told_value
+from esql.words import STATEMENTS
 
 
 class Session:
@@ -30,6 +32,8 @@ class Session:
             self._pending = []
             tree = self._here.output_root if entry.strip().upper() == "OUTPUTROOT" else self._here.environment
             yield dump(tree)
+            return
+        if _goes_on(entry):
             return
         compiled = self._compiled(entry)
         if compiled is None:
@@ -62,3 +66,9 @@ class Session:
                 yield told_value(stop.value)
         except BrokerError as error:
             yield told(compiled.placed(error))
+
+
+def _goes_on(entry: str) -> bool:
+    """Whether an entry is a statement without its end."""
+    first = re.match(r"\s*([A-Za-z]+)", entry)
+    return first is not None and first[1].upper() in STATEMENTS - {"EVAL"} and not entry.rstrip().endswith(";")

@@ -103,13 +103,13 @@ def format_(
     as_check: Annotated[bool, typer.Option("--check", help="Exit with 1 if a file would change.")] = False,
 ) -> None:
     """Write programs in the one form that all may agree on."""
+    from esql.compile import read_program
     from esql.format import format_program
-    from esql.read import read_file
     from esql.read.source import decode
 
     changed = []
     for name, data in _sources(files):
-        text = _or_problems(lambda data=data, name=name: format_program(read_file(data, name)))  # type: ignore[misc]
+        text = _or_problems(lambda data=data, name=name: format_program(read_program(data, name)))  # type: ignore[misc]
         if text != decode(data, name).text:
             changed.append(name)
         if as_check:

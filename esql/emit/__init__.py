@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from esql import syntax
 from esql.emit import (
     assignments,
     calls,
@@ -17,6 +18,7 @@ from esql.emit import (
     handlers,
     literals,
     loops,
+    memory,
     operations,
     paths,
     selects,
@@ -54,6 +56,8 @@ TABLES: Final = Tables(
             **effects.STATEMENTS,
         }
     ),
+    plan=memory.plan,
+    forgotten=memory.forgotten,
 )
 
 
@@ -73,6 +77,14 @@ class Deployment:
 
     def emit(self, resolution: Resolution, file: str, lines: tuple[str, ...]) -> Emitted:
         """Emit one program."""
+        return self._emitter(resolution, file, lines).program(resolution.program)
+
+    def emit_text(self, resolution: Resolution, given: Sequence[syntax.Declare], *, is_expression: bool) -> Emitted:
+        """Emit a text of EVAL, with the declarations of the variables that it is given."""
+        emitter = self._emitter(resolution, "EVAL", ())
+        return emitter.text_with(resolution.program, given, is_expression=is_expression)
+
+    def _emitter(self, resolution: Resolution, file: str, lines: tuple[str, ...]) -> Emitter:
         unit = Unit(resolution, file, lines, self.constants, self.routines, self.places)
         self._count += 1
-        return Emitter(unit, TABLES, self._facts, f"p{self._count}_").program(resolution.program)
+        return Emitter(unit, TABLES, self._facts, f"p{self._count}_")

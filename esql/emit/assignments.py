@@ -190,6 +190,9 @@ def _initialize_scalar(body: Body, node: syntax.Declare, variable: Variable) -> 
 def _initialize_reference(body: Body, node: syntax.Declare, variable: Variable) -> None:
     if node.initial is None or not isinstance(node.initial, syntax.Path):
         raise EmitError(node, f"{variable.name} needs a field to start at: DECLARE {variable.name} REFERENCE TO …")
+    if body.guards and not root_of(body, node.initial)[1]:
+        # where the look-up fails, a handler goes on with a reference that points somewhere
+        body.emit(body.store(variable, root_of(body, node.initial)[0]), body.store(variable, constant(False), "moved"))
     code, nullable = found(body, node.initial)
     if not nullable:
         body.emit(body.store(variable, code), body.store(variable, constant(True), "moved"))

@@ -30,6 +30,8 @@ class Tables:
     conditions: Conditions
     lists: Expressions
     statements: Statements
+    plan: Callable[[Body, Any], Any]
+    forgotten: Callable[[Body, Any, Any], list[str]]
 
 
 @dataclass(slots=True)
@@ -45,6 +47,7 @@ class Level:
 # Puts what a statement has become into a try, with the CONTINUE handlers of the block around it.
 Guard: TypeAlias = Callable[[list[ast.stmt]], list[ast.stmt]]
 
+_ENDS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _UNGUARDED = (syntax.Compound, syntax.DeclareHandler, syntax.Empty)
 
 
@@ -66,6 +69,8 @@ class Body:
     outer: Body | None = None
     names: list[int] = field(default_factory=lambda: [0])
     handled: list[str] = field(default_factory=list)
+    memory: Any = None
+    never_null: frozenset[Variable] = frozenset()
 
     # what is emitted
 
@@ -109,6 +114,7 @@ class Body:
         if not self.guards:
             before = len(self.statements)
             emit(self, node)
+            self._forget(node)
             self._place(self.statements[before:], node)
             return
         with self.block() as inner:
@@ -120,6 +126,16 @@ class Body:
         wrapped = self.guards[-1](inner) if inner else []
         self._place(wrapped, node)
         self.statements.extend(wrapped)
+
+    def _forget(self, node: syntax.Node) -> None:
+        """Let go of the remembered places that a statement may have moved."""
+        slots = self.forgotten(node)
+        if slots and not isinstance(self.statements[-1] if self.statements else None, _ENDS):
+            self.emit(ast.Assign([ast.Name(slot, STORE) for slot in slots], ast.Constant(None)))
+
+    def forgotten(self, node: syntax.Node) -> list[str]:
+        """The remembered places that a statement may have moved."""
+        return self.tables.forgotten(self, self.memory, node)
 
     def each(self, nodes: Sequence[syntax.Node]) -> list[ast.stmt]:
         """The statements of a block of their own."""
@@ -215,6 +231,8 @@ class Body:
             slots=self.slots,
             outer=self,
             names=self.names,
+            memory=self.tables.plan(self, ()),
+            never_null=self.never_null,
         )
 
     def define(self, inner: Body, node: syntax.Node) -> ast.expr:

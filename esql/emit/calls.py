@@ -69,7 +69,7 @@ def _external(body: Body, routine: DeclaredRoutine, arguments: Sequence[ast.expr
 
 
 def _argument(body: Body, node: syntax.Node, parameter: syntax.Parameter) -> ast.expr:
-    if parameter.direction == "OUT" and parameter.type.name != "ROW":
+    if parameter.direction == "OUT" and parameter.type.name not in {"ROW", "REFERENCE"}:
         return constant(None)
     if parameter.type.name == "REFERENCE":
         return reference_to(body, node)

@@ -65,7 +65,9 @@ def cast(body: Body, node: syntax.Cast) -> Value:
         made.append(call("clauses", *parts))
     if node.default is not None:
         nothing = ast.arguments([], [], None, [], [], None, [])
+        body.memory.paused += 1
         made.append(ast.Lambda(nothing, body.expression(node.default).code))
+        body.memory.paused -= 1
     return Value(call("cast", *made), target.name)
 
 

@@ -9,13 +9,15 @@ from types import MappingProxyType
 from typing import Final
 
 from esql.emit.body import Body
-from esql.emit.code import both, call, choose, constant, every, is_some, name, walrus
+from esql.emit.code import both, call, choose, compare, constant, every, is_some, name, walrus
 from esql.emit.value import INTEGER, Value
 from esql.values import INTEGER_HIGH, INTEGER_LOW
 
 _OPERATORS: Final[Mapping[str, tuple[ast.operator, str]]] = MappingProxyType(
     {"+": (ast.Add(), "add"), "-": (ast.Sub(), "subtract"), "*": (ast.Mult(), "multiply")}
 )
+
+_SMALL: Final = 2**30 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ def formula_of(body: Body, operator: str, left: Value, right: Value) -> Value | 
         return None
     one, other = _part(left), _part(right)
     size = 1 + sum(part.size if isinstance(part, Formula) else 0 for part in (one, other))
-    if size > 40:  # what has been gathered so far becomes an operand
+    if size > 12:  # what has been gathered so far becomes an operand
         one, other, size = left, right, 1
     whole = Formula(operator, one, other, size)
     nullable = left.nullable or right.nullable
@@ -46,17 +48,21 @@ def _part(value: Value) -> Formula | Value:
 
 
 def _written(body: Body, formula: Formula) -> ast.expr:
-    """Fast where all operands are there and all results are INTEGERs; the operators themselves see to the rest."""
+    """Fastest where all operands are there and all results are small; the operators themselves see to all else."""
     first: list[ast.expr] = []
     tests: dict[str, ast.expr] = {}
     ready = _bind(body, formula, first, tests)
-    checks: list[ast.expr] = []
-    result = _steps(body, ready, checks)
+    names: list[str] = []
+    whole = _nested(body, ready, names)
+    small = _are_small(whole, names)
     bound = first[0] if first else None
     for test in first[1:]:
         bound = both(bound, test) if bound is not None else test
-    conditions = [*([] if bound is None else [bound]), *tests.values(), *checks]
-    return choose(every(conditions), result, _slow(ready))
+    again = [is_some(name(test.left.target.id)) for test in first]  # type: ignore[attr-defined]  # of a walrus
+    fits: list[ast.expr] = []
+    fitting = _steps(body, ready, fits)
+    otherwise = choose(every([*again, *tests.values(), *fits]), fitting, _slow(ready))
+    return choose(every([*([] if bound is None else [bound]), *tests.values(), *small]), name(names[-1]), otherwise)
 
 
 def _bind(body: Body, part: Formula | Value, first: list[ast.expr], tests: dict[str, ast.expr]) -> Formula | ast.expr:
@@ -75,16 +81,37 @@ def _bind(body: Body, part: Formula | Value, first: list[ast.expr], tests: dict[
     return name(held)
 
 
+def _nested(body: Body, part: Formula | ast.expr, names: list[str]) -> ast.expr:
+    """The formula as one expression that keeps each result under a name."""
+    if not isinstance(part, Formula):
+        return part
+    left, right = _nested(body, part.left, names), _nested(body, part.right, names)  # type: ignore[arg-type]
+    names.append(body.fresh())
+    return walrus(names[-1], ast.BinOp(left, _OPERATORS[part.operator][0], right))
+
+
+def _are_small(whole: ast.expr, names: list[str]) -> list[ast.expr]:
+    """Python compares what fits one of its digits much faster, and two comparisons faster than a chain of them."""
+    results = [whole, *(name(held) for held in names[:-1])]
+    lasts = [names[-1], *names[:-1]]
+    return [
+        test
+        for result, held in zip(results, lasts, strict=True)
+        for test in (
+            compare(result, ast.Lt(), constant(_SMALL)),
+            compare(name(held), ast.Gt(), constant(-_SMALL)),
+        )
+    ]
+
+
 def _steps(body: Body, part: Formula | ast.expr, checks: list[ast.expr]) -> ast.expr:
     if not isinstance(part, Formula):
         return part
-    left = _steps(body, part.left, checks)  # type: ignore[arg-type]
-    right = _steps(body, part.right, checks)  # type: ignore[arg-type]
+    left, right = _steps(body, part.left, checks), _steps(body, part.right, checks)  # type: ignore[arg-type]
     held = body.fresh()
     result = walrus(held, ast.BinOp(left, _OPERATORS[part.operator][0], right))
-    checks.append(
-        ast.Compare(constant(INTEGER_LOW), [ast.LtE(), ast.LtE()], [result, constant(INTEGER_HIGH)]),
-    )
+    low, high = constant(INTEGER_LOW), constant(INTEGER_HIGH)
+    checks.append(ast.Compare(low, [ast.LtE(), ast.LtE()], [result, high]))
     return name(held)
 
 

@@ -3,29 +3,56 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
 from esql.emit.body import Body, Level, Statements
-from esql.emit.code import assign, attribute, call, compare, constant, method, name, when
+from esql.emit.code import assign, attribute, call, compare, constant, method, name, negated, when
 from esql.emit.conditions import comparison_test
 from esql.emit.unit import EmitError
 from esql.emit.value import Value
 
 _LEAVE: Final = 1
 _ITERATE: Final = 2
+_MOST_NESTED: Final = 50
 
 
 def if_(body: Body, node: syntax.If) -> None:
     """IF with its branches."""
-    tests = [(body.condition(branch.condition), branch) for branch in node.branches]
-    made = [] if node.otherwise is None else body.each(node.otherwise)
+    _branches(body, [(body.condition(branch.condition), branch) for branch in node.branches], node.otherwise)
+
+
+def _branches(
+    body: Body,
+    tests: Sequence[tuple[ast.expr, syntax.IfBranch | syntax.CaseStatementBranch]],
+    otherwise: tuple[syntax.Statement, ...] | None,
+) -> None:
+    """Branches of which one is taken. Python nests each in the one before it: many of them go in groups."""
+    last = [] if otherwise is None else body.each(otherwise)
+    if len(tests) <= _MOST_NESTED:
+        body.emit(*_nested(body, tests, last))
+        return
+    taken = body.fresh("taken")
+    body.emit(assign(taken, constant(False)))
+    for start in range(0, len(tests), _MOST_NESTED):
+        group = _nested(body, tests[start : start + _MOST_NESTED], [assign(taken, constant(False))])
+        body.emit(when(negated(name(taken)), [assign(taken, constant(True)), *group]))
+    body.emit(when(negated(name(taken)), last))
+
+
+def _nested(
+    body: Body,
+    tests: Sequence[tuple[ast.expr, syntax.IfBranch | syntax.CaseStatementBranch]],
+    last: list[ast.stmt],
+) -> list[ast.stmt]:
+    made = last
     for test, branch in reversed(tests):
         one = when(test, body.each(branch.body), made)
         body.locate(one, branch)
         made = [one]
-    body.emit(*made)
+    return made
 
 
 def case(body: Body, node: syntax.CaseStatement) -> None:
@@ -36,13 +63,7 @@ def case(body: Body, node: syntax.CaseStatement) -> None:
         held = body.fresh()
         body.emit(assign(held, value.code))
         operand = Value(name(held), value.type, nullable=value.nullable, simple=True)
-    tests = [_case_test(body, operand, branch) for branch in node.branches]
-    made = [] if node.otherwise is None else body.each(node.otherwise)
-    for test, branch in zip(reversed(tests), reversed(node.branches), strict=True):
-        one = when(test, body.each(branch.body), made)
-        body.locate(one, branch)
-        made = [one]
-    body.emit(*made)
+    _branches(body, [(_case_test(body, operand, branch), branch) for branch in node.branches], node.otherwise)
 
 
 def _case_test(body: Body, operand: Value | None, branch: syntax.CaseStatementBranch) -> ast.expr:
@@ -90,7 +111,9 @@ def for_(body: Body, node: syntax.For) -> None:
 def _loop(body: Body, node: syntax.Statement, statements: tuple[syntax.Statement, ...], make: object) -> None:
     level = Level(node)
     body.loops.append(level)
-    inside = [*_tick(body), *body.each(statements)]
+    forgotten = body.forgotten(node) if isinstance(node, syntax.For) else []
+    start: list[ast.stmt] = [assign(slot, constant(None)) for slot in forgotten]
+    inside = [*_tick(body), *start, *body.each(statements)]
     body.loops.pop()
     made = make(inside)  # type: ignore[operator]  # from the body of a loop to the loop
     body.locate(made, node)

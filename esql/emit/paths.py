@@ -9,8 +9,9 @@ from typing import Final
 from esql import syntax
 from esql.element_types import element_type
 from esql.emit.body import Body, Expressions
-from esql.emit.code import attribute, call, choose, constant, every, is_some, method, name, walrus
+from esql.emit.code import attribute, call, choose, constant, every, is_some, method, name, some, walrus
 from esql.emit.literals import is_literal, known, literal
+from esql.emit.memory import key_of
 from esql.emit.steps import is_known, number_of, step_of
 from esql.emit.unit import EmitError
 from esql.emit.value import Value
@@ -67,15 +68,36 @@ class Chain:
         return choose(every(self.tests), result, otherwise) if self.tests else result
 
 
-def chain_to(body: Body, path: syntax.Path, steps: tuple[syntax.Step, ...]) -> Chain:
-    """The look-up of a path's first steps."""
+def chain_to(body: Body, path: syntax.Path, steps: tuple[syntax.Step, ...], remembered: int | None = None) -> Chain:
+    """The look-up of a path's first steps; it starts at the last place on the way that is remembered."""
+    for length in range(len(steps) if remembered is None else remembered, 0, -1):
+        slot = body.memory.find(key_of(body, path, steps[:length]))
+        if slot is not None:
+            chain = _from_memory(body, path, steps[:length], slot)
+            break
+    else:
+        chain, length = _from_root(body, path), 0
+    for node in steps[length:]:
+        owner = chain.settle()
+        chain.down(_child(body, owner, node))
+    return chain
+
+
+def _from_memory(body: Body, path: syntax.Path, steps: tuple[syntax.Step, ...], slot: str) -> Chain:
+    """A place that is remembered, or looked up now."""
+    before = chain_to(body, path, steps, len(steps) - 1)
+    body.local(slot, lambda: constant(None))
+    found_ = walrus(slot, before.over(before.at, constant(None)))
+    chain = Chain(body, name(slot), nullable=False)
+    chain.tests.append(some([is_some(name(slot)), is_some(found_)]))
+    return chain
+
+
+def _from_root(body: Body, path: syntax.Path) -> Chain:
     at, nullable = root_of(body, path)
     chain = Chain(body, at, nullable=nullable)
     if path.index is not None and not isinstance(path.index, syntax.IndexAll):
         chain.down(call("sibling", chain.settle(), *_place(body, path.index)))
-    for node in steps:
-        owner = chain.settle()
-        chain.down(_child(body, owner, node))
     return chain
 
 
@@ -196,13 +218,19 @@ def counted(body: Body, path: syntax.Path, question: str, nothing: object) -> as
 
 def ensured(body: Body, path: syntax.Path, steps: tuple[syntax.Step, ...] | None = None) -> ast.expr:
     """The element that a path, or only some steps of it, leads to, created with all on its way where it is missing."""
+    wanted = path.steps if steps is None else steps
+    slot = body.memory.find(key_of(body, path, wanted))
+    if slot is not None:
+        body.local(slot, lambda: constant(None))
+        made = walrus(slot, ensured_step(body, ensured(body, path, wanted[:-1]), wanted[-1]))
+        return choose(is_some(name(slot)), name(slot), made)
+    if wanted:
+        return ensured_step(body, ensured(body, path, wanted[:-1]), wanted[-1])
     at, nullable = root_of(body, path)
     if nullable:
         at = call("existing", at, constant(path.root))
     if path.index is not None:
         at = call("existing", call("sibling", at, *_place(body, path.index)), constant(path.root))
-    for node in path.steps if steps is None else steps:
-        at = ensured_step(body, at, node)
     return at
 
 
@@ -268,7 +296,7 @@ def variable_value(body: Body, variable: Variable) -> Value:
         if value.type == variable.type_name or variable.type_name in {"NAMESPACE", "NAME"}:
             return value
     type_ = "CHARACTER" if variable.type_name in {"NAMESPACE", "NAME"} else variable.type_name
-    return Value(body.load(variable), type_, simple=True)
+    return Value(body.load(variable), type_, nullable=variable not in body.never_null, simple=True)
 
 
 _STATES: Final = MappingProxyType(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from esql import syntax
 from esql.emit.assignments import initialize
 from esql.emit.body import Body, Tables
-from esql.emit.code import assign, attribute, compare, constant, do, function, method, name, when
+from esql.emit.code import assign, attribute, compare, constant, do, function, group, method, name, when
 from esql.emit.effects import parameter_variable, with_outputs
+from esql.emit.nullness import never_null
 from esql.emit.unit import EmitError, EmittedRoutine, Unit
 from esql.problems import Problem
 from esql.scope import RoutineFacts, body_may_propagate
@@ -53,6 +54,24 @@ class Emitter:
     prefix: str
     functions: list[ast.stmt] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+
+    def text_with(self, node: syntax.Program, given: Sequence[syntax.Declare], *, is_expression: bool) -> Emitted:
+        """A text that is given variables, and gives them back; an expression gives its value."""
+        self.unit.learn()
+        body = Body(self.unit, self.tables, self.unit.resolution.kind)
+        contents: list[ast.expr] = []
+        for declared in given:
+            variable = self.unit.named.get((id(declared), declared.names[0]))
+            variable = variable or Variable(declared.names[0], declared.type, "text", declared)
+            contents += [body.load(variable)] + ([body.load(variable, "moved")] if variable.is_reference else [])
+        slots = [one.id for one in contents if isinstance(one, ast.Name)]
+        kept = {id(one) for one in given}
+        statements = [one for one in node.statements if id(one) not in kept]
+        last = constant(None) if is_expression else group(contents)
+        emitted = EmittedRoutine(f"{self.prefix}text", yields=False)
+        self._finish(body, emitted, slots, statements, last, node)
+        entrance = Entrance(self.unit.resolution.kind, "", emitted.slot, body.yields)
+        return Emitted(ast.Module(self.functions, []), [entrance], problems=self.problems)
 
     def program(self, node: syntax.Program) -> Emitted:
         """All functions of a program."""
@@ -122,7 +141,10 @@ class Emitter:
         last: ast.expr,
         node: syntax.Node,
     ) -> None:
-        for statement in statements:
+        listed = list(statements)
+        body.memory = self.tables.plan(body, listed)
+        body.never_null = never_null(body, listed)
+        for statement in listed:
             self._guarded(body, statement)
         inside = [*body.opening(), *body.statements]
         if not body.statements or not isinstance(body.statements[-1], ast.Return | ast.Raise):
@@ -149,6 +171,7 @@ class Emitter:
 
     def _starting(self, declared: list[syntax.Declare], what: str, title: str, kind: str) -> str:
         body = Body(self.unit, self.tables, kind)
+        body.memory = self.tables.plan(body, ())
         for node in declared:
             for variable_name in node.names:
                 variable = self.unit.named.get((id(node), variable_name))

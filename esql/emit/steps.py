@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
-from engine.step import Types
+from engine.step import Step, Types, step
 from esql import syntax
 from esql.element_types import types_of_constant
 from esql.emit.body import Body
@@ -31,6 +31,14 @@ def step_of(body: Body, node: syntax.Step) -> ast.expr:
     if isinstance(title, Known) and isinstance(namespace, Known) and isinstance(types, tuple):
         return body.unit.step(title.text, namespace.text, types)
     return call("step_of", _written(body, title), _written(body, namespace), _types_written(body, types))
+
+
+def known_step(body: Body, node: syntax.Step) -> Step | None:
+    """A step whose name, namespace and types are known now."""
+    title, namespace, types = _name(body, node), _namespace(body, node), _types(body, node)
+    if isinstance(title, Known) and isinstance(namespace, Known) and isinstance(types, tuple):
+        return step(title.text, namespace.text, types)
+    return None
 
 
 def is_known(body: Body, node: syntax.Step) -> bool:

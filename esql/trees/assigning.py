@@ -27,21 +27,27 @@ def set_field(target: Element, source: Element | None, nodes: Nodes | None = Non
         return
     if source is target:
         return
-    if nodes is not None:
-        nodes.copied(source)
     if target._type != NAME and is_special(target) and is_leaf(source):
         _replace(target, source.value)
         return
     above, owner = source.owner, target.owner
-    if above is owner:
-        copy_into(target, source)
-    elif owner is not GENERIC:
-        translate(source, target)
-    elif source.domain is None and is_leaf(source) and not is_special(source):  # a body is not read for this
+    if above is not owner and owner is not GENERIC:
+        made = translate(source, target)
+        if nodes is not None:
+            nodes.made(made)
+    elif above is not owner and _is_value(source):
         _replace(target, source.value)
     else:
+        if nodes is not None:
+            nodes.copied(source)
         copy_into(target, source)
-        target.domain = above
+        if above is not owner:
+            target.domain = above
+
+
+def _is_value(source: Element) -> bool:
+    """Whether a field of a parser is a plain value; the top of a message's part is not read to see that."""
+    return source.domain is None and is_leaf(source) and not is_special(source)
 
 
 def _replace(target: Element, value: Value) -> None:
@@ -67,7 +73,7 @@ def set_list(parent: Element, wanted: Step, items: Sequence[object], nodes: Node
             nodes.made()
         _replace(parent.ensure_nth(wanted, number), item)
     for surplus in parent.every(wanted)[len(values) :]:
-        surplus.detach()
+        delete(surplus)
 
 
 def _added(parent: Element, wanted: Step, number: int, item: Element) -> Element:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from engine.step import Step
 from engine.tree import Element
@@ -38,7 +38,7 @@ def move_repeat(element: Element, direction: str, same_type: bool, same_name: bo
     return None
 
 
-def each(items: list[object]) -> Iterator[object]:
+def each(items: Sequence[object]) -> Iterator[object]:
     """The items of a list for FOR: what was deleted or detached since the loop began is passed over."""
     fields = [(item, item.parent if isinstance(item, Element) else None) for item in items]
     for item, parent in fields:

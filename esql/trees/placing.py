@@ -21,7 +21,15 @@ def delete(found: Element | None) -> None:
     if found.parent is None:
         found.clear()
     else:
-        found.detach()
+        _take_out(found)
+
+
+def _take_out(field: Element) -> None:
+    """Take a field out of its tree; what refers to it may still ask its parser about types."""
+    owner = field.owner
+    field.detach()
+    if owner is not GENERIC:
+        field.domain = owner
 
 
 def delete_from(found: Element | None, placement: str) -> None:
@@ -68,14 +76,14 @@ def detach(source: Element) -> None:
     if source.parent is None:
         text = f"{path_of(source)} is the top of a tree or detached already, so it cannot be detached"
         raise BrokerError(_NO_SUCH_PLACE, text, source.name)
-    owner = source.owner
-    source.detach()
-    if owner is not GENERIC:
-        source.domain = owner
+    _take_out(source)
 
 
 def attach(source: Element, target: Element, placement: str) -> None:
-    """ATTACH: a detached field becomes a child or sibling of the target, and belongs to the parser there."""
+    """ATTACH: a detached field becomes a child or sibling of the target, and belongs to the parser there.
+
+    The manual keeps what left an output tree out of the Environment; here any tree that can be changed will do.
+    """
     owner = source.owner
     place(source, target, placement)
     source.domain = None

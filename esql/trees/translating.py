@@ -28,11 +28,14 @@ _DROPPED: Final = frozenset(
 )
 
 
-def translate(source: Element, target: Element) -> None:
-    """Give the target the value and children of a field of another domain; it keeps its name and its domain."""
+def translate(source: Element, target: Element) -> int:
+    """Give the target the value and children of a field of another domain; it keeps its name and its domain.
+
+    The answer is how many elements were made.
+    """
     above, owner = source.owner, target.owner
     kind, value = translated(own_type(source, above), above, owner), _value(source, above)
-    children = _children(source, above, owner)
+    children, made = _children(source, above, owner)
     target.clear()
     if kind is not None and kind != target.type and (kind != NAME or is_special(target)):
         target.change(type_=kind)
@@ -40,11 +43,13 @@ def translate(source: Element, target: Element) -> None:
         target.value = value
     for child in children:
         target.append(child)
+    return made
 
 
-def _children(source: Element, above: Domain, owner: Domain) -> list[Element]:
-    """Copies of the children in another domain, each without a parent."""
+def _children(source: Element, above: Domain, owner: Domain) -> tuple[list[Element], int]:
+    """Copies of the children in another domain, each without a parent, and how many there are with all below them."""
     made: list[Element] = []
+    number = 0
     pending: list[tuple[Element, Domain, Domain, Element | None]] = [(source, above, owner, None)]
     for parent, outer, inner, twin in pending:
         leads = _leading(parent, outer)
@@ -55,13 +60,14 @@ def _children(source: Element, above: Domain, owner: Domain) -> list[Element]:
             copied = _copied(child, below, within)
             if copied is None:
                 continue
+            number += 1
             if below is not within:
                 pending.append((child, below, within, copied))
             if twin is None:
                 made.append(copied)
             else:
                 twin.append(copied)
-    return made
+    return made, number
 
 
 def _copied(child: Element, below: Domain, within: Domain) -> Element | None:

@@ -322,6 +322,9 @@ def test_more_elements_than_allowed_are_an_error() -> None:
     assert few.left == 2
     set_list(built, step("list"), [1, 2], few)
     assert few.left == 0
+    other = Nodes(9)
+    set_field(ensure(new_root(), "XML"), order.at("XMLNSC"), other)
+    assert other.left == 5
 
 
 def test_paths_name_every_field_on_the_way() -> None:

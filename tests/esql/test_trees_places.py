@@ -322,3 +322,15 @@ def test_a_reference_to_a_deleted_field_can_still_be_moved() -> None:
     delete(held)
     assert [move(held, way) for way in ("NEXTSIBLING", "PREVIOUSSIBLING", "PARENT")] == [None] * 3
     assert move(held, "FIRSTCHILD") is held.at("c")
+
+
+def test_a_deleted_field_can_still_be_copied() -> None:
+    """It still belongs to its parser, so that attributes stay attributes in another domain."""
+    output = new_root()
+    set_field(output, received("XMLNSC", b'<a><b c="1">d</b></a>'))
+    held = found(output, "XMLNSC", "a", "b")
+    delete(held)
+    set_field(ensure(output, "XML", "x"), held)
+    assert body(output, "XML") == b'<x c="1">d</x>'
+    attach(held, found(output, "XMLNSC", "a"), "LASTCHILD")
+    assert body(output, "XMLNSC") == b'<a><b c="1">d</b></a>'

@@ -1,0 +1,80 @@
+"""Which variables of a function are never NULL: all that they are ever given is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
+
+from esql import syntax
+from esql.emit.literals import is_literal, literal
+from esql.scope.children import children
+from esql.scope.references import DeclaredRoutine, Variable
+
+if TYPE_CHECKING:
+    from esql.emit.body import Body
+
+_TYPES: Final = frozenset(("INTEGER", "DECIMAL", "FLOAT", "CHARACTER"))
+_COUNTING: Final = frozenset(("CARDINALITY",))
+
+
+def never_null(body: Body, statements: Iterable[syntax.Node]) -> frozenset[Variable]:
+    """The variables; a function with handlers has none, for a handler may go on behind a DECLARE that failed."""
+    nodes = list(_walk(statements))
+    if any(isinstance(node, syntax.DeclareHandler | syntax.Eval) for node in nodes):
+        return frozenset()
+    sources: dict[Variable, list[syntax.Node | None]] = {}
+    for node in nodes:
+        for variable, source in _given(body, node):
+            sources.setdefault(variable, []).append(source)
+    known = {variable for variable in sources if variable.type_name in _TYPES and body.is_local(variable)}
+    known = {variable for variable in known if variable.role in {"local", "text"}}
+    while True:
+        left = {one for one in known if all(_is_something(body, source, known) for source in sources[one])}
+        if left == known:
+            return frozenset(known)
+        known = left
+
+
+def _walk(statements: Iterable[syntax.Node]) -> Iterator[syntax.Node]:
+    pending = list(statements)
+    while pending:
+        node = pending.pop()
+        yield node
+        pending.extend(children(node))
+
+
+def _given(body: Body, node: syntax.Node) -> Iterator[tuple[Variable, syntax.Node | None]]:
+    """The variables that a piece of syntax gives something, and what; None is anything."""
+    resolution = body.unit.resolution
+    match node:
+        case syntax.Declare(names, initial=initial, lifetime=lifetime):
+            for name in names:
+                variable = body.unit.named.get((id(node), name))
+                if variable is not None:
+                    yield variable, None if lifetime else initial
+        case syntax.SetStatement(target, source) if not target.steps:
+            variable = resolution.variable(target)
+            if variable is not None:
+                yield variable, source
+        case syntax.Call() | syntax.CallStatement():
+            given = (*node.arguments, getattr(node, "target", None))
+            routine = resolution.of(node)
+            for argument in given if isinstance(routine, DeclaredRoutine) else given[-1:]:
+                variable = resolution.variable(argument)
+                if variable is not None:
+                    yield variable, None
+
+
+def _is_something(body: Body, source: syntax.Node | None, known: set[Variable]) -> bool:
+    match source:
+        case None:
+            return False
+        case syntax.Path(steps=(), index=None):
+            return body.unit.resolution.variable(source) in known
+        case syntax.Operation("+" | "-" | "*" | "/" | "||", operands):
+            return all(_is_something(body, operand, known) for operand in operands)
+        case syntax.Unary("-" | "+", operand):
+            return _is_something(body, operand, known)
+        case syntax.Call(name=(title,)):
+            return title.upper() in _COUNTING
+    return is_literal(source) and literal(source) is not None

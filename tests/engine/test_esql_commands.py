@@ -1,0 +1,128 @@
+"""The commands penstock esql."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from engine.cli import esql as commands
+from engine.cli.app import app
+
+assert commands
+
+MODULES = """CREATE COMPUTE MODULE M
+CREATE FUNCTION Main() RETURNS BOOLEAN BEGIN
+  SET OutputRoot = InputRoot;
+  PROPAGATE TO TERMINAL 'out1' DELETE NONE;
+  SET OutputRoot.XMLNSC.a.z = 'q';
+  RETURN TRUE;
+END;
+END MODULE;
+CREATE FILTER MODULE F
+CREATE FUNCTION Main() RETURNS BOOLEAN BEGIN RETURN Root.XMLNSC.a.b = '1'; END;
+END MODULE;
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Some files."""
+    (tmp_path / "m.esql").write_text(MODULES)
+    (tmp_path / "bad.esql").write_text("SET OutputRot.x = 1;\nSET OutputRoot.x = SUBSTRNG('a');\n")
+    (tmp_path / "m.xml").write_text("<a><b>1</b></a>")
+    return tmp_path
+
+
+def run(*words: str, text: str | None = None) -> tuple[int, str]:
+    """The exit code and what was printed."""
+    result = CliRunner().invoke(app, ["esql", *words], input=text)
+    return result.exit_code, result.stdout
+
+
+def test_check(folder: Path) -> None:
+    """Problems are shown with their lines, and as JSON; without any the exit code is 0."""
+    assert run("check", str(folder / "m.esql")) == (0, "")
+    code, shown = run("check", str(folder / "bad.esql"))
+    assert code == 1
+    assert "did you mean OutputRoot?" in shown
+    code, shown = run("check", str(folder / "bad.esql"), "--json")
+    found = json.loads(shown)
+    assert [(one["line"], one["column"], one["kind"]) for one in found] == [(1, 5, "name"), (2, 20, "name")]
+
+
+def test_check_reads_directories(folder: Path) -> None:
+    """All files of a directory are looked at together."""
+    code, shown = run("check", str(folder))
+    assert code == 1
+    assert shown.count("bad.esql") == 2
+
+
+def test_show(folder: Path) -> None:
+    """The emitted Python is printed, and what its constants are."""
+    code, shown = run("show", str(folder / "m.esql"))
+    assert code == 0
+    assert "set_field(here.output_root, input_root, nodes)" in shown
+    assert "# s0 = step('XMLNSC', '', ())" in shown
+
+
+def test_run(folder: Path) -> None:
+    """A line for each message that is sent; a Filter says which way."""
+    words = ("--input", str(folder / "m.xml"), "--domain", "XMLNSC")
+    assert run("run", str(folder / "m.esql"), "--module", "M", *words) == (
+        0,
+        "out1|<a><b>1</b></a>\nout|<a><b>1</b><z>q</z></a>\n",
+    )
+    assert run("run", str(folder / "m.esql"), "--module", "F", *words) == (0, "terminal:true\n")
+
+
+def test_eval(folder: Path) -> None:
+    """The value is printed as a literal."""
+    assert run("eval", "1 + 2 * 3") == (0, "7\n")
+    words = ("--input", str(folder / "m.xml"), "--domain", "XMLNSC")
+    assert run("eval", "InputRoot.XMLNSC.a.b || '!'", *words) == (0, "'1!'\n")
+    assert run("eval", "ROW(1 AS a, LIST{2, 3} AS b[])")[1] == "ROW(1 AS a, 2 AS b, 3 AS b)\n"
+
+
+def test_cases(tmp_path: Path) -> None:
+    """Each case has a line with its id, and its value or its error."""
+    file = tmp_path / "cases.jsonl"
+    cases = [
+        {"id": "a", "esql": "1 + 2"},
+        {"id": "b", "esql": "1 / 0"},
+        {"id": "c", "esql": "nothing + 1"},
+        {"id": "d", "esql": "InputRoot.XMLNSC.a", "input": "<a>é</a>", "domain": "XMLNSC"},
+    ]
+    file.write_text("\n".join(json.dumps(case) for case in cases))
+    code, shown = run("eval", "--cases", str(file))
+    lines = shown.splitlines()
+    assert code == 0
+    assert lines[0] == "a\t3"
+    assert lines[1].startswith("b\tBIP2450 ")
+    assert lines[2].startswith("c\tBIP2432 ")
+    assert lines[3] == "d\t'é'"
+    file.write_text(
+        json.dumps({"id": "m", "esql": MODULES.partition("CREATE FILTER")[0], "input": "<a/>", "domain": "XMLNSC"})
+    )
+    assert run("run", "--cases", str(file)) == (0, 'm\t["out1|<a/>", "out|<a><z>q</z></a>"]\n')
+
+
+def test_format(folder: Path) -> None:
+    """A file is printed, checked or rewritten in the one form."""
+    file = folder / "bad.esql"
+    file.write_text("set  OutputRoot.x=1 ;")
+    assert run("format", str(file), "--check") == (1, f"{file}\n")
+    assert run("format", str(file), "--write")[0] == 0
+    assert file.read_text() == "SET OutputRoot.x = 1;\n"
+
+
+def test_repl() -> None:
+    """Trees stay between entries; a statement may go over several lines."""
+    code, shown = run("repl", text="1 + 1\nSET Environment.x =\n 'v';\nEnvironment.x || '!'\nSET x;\n1 / 0\n")
+    assert code == 0
+    lines = shown.splitlines()
+    assert lines[:2] == ["2", "'v!'"]
+    assert lines[2].startswith("BIP2401 entry:1:")
+    assert lines[-1] == "BIP2450 entry:1:1: 1 was divided by zero: test the divisor first"
