@@ -282,7 +282,7 @@ class Activation(Invocation):
         mode = self.around.mode.lower()
         everything = mode == "all"
         sends_root = root is not None or everything or "message" in mode
-        sends_local = environment is not None or everything or "localenvironment" in mode
+        sends_local = environment is not None or everything or "localenvironment" in mode or "destination" in mode
         sends_exceptions = exceptions is not None or everything or "exception" in mode
         return self.message.replaced(
             root=(self.output_root if root is None else copy(root)) if sends_root else None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from types import CodeType
 from typing import Any, Final
@@ -122,6 +122,7 @@ def _kind(program: syntax.Program) -> str | None:
 
 def _compiled(files: list[File], kind: str = "") -> Compiled:
     known = Library(tuple(files))
+    _refuse(list(_modules_twice(files)))
     kinds = [None if kind == ANY_KIND else kind or _kind(file.program) for file in files]
     resolutions = [resolve(file.program, one, known) for file, one in zip(files, kinds, strict=True)]
     _refuse([problem for found in resolutions for problem in problems_of(found, known)])
@@ -132,6 +133,19 @@ def _compiled(files: list[File], kind: str = "") -> Compiled:
     for one, file in zip(emitted, files, strict=True):
         exec(_code(one, file), namespace)  # noqa: S102 - see the architecture test
     return _entered(emitted, files, namespace, len(deployment.places))
+
+
+def _modules_twice(files: list[File]) -> Iterator[Problem]:
+    """Modules that two files of one schema have."""
+    first: dict[tuple[str, ...], File] = {}
+    for file in files:
+        for node in file.program.statements:
+            if not isinstance(node, syntax.Module):
+                continue
+            other = first.setdefault((*file.schema, node.name), file)
+            if other is not file:
+                text = f"{other.name} has a module {node.name} too: rename one of them, or put them into two schemas"
+                yield Problem(node.position, text, file.name, file.lines()[node.position.line - 1], kind="name")
 
 
 def _emitted(deployment: Deployment, resolution: Resolution, file: File) -> Emitted:
@@ -159,15 +173,15 @@ def _entered(emitted: list[Emitted], files: list[File], namespace: dict[str, Any
     starts = tuple(one.starts for one in emitted if one.starts)
     shares = tuple(one.shares for one in emitted if one.shares)
     entrances = {
-        found.title: Entrance(
+        ".".join((*file.schema, found.title)): Entrance(
             found.kind,
-            found.title,
+            ".".join((*file.schema, found.title)),
             namespace[found.slot],
             found.yields,
             (*starts, *((found.starts,) if found.starts else ())),
             (*shares, *((found.shares,) if found.shares else ())),
         )
-        for one in emitted
+        for one, file in zip(emitted, files, strict=True)
         for found in one.entrances
     }
     names = {file.name: tuple(_LINE_END.split(file.text)) for file in files}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
@@ -57,6 +57,9 @@ class Compiled:
         folded = {known.lower(): one for known, one in self.entrances.items()}
         if name.lower() in folded:
             return folded[name.lower()]
+        inside = [one for known, one in folded.items() if name and known.endswith(f".{name.lower()}")]
+        if len(inside) == 1:  # whatever its schema
+            return inside[0]
         if not name and len(self.entrances) == 1:
             return next(iter(self.entrances.values()))
         known = ", ".join(self.entrances) or "none"
@@ -68,8 +71,10 @@ class Compiled:
 
     def evaluate(self, message: Message, around: Surroundings | None = None, module: str = "") -> Evaluation:
         """Run a module, or the text of a node, for a message: yield terminals and what goes out of them."""
-        entrance = self.entrance(module)
-        here = self.activation(message, around)
+        return self.entered(self.entrance(module), self.activation(message, around))
+
+    def entered(self, entrance: Entrance, here: Activation) -> Evaluation:
+        """Run an entrance: yield terminals and what goes out of them."""
         try:
             result = yield from self.results(entrance, here)
         except BrokerError as error:
@@ -109,6 +114,8 @@ class Compiled:
 
     def placed(self, error: BrokerError) -> BrokerError:
         """An error with the line of ESQL where it was raised, if that is not known yet."""
+        if error.place.node:  # it has left another node, behind a PROPAGATE
+            return error
         at, traceback = None, error.__traceback__
         while traceback is not None:
             if traceback.tb_frame.f_code.co_filename in self.files:
@@ -120,3 +127,21 @@ class Compiled:
         positions = list(code.co_positions())[at.tb_lasti // 2]
         column = self._column(code.co_filename, at.tb_lineno or 0, positions[2])
         return error.at(Place(file=code.co_filename, line=at.tb_lineno or 0, column=column))
+
+
+@dataclass(frozen=True, slots=True)
+class Routine:
+    """A module, or the text of a property, with all that it needs but the message: what a node calls."""
+
+    program: Compiled
+    entrance: Entrance
+    around: Surroundings
+
+    def __call__(self, message: Message) -> Evaluation:
+        """Run it for a message: yield terminals and what goes out of them."""
+        program = self.program
+        return program.entered(self.entrance, program.activation(message, self.around))
+
+    def sending(self, mode: str) -> Routine:
+        """The same for a node of another Compute mode."""
+        return replace(self, around=replace(self.around, mode=mode))

@@ -64,6 +64,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "parsers": FOUNDATION,
     "nodes": (*FOUNDATION, "esql"),
     "flows": ("engine",),
+    "flows.esql_files": ("engine", "esql"),  # what flows are programmed in
+    "flows.programs": ("engine", "esql", "parsers", "flows.esql_files"),
     "engine.costs": EVERYTHING,
     "engine.cli": (*EVERYTHING, "spark_exec"),
     "spark_exec": (*DEPLOYMENT, "engine.runtime", "engine.broker", "flows"),

@@ -64,8 +64,10 @@ def lint(
     from dataclasses import asdict
 
     from flows.files import load
+    from flows.programs import problems_of
 
-    problems = load(*files).lint()
+    loaded = load(*files)
+    problems = sorted({*loaded.lint(), *problems_of(*loaded.flows, *loaded.subflows.values())})
     if as_json:
         typer.echo(json.dumps([asdict(problem) for problem in problems], indent=2))
     else:

@@ -15,7 +15,7 @@ import typer
 
 from engine.cli.app import Json, app
 from engine.cli.failing import existing
-from engine.errors import ConfigurationException
+from engine.errors import NOWHERE, BrokerError, ConfigurationException
 
 if TYPE_CHECKING:
     from engine.desk import Letter, Passage
@@ -43,15 +43,17 @@ def run(
     from engine.desk import Outbox
     from engine.desk import run as run_flow
     from flows.files import load_flow
+    from flows.programs import binder
 
     loaded = load_flow(flow)
+    bind = binder(loaded)
     descriptor = Descriptor(coded_char_set_id=ccsid, encoding=encoding, format=format_)
     letters, count = _letters(source, descriptor)
     outbox, started = Outbox(Path(output)), time.perf_counter()
     report = _Report(loaded.qualified_name)
     with _tracing(wanted=trace):
         try:
-            for passage in _progress(run_flow(loaded, letters, queue=queue), count):
+            for passage in _progress(run_flow(loaded, letters, queue=queue, bind=bind), count):
                 report.add(passage, [(sent.queue, outbox.write(passage.name, sent)) for sent in passage.sent])
         except BaseException:
             if report.messages:  # what was done until it went wrong, or until someone had enough of it
@@ -161,6 +163,13 @@ def explained(error: BaseException) -> str:
     at: BaseException | None = error
     while at is not None:
         if not any(str(at) in text for text in texts):
-            texts.append(str(at))
+            texts.append(_with_node(at))
         at = at.__cause__
     return "; because ".join(texts)
+
+
+def _with_node(error: BaseException) -> str:
+    """An error, and its node where its place is one in a file."""
+    place = error.place if isinstance(error, BrokerError) else NOWHERE
+    node = ".".join(part for part in (place.flow, place.node) if part)
+    return f"{error} (in {node})" if place.file and place.node else str(error)

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from engine.costs import esql, kernel
+from engine.costs import compute, esql, kernel
 from engine.costs.bounds import Benchmark, Measured
 
 GROUPS: Final[Mapping[str, Benchmark]] = MappingProxyType(
-    {kernel.GROUP: kernel.benchmarks, esql.GROUP: esql.benchmarks}
+    {kernel.GROUP: kernel.benchmarks, esql.GROUP: esql.benchmarks, compute.GROUP: compute.benchmarks}
 )
 
 

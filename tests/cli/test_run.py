@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -67,14 +66,6 @@ def test_the_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert expected == files(tmp_path)
     assert (ended.code, ended.err) == (0, "")
     assert "samples.orders.Orders: 4 in, 7 out, 0 failed" in ended.out
-
-
-def test_the_readme_of_the_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The README beside the sample shows what the command prints."""
-    text = (ROOT / ORDERS / "README.md").read_text("utf-8")
-    command, shown = re.findall(r"```console\n\$ penstock ([^\n]+)\n(.*?)```", text, re.DOTALL)[0]
-    ended = penstock(capsys, *(str(tmp_path) if word == "out" else word for word in command.split()))
-    assert shown == ended.out.replace(str(tmp_path), "out")
 
 
 def test_what_is_shown(flow: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

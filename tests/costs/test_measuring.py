@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.costs import kernel, measuring
+from engine.costs import compute, kernel, measuring
 from engine.costs.limits import change_one_field
 from engine.costs.measuring import Beside, side_by_side
 from engine.costs.messages import SIZES, complex_path, simple
@@ -130,3 +130,13 @@ def test_complex_messages(size: int) -> None:
     """A message with a path has its elements and is at most a field short of its size."""
     assert size - 60 <= len(complex_path(size)) <= size
     assert complex_path(size).count(b"<Element>") == 20
+
+
+def test_compute(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The complex program as a whole flow writes what the program by hand does, and has its figure."""
+    monkeypatch.setattr(measuring, "_SLICE", 0.0001)
+    (figure,) = compute.benchmarks()
+    assert (figure.group, figure.unit, figure.bound) == ("compute", "x", 2.0)
+    monkeypatch.setattr(compute, "complex_path_by_hand", lambda body: body)
+    with pytest.raises(BrokerError, match="does not write"):
+        compute.whole_flow()

@@ -1,0 +1,224 @@
+"""The ESQL of flows: found in .esql files and in properties, examined, compiled, and bound to nodes at deploy.
+
+A property that is ESQL holds either the name of a module or the program itself. It is a name if it is one dotted name
+and nothing else: `Module`, `schema.Module`, either with `.Main` behind it, or `esql://routine/schema#Module.Main`. Of
+a Filter's, names that begin with a tree of the message (`Body.Urgent`) and the words TRUE, FALSE, UNKNOWN and NULL are
+conditions. All else is the program.
+
+Modules are looked for in the .esql files beside the flow, and in the folders of the schemas that the names and these
+files speak of, which lie below the flow's own folder or below the one that its own schema starts from. They are
+compiled together, once for each binder.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from engine.catalog import Catalog, did_you_mean
+from engine.errors import ConfigurationException, Place, Problem
+from engine.flow import FLOW_PROPERTIES, Flow, FlowProperties, NodeUse, Setting, plain
+from engine.lint import UNFIT, marked
+from engine.node import Esql, NodeType, Property, node_catalog, read_values
+from esql import problems as esql_problems
+from esql.activation import Surroundings
+from esql.compile import compile_sources, compile_text, problems_in
+from esql.problems import SyntaxProblems
+from esql.program import Compiled, Entrance, Routine
+from esql.values import Value
+from flows.esql_files import find_sources, line_of, name_of, text_in_place
+from parsers import ccsid
+
+Key = tuple[str, str]
+NOTHING: Final[Mapping[str, Value]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Binder:
+    """What `deploy(flow, bind=...)` asks for the programs of a flow's nodes.
+
+    Instances of a flow that are deployed with one binder have their SHARED variables in common.
+    """
+
+    routines: Mapping[Key, Routine]
+
+    def __call__(self, declared: Property, value: object, place: Place) -> object:
+        """The program of a property that is ESQL; other properties stay what they are."""
+        return self.routines.get((place.node, declared.name), value)
+
+
+def binder(flow: Flow, *, given: Mapping[str, Value] = NOTHING, catalog: Catalog[NodeType] = node_catalog) -> Binder:
+    """Compile the programs of an expanded flow; raises with all that is wrong with them.
+
+    `given` are properties that the broker around the flow knows, such as BrokerName and ExecutionGroupLabel.
+    """
+    examined = _Examination(flow, catalog).examined()
+    if examined.problems:
+        problems = tuple(sorted(set(examined.problems)))
+        raise ConfigurationException(f"{flow.file or flow.name} cannot be deployed: {problems[0].text}", problems)
+    return Binder(
+        {
+            (use.label, name): Routine(*examined.programs[use.label, name], _surroundings(flow, use, given))
+            for use in flow.nodes
+            for name in (setting.name for setting in use.settings)
+            if (use.label, name) in examined.programs
+        }
+    )
+
+
+def problems_of(*flows: Flow, catalog: Catalog[NodeType] = node_catalog) -> tuple[Problem, ...]:
+    """Everything that is wrong with the programs of flows, sorted by place."""
+    return tuple(sorted({found for flow in flows for found in _Examination(flow, catalog).examined().problems}))
+
+
+def _surroundings(flow: Flow, use: NodeUse, given: Mapping[str, Value]) -> Surroundings:
+    own = FlowProperties(**read_values(f"flow {flow.name}", FLOW_PROPERTIES, plain(flow.properties)))  # type: ignore[arg-type]
+    properties: dict[str, Value] = {
+        **given,
+        "MessageFlowLabel": flow.name,
+        "MessageFlowName": flow.qualified_name,
+        "NodeLabel": use.label,
+        "NodeType": f"ComIbm{use.type}Node",
+        "AdditionalInstances": own.additional_instances,
+        "CoordinatedTransaction": own.coordinated_transaction,
+        "ProcessId": os.getpid(),
+    }
+    external: dict[str, Value] = {s.name: s.value for s in flow.user_properties if isinstance(s.value, str)}
+    return Surroundings(external=external, properties=properties, codec=ccsid, log=_log)
+
+
+def _log(trace: bool, text: str) -> None:
+    """LOG: to the user trace, or to the log of the system."""
+    logging.getLogger("penstock.usertrace" if trace else "penstock.localerror").info("%s", text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """A property of a node that is ESQL, and what it was given."""
+
+    node: NodeUse
+    setting: Setting
+    text: str
+    kind: str
+
+    @property
+    def key(self) -> Key:
+        return self.node.label, self.setting.name
+
+    @property
+    def file(self) -> str:
+        return self.setting.value_place.file
+
+
+@dataclass(slots=True)
+class _Examination:
+    """Looks at all programs of one flow."""
+
+    flow: Flow
+    catalog: Catalog[NodeType]
+    programs: dict[Key, tuple[Compiled, Entrance]] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def examined(self) -> _Examination:
+        uses = list(self._uses())
+        references = [use for use in uses if name_of(use.text, use.kind) is not None]
+        if references:
+            self._refer(references)
+        for use in uses:
+            if name_of(use.text, use.kind) is None:
+                self._compile(use)
+        return self
+
+    def _uses(self) -> Iterator[_Use]:
+        for use in self.flow.nodes:
+            node_type = self.catalog.get(use.type) if use.type else None
+            known = {declared.name: declared for declared in node_type.properties} if node_type else {}
+            for setting in use.settings:
+                marks = known[setting.name].marks if setting.name in known else ()
+                kind = next((mark.kind.upper() for mark in marks if isinstance(mark, Esql)), "")
+                if kind and isinstance(setting.value, str):
+                    yield _Use(use, setting, setting.value, kind)
+
+    def _refer(self, uses: list[_Use]) -> None:
+        """Find the modules that properties name."""
+        files = list(dict.fromkeys(use.file or self.flow.file for use in uses))
+        names = [name for use in uses if (name := name_of(use.text, use.kind))]
+        sources, unreadable = find_sources(files, self.flow.schema, names)
+        self.problems += unreadable
+        try:
+            compiled = compile_sources(sources)
+        except SyntaxProblems:
+            self.problems += (_problem(found) for found in problems_in(sources))
+            return
+        for use in uses:
+            entrance = self._entrance(compiled, use)
+            if entrance is not None:
+                self.programs[use.key] = compiled, entrance
+
+    def _entrance(self, compiled: Compiled, use: _Use) -> Entrance | None:
+        name = name_of(use.text, use.kind) or ""
+        module = name[: -len(".Main")] if name.lower().endswith(".main") else name
+        modules = {known: one for known, one in compiled.entrances.items() if known}
+        found = _module(modules, name, self.flow.schema) or _module(modules, module, self.flow.schema)
+        if found is None:
+            advice = did_you_mean(module, [*modules, *(known.rpartition(".")[2] for known in modules)])
+            advice = advice or f"; {_listed(list(modules))}"
+            self._complain(use, f"no .esql file here has a module {module}{advice}")
+        elif found.kind != use.kind:
+            self._complain(use, f"{found.name} is a {found.kind} module; {use.setting.name} needs a {use.kind} module")
+            return None
+        return found
+
+    def _complain(self, use: _Use, text: str) -> None:
+        place = use.setting.value_place
+        if not place.file:
+            place = Place(file=".".join((self.flow.qualified_name, *use.key)))
+        self.problems.append(marked(place, text, use.text.strip(), UNFIT, line_of(place)))
+
+    def _compile(self, use: _Use) -> None:
+        """Compile the text of a property; its lines and columns are those of the flow's file where it stands so."""
+        place = use.setting.value_place
+        in_place = text_in_place(use.text, place)
+        name = ".".join((self.flow.qualified_name, *use.key)) if in_place is None else place.file
+        try:
+            compiled = compile_text(use.text if in_place is None else in_place, use.kind, name)
+        except SyntaxProblems as found:
+            for one in found.problems:
+                if in_place is not None or not place.file:
+                    self.problems.append(_problem(one))
+                else:
+                    at = f"line {one.position.line} of {use.setting.name}, column {one.position.column}"
+                    self._complain(use, f"{one.text} ({at})")
+            return
+        self.programs[use.key] = compiled, compiled.entrance()
+
+
+def _module(modules: Mapping[str, Entrance], name: str, schema: str) -> Entrance | None:
+    """The module of a name: as it stands, of the flow's schema, or the only one that is called so in any schema."""
+    tests: tuple[Callable[[str], bool], ...] = (
+        lambda known: known == name,
+        lambda known: bool(schema) and known == f"{schema}.{name}",
+        lambda known: known.endswith(f".{name}"),
+        lambda known: f".{known}".lower().endswith(f".{name}".lower()),
+    )
+    for test in tests:
+        found = [one for known, one in modules.items() if test(known)]
+        if len(found) == 1:
+            return found[0]
+    return None
+
+
+def _listed(modules: list[str]) -> str:
+    return f"the modules are {', '.join(modules)}" if modules else "there are no modules"
+
+
+def _problem(found: esql_problems.Problem) -> Problem:
+    """A problem of ESQL as a problem of the flow."""
+    at = found.position
+    end = at.end_column - 1 if at.end_line == at.line else None
+    place = Place(file=found.file, line=at.line, column=at.column)
+    about = found.source_line[at.column - 1 : end]
+    return marked(place, found.text, about, int(found.number.removeprefix("BIP")), found.source_line)

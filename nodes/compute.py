@@ -1,0 +1,72 @@
+"""Compute: new messages made by an ESQL program."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from engine.errors import BrokerError
+from engine.message import Message
+from engine.node import ANY_LABEL, Esql, mandatory, node, prop
+from esql.program import Evaluation, Routine
+
+if TYPE_CHECKING:
+    from engine.work import UnitOfWork
+
+_LABEL: Final = ANY_LABEL.removesuffix("*")
+_NOWHERE: Final = "nowhere"
+_NO_LABEL: Final = 4245
+
+
+@node("Compute", outputs=("out", "out1", "out2", "out3", "out4", ANY_LABEL))
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """Run an ESQL program that builds output trees and sends them on, by its end or by PROPAGATE."""
+
+    compute_expression: Annotated[Routine, Esql("compute")] = mandatory(
+        "The program: the name of a COMPUTE module of a .esql file, or the statements themselves."
+    )
+    compute_mode: Literal[
+        "message",
+        "destination",
+        "destinationAndMessage",
+        "exception",
+        "exceptionAndMessage",
+        "exceptionAndDestination",
+        "all",
+    ] = prop("message", "Which output trees go on: message is Root, destination LocalEnvironment; else the input's do.")
+
+    _program: Routine = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_program", self.compute_expression.sending(self.compute_mode))
+
+    def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
+        program = self._program
+        return _delivered(program(message)) if program.entrance.yields else program(message)
+
+
+def _delivered(evaluation: Evaluation) -> Evaluation:
+    """What PROPAGATE sends, but for what goes nowhere; a Label that no node has is an error of the statement."""
+    try:
+        terminal, sent = next(evaluation)
+        while True:
+            wired = False
+            if terminal != _NOWHERE:
+                try:
+                    wired = yield terminal, sent
+                except BrokerError as error:
+                    terminal, sent = evaluation.throw(error)
+                    continue
+            if not wired and terminal.startswith(_LABEL):
+                terminal, sent = evaluation.throw(_no_label(terminal.removeprefix(_LABEL)))
+            else:
+                terminal, sent = evaluation.send(wired)
+    except StopIteration:
+        return
+
+
+def _no_label(name: str) -> BrokerError:
+    text = f"PROPAGATE TO LABEL {name}: the flow has no Label node of this labelName"
+    return BrokerError(_NO_LABEL, text, name)
