@@ -10,6 +10,7 @@ from engine.parser import (
     NO_OPTIONS,
     NO_TEMPLATE,
     Follow,
+    Header,
     Options,
     Parser,
     Portion,
@@ -203,3 +204,12 @@ def parse(root: Element, *, whole: bool) -> None:
         element = pending.pop()
         _ = element.value
         pending.extend(element)
+
+
+def body_of(root: Element) -> Element | None:
+    """The body of a message; the last of its headers is none, unless it is one that can stand alone."""
+    last = root.last_child
+    if last is None or last.name in {"Properties", "MQMD"}:
+        return None
+    owner = last.owner
+    return None if isinstance(owner, Header) and not owner.whole else last

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from engine.message import Message
 from engine.node import node, prop
-from engine.parser import NO_OPTIONS, Header, Options, Template, parser_catalog
-from engine.received import Part, Received, parse, part_element
+from engine.parser import NO_OPTIONS, Options, Template, parser_catalog
+from engine.received import Part, Received, body_of, parse, part_element
 from engine.sharing import copy, written
 from engine.step import step
 from engine.tree import Element
@@ -65,7 +65,7 @@ class ResetContentDescriptor:
         yield "out", message
 
     def _reset(self, given: Element) -> Element:
-        body = _body(given)
+        body = body_of(given)
         template = self._template(given, body)
         descriptor, data = write_message(given)
         held = Template("BLOB" if body is None else body.name)
@@ -86,15 +86,6 @@ class ResetContentDescriptor:
             self.message_type if self.reset_message_type else known[1],
             self.message_format if self.reset_message_format else known[2],
         )
-
-
-def _body(root: Element) -> Element | None:
-    """The body of a message; the last of its headers is none, unless it is one that can stand alone."""
-    last = root.last_child
-    if last is None or last.name in {"Properties", "MQMD"}:
-        return None
-    owner = last.owner
-    return None if isinstance(owner, Header) and not owner.whole else last
 
 
 def _options(body: Element | None) -> Options:
