@@ -115,6 +115,16 @@ def test_timing(timing: str) -> None:
     assert reset(came(), **properties).root.at("XMLNSC", "a") is not None
 
 
+@pytest.mark.parametrize(
+    ("timing", "terminal"), [("deferred", "out"), ("immediate", "failure"), ("complete", "failure")]
+)
+def test_timing_without_a_reset(timing: str, terminal: str) -> None:
+    """The body is parsed when the node says so, also where it stays what it is."""
+    message = came(b"<a", Template("XMLNSC"))
+    seen = carried("ResetContentDescriptor", message, "out", "failure", properties={"validateTiming": timing})
+    assert [terminal] == seen.terminals
+
+
 def test_options_stay() -> None:
     """How XMLNSC is to read is what the input node has said, also after a reset."""
     message = came(b"<a>x<!--c--><b/></a>", Template("XMLNSC"), options=Options(retain_comments=True))
