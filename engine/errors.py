@@ -72,6 +72,7 @@ class BrokerError(Exception):
     """
 
     kind: ClassVar[str] = "RecoverableException"
+    catalog: str = "BIPmsgs"
     passed: tuple[Place, ...] = ()
 
     def __init__(
@@ -137,6 +138,19 @@ class ConfigurationException(BrokerError):
 
 
 class UserException(BrokerError):
-    """An exception that a flow throws by itself: the Throw node or ESQL's THROW."""
+    """An exception that a flow throws by itself: the Throw node or ESQL's THROW; `catalog` explains its number."""
 
     kind = "UserException"
+
+    def __init__(
+        self,
+        number: int,
+        text: str,
+        *inserts: str | Insert,
+        place: Place = NOWHERE,
+        severity: int = 3,
+        catalog: str = "",
+    ) -> None:
+        super().__init__(number, text, *inserts, place=place, severity=severity)
+        if catalog:
+            self.catalog = catalog

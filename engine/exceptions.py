@@ -8,7 +8,6 @@ from engine.errors import BrokerError, Insert, Place
 from engine.source import NAME, NAME_VALUE
 from engine.tree import Element
 
-_CATALOG: Final = "BIPmsgs"
 _THROWING: Final = 2230
 _LABEL: Final = 14  # the insert type of a node's label
 
@@ -76,7 +75,7 @@ def _fields(error: BrokerError, place: Place) -> dict[str, object]:
         "Type": place.type,
         "Name": label,
         "Label": label,
-        "Catalog": _CATALOG,
+        "Catalog": error.catalog,
         "Severity": error.severity,
         "Number": error.number,
         "Text": error.text,

@@ -20,6 +20,7 @@ T = TypeVar("T")
 FAILURE: Final = "failure"
 ANY_TERMINAL: Final = "*"  # declared among the terminals: a flow may name more
 ANY_LABEL: Final = "label *"  # declared among the outputs: every Label of the flow is a hidden terminal
+LABEL: Final = "label "  # how such a terminal is called, before the Label's name
 UNKNOWN_PROPERTY: Final = 2210
 UNSUITABLE_VALUE: Final = 2211
 

@@ -10,6 +10,7 @@ from engine.parser import (
     NO_OPTIONS,
     NO_TEMPLATE,
     Follow,
+    Header,
     Options,
     Parser,
     Portion,
@@ -144,9 +145,7 @@ class Received(Source):
         return self.parts
 
     def element(self, handle: Part, parent: Element) -> Element:
-        made = Element(handle.parser.name, "", NAME, handle, None, parent)
-        made.domain = handle.parser
-        return made
+        return part_element(handle, parent)
 
     def first(self, handle: Handle, wanted: Step) -> Part | None:
         for part in self.parts:
@@ -168,6 +167,13 @@ def _named(name: str) -> Parser:
     return parser_catalog.find(name)
 
 
+def part_element(part: Part, parent: Element | None = None) -> Element:
+    """The element that stands in a Root for a part of a message."""
+    made = Element(part.parser.name, "", NAME, part, None, parent)
+    made.domain = part.parser
+    return made
+
+
 class _Root(Domain):
     """The domain of Root itself: each child belongs to the parser of its name."""
 
@@ -186,3 +192,24 @@ def new_root() -> Element:
     top = Element("Root")
     top.domain = ROOT
     return top
+
+
+def parse(root: Element, *, whole: bool) -> None:
+    """Look at the body so that it is parsed; at all of every part, if the whole must be found sound."""
+    body = root.last_child
+    if body is not None:
+        _ = body.first_child
+    pending = list(root) if whole else []
+    while pending:
+        element = pending.pop()
+        _ = element.value
+        pending.extend(element)
+
+
+def body_of(root: Element) -> Element | None:
+    """The body of a message; the last of its headers is none, unless it is one that can stand alone."""
+    last = root.last_child
+    if last is None or last.name in {"Properties", "MQMD"}:
+        return None
+    owner = last.owner
+    return None if isinstance(owner, Header) and not owner.whole else last

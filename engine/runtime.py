@@ -10,11 +10,10 @@ from typing import Any, Final, Protocol, TypeAlias
 from engine.errors import BrokerError, ConfigurationException, Place
 from engine.flow import FLOW_PROPERTIES, Flow, FlowProperties, NodeUse, Wire, label_routes, plain
 from engine.message import Message
-from engine.node import ANY_TERMINAL, FAILURE, Node, NodeType, Property, build, node_catalog, read_values
+from engine.node import ANY_TERMINAL, FAILURE, LABEL, Node, NodeType, Property, build, node_catalog, read_values
 from engine.work import UnitOfWork
 
 NODE_FAILED: Final = 2230
-LABEL: Final = "label "  # how the hidden terminal of a router to a Label is called, before the Label's name
 
 Evaluation: TypeAlias = Generator[tuple[str, Message], bool, None]
 Go: TypeAlias = Callable[[Message, UnitOfWork], None]

@@ -11,10 +11,9 @@ from engine.errors import BrokerError
 from engine.message import Message
 from engine.node import mandatory, node, prop
 from engine.parser import Options, Template
-from engine.received import Received
+from engine.received import Received, parse
 from engine.sharing import copy, read_only
 from engine.step import step
-from engine.tree import Element
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor
@@ -111,7 +110,7 @@ class MQInput:
     def _initialised(self, message: Message) -> Message:
         """The message with what the node's properties want of its tree before it goes anywhere."""
         if self.validate_timing != "deferred":
-            _parse(message.root, whole=self.validate_timing == "complete")
+            parse(message.root, whole=self.validate_timing == "complete")
         if not self.topic_property:
             return message
         root = copy(message.root)
@@ -120,15 +119,3 @@ class MQInput:
 
     def _is_transactional(self, descriptor: Descriptor) -> bool:
         return self.transaction_mode == "yes" or (self.transaction_mode == "automatic" and descriptor.persistence == 1)
-
-
-def _parse(root: Element, *, whole: bool) -> None:
-    """Look at the body so that it is parsed; at all of every part, if the whole must be found sound."""
-    body = root.last_child
-    if body is not None:
-        _ = body.first_child
-    pending = list(root) if whole else []
-    while pending:
-        element = pending.pop()
-        _ = element.value
-        pending.extend(element)

@@ -4,52 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal
 
-from engine.dead_letters import BROKER, PROGRAM
-from engine.descriptor import NO_ID, NO_TOKEN, Descriptor
+from engine.descriptor import Descriptor
+from engine.destinations import Destination, reply, reply_to, written
 from engine.errors import BrokerError
 from engine.message import Message
 from engine.node import node, prop
-from engine.received import Received
-from engine.sharing import copy
 from engine.step import step
 from engine.tree import Element
 from engine.writing import write_message
 
 if TYPE_CHECKING:
     from engine.work import UnitOfWork
-
-REQUEST: Final = 1
-REPLY: Final = 2
-PASS_CORREL_ID: Final = 64  # report options: what a reply's ids are
-PASS_MSG_ID: Final = 128
-_SEGMENTATION_ALLOWED: Final = 1
-_NO_IDENTITY: Final = {"user_identifier": "", "accounting_token": NO_TOKEN, "appl_identity_data": ""}
-_NO_ORIGIN: Final = {"put_appl_type": 0, "put_appl_name": "", "put_date": "", "put_time": "", "appl_origin_data": ""}
-_OUR_ORIGIN: Final = _NO_ORIGIN | {"put_appl_type": BROKER, "put_appl_name": PROGRAM}
-_CONTEXT: Final[dict[str, dict[str, object]]] = {
-    "passAll": {},
-    "setAll": {},
-    "passIdentity": _OUR_ORIGIN,
-    "setIdentity": _OUR_ORIGIN,
-    "default": {**_NO_IDENTITY, **_OUR_ORIGIN},
-    "none": {**_NO_IDENTITY, **_NO_ORIGIN},
-}
-
-
-class _Destination(NamedTuple):
-    """One queue and how the message is put there."""
-
-    queue: str
-    queue_manager: str
-    transaction_mode: str
-    persistence_mode: str
-    new_msg_id: bool
-    new_correl_id: bool
-    segmentation_allowed: bool
-    reply_to_queue: str = ""
-    reply_to_queue_manager: str = ""
 
 
 @node("MQOutput", outputs=("failure", "out"), category="output")
@@ -81,10 +48,10 @@ class MQOutput:
     reply_to_q: str = prop("", "Where replies to a request are to go.", name="replyToQ")
     reply_to_q_mgr: str = prop("", "The queue manager of that queue.", name="replyToQMgr")
 
-    _own: _Destination = field(init=False, repr=False)
+    _own: Destination = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        own = _Destination(
+        own = Destination(
             self.queue_name,
             self.queue_manager_name,
             self.transaction_mode,
@@ -94,77 +61,30 @@ class MQOutput:
             self.segmentation_allowed,
             self.reply_to_q,
             self.reply_to_q_mgr,
+            self.message_context,
+            self.request,
         )
         object.__setattr__(self, "_own", own)
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         received, body = write_message(message.root)
-        descriptor = _reply(received) if self.destination_mode == "reply" else received
-        put = []
-        for destination in self._destinations(message, received):
-            made = self._made(descriptor, destination, work)
-            syncpoint = _syncpoint(destination, message)
-            put.append((destination, work.put(destination.queue, made, body, syncpoint=syncpoint)))
-        yield "out", message.replaced(local_environment=lambda: _written(message, put, work))
+        descriptor = reply(received) if self.destination_mode == "reply" else received
+        destinations = self._destinations(message, received)
+        put = [(destination, destination.put(message, descriptor, body, work)) for destination in destinations]
+        yield "out", message.replaced(local_environment=lambda: written(message, put, work))
 
-    def _destinations(self, message: Message, descriptor: Descriptor) -> tuple[_Destination, ...]:
+    def _destinations(self, message: Message, descriptor: Descriptor) -> tuple[Destination, ...]:
         own = self._own
         if self.destination_mode == "list":
             return _listed(message.local_environment, own)
         if self.destination_mode == "reply":
-            queue, manager = descriptor.reply_to_q.strip(), descriptor.reply_to_q_mgr.strip()
-            if not queue:
-                raise BrokerError(
-                    2635, "the MQMD names no ReplyToQ to put the reply on: set it, or use another destinationMode"
-                )
-            return (own._replace(queue=queue, queue_manager=manager),)
+            return (reply_to(descriptor, own, otherwise="set it, or use another destinationMode"),)
         if not own.queue:
             raise BrokerError(2636, "no queueName is set: give the node one, or another destinationMode")
         return (own,)
 
-    def _made(self, descriptor: Descriptor, destination: _Destination, work: UnitOfWork) -> Descriptor:
-        changes: dict[str, object] = _CONTEXT[self.message_context].copy()
-        mode = destination.persistence_mode
-        if mode == "asQdef":
-            attributes = work.attributes(destination.queue)
-            changes["persistence"] = attributes.default_persistence if attributes else 0
-        elif mode != "automatic":
-            changes["persistence"] = int(mode == "yes")
-        if destination.new_msg_id or self.request:
-            changes["msg_id"] = NO_ID
-        if destination.new_correl_id:
-            changes["correl_id"] = work.new_id()
-        if destination.segmentation_allowed:
-            changes["msg_flags"] = descriptor.msg_flags | _SEGMENTATION_ALLOWED
-        if destination.reply_to_queue:
-            changes["reply_to_q"] = destination.reply_to_queue
-            changes["reply_to_q_mgr"] = destination.reply_to_queue_manager or work.queue_manager
-        if descriptor.backout_count:
-            changes["backout_count"] = 0
-        if self.request:
-            changes["msg_type"] = REQUEST
-            if not changes.get("reply_to_q", descriptor.reply_to_q.strip()):
-                raise BrokerError(
-                    2638, "a request names the queue for its reply: give the node replyToQ, or set MQMD.ReplyToQ"
-                )
-        return descriptor._replace(**changes) if changes else descriptor  # type: ignore[arg-type]  # of each field's type
 
-
-def _reply(request: Descriptor) -> Descriptor:
-    """The descriptor of a reply: its ids are those that the request's report options ask for."""
-    return request._replace(
-        report=0,
-        msg_type=REPLY if request.msg_type == REQUEST else request.msg_type,
-        msg_id=request.msg_id if request.report & PASS_MSG_ID else NO_ID,
-        correl_id=request.correl_id if request.report & PASS_CORREL_ID else request.msg_id,
-        put_appl_type=BROKER,
-        put_appl_name=PROGRAM,
-        put_date="",
-        put_time="",
-    )
-
-
-def _listed(environment: Element, own: _Destination) -> tuple[_Destination, ...]:
+def _listed(environment: Element, own: Destination) -> tuple[Destination, ...]:
     """What LocalEnvironment.Destination.MQ says: DestinationData, before Defaults, before the node's properties."""
     mq = environment.at("Destination", "MQ")
     if mq is None:
@@ -197,7 +117,7 @@ _CHOICES: Final[dict[str, dict[str, object]]] = {
 }
 
 
-def _overridden(destination: _Destination, fields: Element | None) -> _Destination:
+def _overridden(destination: Destination, fields: Element | None) -> Destination:
     """The destination with what a folder of the LocalEnvironment says; `automatic` leaves a choice as it is."""
     changes: dict[str, object] = {}
     for said in fields or ():
@@ -220,31 +140,3 @@ def _overridden(destination: _Destination, fields: Element | None) -> _Destinati
 def _either(choices: dict[str, object]) -> str:
     texts = {"yes" if v is True else "no" if v is False else str(v): None for v in choices.values()}
     return f"one of {', '.join([*texts, *(() if 'automatic' in texts else ('automatic',))])}"
-
-
-def _syncpoint(destination: _Destination, message: Message) -> bool:
-    if destination.transaction_mode != "automatic":
-        return destination.transaction_mode == "yes"
-    arrived = message.root.source
-    return arrived.transactional if isinstance(arrived, Received) else _says_transactional(message.root)
-
-
-def _says_transactional(root: Element) -> bool:
-    """What Properties says of a message that was made or changed in the flow; it is taken to be transactional."""
-    field = root.at("Properties", "Transactional")
-    return field is None or field.value is not False
-
-
-def _written(message: Message, put: list[tuple[_Destination, Descriptor]], work: UnitOfWork) -> Element:
-    environment = copy(message.local_environment)
-    mq = environment.ensure(step("WrittenDestination")).ensure(step("MQ"))
-    for destination, descriptor in put:
-        answer = descriptor.correl_id if descriptor.report & PASS_CORREL_ID else descriptor.msg_id
-        data = mq.add("DestinationData")
-        data.add("queueName", destination.queue)
-        data.add("queueManagerName", destination.queue_manager or work.queue_manager)
-        data.add("replyIdentifier", answer)
-        data.add("msgId", descriptor.msg_id)
-        data.add("correlId", descriptor.correl_id)
-        data.add("GroupId", descriptor.group_id)
-    return environment

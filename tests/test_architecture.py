@@ -30,7 +30,7 @@ MESSAGES = (
     *("engine.catalog", "engine.descriptor", "engine.parser", "engine.received", "engine.writing"),
     *("engine.exceptions", "engine.message"),
 )
-FOUNDATION = (*MESSAGES, "engine.work", "engine.node", "engine.dead_letters")
+FOUNDATION = (*MESSAGES, "engine.work", "engine.node", "engine.dead_letters", "engine.destinations")
 DEPLOYMENT = (*FOUNDATION, "engine.flow", "engine.lint", "engine.statistics")
 EVERYTHING = ("engine", "nodes", "esql", "parsers", "flows")
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
@@ -52,6 +52,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine.work": MESSAGES,
     "engine.node": FOUNDATION,
     "engine.dead_letters": FOUNDATION,
+    "engine.destinations": FOUNDATION,
     "engine.flow": FOUNDATION,
     "engine.lint": (*FOUNDATION, "engine.flow"),
     "engine.statistics": (*FOUNDATION, "engine.flow"),

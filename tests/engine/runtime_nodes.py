@@ -11,9 +11,9 @@ from engine.descriptor import Descriptor
 from engine.errors import BrokerError, Place
 from engine.flow import Flow, NodeUse, Setting, Wire
 from engine.message import Message
-from engine.node import ANY_LABEL, ANY_TERMINAL, Esql, LabelName, NodeType, node, prop
+from engine.node import ANY_LABEL, ANY_TERMINAL, LABEL, Esql, LabelName, NodeType, node, prop
 from engine.received import Received
-from engine.runtime import LABEL, Outcome, deploy
+from engine.runtime import Outcome, deploy
 from engine.sharing import read_only
 
 catalog: Catalog[NodeType] = Catalog("node type", package="")

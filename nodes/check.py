@@ -1,0 +1,36 @@
+"""Check: the older form of Validate, which V2.1 flows have."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.message import Message
+from engine.node import node, prop
+from nodes.validate import check
+
+if TYPE_CHECKING:
+    from engine.work import UnitOfWork
+
+
+@node("Check", outputs=("failure", "match"), category="diagnosis")
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Send the message to `match` if its domain, set and type are those that are to be checked; else it fails."""
+
+    domain: str = prop("", "The domain that the body must be of.")
+    check_domain: bool = prop(False, "Whether the domain is checked.")
+    set: str = prop("", "The message set that Properties.MessageSet must name.")
+    check_set: bool = prop(False, "Whether the message set is checked.")
+    type: str = prop("", "The message type that Properties.MessageType must name.")
+    check_type: bool = prop(False, "Whether the message type is checked.")
+
+    def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
+        check(
+            message.root,
+            domain=self.domain if self.check_domain else None,
+            message_set=self.set if self.check_set else None,
+            message_type=self.type if self.check_type else None,
+        )
+        yield "match", message

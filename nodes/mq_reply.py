@@ -1,0 +1,46 @@
+"""MQReply: answer a message, on the queue that it names for that."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from engine.destinations import Destination, reply, reply_to, written
+from engine.message import Message
+from engine.node import node, prop
+from engine.writing import write_message
+
+if TYPE_CHECKING:
+    from engine.work import UnitOfWork
+
+
+@node("MQReply", outputs=("failure", "out"), category="output")
+@dataclass(frozen=True, slots=True)
+class MQReply:
+    """Put the message on the MQMD's ReplyToQ, with the ids that its report options ask for."""
+
+    segmentation_allowed: bool = prop(False, "Whether the queue manager may put it in segments.")
+    persistence_mode: Literal["automatic", "yes", "no", "asQdef"] = prop(
+        "automatic", "Whether the reply is persistent; automatic: as the MQMD says."
+    )
+    transaction_mode: Literal["automatic", "yes", "no"] = prop(
+        "automatic", "Whether the put is part of the unit of work; automatic: if the message came in one."
+    )
+
+    _own: Destination = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        own = Destination(
+            transaction_mode=self.transaction_mode,
+            persistence_mode=self.persistence_mode,
+            segmentation_allowed=self.segmentation_allowed,
+            context="setAll",
+        )
+        object.__setattr__(self, "_own", own)
+
+    def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
+        request, body = write_message(message.root)
+        destination = reply_to(request, self._own, otherwise="set it before this node")
+        put = [(destination, destination.put(message, reply(request), body, work))]
+        yield "out", message.replaced(local_environment=lambda: written(message, put, work))

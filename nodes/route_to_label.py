@@ -1,0 +1,54 @@
+"""RouteToLabel: send a message to the Label that its LocalEnvironment names."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from engine.errors import BrokerError
+from engine.message import Message
+from engine.node import ANY_LABEL, LABEL, node, prop
+from engine.sharing import copy
+from engine.step import Step, step
+from engine.tree import Element
+
+if TYPE_CHECKING:
+    from engine.work import UnitOfWork
+
+_NOTHING_NAMED: Final = 4256
+_LIST: Final = ("Destination", "RouterList")
+_NAMES: Final[tuple[Step, ...]] = (step("labelName"), step("labelname"))  # newer manuals' spelling, and V2.1's
+
+
+@node("RouteToLabel", outputs=(ANY_LABEL,), category="routing")
+@dataclass(frozen=True, slots=True)
+class RouteToLabel:
+    """Send the message to one Label: that of the first or last entry of LocalEnvironment.Destination.RouterList.
+
+    An entry is a DestinationData with a labelName. The entry that is used is no longer in the list behind the Label,
+    so that a further RouteToLabel goes on with the next.
+    """
+
+    mode: Literal["routeToFirst", "routeToLast"] = prop("routeToLast", "Which entry of the list is used.")
+
+    def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
+        environment = copy(message.local_environment)
+        found = environment.at(*_LIST)
+        entries = [] if found is None else found.every(step("DestinationData"))
+        if not entries:
+            text = "there is no LocalEnvironment.Destination.RouterList.DestinationData: set one before this node"
+            raise BrokerError(_NOTHING_NAMED, text)
+        entry = entries[0 if self.mode == "routeToFirst" else -1]
+        name = _name(entry)
+        entry.detach()
+        if not (yield f"{LABEL}{name}", message.replaced(local_environment=environment)):
+            raise BrokerError(_NOTHING_NAMED, f"no Label node has the labelName {name!r}: correct one of the two", name)
+
+
+def _name(entry: Element) -> str:
+    field = next((found for name in _NAMES if (found := entry.child(name)) is not None), None)
+    if field is None or field.value is None:
+        text = "the DestinationData of RouterList that is to be used has no labelName: set it before this node"
+        raise BrokerError(_NOTHING_NAMED, text)
+    return str(field.value)

@@ -1,0 +1,74 @@
+"""Validate: check that a message is of the kind that a flow expects."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from engine.errors import BrokerError, ConfigurationException
+from engine.message import Message
+from engine.node import UNSUITABLE_VALUE, node, prop
+from engine.tree import Element
+
+if TYPE_CHECKING:
+    from engine.work import UnitOfWork
+
+_MISMATCH: Final = 2230
+
+
+@node("Validate", outputs=("failure", "match"), category="diagnosis")
+@dataclass(frozen=True, slots=True)
+class Validate:
+    """Send the message to `match` if its domain, set and type are those that are to be checked; else it fails.
+
+    The content itself cannot be validated before there are message sets, so validateMaster may only be none.
+    """
+
+    domain: str = prop("", "The domain that the body must be of.")
+    check_domain: bool = prop(False, "Whether the domain is checked.")
+    set: str = prop("", "The message set that Properties.MessageSet must name.")
+    check_set: bool = prop(False, "Whether the message set is checked.")
+    type: str = prop("", "The message type that Properties.MessageType must name.")
+    check_type: bool = prop(False, "Whether the message type is checked.")
+    validate_master: Literal["none", "content", "contentAndValue", "inherit"] = prop(
+        "none", "Whether the content is validated; anything but none is refused for lack of message sets."
+    )
+
+    def __post_init__(self) -> None:
+        if self.validate_master != "none":
+            text = (
+                f"validateMaster {self.validate_master} needs message sets, which there are none of yet: set it to none"
+            )
+            raise ConfigurationException(text, number=UNSUITABLE_VALUE)
+
+    def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
+        check(
+            message.root,
+            domain=self.domain if self.check_domain else None,
+            message_set=self.set if self.check_set else None,
+            message_type=self.type if self.check_type else None,
+        )
+        yield "match", message
+
+
+def check(root: Element, *, domain: str | None, message_set: str | None, message_type: str | None) -> None:
+    """Raise with everything in which a message is not what is expected; None expects nothing."""
+    checked = (
+        ("domain", domain, _domain(root)),
+        ("message set", message_set, _property(root, "MessageSet")),
+        ("message type", message_type, _property(root, "MessageType")),
+    )
+    wrong = [f"its {name} is {is_!r}, not {text!r}" for name, text, is_ in checked if text not in {None, is_}]
+    if wrong:
+        raise BrokerError(_MISMATCH, f"the message is not of the kind that is expected: {', '.join(wrong)}")
+
+
+def _domain(root: Element) -> str:
+    body = root.last_child
+    return "" if body is None or body.name in {"Properties", "MQMD"} else body.name
+
+
+def _property(root: Element, name: str) -> str:
+    field = root.at("Properties", name)
+    return "" if field is None or field.value is None else str(field.value)

@@ -1,0 +1,69 @@
+"""Validate and Check: which messages match, what is said of those that do not, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.descriptor import Descriptor
+from engine.errors import BrokerError, ConfigurationException
+from engine.message import Message
+from engine.node import build, node_catalog
+from engine.parser import Template
+from engine.received import Received, new_root
+from engine.sharing import read_only
+from tests.nodes.bench import carried, exception_numbers
+
+ORDER = Message(read_only(Received(Descriptor(), b"<a/>", template=Template("XMLNSC", "SHOP", "order", "xml")).root()))
+PLAIN = Message(read_only(Received(Descriptor(), b"x").root()))
+EMPTY = Message(read_only(new_root()))
+KIND = "the message is not of the kind that is expected: "
+
+CHECKS: list[tuple[Message, dict[str, object], str]] = [
+    (ORDER, {}, ""),
+    (ORDER, {"domain": "MRM", "set": "x", "type": "y"}, ""),
+    (ORDER, {"domain": "XMLNSC", "checkDomain": True}, ""),
+    (ORDER, {"domain": "xmlnsc", "checkDomain": True}, f"{KIND}its domain is 'XMLNSC', not 'xmlnsc'"),
+    (ORDER, {"checkDomain": True}, f"{KIND}its domain is 'XMLNSC', not ''"),
+    (ORDER, {"set": "SHOP", "checkSet": True}, ""),
+    (ORDER, {"set": "BANK", "checkSet": True}, f"{KIND}its message set is 'SHOP', not 'BANK'"),
+    (ORDER, {"type": "order", "checkType": True}, ""),
+    (ORDER, {"type": "bill", "checkType": True}, f"{KIND}its message type is 'order', not 'bill'"),
+    (
+        ORDER,
+        {"domain": "BLOB", "checkDomain": True, "checkSet": True, "type": "order", "checkType": True},
+        f"{KIND}its domain is 'XMLNSC', not 'BLOB', its message set is 'SHOP', not ''",
+    ),
+    (PLAIN, {"domain": "BLOB", "checkDomain": True, "checkSet": True, "checkType": True}, ""),
+    (EMPTY, {"checkDomain": True, "checkSet": True, "checkType": True}, ""),
+    (EMPTY, {"domain": "BLOB", "checkDomain": True}, f"{KIND}its domain is '', not 'BLOB'"),
+]
+
+
+@pytest.mark.parametrize(("message", "properties", "text"), CHECKS, ids=[f"{p}" for _, p, _ in CHECKS])
+@pytest.mark.parametrize("kind", ["Validate", "Check"])
+def test_checks(kind: str, message: Message, properties: dict[str, object], text: str) -> None:
+    """What is checked must be the same text; a property whose check is off says nothing, whatever it is."""
+    seen = carried(kind, message, "match", properties=properties)
+    assert text == ("" if seen.error is None else seen.error.text)
+    assert ([] if text else [("match", message)]) == seen.sent
+    wired = carried(kind, message, "match", "failure", properties=properties)
+    assert [("failure" if text else "match")] == wired.terminals
+    assert wired.error is None
+    assert bool(exception_numbers(wired.message)) == bool(text)
+    assert wired.message.root is message.root
+
+
+@pytest.mark.parametrize("kind", ["Validate", "Check"])
+def test_a_failure_behind_match(kind: str) -> None:
+    """What fails behind match goes up, not to failure."""
+    error = BrokerError(2450, "below")
+    seen = carried(kind, ORDER, "match", "failure", fails={"match": error})
+    assert (["match"], error) == (seen.terminals, seen.error)
+
+
+@pytest.mark.parametrize("how", ["content", "contentAndValue", "inherit"])
+def test_content_is_not_validated(how: str) -> None:
+    """Validation of content is refused at deploy, rather than left out in silence."""
+    with pytest.raises(ConfigurationException, match=f"validateMaster {how} needs message sets"):
+        build(node_catalog.find("Validate"), {"validateMaster": how})
+    assert build(node_catalog.find("Validate"), {"validateMaster": "none"})
