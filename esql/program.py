@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from engine.errors import BrokerError, Place
+from engine.errors import BrokerError, ConfigurationException, Place
 from engine.message import Message
 from esql.activation import TOO_DEEP, Activation, Shared, Surroundings
 from esql.support import LimitExceeded
@@ -137,3 +137,11 @@ class Routine:
     def sending(self, mode: str) -> Routine:
         """The same for a node of another Compute mode."""
         return replace(self, around=replace(self.around, mode=mode))
+
+
+def bound(value: object, name: str) -> Routine:
+    """What a node was given for a property that is ESQL; raises if it was deployed without what compiles it."""
+    if isinstance(value, Routine):
+        return value
+    text = f"{name} was not compiled: deploy the flow with bind=flows.programs.binder(flow)"
+    raise ConfigurationException(text)

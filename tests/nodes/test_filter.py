@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import BrokerError, ConfigurationException
+from engine.flow import Flow, NodeUse, Setting
+from engine.runtime import deploy
 from engine.writing import write_message
 from tests.nodes.esql_nodes import BODY, made, message, origin, sent
 
@@ -59,3 +61,11 @@ def test_what_no_filter_may_hold(condition: str) -> None:
     """A Filter has no output trees, does not PROPAGATE, and its text must be whole."""
     with pytest.raises(ConfigurationException):
         made("Filter", condition)
+
+
+@pytest.mark.parametrize(("node_type", "name"), [("Filter", "filterExpression"), ("Compute", "computeExpression")])
+def test_a_program_that_nobody_compiled(node_type: str, name: str) -> None:
+    """A flow with ESQL is deployed with a binder; without one, that is what is said."""
+    flow = Flow("F", nodes=(NodeUse("N", node_type, (Setting(name, "TRUE"),)),))
+    with pytest.raises(ConfigurationException, match=f"{name} was not compiled"):
+        deploy(flow)
