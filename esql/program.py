@@ -11,10 +11,12 @@ from typing import Any, Final, TypeAlias
 from engine.errors import BrokerError, ConfigurationException, Place
 from engine.message import Message
 from esql.activation import TOO_DEEP, Activation, Shared, Surroundings
+from esql.cast import Target, assign
 from esql.support import LimitExceeded
 
 Evaluation: TypeAlias = Generator[tuple[str, Message], bool, None]
 
+_BOOLEAN: Final = Target("BOOLEAN")
 _TERMINALS: Final = MappingProxyType({True: "true", False: "false", None: "unknown"})
 
 
@@ -76,6 +78,8 @@ class Compiled:
         """Run an entrance: yield terminals and what goes out of them."""
         try:
             result = yield from self.results(entrance, here)
+            if entrance.kind == "FILTER":
+                result = _truth(entrance, result, here)
         except BrokerError as error:
             raise self.placed(error) from error.__cause__
         if entrance.kind == "FILTER":
@@ -119,6 +123,15 @@ class Compiled:
         positions = list(code.co_positions())[at.tb_lasti // 2]
         column = 0 if positions[2] is None else positions[2] + 1
         return error.at(Place(file=code.co_filename, line=at.tb_lineno or 0, column=column))
+
+
+def _truth(entrance: Entrance, result: Any, here: Activation) -> Any:
+    """What a Filter's text has returned, which may be a field with the characters TRUE, as a BOOLEAN."""
+    try:
+        return assign(result, _BOOLEAN, here)
+    except BrokerError as error:
+        code = entrance.run.__code__
+        raise error.at(Place(file=code.co_filename, line=code.co_firstlineno)) from error.__cause__
 
 
 @dataclass(frozen=True, slots=True)

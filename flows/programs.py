@@ -179,7 +179,9 @@ class _Examination:
         module = name[: -len(".Main")] if name.lower().endswith(".main") else name
         modules = {known: one for known, one in compiled.entrances.items() if known}
         found = _module(modules, name, self.flow.schema) or _module(modules, module, self.flow.schema)
-        if found is None:
+        if not name:
+            self._complain(use, f"{use.text.strip()} names no module: write esql://routine/schema#Module.Main")
+        elif found is None:
             advice = did_you_mean(module, [*modules, *(known.rpartition(".")[2] for known in modules)])
             advice = advice or f"; {_listed(list(modules))}"
             self._complain(use, f"no .esql file here has a module {module}{advice}")

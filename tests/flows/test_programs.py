@@ -103,7 +103,8 @@ def outcome(file: str) -> str:
         ("TRUE", "FILTER", None),
         ("True", "COMPUTE", "True"),
         ("", "COMPUTE", None),
-        ("esql://routine/M", "COMPUTE", None),
+        ("esql://routine/M", "COMPUTE", ""),
+        ("esql://routine/../..#M", "FILTER", ""),
     ],
 )
 def test_what_names_a_module(text: str, kind: str, name: str | None) -> None:
@@ -149,6 +150,7 @@ def test_folders_of_schemas(write: Write) -> None:
     [
         ("Ordres", "no .esql file here has a module Ordres; did you mean Orders?"),
         ("Zzz.Main", "no .esql file here has a module Zzz; the modules are Orders, Check"),
+        ("esql://routine/M", "esql://routine/M names no module: write esql://routine/schema#Module.Main"),
         ("Check", "Check is a FILTER module; computeExpression needs a COMPUTE module"),
     ],
 )

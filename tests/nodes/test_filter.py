@@ -14,6 +14,20 @@ ONE = "Body.a.b[1] = '1'"
 
 
 @pytest.mark.parametrize(
+    ("flag", "terminal"), [(b"TRUE", "true"), (b"false", "false"), (b"Unknown", "unknown"), (b"yes", None)]
+)
+def test_a_field_as_the_condition(flag: bytes, terminal: str | None) -> None:
+    """A field is cast to BOOLEAN, as everywhere; one that does not say TRUE, FALSE or UNKNOWN is a failure."""
+    given = message(b"<a>" + flag + b"</a>")
+    if terminal:
+        assert [(terminal, given)] == sent(made("Filter", "Body.a"), given)
+        return
+    with pytest.raises(BrokerError, match="'yes' cannot be cast") as raised:
+        sent(made("Filter", "Body.a"), given)
+    assert (raised.value.place.file, raised.value.place.line) == ("F.N.filterExpression", 1)
+
+
+@pytest.mark.parametrize(
     ("condition", "terminal"),
     [
         (ONE, "true"),
