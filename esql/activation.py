@@ -94,7 +94,6 @@ class Activation(Invocation):
         "database",
         "deepest",
         "input_exceptions",
-        "input_local_environment",
         "input_root",
         "longest",
         "message",
@@ -125,7 +124,6 @@ class Activation(Invocation):
         self.reenter = reenter
         self.message = message
         self.input_root = message.root
-        self.input_local_environment = message.local_environment
         self.input_exceptions = message.exceptions
         self.own_local_environment: Element | None = None
         self.shared_storage = shared
@@ -153,10 +151,15 @@ class Activation(Invocation):
 
     @property
     def local_environment(self) -> Element:
-        """The LocalEnvironment of a node that has no output trees: its own copy, made when it is first asked for."""
+        """The LocalEnvironment as the program may change it: its own copy, made when it is first asked for."""
         if self.own_local_environment is None:
-            self.own_local_environment = copy(self.input_local_environment)
+            self.own_local_environment = copy(self.message.local_environment)
         return self.own_local_environment
+
+    @property
+    def input_local_environment(self) -> Element:
+        """The InputLocalEnvironment of a Compute node, which its program may change as well."""
+        return self.local_environment
 
     # limits
 
@@ -286,7 +289,7 @@ class Activation(Invocation):
         sends_exceptions = exceptions is not None or everything or "exception" in mode
         return self.message.replaced(
             root=(self.output_root if root is None else copy(root)) if sends_root else None,
-            local_environment=self._local(environment) if sends_local else None,
+            local_environment=self._local(environment) if sends_local else self._changed_input(),
             exceptions=(self.output_exceptions if exceptions is None else copy(exceptions))
             if sends_exceptions
             else None,
@@ -294,6 +297,10 @@ class Activation(Invocation):
 
     def _local(self, given: Element | None) -> Element:
         return self.output_local_environment if given is None else copy(given)
+
+    def _changed_input(self) -> Element | None:
+        """The InputLocalEnvironment, if the program had it in hand; it may be changed again behind a PROPAGATE."""
+        return None if self.own_local_environment is None else copy(self.own_local_environment)
 
     def onward(self) -> Message:
         """The message as a node without output trees sends it on."""

@@ -8,13 +8,15 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, TypeAlias
 
-from engine.errors import BrokerError, Place
+from engine.errors import BrokerError, ConfigurationException, Place
 from engine.message import Message
 from esql.activation import TOO_DEEP, Activation, Shared, Surroundings
+from esql.cast import Target, assign
 from esql.support import LimitExceeded
 
 Evaluation: TypeAlias = Generator[tuple[str, Message], bool, None]
 
+_BOOLEAN: Final = Target("BOOLEAN")
 _TERMINALS: Final = MappingProxyType({True: "true", False: "false", None: "unknown"})
 
 
@@ -77,6 +79,8 @@ class Compiled:
         """Run an entrance: yield terminals and what goes out of them."""
         try:
             result = yield from self.results(entrance, here)
+            if entrance.kind == "FILTER":
+                result = _truth(entrance, result, here)
         except BrokerError as error:
             raise self.placed(error) from error.__cause__
         if entrance.kind == "FILTER":
@@ -129,6 +133,15 @@ class Compiled:
         return error.at(Place(file=code.co_filename, line=at.tb_lineno or 0, column=column))
 
 
+def _truth(entrance: Entrance, result: Any, here: Activation) -> Any:
+    """What a Filter's text has returned, which may be a field with the characters TRUE, as a BOOLEAN."""
+    try:
+        return assign(result, _BOOLEAN, here)
+    except BrokerError as error:
+        code = entrance.run.__code__
+        raise error.at(Place(file=code.co_filename, line=code.co_firstlineno)) from error.__cause__
+
+
 @dataclass(frozen=True, slots=True)
 class Routine:
     """A module, or the text of a property, with all that it needs but the message: what a node calls."""
@@ -145,3 +158,11 @@ class Routine:
     def sending(self, mode: str) -> Routine:
         """The same for a node of another Compute mode."""
         return replace(self, around=replace(self.around, mode=mode))
+
+
+def bound(value: object, name: str) -> Routine:
+    """What a node was given for a property that is ESQL; raises if it was deployed without what compiles it."""
+    if isinstance(value, Routine):
+        return value
+    text = f"{name} was not compiled: deploy the flow with bind=flows.programs.binder(flow)"
+    raise ConfigurationException(text)

@@ -27,7 +27,7 @@ _SCHEME: Final = "esql://"
 
 
 def name_of(text: str, kind: str) -> str | None:
-    """The name of the module that a property gives, with its schema; None where it is a program.
+    """The name of the module that a property gives, with its schema; None for a program, empty for a broken reference.
 
     >>> name_of("esql://routine/com.acme#Orders.Main", "COMPUTE"), name_of("Orders", "COMPUTE")
     ('com.acme.Orders.Main', 'Orders')
@@ -37,7 +37,7 @@ def name_of(text: str, kind: str) -> str | None:
     text = text.strip()
     found = _REFERENCE.fullmatch(text)
     if found is None:
-        return None
+        return "" if text.startswith(_SCHEME) else None
     schema, name = found.groups()
     first = name.partition(".")[0]
     if kind == "FILTER" and not text.startswith(_SCHEME) and (first in CORRELATIONS or name.lower() in _TRUTHS):

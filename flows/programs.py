@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -33,6 +33,7 @@ from flows.esql_files import find_sources, line_of, name_of, text_in_place
 from parsers import ccsid
 
 Key = tuple[str, str]
+Sources = Sequence[tuple[str, bytes]]
 NOTHING: Final[Mapping[str, Value]] = {}
 
 
@@ -50,28 +51,34 @@ class Binder:
         return self.routines.get((place.node, declared.name), value)
 
 
-def binder(flow: Flow, *, given: Mapping[str, Value] = NOTHING, catalog: Catalog[NodeType] = node_catalog) -> Binder:
+def binder(
+    flow: Flow,
+    *,
+    given: Mapping[str, Value] = NOTHING,
+    sources: Sources | None = None,
+    catalog: Catalog[NodeType] = node_catalog,
+) -> Binder:
     """Compile the programs of an expanded flow; raises with all that is wrong with them.
 
-    `given` are properties that the broker around the flow knows, such as BrokerName and ExecutionGroupLabel.
+    `given` are properties that the broker around the flow knows, such as BrokerName and ExecutionGroupLabel; `sources`
+    are its .esql files, by name, where they are not to be looked for beside the flow.
     """
-    examined = _Examination(flow, catalog).examined()
+    examined = _Examination(flow, catalog, sources).examined()
     if examined.problems:
         problems = tuple(sorted(set(examined.problems)))
         raise ConfigurationException(f"{flow.file or flow.name} cannot be deployed: {problems[0].text}", problems)
-    return Binder(
-        {
-            (use.label, name): Routine(*examined.programs[use.label, name], _surroundings(flow, use, given))
-            for use in flow.nodes
-            for name in (setting.name for setting in use.settings)
-            if (use.label, name) in examined.programs
-        }
-    )
+    uses = [use for use in examined.uses() if use.key in examined.programs]
+    return Binder({use.key: Routine(*examined.programs[use.key], _surroundings(flow, use.node, given)) for use in uses})
+
+
+def sources_of(flow: Flow, catalog: Catalog[NodeType] = node_catalog) -> Sources:
+    """The .esql files that an expanded flow needs, by name: what `binder` is given where there are no files."""
+    return _Examination(flow, catalog, None).found()[0]
 
 
 def problems_of(*flows: Flow, catalog: Catalog[NodeType] = node_catalog) -> tuple[Problem, ...]:
     """Everything that is wrong with the programs of flows, sorted by place."""
-    return tuple(sorted({found for flow in flows for found in _Examination(flow, catalog).examined().problems}))
+    return tuple(sorted({found for flow in flows for found in _Examination(flow, catalog, None).examined().problems}))
 
 
 def _surroundings(flow: Flow, use: NodeUse, given: Mapping[str, Value]) -> Surroundings:
@@ -109,8 +116,8 @@ class _Use:
         return self.node.label, self.setting.name
 
     @property
-    def file(self) -> str:
-        return self.setting.value_place.file
+    def module(self) -> str | None:
+        return name_of(self.text, self.kind)
 
 
 @dataclass(slots=True)
@@ -119,20 +126,31 @@ class _Examination:
 
     flow: Flow
     catalog: Catalog[NodeType]
+    sources: Sources | None
     programs: dict[Key, tuple[Compiled, Entrance]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
     def examined(self) -> _Examination:
-        uses = list(self._uses())
-        references = [use for use in uses if name_of(use.text, use.kind) is not None]
+        """Compile everything, and note what is wrong."""
+        uses = list(self.uses())
+        references = [use for use in uses if use.module is not None]
         if references:
             self._refer(references)
         for use in uses:
-            if name_of(use.text, use.kind) is None:
+            if use.module is None:
                 self._compile(use)
         return self
 
-    def _uses(self) -> Iterator[_Use]:
+    def found(self) -> tuple[Sources, list[Problem]]:
+        """The .esql files that the flow needs, and those that cannot be read."""
+        if self.sources is not None:
+            return self.sources, []
+        references = [use for use in self.uses() if use.module is not None]
+        files = dict.fromkeys(file for use in references if (file := use.setting.value_place.file or self.flow.file))
+        return find_sources(list(files), self.flow.schema, [use.module or "" for use in references])
+
+    def uses(self) -> Iterator[_Use]:
+        """Every property of the flow's nodes that is ESQL."""
         for use in self.flow.nodes:
             node_type = self.catalog.get(use.type) if use.type else None
             known = {declared.name: declared for declared in node_type.properties} if node_type else {}
@@ -144,9 +162,7 @@ class _Examination:
 
     def _refer(self, uses: list[_Use]) -> None:
         """Find the modules that properties name."""
-        files = list(dict.fromkeys(use.file or self.flow.file for use in uses))
-        names = [name for use in uses if (name := name_of(use.text, use.kind))]
-        sources, unreadable = find_sources(files, self.flow.schema, names)
+        sources, unreadable = self.found()
         self.problems += unreadable
         try:
             compiled = compile_sources(sources)
@@ -159,11 +175,13 @@ class _Examination:
                 self.programs[use.key] = compiled, entrance
 
     def _entrance(self, compiled: Compiled, use: _Use) -> Entrance | None:
-        name = name_of(use.text, use.kind) or ""
+        name = use.module or ""
         module = name[: -len(".Main")] if name.lower().endswith(".main") else name
         modules = {known: one for known, one in compiled.entrances.items() if known}
         found = _module(modules, name, self.flow.schema) or _module(modules, module, self.flow.schema)
-        if found is None:
+        if not name:
+            self._complain(use, f"{use.text.strip()} names no module: write esql://routine/schema#Module.Main")
+        elif found is None:
             advice = did_you_mean(module, [*modules, *(known.rpartition(".")[2] for known in modules)])
             advice = advice or f"; {_listed(list(modules))}"
             self._complain(use, f"no .esql file here has a module {module}{advice}")

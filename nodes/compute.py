@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from engine.errors import BrokerError
 from engine.message import Message
 from engine.node import ANY_LABEL, Esql, mandatory, node, prop
-from esql.program import Evaluation, Routine
+from esql.program import Evaluation, Routine, bound
 
 if TYPE_CHECKING:
     from engine.work import UnitOfWork
@@ -40,7 +40,8 @@ class Compute:
     _program: Routine = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_program", self.compute_expression.sending(self.compute_mode))
+        program = bound(self.compute_expression, "computeExpression")
+        object.__setattr__(self, "_program", program.sending(self.compute_mode))
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         program = self._program

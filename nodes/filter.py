@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from engine.message import Message
 from engine.node import Esql, mandatory, node
-from esql.program import Routine
+from esql.program import Routine, bound
 
 if TYPE_CHECKING:
     from engine.work import UnitOfWork
@@ -22,6 +22,9 @@ class Filter:
     filter_expression: Annotated[Routine, Esql("filter")] = mandatory(
         "The condition: the name of a FILTER module of a .esql file, an expression, or statements that RETURN one."
     )
+
+    def __post_init__(self) -> None:
+        bound(self.filter_expression, "filterExpression")
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         return self.filter_expression(message)

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from engine.errors import BrokerError, ConfigurationException, Problem
+from engine.flow import Flow, NodeUse, Setting
 from engine.runtime import DeployedFlow, deploy
 from engine.writing import write_message
 from flows.esql_files import name_of
 from flows.files import load, load_flow
-from flows.programs import binder, problems_of
+from flows.programs import binder, problems_of, sources_of
 from tests.nodes.esql_nodes import message, sent
 
 FLOW = """flow: F
@@ -102,7 +103,8 @@ def outcome(file: str) -> str:
         ("TRUE", "FILTER", None),
         ("True", "COMPUTE", "True"),
         ("", "COMPUTE", None),
-        ("esql://routine/M", "COMPUTE", None),
+        ("esql://routine/M", "COMPUTE", ""),
+        ("esql://routine/../..#M", "FILTER", ""),
     ],
 )
 def test_what_names_a_module(text: str, kind: str, name: str | None) -> None:
@@ -148,6 +150,7 @@ def test_folders_of_schemas(write: Write) -> None:
     [
         ("Ordres", "no .esql file here has a module Ordres; did you mean Orders?"),
         ("Zzz.Main", "no .esql file here has a module Zzz; the modules are Orders, Check"),
+        ("esql://routine/M", "esql://routine/M names no module: write esql://routine/schema#Module.Main"),
         ("Check", "Check is a FILTER module; computeExpression needs a COMPUTE module"),
     ],
 )
@@ -249,6 +252,22 @@ def test_user_properties(write: Write) -> None:
     head = "DECLARE limit EXTERNAL INTEGER 1;\nDECLARE other EXTERNAL INTEGER 2;\n"
     write("m.esql", module(says("limit + other"), head=head))
     assert outcome(write("f.yaml", flow("M"))) == "<m>44</m>"
+
+
+def test_a_flow_without_files(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A flow that goes elsewhere takes its .esql files along as data; without them, none are looked for anywhere."""
+    file = write("m.esql", module(says("'data'")))
+    loaded = load_flow(write("f.yaml", flow("M")))
+    sources = sources_of(loaded)
+    assert sources == [(file, Path(file).read_bytes())]
+    Path(file).unlink()
+    node = deploy(loaded, bind=binder(loaded, sources=sources)).stations["C"].node
+    assert write_message(sent(node, message())[0][1].root)[1] == b"<m>data</m>"
+    monkeypatch.chdir(tmp_path)
+    write("m.esql", module(""))
+    made = Flow("F", nodes=(NodeUse("C", "Compute", (Setting("computeExpression", "M"),)),))
+    (problem,) = problems_of(made)
+    assert str(problem) == "BIP2087 F.C.computeExpression: no .esql file here has a module M; there are no modules"
 
 
 def test_what_the_broker_gives(write: Write) -> None:

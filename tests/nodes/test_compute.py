@@ -49,6 +49,18 @@ def test_compute_modes(way: str, mode: str, root: bytes, local: str, exceptions:
     assert found == (local, exceptions, "output")
 
 
+@pytest.mark.parametrize(
+    ("mode", "local"), [("message", ["mine", "later"]), ("destination", ["", ""]), ("exception", ["mine", "later"])]
+)
+def test_a_changed_input_local_environment(mode: str, local: list[str]) -> None:
+    """The program may change InputLocalEnvironment: that goes on where the output's does not, as it is at that time."""
+    given = message()
+    program = "SET InputLocalEnvironment.from = 'mine'; PROPAGATE; SET InputLocalEnvironment.from = 'later';"
+    found = sent(made("Compute", program, computeMode=mode), given)
+    assert [origin(one.local_environment) for _, one in found] == local
+    assert origin(given.local_environment) == "input"
+
+
 def test_the_default_mode() -> None:
     """A node that says no mode sends its message only."""
     ((_, one),) = sent(made("Compute", BUILD))

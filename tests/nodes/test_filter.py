@@ -5,10 +5,26 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import BrokerError, ConfigurationException
+from engine.flow import Flow, NodeUse, Setting
+from engine.runtime import deploy
 from engine.writing import write_message
 from tests.nodes.esql_nodes import BODY, made, message, origin, sent
 
 ONE = "Body.a.b[1] = '1'"
+
+
+@pytest.mark.parametrize(
+    ("flag", "terminal"), [(b"TRUE", "true"), (b"false", "false"), (b"Unknown", "unknown"), (b"yes", None)]
+)
+def test_a_field_as_the_condition(flag: bytes, terminal: str | None) -> None:
+    """A field is cast to BOOLEAN, as everywhere; one that does not say TRUE, FALSE or UNKNOWN is a failure."""
+    given = message(b"<a>" + flag + b"</a>")
+    if terminal:
+        assert [(terminal, given)] == sent(made("Filter", "Body.a"), given)
+        return
+    with pytest.raises(BrokerError, match="'yes' cannot be cast") as raised:
+        sent(made("Filter", "Body.a"), given)
+    assert (raised.value.place.file, raised.value.place.line) == ("F.N.filterExpression", 1)
 
 
 @pytest.mark.parametrize(
@@ -59,3 +75,11 @@ def test_what_no_filter_may_hold(condition: str) -> None:
     """A Filter has no output trees, does not PROPAGATE, and its text must be whole."""
     with pytest.raises(ConfigurationException):
         made("Filter", condition)
+
+
+@pytest.mark.parametrize(("node_type", "name"), [("Filter", "filterExpression"), ("Compute", "computeExpression")])
+def test_a_program_that_nobody_compiled(node_type: str, name: str) -> None:
+    """A flow with ESQL is deployed with a binder; without one, that is what is said."""
+    flow = Flow("F", nodes=(NodeUse("N", node_type, (Setting(name, "TRUE"),)),))
+    with pytest.raises(ConfigurationException, match=f"{name} was not compiled"):
+        deploy(flow)
