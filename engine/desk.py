@@ -141,18 +141,19 @@ class Outbox:
         except (FileExistsError, NotADirectoryError) as error:
             raise ConfigurationException(f"{directory} cannot hold messages: name a directory, not a file") from error
         self._directory = directory
-        self._names: set[Path] = set()
+        self._taken: dict[Path, int] = {}  # names, each with the number that its next namesake gets
 
     def write(self, name: str, sent: Sent) -> Path:
         """Write one message; the answer is its file."""
         folder = self._directory / _safe(sent.queue)
         folder.mkdir(exist_ok=True)
         given = Path(_safe(name))
-        file, number = folder / given.name, 2
-        while file in self._names:
+        first = file = folder / given.name
+        while file in self._taken:
+            number = self._taken[first]
+            self._taken[first] = number + 1
             file = folder / f"{given.stem}-{number}{given.suffix}"
-            number += 1
-        self._names.add(file)
+        self._taken[file] = 2
         file.write_bytes(sent.arrival.body)
         return file
 

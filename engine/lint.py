@@ -6,13 +6,12 @@ type that does not exist. All else is 2087, a definition that cannot be processe
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from engine.catalog import Catalog, did_you_mean
-from engine.errors import ConfigurationException, Place, Problem
+from engine.errors import BrokerError, ConfigurationException, Place, Problem
 from engine.flow import (
     FLOW_PROPERTIES,
     INPUT,
@@ -29,11 +28,14 @@ from engine.flow import (
     plain,
     subflow_of,
 )
+from engine.marking import line_of_file, marked
 from engine.node import (
     ANY_LABEL,
     ANY_TERMINAL,
+    Esql,
     NodeType,
     Property,
+    build,
     missing_property,
     node_catalog,
     unknown_property,
@@ -41,7 +43,6 @@ from engine.node import (
 
 UNFIT: Final = 2087
 UNKNOWN_TYPE: Final = 2241
-LONGEST_SHOWN_LINE: Final = 200
 NO_SUBFLOWS: Final[Mapping[str, Flow]] = {}
 
 
@@ -70,32 +71,13 @@ def lint(
     source_line: Callable[[Place], str] | None = None,
 ) -> tuple[Problem, ...]:
     """All problems of these flows, sorted by place; `subflows` are those they may use, by name and by file."""
-    line_of = source_line or _line_of_file
+    line_of = source_line or line_of_file
     known = Types(catalog, subflows)
     findings = list(two_of_one_name(flows))
     for flow in flows:
         subject = Subject(flow, {use.label: known.of(flow, use) for use in flow.nodes}, known)
         findings.extend(finding for examine in PASSES for finding in examine(subject))
     return tuple(sorted({marked(f.place, f.text, f.about, f.number, line_of(f.place)) for f in findings}))
-
-
-def marked(place: Place, text: str, about: str, number: int, line: str) -> Problem:
-    """A problem with its source line, its column moved to the word that it is about."""
-    if len(line) > LONGEST_SHOWN_LINE:
-        line = ""
-    start = line.find(about, place.column - 1) if about else -1
-    column, width = (start + 1, len(about)) if start >= 0 else (place.column, 1)
-    return Problem(place.file, place.line, column, number, _printable(text), _printable(line.rstrip()), width)
-
-
-def _printable(text: str) -> str:
-    """A text without what a terminal would obey; as many characters, so that columns stay."""
-    return "".join(c if c.isprintable() else " " if c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
-
-
-def _line_of_file(place: Place) -> str:
-    linecache.checkcache(place.file)
-    return linecache.getline(place.file, place.line)
 
 
 def two_of_one_name(flows: Iterable[Flow]) -> Iterator[Finding]:
@@ -377,9 +359,24 @@ def promotions(subject: Subject) -> Iterator[Finding]:
                 yield Finding(target.place, unknown.text, target.property, unknown.number)
 
 
+def node_rules(subject: Subject) -> Iterator[Finding]:
+    """What a node says of its properties taken together, once each of them is right by itself."""
+    for use in subject.flow.nodes:
+        found = subject.types[use.label]
+        if found is None or any(isinstance(mark, Esql) for declared in found.properties for mark in declared.marks):
+            continue
+        try:
+            build(found, use.values)
+        except ConfigurationException:
+            continue  # node_properties has said it
+        except BrokerError as error:
+            yield Finding(use.place, f"{use.label}: {error.text}", use.label)
+
+
 PASSES: Final[tuple[Callable[[Subject], Iterator[Finding]], ...]] = (
     unknown_types,
     node_properties,
+    node_rules,
     flow_properties,
     labels,
     label_names,

@@ -10,7 +10,8 @@ from typing import Any, Final, TypeAlias
 import yaml
 
 from engine.errors import Place, Problem
-from engine.lint import UNFIT, marked
+from engine.lint import UNFIT
+from engine.marking import marked
 
 LARGEST: Final = 1 << 20  # characters: some ten thousand nodes
 DEEPEST: Final = 32

@@ -21,7 +21,8 @@ from typing import Final
 from engine.catalog import Catalog, did_you_mean
 from engine.errors import ConfigurationException, Place, Problem
 from engine.flow import FLOW_PROPERTIES, Flow, FlowProperties, NodeUse, Setting, plain
-from engine.lint import UNFIT, marked
+from engine.lint import UNFIT
+from engine.marking import marked
 from engine.node import Esql, NodeType, Property, node_catalog, read_values
 from esql import problems as esql_problems
 from esql.activation import Surroundings

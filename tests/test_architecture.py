@@ -31,7 +31,7 @@ MESSAGES = (
     *("engine.exceptions", "engine.message"),
 )
 FOUNDATION = (*MESSAGES, "engine.work", "engine.node", "engine.dead_letters", "engine.destinations")
-DEPLOYMENT = (*FOUNDATION, "engine.flow", "engine.lint", "engine.statistics")
+DEPLOYMENT = (*FOUNDATION, "engine.flow", "engine.lint", "engine.marking", "engine.statistics")
 EVERYTHING = ("engine", "nodes", "esql", "parsers", "flows")
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine": (),  # only engine/__init__.py: each module of engine has a row of its own
@@ -54,7 +54,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine.dead_letters": FOUNDATION,
     "engine.destinations": FOUNDATION,
     "engine.flow": FOUNDATION,
-    "engine.lint": (*FOUNDATION, "engine.flow"),
+    "engine.lint": (*FOUNDATION, "engine.flow", "engine.marking"),
+    "engine.marking": ("engine.errors",),
     "engine.statistics": (*FOUNDATION, "engine.flow"),
     "engine.mq": FOUNDATION,
     "engine.transports": (*FOUNDATION, "engine.mq"),

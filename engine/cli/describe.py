@@ -87,7 +87,7 @@ def _describe(
     *,
     as_json: bool,
 ) -> None:
-    chosen = [data(catalog.find(each)) for each in ([name] if name else catalog)]
+    chosen = [{**data(catalog.find(each)), "name": each} for each in ([name] if name else catalog)]
     if as_json:
         typer.echo(json.dumps(chosen[0] if name else chosen, indent=2, default=str))
     elif name:

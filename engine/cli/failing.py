@@ -73,6 +73,8 @@ def _reason(error: OSError) -> str:
 def existing(path: str) -> Path:
     """A path that must exist."""
     found = Path(path)
-    if not found.exists():
-        raise ConfigurationException(f"{path} does not exist: name a file, a directory, or - for standard input")
+    if not path or not found.exists():
+        raise ConfigurationException(
+            f"{path or 'an empty name'} does not exist: name a file, a directory, or - for standard input"
+        )
     return found

@@ -45,6 +45,8 @@ def run(
     from flows.files import load_flow
     from flows.programs import binder
 
+    if not output:
+        raise ConfigurationException("--output names no directory: say where messages are to be written")
     loaded = load_flow(flow)
     bind = binder(loaded)
     descriptor = Descriptor(coded_char_set_id=ccsid, encoding=encoding, format=format_)

@@ -267,7 +267,7 @@ step
 index : '[' (end=('<' | '>') distance=value? | last=LAST | number=expression)? ']' ;
 
 // Behind a type, an operator is an operator: x.(XML.XmlDecl) AND y
-typedName : IDENTIFIER | QUOTED_IDENTIFIER | '*' | plainKeyword | statementKeyword | formKeyword | literalKeyword
+typedName : IDENTIFIER | QUOTED_IDENTIFIER | '*' | plainKeyword | statementKeyword | formKeyword | literalKeyword | ITEM
     | '{' dynamic=expression? '}' ;
 
 fieldName : kind=(IDENTIFIER | QUOTED_IDENTIFIER | '*') | nonReserved | reserved | '{' dynamic=expression? '}' ;

@@ -21,7 +21,7 @@ from parsers.markup.document import Document
 from parsers.markup.flavour import Flavour
 from parsers.markup.kinds import Kind
 from parsers.markup.rendering import NO_SCOPE, Renderer, Scope, declaration_text, unwritable
-from parsers.markup.text import Unwritable, check, name_of, text_of
+from parsers.markup.text import Unwritable, check, escape, name_of, text_of
 
 _TOKEN: Final = f"penstock-{secrets.token_hex(8)}"  # no message can hold what was chosen after it was made
 _PLACEHOLDER: Final = re.compile(
@@ -105,6 +105,8 @@ class Writer:
 
     def _document(self, document: Document, root: Element | None) -> str:
         text = None
+        if root is not None and self._flavour.kind(root.type) is not Kind.ELEMENT:
+            raise unwritable(root, "a document has one body element, and this is none: copy it into a field below one")
         if root is None or not root.state & REPLACED:
             text = self._patched(document.root, root, document)
         if text is None:
@@ -155,6 +157,9 @@ class Writer:
             return None
         if held.state & EDITED and self._nesting >= _MAX_NESTING:
             return None
+        if not held.state & EDITED and not document.cdata and len(node) == 0 and not node.attrib:
+            own, called = node.text, name_of(element.name)
+            return f"<{called}>{escape(own)}</{called}>" if own else f"<{called}/>"
         text = self._patched(node, held, document)
         tag, name = node.tag, element.name
         if text is None or name == tag:
@@ -172,6 +177,8 @@ class Writer:
         plan, pending = patch
         while pending:
             place, child = pending.pop()
+            if document.flavour.kind(child.type) is not Kind.ELEMENT:
+                return None  # what stands here now is no element: the parent is written anew
             patch = None if child.state & REPLACED else self._patch(written(child), place, document)
             if patch is None:
                 plan += self._instead(child, place, document)
