@@ -363,7 +363,11 @@ def node_rules(subject: Subject) -> Iterator[Finding]:
     """What a node says of its properties taken together, once each of them is right by itself."""
     for use in subject.flow.nodes:
         found = subject.types[use.label]
-        if found is None or any(isinstance(mark, Esql) for declared in found.properties for mark in declared.marks):
+        if (
+            found is None
+            or found.category == "subflow"
+            or any(isinstance(mark, Esql) for declared in found.properties for mark in declared.marks)
+        ):
             continue
         try:
             build(found, use.values)

@@ -35,12 +35,10 @@ DEPLOYMENT = (*FOUNDATION, "engine.flow", "engine.lint", "engine.marking", "engi
 EVERYTHING = ("engine", "nodes", "esql", "parsers", "flows")
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine": (),  # only engine/__init__.py: each module of engine has a row of its own
-    "engine.errors": (),
-    "engine.state": (),
-    "engine.step": (),
+    **dict.fromkeys(("engine.errors", "engine.state", "engine.step"), ()),
     "engine.source": ("engine.step", "engine.tree"),
     "engine.tree": ("engine.errors", "engine.source", "engine.state", "engine.step"),
-    "engine.sharing": ("engine.errors", "engine.source", "engine.state", "engine.step", "engine.tree"),
+    "engine.sharing": TREES,
     "engine.dump": TREES,
     "engine.exceptions": TREES,
     "engine.catalog": ("engine.errors",),
@@ -76,7 +74,6 @@ COMPOSITION_ROOTS = ("engine.cli", "engine.costs", "spark_exec")  # nothing impo
 
 IMPORTED_ONLY_BY = {"antlr4": "esql.read", "esql.grammar.generated": "esql.read"}
 THIRD_PARTY: dict[str, tuple[str, ...]] = {  # a module without a row may import any package pyproject.toml names
-    "engine.errors": (),
     "engine.tree": (),
     "flows": ("lxml", "yaml"),
 }
