@@ -10,7 +10,7 @@ from engine.dead_letters import BACKOUT_THRESHOLD_REACHED, UNPARSEABLE, put_away
 from engine.errors import BrokerError
 from engine.message import Message
 from engine.node import mandatory, node, prop
-from engine.parser import Options, Template
+from engine.parser import Options, Template, parser_catalog
 from engine.received import Received, parse
 from engine.sharing import copy, read_only
 from engine.step import step
@@ -27,7 +27,10 @@ Retention = Literal["none", "all"]
 @node("MQInput", inputs=(), outputs=("failure", "out", "catch"), category="input")
 @dataclass(frozen=True, slots=True)
 class MQInput:
-    """Get messages from a queue; what fails behind `out` is caught, backed out, or put away, but never dropped."""
+    """Get messages from a queue; what fails behind `out` is caught, backed out, or put away, but never dropped.
+
+    With transactionMode no, the get stays done: what fails then, and no wire or dead-letter queue takes, is gone.
+    """
 
     queue_name: str = mandatory("The queue that messages are got from.")
     message_domain_property: str = prop("BLOB", "The parser of bodies that no mcd folder names one for.")
@@ -51,6 +54,9 @@ class MQInput:
     _options: Options = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        domain = self.message_domain_property
+        if domain and parser_catalog.get(domain) is None:
+            raise BrokerError(2211, f"messageDomainProperty names no parser: {domain}{parser_catalog.suggest(domain)}")
         template = Template(
             self.message_domain_property,
             self.message_set_property,
