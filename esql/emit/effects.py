@@ -30,6 +30,8 @@ def call_statement(body: Body, node: syntax.CallStatement) -> None:
         value = function_call(body, syntax.Call(node.name, node.arguments, position=node.position))
         _give(body, node.target, value.code)
         return
+    if (node.database or node.schema) and routine.node.language != "DATABASE":
+        raise EmitError(node, "IN and EXTERNAL SCHEMA belong to calls of routines LANGUAGE DATABASE: leave them out")
     invoked = invoke(body, node, routine)
     if not invoked.outputs:
         _give(body, node.target, invoked.code)
