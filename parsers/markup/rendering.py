@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from engine.errors import ConversionException, ParserException
 from engine.sharing import written
-from engine.source import UNREAD, leading
+from engine.source import NAME, UNREAD, leading
 from engine.state import EDITED
 from engine.tree import Element
 from parsers.ccsid import decode
@@ -81,7 +81,7 @@ class Renderer:
         source = written(element).source
         if source.__class__ is Document:
             flavour = source.flavour
-        kind = flavour.kind(element.type)
+        kind = _kind(element, flavour)
         if kind is Kind.ELEMENT:
             if source.__class__ is Document:
                 text = self._sourced(element, source, level.scope)
@@ -99,7 +99,7 @@ class Renderer:
         beside: list[tuple[Kind, Element]] = []
         content = False
         for child in element:
-            kind = flavour.kind(child.type)
+            kind = _kind(child, flavour)
             if kind in _BESIDE:
                 beside.append((kind, child))
             else:
@@ -122,6 +122,12 @@ class Renderer:
         if kind is Kind.DECLARATION:
             return render_declaration(element, self._encoding)
         return _OTHERS[kind](element, text_of(value, compact=flavour.compact), flavour)
+
+
+def _kind(element: Element, flavour: Flavour) -> Kind:
+    """What an element is to a document; a name is an element, whether it has got a value or not."""
+    number = element._type
+    return Kind.ELEMENT if number == NAME else flavour.kind(number)
 
 
 def unwritable(element: Element, problem: str) -> ParserException:
@@ -156,7 +162,7 @@ def declaration_text(fields: Mapping[str, str]) -> str:
 def _own_text(element: Element, flavour: Flavour) -> str:
     """The text of the value that is the element's own, and not that of its first child."""
     value = element.value
-    if leading(element) is not None:
+    if element._first is not None and leading(element) is not None:
         value = written(element)._value  # a copy may have cached what is its first child's
     if value is None or value is UNREAD:
         return ""
