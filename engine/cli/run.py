@@ -47,6 +47,7 @@ def run(
 
     if not output:
         raise ConfigurationException("--output names no directory: say where messages are to be written")
+    _check(ccsid, encoding, format_)
     loaded = load_flow(flow)
     bind = binder(loaded)
     descriptor = Descriptor(coded_char_set_id=ccsid, encoding=encoding, format=format_)
@@ -63,6 +64,17 @@ def run(
             raise
     report.show(time.perf_counter() - started, as_json=as_json)
     raise typer.Exit(1 if report.failed else 0)
+
+
+def _check(ccsid: int, encoding: int, format_: str) -> None:
+    """Refuse what no message descriptor could say of a message."""
+    from parsers.ccsid import codec
+
+    codec(ccsid)
+    if not 0 <= encoding < 2**31:
+        raise ConfigurationException(f"--encoding {encoding} is no MQ encoding: 546 is little endian, 273 big endian")
+    if len(format_) > 8 or not format_.isascii():
+        raise ConfigurationException(f"--format {format_} is no MQ format: it has at most 8 ASCII characters")
 
 
 def _letters(source: str, descriptor: Any) -> tuple[Iterator[Letter], int]:

@@ -1,0 +1,29 @@
+"""What `penstock run` refuses before it reads a message."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command_line import ROOT, penstock
+
+ORDERS = ROOT / "flows/samples/orders"
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--ccsid", "99999", "99999"),
+        ("--encoding", "-1", "--encoding -1 is no MQ encoding"),
+        ("--format", "TOOLONGFORMAT", "at most 8 ASCII characters"),
+        ("--input", "", "an empty name"),
+        ("--output", "", "--output names no directory"),
+    ],
+)
+def test_descriptors_that_cannot_be(
+    option: str, value: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An option that no message descriptor could hold ends the command with one line."""
+    options = {"--input": str(ORDERS / "messages"), "--output": str(tmp_path), option: value}
+    done = penstock(capsys, "run", str(ORDERS / "orders.yaml"), *[word for pair in options.items() for word in pair])
+    assert (1, 1) == (done.code, len(done.err.splitlines()))
+    assert said in done.err
