@@ -73,14 +73,7 @@ def read_only(element: Element) -> Element:
 def changed_children(element: Element) -> list[tuple[Handle, Element]]:
     """The children that differ from what the source has in their place, each with that place."""
     if not element.state & EXPANDED:
-        found = element._found
-        if found is None:
-            return []
-        return [
-            (place, _held(child) if child.state & SHARES else child)
-            for place, child in found.items()
-            if place.__class__ is not Step and child.__class__ is Element and child.state & CHANGED
-        ]
+        return [(place, _held(child)) for place, child in _departed(element)] if element._found else []
     if element.source is None:
         return []
     kept = [_held(at) for at in element if at.state & CHANGED and not at.state & REPLACED]

@@ -51,11 +51,6 @@ def _parser(how: How) -> etree.XMLParser:
     return _new_parser(how)
 
 
-@lru_cache(maxsize=256)
-def _usual_parser(encoding: str, keep: Retention, blanks: bool, defaults: bool) -> etree.XMLParser:
-    return _new_parser(How(encoding, keep, blanks, defaults))
-
-
 def _new_parser(how: How) -> etree.XMLParser:
     """A parser that opens nothing: collect_ids=False is left out, for it makes libxml2 load external DTDs."""
     keep = how.keep
