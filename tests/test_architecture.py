@@ -28,14 +28,14 @@ TREES = (
 MESSAGES = (
     *TREES,
     *("engine.catalog", "engine.descriptor", "engine.parser", "engine.received", "engine.writing"),
-    *("engine.exceptions", "engine.message"),
+    *("engine.exceptions", "engine.message", "engine.moments"),
 )
 FOUNDATION = (*MESSAGES, "engine.work", "engine.node", "engine.dead_letters", "engine.destinations")
 DEPLOYMENT = (*FOUNDATION, "engine.flow", "engine.lint", "engine.marking", "engine.statistics")
 EVERYTHING = ("engine", "nodes", "esql", "parsers", "flows")
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine": (),  # only engine/__init__.py: each module of engine has a row of its own
-    **dict.fromkeys(("engine.errors", "engine.state", "engine.step"), ()),
+    **dict.fromkeys(("engine.errors", "engine.moments", "engine.state", "engine.step"), ()),
     "engine.source": ("engine.step", "engine.tree"),
     "engine.tree": ("engine.errors", "engine.source", "engine.state", "engine.step"),
     "engine.sharing": TREES,

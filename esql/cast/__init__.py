@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
 from engine.errors import BrokerError
+from engine.moments import BEYOND, FORM, MomentError
 from esql.cast import datetimes, numbers, strings
 from esql.cast.job import PLAIN, Clauses, Job, Target
 from esql.contents import UnreadableError
-from esql.failures import wrong_types
+from esql.failures import DATETIME_RANGE, FORMAT_OF_DATETIME, NUMERIC_ARGUMENT, ValueFailure, wrong_types
 from esql.invocation import Invocation
 from esql.values import Value, type_of
 
@@ -20,6 +21,7 @@ _Cast: TypeAlias = Callable[[Any, Job], Value]
 _STRINGS: Final = ("CHARACTER", "BLOB", "BIT")
 _NUMBERS: Final = ("INTEGER", "DECIMAL", "FLOAT")
 _MOMENTS: Final = ("DATE", "TIME", "GMTTIME", "TIMESTAMP", "GMTTIMESTAMP")
+_MOMENT_STATES: Final = {FORM: FORMAT_OF_DATETIME, BEYOND: DATETIME_RANGE}
 _IMPOSSIBLE: Final = frozenset([("DATE", "TIME"), ("DATE", "GMTTIME"), ("TIME", "DATE"), ("GMTTIME", "DATE")])
 
 _CASTS: Final[Mapping[tuple[str, str], _Cast]] = {
@@ -76,6 +78,15 @@ def convert(value: Value, job: Job) -> Value:
         return step(value, job)
     except UnreadableError as error:
         raise job.failure(value, error.why, error.sqlstate) from error
+    except MomentError as error:
+        raise _moment_failure(error, value, job) from error
+
+
+def _moment_failure(error: MomentError, value: Value, job: Job) -> BrokerError:
+    sqlstate = _MOMENT_STATES.get(error.kind)
+    if sqlstate is None:
+        return ValueFailure(2597, NUMERIC_ARGUMENT, error.why, job.clauses.format or "")
+    return job.failure(value, error.why, sqlstate)
 
 
 def cast(

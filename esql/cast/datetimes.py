@@ -7,8 +7,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any, Final
 
+from engine.moments import read_moment
 from esql.cast.job import Job
-from esql.cast.moment_reading import read_moment
 from esql.cast.strings import characters
 from esql.contents import read_interval_literal, read_literal
 from esql.failures import CAST_REFUSED, DATETIME_RANGE, cast_failure

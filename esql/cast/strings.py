@@ -7,8 +7,8 @@ from datetime import datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
+from engine.moments import write_moment
 from esql.cast.job import Job
-from esql.cast.moment_patterns import write_moment
 from esql.cast.number_patterns import number_pattern
 from esql.contents import read_literal
 from esql.literals import to_text

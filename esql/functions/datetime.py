@@ -7,7 +7,7 @@ from calendar import isleap
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from esql.cast.weeks import day_of_week, week_of_month, week_of_year
+from engine.moments.weeks import day_of_week, week_of_month, week_of_year
 from esql.failures import NUMERIC_ARGUMENT, ValueFailure, wrong_argument
 from esql.functions import function
 from esql.invocation import Invocation

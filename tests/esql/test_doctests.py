@@ -8,8 +8,7 @@ import pytest
 MODULES = (
     *("values", "literals", "contents", "failures", "invocation"),
     *("operators.arithmetic", "operators.moments", "operators.comparison", "operators.logic", "operators.strings"),
-    *("cast", "cast.job", "cast.strings", "cast.weeks", "cast.number_patterns"),
-    *("cast.moment_patterns", "cast.moment_reading"),
+    *("cast", "cast.job", "cast.strings", "cast.number_patterns"),
 )
 
 

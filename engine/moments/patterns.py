@@ -1,4 +1,4 @@
-"""FORMAT patterns of dates and times: their symbols, and how values are written by them."""
+"""Patterns of dates and times: their symbols, and how values are written by them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from esql.cast.weeks import WEEKDAYS, day_of_week, week_of_month, year_and_week
-from esql.contents import UnreadableError
-from esql.failures import FORMAT_OF_DATETIME, NUMERIC_ARGUMENT, ValueFailure
+from engine.moments.failing import FORM, PATTERN, MomentError
+from engine.moments.weeks import WEEKDAYS, day_of_week, week_of_month, year_and_week
 
 SYMBOLS: Final = frozenset("adDeEFGhHIkKmMsSTwWyYzZ")
 MONTHS: Final = (
@@ -63,9 +62,8 @@ def _token(pattern: str, text: str) -> Token:
     return Token(symbol, len(letters), "", zulu)
 
 
-def _refused(pattern: str, why: str) -> ValueFailure:
-    text = f"{pattern!r} is no FORMAT of dates and times: {why}, as in 'yyyy-MM-dd HH:mm:ss'"
-    return ValueFailure(2597, NUMERIC_ARGUMENT, text, pattern)
+def _refused(pattern: str, why: str) -> MomentError:
+    return MomentError(f"{pattern!r} is no FORMAT of dates and times: {why}, as in 'yyyy-MM-dd HH:mm:ss'", PATTERN)
 
 
 def write_moment(value: date | time, pattern: str, displacement: timedelta) -> str:
@@ -80,13 +78,13 @@ def write_moment(value: date | time, pattern: str, displacement: timedelta) -> s
 def _day_of(value: Any, token: Token) -> date:
     if isinstance(value, date):
         return value
-    raise UnreadableError(f"a time has no {token.symbol * token.size}", FORMAT_OF_DATETIME)
+    raise MomentError(f"a time has no {token.symbol * token.size}", FORM)
 
 
 def _time_of(value: Any, token: Token) -> time | datetime:
     if isinstance(value, time | datetime):
         return value
-    raise UnreadableError(f"a DATE has no {token.symbol * token.size}", FORMAT_OF_DATETIME)
+    raise MomentError(f"a DATE has no {token.symbol * token.size}", FORM)
 
 
 def _of_day(number: Callable[[date], int]) -> Callable[[Any, Token, timedelta], str]:

@@ -1,4 +1,4 @@
-"""Dates and times read by FORMAT patterns: from text to fields, from fields to a value."""
+"""Dates and times read by patterns: from text to fields, from fields to a value."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Final
 
-from esql.cast.moment_patterns import MONTHS, Token, tokens
-from esql.cast.weeks import WEEKDAYS, day_of_week, in_week
-from esql.contents import UnreadableError
-from esql.failures import DATETIME_RANGE, FORMAT_OF_DATETIME
+from engine.moments.failing import BEYOND, FORM, MomentError
+from engine.moments.patterns import MONTHS, Token, tokens
+from engine.moments.weeks import WEEKDAYS, day_of_week, in_week
 
-_CENTURY_FROM: Final = 53  # two digits from here on are 19xx, those below 20xx
+CENTURY: Final = 53  # two digits from here on are 19xx, those below 20xx
 _MOST: Final = {"D": 3, "y": 4, "Y": 4, "e": 1, "F": 1, "W": 1}
 _RANGES: Final = {
     "d": (1, 31),
@@ -67,6 +66,7 @@ _ISO_TIME_ALONE: Final = re.compile(rf"T?{_ISO_TIME}", re.ASCII)
 class Fields:
     """What a text says: numbers by the symbol of the pattern, and the offset of its time zone."""
 
+    century: int = CENTURY
     numbers: dict[str, int] = field(default_factory=dict)
     offset: timedelta | None = None
     afternoon: bool | None = None
@@ -87,7 +87,7 @@ class Fields:
             month = numbers.get("M", today.month)
             return date(year, month, numbers.get("d", min(today.day, monthrange(year, month)[1])))
         except (ValueError, OverflowError) as error:
-            raise UnreadableError("there is no such day", DATETIME_RANGE) from error
+            raise MomentError("there is no such day", BEYOND) from error
 
     def _same_year(self, day: date, year: int) -> date:
         if day.year != year:
@@ -114,7 +114,7 @@ class Fields:
         micros = numbers.get("S", 0 if "s" in numbers else now.microsecond)
         if hour == 24:
             if minute or second or micros:
-                raise UnreadableError("there is no hour 24 but its beginning", DATETIME_RANGE)
+                raise MomentError("there is no hour 24 but its beginning", BEYOND)
             hour = 0
         return time(hour, minute, second, micros)
 
@@ -132,8 +132,8 @@ class Fields:
         return hour % 12 + (12 if self.afternoon else 0)
 
 
-def read_moment(text: str, pattern: str) -> Fields:
-    """What a text says by a pattern.
+def read_moment(text: str, pattern: str, century: int = CENTURY) -> Fields:
+    """What a text says by a pattern; years of two digits from `century` on are of 1900.
 
     >>> read_moment("12 Jan 03, 3:45pm", "dd MMM yy, h:mma").timestamp(datetime(2007, 1, 1, 0, 0, 58))
     datetime.datetime(2003, 1, 12, 15, 45, 58)
@@ -143,8 +143,8 @@ def read_moment(text: str, pattern: str) -> Fields:
         return _read_iso(text, time_only=pieces[0].symbol == "T")
     match = _regex(pattern).fullmatch(text.strip())
     if match is None:
-        raise UnreadableError(f"it does not have the form {pattern}", FORMAT_OF_DATETIME)
-    fields = Fields()
+        raise MomentError(f"it does not have the form {pattern}", FORM)
+    fields = Fields(century)
     for token, part in zip([piece for piece in pieces if piece.symbol], match.groups(), strict=True):
         _take(fields, token, part)
     return fields
@@ -155,7 +155,7 @@ def _read_iso(text: str, *, time_only: bool) -> Fields:
     shapes = (_ISO_TIME_ALONE,) if time_only else (_ISO, _ISO_TRUNCATED, _ISO_TIME_ALONE)
     match = next((found for shape in shapes if (found := shape.fullmatch(text))), None)
     if match is None:
-        raise UnreadableError("it is not of the form of ISO 8601", FORMAT_OF_DATETIME)
+        raise MomentError("it is not of the form of ISO 8601", FORM)
     parts = match.groupdict()
     if parts.get("D") is not None:
         parts["d"] = parts.pop("D")
@@ -184,10 +184,10 @@ def _take(fields: Fields, token: Token, part: str) -> None:
         return
     number = int(part)
     if token.symbol in {"y", "Y"} and token.size == 2:
-        number += 1900 if number >= _CENTURY_FROM else 2000
+        number += 1900 if number >= fields.century else 2000
     low, high = _RANGES[token.symbol]
     if not low <= number <= high:
-        raise UnreadableError(f"{part} is not from {low} to {high}", DATETIME_RANGE)
+        raise MomentError(f"{part} is not from {low} to {high}", BEYOND)
     fields.numbers[token.symbol] = number
 
 
@@ -205,7 +205,7 @@ def _take_fraction(fields: Fields, _: Token, part: str) -> None:
 
 def _take_era(_: Fields, __: Token, part: str) -> None:
     if part.upper() == "BC":
-        raise UnreadableError("there are no dates before the year 1", DATETIME_RANGE)
+        raise MomentError("there are no dates before the year 1", BEYOND)
 
 
 def _take_zone(fields: Fields, _: Token, part: str) -> None:
@@ -215,7 +215,7 @@ def _take_zone(fields: Fields, _: Token, part: str) -> None:
         digits = offset.replace(":", "")
         hours, minutes = (int(digits), 0) if len(digits) < 3 else (int(digits[:-2]), int(digits[-2:]))
         if hours > 23 or minutes > 59:
-            raise UnreadableError(f"{part} is no offset from GMT", DATETIME_RANGE)
+            raise MomentError(f"{part} is no offset from GMT", BEYOND)
     shift = timedelta(hours=hours, minutes=minutes)
     fields.offset = -shift if sign == "-" else shift
 
