@@ -1,0 +1,1 @@
+"""The MRM domain: messages whose logical structure is described once, in any of several wire formats."""

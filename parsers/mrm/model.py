@@ -1,0 +1,213 @@
+"""The logical model: message sets, messages, types, groups and fields, with what each wire format says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final, Literal, TypeAlias
+
+UNBOUNDED: Final = -1  # max_occurs of a field that may repeat without end
+
+Kind = Literal[
+    "string",
+    "boolean",
+    "binary",
+    "integer",
+    "long",
+    "int",
+    "short",
+    "byte",
+    "unsignedLong",
+    "unsignedInt",
+    "unsignedShort",
+    "unsignedByte",
+    "decimal",
+    "float",
+    "double",
+    "dateTime",
+    "date",
+    "time",
+    "gYear",
+    "gYearMonth",
+    "gMonth",
+    "gMonthDay",
+    "gDay",
+    "duration",
+]
+Family = Literal["string", "boolean", "binary", "integer", "decimal", "float", "dateTime", "duration"]
+Composition = Literal["sequence", "choice", "all", "unorderedSet", "orderedSet", "message"]
+Content = Literal["closed", "open", "openDefined"]
+Interpretation = Literal["", "messageIdentity", "messageSetIdentity", "messageFormatIdentity"]
+
+# What physical properties are kept under: the name of one of the set's wire formats.
+Physical: TypeAlias = Mapping[str, Any]
+NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
+
+_FAMILIES: Final[Mapping[str, Family]] = MappingProxyType(
+    {
+        "string": "string",
+        "boolean": "boolean",
+        "binary": "binary",
+        **dict.fromkeys(("integer", "long", "int", "short", "byte"), "integer"),
+        **dict.fromkeys(("unsignedLong", "unsignedInt", "unsignedShort", "unsignedByte"), "integer"),
+        "decimal": "decimal",
+        "float": "float",
+        "double": "float",
+        **dict.fromkeys(("dateTime", "date", "time"), "dateTime"),
+        **dict.fromkeys(("gYear", "gYearMonth", "gMonth", "gMonthDay", "gDay"), "dateTime"),
+        "duration": "duration",
+    }
+)
+
+# The bytes of the integers that have a width, and whether they are signed.
+WIDTHS: Final[Mapping[str, tuple[int, bool]]] = MappingProxyType(
+    {
+        **{kind: (width, True) for kind, width in (("long", 8), ("int", 4), ("short", 2), ("byte", 1))},
+        **{f"unsigned{kind}": (width, False) for kind, width in (("Long", 8), ("Int", 4), ("Short", 2), ("Byte", 1))},
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SimpleType:
+    """What values a field may have: a kind, and facets that validation checks; texts are as XML Schema writes them."""
+
+    kind: Kind = "string"
+    length: int | None = None
+    min_length: int | None = None
+    max_length: int | None = None
+    pattern: str | None = None
+    enumeration: tuple[str, ...] = ()
+    min_inclusive: str | None = None
+    max_inclusive: str | None = None
+    min_exclusive: str | None = None
+    max_exclusive: str | None = None
+    total_digits: int | None = None
+    fraction_digits: int | None = None
+
+    @property
+    def family(self) -> Family:
+        """The logical type of MRM that the kind belongs to.
+
+        >>> SimpleType("short").family
+        'integer'
+        """
+        return _FAMILIES[self.kind]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What stands in a field or message, or in a part of one: its members, and how they are composed.
+
+    A group with a name is a complex type, which fields and messages of its set refer to. Among the members of another
+    it has no name of its own in trees: its fields stand beside those of that. A REDEFINES is a choice among members.
+    """
+
+    members: tuple[Member, ...] = ()
+    composition: Composition = "sequence"
+    content: Content = "closed"
+    name: str = ""
+    documentation: str = ""
+    physical: Physical = field(default=NOTHING, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a message: its type is simple, a group of its own, or the name of one of the set's types.
+
+    `repeat_reference` is the path, by dots, of an earlier integer field that says how often this one occurs. Its first
+    name is looked for among the fields before this one, then among those before the field around it, and so on.
+    `default` is as XML Schema writes it; so is what `fixed` says the value always is.
+    """
+
+    name: str
+    type: SimpleType | Group | str = SimpleType()
+    namespace: str = ""
+    min_occurs: int = 1
+    max_occurs: int = 1
+    repeat_reference: str = ""
+    default: str | None = None
+    fixed: bool = False
+    nullable: bool = False
+    interpret_value_as: Interpretation = ""
+    documentation: str = ""
+    physical: Physical = field(default=NOTHING, hash=False)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether there may be more than one of it."""
+        return self.max_occurs not in {0, 1}
+
+
+Member: TypeAlias = Field | Group
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message of a set: its fields stand in the tree directly below MRM."""
+
+    name: str
+    type: Group | str
+    namespace: str = ""
+    documentation: str = ""
+    physical: Physical = field(default=NOTHING, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class WireFormatUse:
+    """One wire format of a set: which kind it is, and what it says for the whole set."""
+
+    name: str
+    kind: str
+    settings: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class MessageSet:
+    """Messages and types, by name, and the wire formats that they may be in.
+
+    >>> orders = MessageSet("ORDERS", messages={"Order": Message("Order", Group((Field("id"),)))})
+    >>> [member.name for member in orders.content(orders.messages["Order"].type).members]
+    ['id']
+    """
+
+    name: str
+    identifier: str = ""
+    formats: Mapping[str, WireFormatUse] = field(default=NOTHING, hash=False)
+    types: Mapping[str, Group] = field(default=NOTHING, hash=False)
+    messages: Mapping[str, Message] = field(default=NOTHING, hash=False)
+    default_format: str = ""
+    documentation: str = ""
+
+    def content(self, type_: SimpleType | Group | str) -> Group | None:
+        """The group that a type is; None where it is simple."""
+        if isinstance(type_, SimpleType):
+            return None
+        return self.types[type_] if isinstance(type_, str) else type_
+
+
+def fields_of(group: Group) -> Iterator[Field]:
+    """The fields that stand in a group, those of its inner groups among them; types are not looked into.
+
+    >>> [f.name for f in fields_of(Group((Field("a"), Group((Field("b"), Field("c")), "choice"))))]
+    ['a', 'b', 'c']
+    """
+    for member in group.members:
+        if isinstance(member, Field):
+            yield member
+        else:
+            yield from fields_of(member)
+
+
+def contains_itself(message_set: MessageSet, type_: Group | str) -> bool:
+    """Whether a type can be met again inside itself, so that it can be laid out only as deep as data goes."""
+
+    def meets(group: Group, above: tuple[int, ...]) -> bool:
+        if id(group) in above:
+            return True
+        inner = (message_set.content(field.type) for field in fields_of(group))
+        return any(meets(one, (*above, id(group))) for one in inner if one is not None)
+
+    top = message_set.content(type_)
+    return top is not None and meets(top, ())

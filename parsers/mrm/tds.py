@@ -1,0 +1,103 @@
+"""TDS, the Tagged/Delimited String format: what a model may say of messages that are text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Final, Literal
+
+from engine.node import Range, prop
+
+TDS: Final = "TDS"
+
+MessagingStandard = Literal[
+    "UNKNOWN", "UserDefinedText", "UserDefinedMixed", "ACORD AL3", "EDIFACT", "HL7", "SWIFT", "TLOG", "X12"
+]
+Separation = Literal[
+    "",
+    "fixedLength",
+    "fixedLengthAL3",
+    "taggedDelimited",
+    "taggedFixedLength",
+    "taggedEncodedLength",
+    "allElementsDelimited",
+    "variableLengthElementsDelimited",
+    "useDataPattern",
+    "undefined",
+]
+Suppression = Literal["", "endOfType", "never"]
+Trim = Literal["noTrim", "leading", "trailing", "both"]
+EncodingNull = Literal["nullPadFill", "nullLogicalValue", "nullLiteralValue", "nullLiteralFill", "nullEmpty"]
+
+
+@dataclass(frozen=True, slots=True)
+class TdsFormat:
+    """What a TDS format says for its whole message set; empty texts: as the messaging standard has them."""
+
+    messaging_standard: MessagingStandard = prop("UNKNOWN", "The standard that the messages follow.")
+    default_ccsid: Annotated[int, Range(0, 65535)] = prop(0, "The CCSID of messages; 0: that of the standard.")
+    group_indicator: str = prop("", "What begins a group.")
+    group_terminator: str = prop("", "What ends a group.")
+    delimiter: str = prop("", "What stands between elements.")
+    suppress_absent_element_delimiters: Suppression = prop(
+        "", "Whether delimiters of absent elements at a group's end are left out; empty: endOfType."
+    )
+    tag_data_separator: str = prop("", "What stands between a tag and its data.")
+    tag_length: Annotated[int, Range(0, 999999)] = prop(0, "The length of tags that nothing separates from their data.")
+    length_of_encoded_length: Annotated[int, Range(0, 999999)] = prop(0, "The length of the field for lengths.")
+    extra_chars_in_encoded_length: Annotated[int, Range(0, 999999)] = prop(
+        0, "How many characters more than the data a length counts."
+    )
+    continuation_character: str = prop("", "What in front of a line end continues a line.")
+    escape_character: str = prop("", "What takes from the character behind it its meaning as markup.")
+    quote_character: str = prop("", "What encloses data that holds markup.")
+    reserved_characters: str = prop("", "Characters that are escaped or quoted in data.")
+    decimal_point: str = prop("", "The decimal point of numbers.")
+    trim_fixed_length_string: Trim = prop("noTrim", "From which end padding is taken off on input.")
+    strict_numeric_checking: bool = prop(False, "Whether numbers must be written exactly as the model says.")
+    boolean_true_representation: str = prop("", "The text of TRUE; empty: 1.")
+    boolean_false_representation: str = prop("", "The text of FALSE; empty: 0.")
+    boolean_null_representation: str = prop("", "The text of a boolean that is NULL; empty: 0.")
+    default_date_time_format: str = prop("", "The format of dates and times; empty: as their logical types have it.")
+    century_window: Annotated[int, Range(-1, 99)] = prop(
+        -1, "Years of two digits below this one are of the century that begins in 2000; -1: as the standard has it."
+    )
+    time_zone: str = prop("", "The zone of times that name none, such as +01:00; empty: none.")
+
+
+@dataclass(frozen=True, slots=True)
+class TdsGroup:
+    """What TDS says of a group or complex type; empty texts and -1: as the format says for the set."""
+
+    data_element_separation: Separation = prop("", "How elements are told from each other.")
+    group_indicator: str = prop("", "What begins the group.")
+    group_terminator: str = prop("", "What ends the group.")
+    delimiter: str = prop("", "What stands between its elements.")
+    suppress_absent_element_delimiters: Suppression = prop("", "As for the set.")
+    observe_element_length: bool = prop(False, "Whether elements are padded and cut to their lengths.")
+    tag_data_separator: str = prop("", "What stands between a tag and its data.")
+    tag_length: Annotated[int, Range(-1, 999999)] = prop(-1, "The length of tags.")
+    length_of_encoded_length: Annotated[int, Range(-1, 999999)] = prop(-1, "The length of the field for lengths.")
+    extra_chars_in_encoded_length: Annotated[int, Range(-1, 999999)] = prop(-1, "As for the set.")
+
+
+@dataclass(frozen=True, slots=True)
+class TdsField:
+    """What TDS says of a field."""
+
+    tag: str = prop("", "The tag in front of its data; unique in the set.")
+    data_pattern: str = prop("", "The regular expression that its data matches.")
+    repeating_element_delimiter: str = prop("", "What stands between its occurrences.")
+    length: Annotated[int, Range(0, 2**31 - 1)] = prop(0, "How long it is; 0: as long as its data.")
+    length_units: Literal["characters", "bytes"] = prop("characters", "What the length counts.")
+    length_reference: str = prop("", "An earlier integer field that says how long this one is, by its path.")
+    inclusive_length_reference: bool = prop(False, "Whether that length includes the field that says it.")
+    justification: Literal["", "left", "right"] = prop("", "Empty: numbers at the right, all else at the left.")
+    padding_character: str = prop("", "What fills it up; empty: 0 for numbers, else SPACE.")
+    signed: bool = prop(True, "Whether a number may be negative.")
+    sign_orientation: Literal["leading", "trailing"] = prop("leading", "Where a number has its sign.")
+    positive_sign: str = prop("", "What is written for the sign of positive numbers.")
+    virtual_decimal_point: Annotated[int, Range(-40, 40)] = prop(0, "How many digits stand behind the decimal point.")
+    precision: Annotated[int, Range(-1, 40)] = prop(-1, "How many decimal digits are written; -1: all there are.")
+    encoding_null: EncodingNull = prop("nullEmpty", "How NULL is represented, where the field may be NULL.")
+    encoding_null_value: str = prop("", "The value or character that represents NULL.")
+    date_time_format: str = prop("", "The format of a date or time; empty: as the set says.")
