@@ -57,7 +57,7 @@ def _flow_tables() -> Schema:
         "properties": {
             "description": "Properties of the flow, and values for those it promotes.",
             "type": "object",
-            "properties": {declared.name: _property(declared) for declared in FLOW_PROPERTIES},
+            "properties": {declared.name: property_schema(declared) for declared in FLOW_PROPERTIES},
             "additionalProperties": {"$ref": "#/$defs/value"},
         },
         "userProperties": {
@@ -92,14 +92,17 @@ def _definitions(node_types: tuple[NodeType, ...]) -> Schema:
 
 
 def _node(node_type: NodeType) -> Schema:
-    declared = {"type": {"description": node_type.description}} | {p.name: _property(p) for p in node_type.properties}
+    declared = {"type": {"description": node_type.description}} | {
+        p.name: property_schema(p) for p in node_type.properties
+    }
     return {
         "if": {"properties": {"type": {"const": node_type.name}}, "required": ["type"]},
         "then": {"properties": declared, "propertyNames": {"enum": list(declared)}},
     }
 
 
-def _property(declared: Property) -> Schema:
+def property_schema(declared: Property) -> Schema:
+    """The schema of one property."""
     found: Schema = {"description": declared.description or declared.words}
     if declared.many:
         return found | {"type": "array"}

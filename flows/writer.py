@@ -63,6 +63,10 @@ def _section(name: str, entries: Iterable[Iterable[yaml.Event]]) -> Iterator[yam
 
 
 def _text(text: str) -> Iterator[yaml.Event]:
+    yield scalar(text)
+
+
+def scalar(text: str) -> yaml.Event:
     """A text that is read back as it is: in block style where it has lines, quoted only where YAML needs it."""
     style = None
     if text in NULL_WORDS:
@@ -71,7 +75,7 @@ def _text(text: str) -> Iterator[yaml.Event]:
         style = '"'
     elif "\n" in text:
         style = "|"
-    yield yaml.ScalarEvent(None, None, (True, True), text, style=style)
+    return yaml.ScalarEvent(None, None, (True, True), text, style=style)
 
 
 def _list(name: str, texts: Iterable[str], *, on_one_line: bool = True) -> Iterator[yaml.Event]:

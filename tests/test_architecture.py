@@ -65,6 +65,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "nodes": (*FOUNDATION, "esql"),
     "flows": ("engine",),
     "flows.esql_files": ("engine", "esql"),  # what flows are programmed in
+    "flows.message_sets": ("engine", "parsers.mrm", "flows.document", "flows.writer", "flows.schema"),
     "flows.programs": ("engine", "esql", "parsers", "flows.esql_files"),
     "engine.costs": EVERYTHING,
     "engine.cli": (*EVERYTHING, "spark_exec"),

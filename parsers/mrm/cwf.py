@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
 from engine.node import Range, prop
+from parsers.mrm.wire_format import Codec, Definition, wire_format
 
 CWF: Final = "CWF"
 
@@ -76,7 +77,7 @@ class CwfField:
     virtual_decimal_point: Annotated[int, Range(-40, 40)] = prop(
         0, "How many of the digits stand behind the decimal point; negative: how many zeros follow them."
     )
-    byte_alignment: Literal["1", "2", "4", "8", "16"] = prop("1", "From the start of the message.")
+    byte_alignment: Annotated[int, Range(1, 16)] = prop(1, "From the start of the message.")
     leading_skip_count: Annotated[int, Range(0, 999999)] = prop(0, "Bytes to skip in front, of the first occurrence.")
     trailing_skip_count: Annotated[int, Range(0, 999999)] = prop(0, "Bytes to skip behind each occurrence.")
     encoding_null: EncodingNull = prop("nullPadFill", "How NULL is represented, where the field may be NULL.")
@@ -93,4 +94,10 @@ class CwfField:
 class CwfGroup:
     """What CWF says of a group that fields or messages have, or of one among members."""
 
-    byte_alignment: Literal["1", "2", "4", "8", "16"] = prop("1", "From the start of the message.")
+    byte_alignment: Annotated[int, Range(1, 16)] = prop(1, "From the start of the message.")
+
+
+@wire_format(CWF, settings=CwfFormat, field=CwfField, group=CwfGroup)
+def compile_cwf(definition: Definition) -> Codec:
+    """The codec of one message."""
+    raise NotImplementedError(definition)

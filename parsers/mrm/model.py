@@ -109,7 +109,7 @@ class Group:
     content: Content = "closed"
     name: str = ""
     documentation: str = ""
-    physical: Physical = field(default=NOTHING, hash=False)
+    physical: Physical = field(default_factory=lambda: NOTHING, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class Field:
     nullable: bool = False
     interpret_value_as: Interpretation = ""
     documentation: str = ""
-    physical: Physical = field(default=NOTHING, hash=False)
+    physical: Physical = field(default_factory=lambda: NOTHING, hash=False)
 
     @property
     def repeats(self) -> bool:
@@ -151,7 +151,7 @@ class Message:
     type: Group | str
     namespace: str = ""
     documentation: str = ""
-    physical: Physical = field(default=NOTHING, hash=False)
+    physical: Physical = field(default_factory=lambda: NOTHING, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +174,9 @@ class MessageSet:
 
     name: str
     identifier: str = ""
-    formats: Mapping[str, WireFormatUse] = field(default=NOTHING, hash=False)
-    types: Mapping[str, Group] = field(default=NOTHING, hash=False)
-    messages: Mapping[str, Message] = field(default=NOTHING, hash=False)
+    formats: Mapping[str, WireFormatUse] = field(default_factory=lambda: NOTHING, hash=False)
+    types: Mapping[str, Group] = field(default_factory=lambda: NOTHING, hash=False)
+    messages: Mapping[str, Message] = field(default_factory=lambda: NOTHING, hash=False)
     default_format: str = ""
     documentation: str = ""
 

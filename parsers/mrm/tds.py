@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
+from engine.errors import ConfigurationException
 from engine.node import Range, prop
+from parsers.mrm.wire_format import Codec, Definition, wire_format
 
 TDS: Final = "TDS"
 
@@ -101,3 +103,10 @@ class TdsField:
     encoding_null: EncodingNull = prop("nullEmpty", "How NULL is represented, where the field may be NULL.")
     encoding_null_value: str = prop("", "The value or character that represents NULL.")
     date_time_format: str = prop("", "The format of a date or time; empty: as the set says.")
+
+
+@wire_format(TDS, settings=TdsFormat, field=TdsField, group=TdsGroup)
+def compile_tds(definition: Definition) -> Codec:
+    """A message in this wire format can be described, and cannot be read or written."""
+    name = definition.message_set.name
+    raise ConfigurationException(f"{definition.format} of message set {name} is TDS, which cannot be read or written")

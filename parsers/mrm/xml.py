@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from engine.errors import ConfigurationException
 from engine.node import prop
+from parsers.mrm.wire_format import Codec, Definition, wire_format
 
 XML: Final = "XML"
 
@@ -60,3 +62,10 @@ class XmlMessage:
     root_tag_name: str = prop("", "The element around it; empty: as the set says.")
     id_attribute_name: str = prop("", "The attribute that identifies it.")
     id_attribute_value: str = prop("", "The value of that attribute.")
+
+
+@wire_format(XML, settings=XmlFormat, field=XmlField, message=XmlMessage)
+def compile_xml(definition: Definition) -> Codec:
+    """A message in this wire format can be described, and cannot be read or written."""
+    name = definition.message_set.name
+    raise ConfigurationException(f"{definition.format} of message set {name} is XML, which cannot be read or written")

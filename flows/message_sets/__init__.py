@@ -1,0 +1,1 @@
+"""Message sets from YAML files, and back: reader, writer, the schema that editors use."""
