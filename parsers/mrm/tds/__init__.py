@@ -32,7 +32,7 @@ class TaggedText:
     def write(self, element: Element, form: Form) -> bytes:
         """The bytes of the message that an element stands for."""
         ccsid = form.ccsid or self._plans.ccsid
-        text = Writing(self._plans, ccsid, form.encoding).group(self._plans.top(), element, ())
+        text = Writing(self._plans, ccsid, form.encoding).content(self._plans.top(), element, ())
         return encode(text, ccsid, form.encoding, what="the TDS message")
 
 

@@ -34,17 +34,23 @@ class Writing:
 
     def group(self, plan: GroupPlan, element: Element, around: Stops) -> str:
         """The text of a group whose fields stand below an element."""
-        if plan.group.composition == "message":
-            return self._embedded(element, around)
         inner = (*plan.markup, *around)
         pieces = _SEPARATIONS[plan.separation](self, plan, element, inner)
         return plan.group_indicator + pieces + plan.group_terminator
+
+    def content(self, plan: GroupPlan, element: Element, around: Stops) -> str:
+        """The text of all that stands below an element; what the model does not know is not lost unsaid."""
+        if plan.group.composition == "message":
+            return self._embedded(element, around)
+        if plan.separation not in TAGGED:
+            refuse_unknown(plan, element)
+        return self.group(plan, element, around)
 
     def _embedded(self, element: Element, around: Stops) -> str:
         for child in element:
             inner = self.plans.message(child.name)
             if inner is not None:
-                return self.group(inner, child, around)
+                return self.content(inner, child, around)
         raise ParserException(UNWRITABLE, f"{element.name} holds no message of the set, which must stand in it")
 
     def members(self, plan: GroupPlan, element: Element) -> Sequence[Plan]:
@@ -79,7 +85,7 @@ class Writing:
             if place is not None and place.plan is plan:
                 return source.text(place)
         if plan.type is not None:
-            return self.group(self.plans.of(plan.type), element, stops)
+            return self.content(self.plans.of(plan.type), element, stops)
         return self.simple(plan, element, stops, sized=sized)
 
     def simple(self, plan: FieldPlan, element: Element, stops: Stops, *, sized: bool) -> str:
