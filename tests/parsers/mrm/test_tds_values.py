@@ -167,8 +167,8 @@ def test_any_text_comes_back(lines: list[list[str]], settings: TdsFormat) -> Non
 @given(st.text("tag12:*{}ab\x00", max_size=30))
 def test_any_text_is_read_or_refused(text: str) -> None:
     """No text does more harm than a ParserException."""
-    own = codec(group(simple("a", tag="tag1"), simple("b", "integer", tag="tag2"), delimiter="*", tag_data_separator=":",
-                      group_indicator="{", group_terminator="}"))  # fmt: skip
+    fields = simple("a", tag="tag1"), simple("b", "integer", tag="tag2")
+    own = codec(group(*fields, delimiter="*", tag_data_separator=":", group_indicator="{", group_terminator="}"))
     with suppress(ParserException):
         plain(read(own, text))
 
