@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Literal
 
-from engine.errors import ConfigurationException
 from engine.node import prop
-from parsers.mrm.wire_format import Codec, Definition, wire_format
-
-XML: Final = "XML"
 
 Render = Literal["XMLElement", "XMLAttribute", "XMLElementAttrID", "XMLElementAttrVal", "XMLElementAttrIDVal"]
-EncodingNull = Literal["nullEmpty", "nullValue", "nullXMLSchema", "nullValueAttribute", "nullElement"]
+EncodingNull = Literal["nullEmpty", "nullValue", "nullXMLSchema", "nullValueAttribute", "nullAttribute", "nullElement"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +24,6 @@ class XmlFormat:
     xml_version: str = prop("1.0", "The version that the declaration names.")
     standalone_document: Literal["none", "yes", "no"] = prop("none", "What the declaration says of standalone.")
     output_namespace_declaration: Literal["asRequired", "atStart"] = prop("atStart", "Where namespaces are declared.")
-    output_xsi_type: bool = prop(False, "Whether xsi:type is written.")
     encoding_numeric_null: EncodingNull = prop("nullEmpty", "How numbers represent NULL.")
     encoding_numeric_null_value: str = prop("", "What represents it where that takes a value.")
     encoding_non_numeric_null: EncodingNull = prop("nullEmpty", "How all else represents NULL.")
@@ -49,7 +44,7 @@ class XmlField:
     id_attribute_value: str = prop("", "The value of that attribute.")
     value_attribute_name: str = prop("", "The attribute that holds its value.")
     date_time_format: str = prop("", "The format of a date or time; empty: as the set says.")
-    encoding: Literal["hex", "base64", "cdataHex"] = prop("hex", "How bytes are written.")
+    encoding: Literal["hex", "base64"] = prop("hex", "How bytes are written.")
     output_type: Literal["text", "cdata"] = prop("text", "Whether text is written as a CDATA section.")
 
 
@@ -62,10 +57,3 @@ class XmlMessage:
     root_tag_name: str = prop("", "The element around it; empty: as the set says.")
     id_attribute_name: str = prop("", "The attribute that identifies it.")
     id_attribute_value: str = prop("", "The value of that attribute.")
-
-
-@wire_format(XML, settings=XmlFormat, field=XmlField, message=XmlMessage)
-def compile_xml(definition: Definition) -> Codec:
-    """A message in this wire format can be described, and cannot be read or written."""
-    name = definition.message_set.name
-    raise ConfigurationException(f"{definition.format} of message set {name} is XML, which cannot be read or written")

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal
+from typing import Annotated, Literal
 
-from engine.errors import ConfigurationException
 from engine.node import Range, prop
-from parsers.mrm.wire_format import Codec, Definition, wire_format
-
-TDS: Final = "TDS"
 
 MessagingStandard = Literal[
-    "UNKNOWN", "UserDefinedText", "UserDefinedMixed", "ACORD AL3", "EDIFACT", "HL7", "SWIFT", "TLOG", "X12"
+    "UNKNOWN", "UserDefinedText", "UserDefinedMixed", "ACORD AL3", "CSV", "EDIFACT", "HL7", "SWIFT", "TLOG", "X12"
 ]
 Separation = Literal[
     "",
@@ -27,13 +23,16 @@ Separation = Literal[
     "undefined",
 ]
 Suppression = Literal["", "endOfType", "never"]
-Trim = Literal["noTrim", "leading", "trailing", "both"]
+Trim = Literal["", "noTrim", "leading", "trailing", "both"]
 EncodingNull = Literal["nullPadFill", "nullLogicalValue", "nullLiteralValue", "nullLiteralFill", "nullEmpty"]
 
 
 @dataclass(frozen=True, slots=True)
 class TdsFormat:
-    """What a TDS format says for its whole message set; empty texts: as the messaging standard has them."""
+    """What a TDS format says for its whole message set; empty texts: as the messaging standard has them.
+
+    Texts may hold mnemonics, such as <CR> or <EDIFACT_DS>; <EMPTY> alone says that there is none.
+    """
 
     messaging_standard: MessagingStandard = prop("UNKNOWN", "The standard that the messages follow.")
     default_ccsid: Annotated[int, Range(0, 65535)] = prop(0, "The CCSID of messages; 0: that of the standard.")
@@ -49,13 +48,15 @@ class TdsFormat:
     extra_chars_in_encoded_length: Annotated[int, Range(0, 999999)] = prop(
         0, "How many characters more than the data a length counts."
     )
-    continuation_character: str = prop("", "What in front of a line end continues a line.")
     escape_character: str = prop("", "What takes from the character behind it its meaning as markup.")
     quote_character: str = prop("", "What encloses data that holds markup.")
     reserved_characters: str = prop("", "Characters that are escaped or quoted in data.")
     decimal_point: str = prop("", "The decimal point of numbers.")
-    trim_fixed_length_string: Trim = prop("noTrim", "From which end padding is taken off on input.")
-    strict_numeric_checking: bool = prop(False, "Whether numbers must be written exactly as the model says.")
+    trim_fixed_length_string: Trim = prop("", "From which end padding is taken off fixed-length texts on input.")
+    truncate_on_output: bool = prop(False, "Whether data that is too long for its length is cut, or refused.")
+    strict_numeric_checking: Literal["", "true", "false"] = prop(
+        "", "Whether numbers with blanks around them or decimals beyond their precision are refused."
+    )
     boolean_true_representation: str = prop("", "The text of TRUE; empty: 1.")
     boolean_false_representation: str = prop("", "The text of FALSE; empty: 0.")
     boolean_null_representation: str = prop("", "The text of a boolean that is NULL; empty: 0.")
@@ -100,13 +101,8 @@ class TdsField:
     positive_sign: str = prop("", "What is written for the sign of positive numbers.")
     virtual_decimal_point: Annotated[int, Range(-40, 40)] = prop(0, "How many digits stand behind the decimal point.")
     precision: Annotated[int, Range(-1, 40)] = prop(-1, "How many decimal digits are written; -1: all there are.")
-    encoding_null: EncodingNull = prop("nullEmpty", "How NULL is represented, where the field may be NULL.")
+    encoding_null: EncodingNull = prop(
+        "nullEmpty", "How NULL is represented, where the field may be NULL; nullEmpty: as an empty text."
+    )
     encoding_null_value: str = prop("", "The value or character that represents NULL.")
     date_time_format: str = prop("", "The format of a date or time; empty: as the set says.")
-
-
-@wire_format(TDS, settings=TdsFormat, field=TdsField, group=TdsGroup)
-def compile_tds(definition: Definition) -> Codec:
-    """A message in this wire format can be described, and cannot be read or written."""
-    name = definition.message_set.name
-    raise ConfigurationException(f"{definition.format} of message set {name} is TDS, which cannot be read or written")

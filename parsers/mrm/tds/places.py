@@ -1,0 +1,29 @@
+"""Places: where the fields of a message stand in its text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from parsers.mrm.tds.plan import FieldPlan
+
+Stops: TypeAlias = tuple[str, ...]  # markup at which data ends
+
+
+class Place:
+    """Where a field stands in the text; what the model does not know has a name and no plan."""
+
+    __slots__ = ("children", "end", "fixed", "name", "plan", "start")
+
+    def __init__(self, name: str, plan: FieldPlan | None, start: int) -> None:
+        self.name = name
+        self.plan = plan
+        self.start = start
+        self.end = start
+        self.fixed = False
+        self.children: list[Place] | None = None
+
+
+def last_called(places: list[Place], name: str) -> Place | None:
+    """The last place of that name."""
+    return next((one for one in reversed(places) if one.name == name), None)

@@ -1,0 +1,227 @@
+"""Plans: a message of the model with all that TDS says of it, settled once and for all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from engine.errors import ConfigurationException
+from engine.moments import read_moment
+from parsers.mrm.model import Field, Group, SimpleType
+from parsers.mrm.tds.declared import TdsField, TdsFormat, TdsGroup
+from parsers.mrm.tds.scanning import Markup, Pattern
+from parsers.mrm.tds.standards import PLAIN, STANDARDS, Standard, expand
+from parsers.mrm.tds.values import Spelling, Style
+
+if TYPE_CHECKING:
+    from parsers.mrm.wire_format import Definition
+
+TAGGED: Final = frozenset({"taggedDelimited", "taggedFixedLength", "taggedEncodedLength"})
+FIXED: Final = frozenset({"fixedLength", "fixedLengthAL3"})
+DELIMITED: Final = frozenset({"allElementsDelimited", "variableLengthElementsDelimited"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FieldPlan:
+    """A field: how it is found in text, and how its text means a value; `type` leads to the group of a complex one."""
+
+    field: Field
+    type: Group | None
+    spelling: Spelling | None
+    tag: str
+    length: int
+    length_reference: tuple[str, ...]
+    inclusive: bool
+    repeat_reference: tuple[str, ...]
+    between: str
+    pattern: Pattern | None
+    in_bytes: bool = False
+
+    @property
+    def name(self) -> str:
+        """The field's name."""
+        return self.field.name
+
+    @property
+    def fixed(self) -> bool:
+        """Whether a length is said of it."""
+        return self.length > 0 or bool(self.length_reference)
+
+    @property
+    def most(self) -> float:
+        """How often it may occur."""
+        return float("inf") if self.field.max_occurs < 0 else self.field.max_occurs
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupPlan:
+    """A group: its markup and members; `tags` says which member each tag leads to, those of inner groups too.
+
+    `alternatives` are the members of a choice, each as a group, where text must be tried: no tag tells them apart.
+    """
+
+    group: Group
+    separation: str
+    group_indicator: str
+    group_terminator: str
+    delimiter: str
+    suppress: bool
+    observe: bool
+    tag_data_separator: str
+    tag_length: int
+    encoded_length: int
+    extra: int
+    members: tuple[Plan, ...] = ()
+    tags: dict[str, FieldPlan] = field(default_factory=dict)
+    markup: tuple[str, ...] = ()
+    alternatives: tuple[GroupPlan, ...] = ()
+
+    @property
+    def chooses(self) -> bool:
+        """Whether one of its members stands for all."""
+        return self.group.composition == "choice"
+
+
+Plan: TypeAlias = FieldPlan | GroupPlan
+
+
+class Plans:
+    """The plans of one message set in one TDS format; those of types are made when they are first met."""
+
+    __slots__ = ("_made", "definition", "format", "markup", "settings", "standard", "style")
+
+    def __init__(self, definition: Definition) -> None:
+        self.definition = definition
+        self.format = definition.format
+        settings = definition.settings if isinstance(definition.settings, TdsFormat) else TdsFormat()
+        self.settings = settings
+        self.standard = standard = STANDARDS.get(settings.messaging_standard, PLAIN)
+        self.markup = Markup(
+            expand(settings.escape_character) or standard.escape,
+            expand(settings.quote_character) or standard.quote,
+            expand(settings.reserved_characters) or standard.reserved,
+        )
+        self.style = _style(settings, standard)
+        self._made: dict[int, tuple[Group, GroupPlan]] = {}
+
+    @property
+    def ccsid(self) -> int:
+        """The CCSID of messages that say none."""
+        return self.settings.default_ccsid or self.standard.ccsid
+
+    def top(self) -> GroupPlan:
+        """The plan of the message itself."""
+        content = self.definition.message_set.content(self.definition.message.type)
+        if content is None:
+            name = self.definition.message.name
+            raise ConfigurationException(f"the message {name} has no fields: a TDS format needs a complex type")
+        return self.of(content)
+
+    def of(self, group: Group) -> GroupPlan:
+        """The plan of a group; that of one group is made once, however often it is met."""
+        known = self._made.get(id(group))
+        if known is None:
+            made = self._group(group, None)
+            known = self._made[id(group)] = (group, made)
+        return known[1]
+
+    def message(self, name: str) -> GroupPlan | None:
+        """The plan of another message of the set, by its name."""
+        found = self.definition.message_set.messages.get(name)
+        content = None if found is None else self.definition.message_set.content(found.type)
+        return None if content is None else self.of(content)
+
+    def _group(self, group: Group, around: GroupPlan | None) -> GroupPlan:
+        said = _said(group.physical.get(self.format), TdsGroup())
+        settings = self.settings
+        suppress = said.suppress_absent_element_delimiters or settings.suppress_absent_element_delimiters
+        plan = GroupPlan(
+            group=group,
+            separation=said.data_element_separation or (around.separation if around else self.standard.separation),
+            group_indicator=self._text("group_indicator", said, around),
+            group_terminator=self._text("group_terminator", said, around),
+            delimiter=self._text("delimiter", said, around),
+            suppress=suppress != "never",
+            observe=said.observe_element_length,
+            tag_data_separator="" if said.tag_length > 0 else self._text("tag_data_separator", said, around),
+            tag_length=_first(said.tag_length, around.tag_length if around else settings.tag_length),
+            encoded_length=_first(said.length_of_encoded_length, settings.length_of_encoded_length),
+            extra=_first(said.extra_chars_in_encoded_length, settings.extra_chars_in_encoded_length),
+        )
+        members = tuple(
+            self._field(member, plan) if isinstance(member, Field) else self._group(member, plan)
+            for member in group.members
+        )
+        tags: dict[str, FieldPlan] = {}
+        for member in members:
+            if isinstance(member, GroupPlan):
+                tags.update(member.tags)
+            elif member.tag:
+                tags[member.tag] = member
+        markup = {plan.delimiter, plan.group_terminator, *(m.between for m in members if isinstance(m, FieldPlan))} - {
+            ""
+        }
+        plan = replace(plan, members=members, tags=tags, markup=tuple(sorted(markup)))
+        if group.composition != "choice" or plan.separation in TAGGED:
+            return plan
+        return replace(plan, alternatives=tuple(replace(plan, members=(member,)) for member in members))
+
+    def _text(self, name: str, said: TdsGroup, around: GroupPlan | None) -> str:
+        """Markup as a group has it itself; else as that around it, or the format, or the standard."""
+        own: str = getattr(said, name)
+        if own:
+            return expand(own)
+        if around is not None and not said.data_element_separation:
+            return str(getattr(around, name)) if name in {"delimiter", "tag_data_separator"} else ""
+        general: str = getattr(self.settings, name)
+        return expand(general) if general else str(getattr(self.standard, name))
+
+    def _field(self, field: Field, around: GroupPlan) -> FieldPlan:
+        said = _said(field.physical.get(self.format), TdsField())
+        type_ = self.definition.message_set.content(field.type)
+        simple = field.type if isinstance(field.type, SimpleType) else None
+        between = expand(said.repeating_element_delimiter)
+        if not between and field.repeats and around.separation in DELIMITED:
+            fixed = field.min_occurs == field.max_occurs
+            between = self.standard.repeating_element_delimiter or (around.delimiter if fixed else "")
+        return FieldPlan(
+            field=field,
+            type=type_,
+            spelling=None if simple is None else Spelling(field, simple, said, self.style),
+            tag=expand(said.tag),
+            length=said.length,
+            length_reference=_path(said.length_reference),
+            inclusive=said.inclusive_length_reference,
+            repeat_reference=_path(field.repeat_reference),
+            between=between,
+            pattern=Pattern(said.data_pattern) if said.data_pattern else None,
+            in_bytes=said.length_units == "bytes",
+        )
+
+
+def _said(found: Any, otherwise: Any) -> Any:
+    return otherwise if found is None else found
+
+
+def _first(own: int, general: int) -> int:
+    return own if own >= 0 else general
+
+
+def _path(text: str) -> tuple[str, ...]:
+    return tuple(text.split(".")) if text else ()
+
+
+def _style(settings: TdsFormat, standard: Standard) -> Style:
+    strict = standard.strict if not settings.strict_numeric_checking else settings.strict_numeric_checking == "true"
+    return Style(
+        decimal_point=expand(settings.decimal_point) or standard.decimal_point,
+        strict=strict,
+        trim=settings.trim_fixed_length_string or standard.trim,
+        truncate=settings.truncate_on_output,
+        true=settings.boolean_true_representation or "1",
+        false=settings.boolean_false_representation or "0",
+        null=settings.boolean_null_representation or "0",
+        date_time_format=settings.default_date_time_format,
+        century=settings.century_window if settings.century_window >= 0 else standard.century,
+        offset=None if not settings.time_zone else read_moment(settings.time_zone, "Z").offset,
+    )

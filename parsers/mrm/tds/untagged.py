@@ -1,0 +1,125 @@
+"""Groups without tags: elements of known lengths, between delimiters, or of a pattern."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from parsers.mrm.tds.plan import FieldPlan, GroupPlan, Plan
+
+if TYPE_CHECKING:
+    from parsers.mrm.tds.places import Stops
+    from parsers.mrm.tds.reading import Reading
+
+_ABSENT_AL3: Final = "?"
+
+
+def fixed_lengths(reading: Reading, plan: GroupPlan, at: int, limit: int, stops: Stops) -> int:
+    """Every member has its length, and stands there as often as it may."""
+    for member in plan.members:
+        if isinstance(member, GroupPlan):
+            at = reading.group(member, at, limit, stops)
+            continue
+        count, times = 0, reading.times(member, at)
+        while count < times and not (times == float("inf") and reading.has_stop(at, limit, stops)):
+            if member.fixed:
+                end = reading.sized(member, at, limit)
+                if plan.separation == "fixedLengthAL3" and not reading.text[at:end].strip(_ABSENT_AL3):
+                    reading.levels[-1].pop()
+                at = end
+            elif member.type is not None:
+                at = reading.content(member, at, limit, stops)
+            else:
+                at = reading.simple(member, at, limit, fixed=True)  # the last may take what is left
+            count += 1
+    return at
+
+
+def all_delimited(reading: Reading, plan: GroupPlan, at: int, limit: int, stops: Stops) -> int:
+    """A delimiter between each member and the next; data that is empty is absent."""
+    last = len(plan.members) - 1
+    for number, member in enumerate(plan.members):
+        at = _occurrences(reading, plan, member, at, limit, stops)
+        if number < last:
+            if not plan.delimiter or not reading.text.startswith(plan.delimiter, at, limit):
+                return at
+            at += len(plan.delimiter)
+    while plan.delimiter and reading.text.startswith(plan.delimiter, at, limit):
+        at += len(plan.delimiter)
+        if not reading.has_stop(at, limit, stops):
+            raise reading.failure(at, "there are more elements than the group has")
+    return at
+
+
+def _occurrences(reading: Reading, plan: GroupPlan, member: Plan, at: int, limit: int, stops: Stops) -> int:
+    if isinstance(member, GroupPlan):
+        return reading.group(member, at, limit, stops)
+    count, times = 1, reading.times(member, at)
+    at = _delimited(reading, plan, member, at, limit, stops)
+    while count < times and member.between and reading.text.startswith(member.between, at, limit):
+        following = at + len(member.between)
+        if following >= limit and member.between == plan.group_terminator:
+            break
+        if following >= limit and times == float("inf"):
+            return following  # what separates records may also end the last
+        at = _delimited(reading, plan, member, following, limit, stops)
+        count += 1
+    return at
+
+
+def _delimited(reading: Reading, plan: GroupPlan, member: FieldPlan, at: int, limit: int, stops: Stops) -> int:
+    own = (member.between, *stops) if member.between else stops
+    if member.type is not None:
+        return at if reading.has_stop(at, limit, own) else reading.content(member, at, limit, own)
+    if plan.observe and member.fixed:
+        return reading.sized(member, at, limit)
+    end = reading.markup.end(reading.text, at, limit, own)
+    if end == at:
+        if member.spelling is not None and member.spelling.is_null(""):
+            reading.simple(member, at, at)
+        return at
+    return reading.simple(member, at, end)
+
+
+def some_delimited(reading: Reading, plan: GroupPlan, at: int, limit: int, stops: Stops) -> int:
+    """Members with a length stand by themselves; behind the others is a delimiter, but for the last."""
+    last = len(plan.members) - 1
+    for number, member in enumerate(plan.members):
+        if isinstance(member, FieldPlan) and member.fixed:
+            for _ in range(int(min(reading.times(member, at), 2**31))):
+                if reading.has_stop(at, limit, stops) and member.field.min_occurs == 0:
+                    break
+                at = reading.sized(member, at, limit)
+            continue
+        at = _occurrences(reading, plan, member, at, limit, stops)
+        if reading.text.startswith(plan.delimiter, at, limit) and plan.delimiter and number < last:
+            at += len(plan.delimiter)
+    return at
+
+
+def by_pattern(reading: Reading, plan: GroupPlan, at: int, limit: int, stops: Stops) -> int:
+    """Each member is what its regular expression matches."""
+    for member in plan.members:
+        if isinstance(member, GroupPlan):
+            at = reading.group(member, at, limit, stops)
+            continue
+        if member.pattern is None:
+            at = reading.content(member, at, limit, stops) if member.type else reading.simple(member, at, limit)
+            continue
+        count, times = 0, reading.times(member, at)
+        while count < times:
+            end = member.pattern.end(reading.text, at, limit)
+            if end is None or end == at:
+                break
+            if member.type is not None:
+                reading.content(member, at, end, ())
+            else:
+                reading.simple(member, at, end)
+            at, count = end, count + 1
+        if not count and member.field.min_occurs and plan.chooses:
+            raise reading.failure(at, f"{member.name} does not match its data pattern {member.pattern.text!r}")
+    return at
+
+
+def undefined(reading: Reading, plan: GroupPlan, at: int, limit: int, stops: Stops) -> int:
+    """The message that an earlier field names."""
+    return reading.embedded(plan, at, limit, stops)

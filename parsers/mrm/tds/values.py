@@ -1,0 +1,300 @@
+"""Values in text: how TDS spells strings, numbers, booleans, dates and times."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any, Final
+
+from engine.errors import ParserException
+from engine.moments import MomentError, read_moment, write_moment
+from engine.source import Value
+from parsers.mrm.model import Field, SimpleType
+from parsers.mrm.tds.declared import TdsField
+from parsers.mrm.tds.standards import expand
+
+UNREADABLE: Final = 5285
+UNWRITABLE: Final = 5286
+
+_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
+_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
+_FORMATS: Final[Mapping[str, str]] = {
+    "dateTime": "yyyy-MM-dd'T'HH:mm:ss",
+    "date": "yyyy-MM-dd",
+    "time": "HH:mm:ss",
+    "gYear": "yyyy",
+    "gYearMonth": "yyyy-MM",
+    "gMonth": "--MM",
+    "gMonthDay": "--MM-dd",
+    "gDay": "---dd",
+}
+_START: Final = datetime(1970, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How all values of a format are spelled."""
+
+    decimal_point: str = "."
+    strict: bool = False
+    trim: str = "noTrim"
+    truncate: bool = False
+    true: str = "1"
+    false: str = "0"
+    null: str = "0"
+    date_time_format: str = ""
+    century: int = 53
+    offset: timedelta | None = None
+
+
+class Spelling:
+    """How the values of one field are spelled; those of binary fields are given as the characters of their bytes."""
+
+    __slots__ = ("_field", "_pads", "_read", "_said", "_style", "_type", "_write", "fill", "right")
+
+    def __init__(self, field: Field, type_: SimpleType, said: TdsField, style: Style) -> None:
+        self._field = field
+        self._type = type_
+        self._said = said
+        self._style = style
+        family = type_.family
+        numeric = family in {"integer", "decimal", "float"}
+        self.fill = _character(said.padding_character) or ("0" if numeric else " ")
+        self.right = (said.justification or ("right" if numeric else "left")) == "right"
+        self._read, self._write = _KINDS[family]
+
+    @property
+    def is_binary(self) -> bool:
+        """Whether the field holds bytes, which are no characters."""
+        return self._type.family == "binary"
+
+    def read(self, text: str, *, fixed: bool) -> Value:
+        """The value that text means; of fixed length, what pads it is no part of it."""
+        if self.is_null(text):
+            return None
+        try:
+            return self._read(self, self._unpadded(text) if fixed else text)
+        except MomentError as error:
+            raise self._unreadable(text, error.why) from error
+        except (ValueError, ArithmeticError) as error:
+            raise self._unreadable(text, f"it is no {self._type.kind}") from error
+
+    def write(self, value: Value, length: int = 0) -> str:
+        """The text of a value, as long as it has to be."""
+        if value is None:
+            return self._null(length)
+        try:
+            text: str = self._write(self, value)
+        except MomentError as error:
+            raise self._unwritable(value, error.why) from error
+        except (ValueError, TypeError, ArithmeticError) as error:
+            raise self._unwritable(value, f"it takes a {self._type.kind}") from error
+        return self.fitted(text, length) if length else text
+
+    def fitted(self, text: str, length: int) -> str:
+        """Text padded to a length; what is too long is cut, where the format says so, and else refused."""
+        if len(text) > length:
+            if not self._style.truncate:
+                raise self._unwritable(text, f"it has room for {length} characters")
+            return text[-length:] if self.right else text[:length]
+        if not self.right:
+            return text.ljust(length, self.fill)
+        if self.fill == "0" and text[:1] in {"+", "-"}:
+            return text[0] + text[1:].rjust(length - 1, "0")
+        return text.rjust(length, self.fill)
+
+    # NULL
+
+    def is_null(self, text: str) -> bool:
+        """Whether text stands for NULL."""
+        if not self._field.nullable:
+            return False
+        said = self._said
+        if self._type.family == "boolean":
+            return text == self._style.null and self._style.null not in {self._style.true, self._style.false}
+        wanted = expand(said.encoding_null_value)
+        match said.encoding_null:
+            case "nullEmpty":
+                return not text
+            case "nullPadFill":
+                return bool(text) and text == self.fill * len(text) if self._said.length else not text
+            case "nullLiteralFill":
+                return bool(wanted) and bool(text) and text == wanted[0] * len(text)
+            case "nullLiteralValue":
+                return text.lower() == wanted.lower() or self._unpadded(text).lower() == wanted.lower()
+        try:
+            return bool(self._read(self, self._unpadded(text)) == self._read(self, wanted))
+        except (MomentError, ValueError, ArithmeticError):
+            return False
+
+    def _null(self, length: int) -> str:
+        if not self._field.nullable:
+            raise self._unwritable(None, "it may not be NULL")
+        if self._type.family == "boolean":
+            return self._style.null
+        said, wanted = self._said, expand(self._said.encoding_null_value)
+        match said.encoding_null:
+            case "nullEmpty":
+                return self.fill * length
+            case "nullPadFill":
+                return self.fill * length
+            case "nullLiteralFill":
+                return (wanted[:1] or self.fill) * length
+        return self.fitted(wanted, length) if length else wanted
+
+    # Padding
+
+    def _unpadded(self, text: str) -> str:
+        if self._type.family == "string":
+            trim = self._style.trim
+            if trim in {"leading", "both"}:
+                text = text.lstrip(self.fill)
+            return text.rstrip(self.fill) if trim in {"trailing", "both"} else text
+        if not self.right:
+            return text.rstrip(self.fill)
+        return text if self.fill == "0" else text.lstrip(self.fill)
+
+    # Errors
+
+    def _unreadable(self, text: str, why: str) -> ParserException:
+        return ParserException(UNREADABLE, f"{self._field.name}: {text!r:.60} cannot be read: {why}", self._field.name)
+
+    def _unwritable(self, value: Value, why: str) -> ParserException:
+        return ParserException(
+            UNWRITABLE, f"{self._field.name}: {value!r:.60} cannot be written: {why}", self._field.name
+        )
+
+    # Numbers
+
+    def _digits(self, text: str) -> str:
+        """A number's text with a sign in front and a point."""
+        if not self._style.strict:
+            text = text.strip()
+        if self._said.sign_orientation == "trailing" and text[-1:] in {"+", "-"}:
+            text = text[-1] + text[:-1]
+        if text[:1] == "-" and not self._said.signed:
+            raise ValueError(text)
+        point = self._style.decimal_point
+        if point != ".":
+            if "." in text:
+                raise ValueError(text)
+            text = text.replace(point, ".", 1)
+        return text
+
+    def _read_integer(self, text: str) -> Value:
+        digits = self._digits(text)
+        if _INTEGER.fullmatch(digits) is None:
+            raise ValueError(text)
+        if self._said.virtual_decimal_point < 0:
+            return int(digits) * 10**-self._said.virtual_decimal_point
+        return int(digits)
+
+    def _read_decimal(self, text: str) -> Decimal:
+        digits = self._digits(text)
+        if _NUMBER.fullmatch(digits) is None:
+            raise ValueError(text)
+        return Decimal(digits).scaleb(-self._said.virtual_decimal_point)
+
+    def _read_float(self, text: str) -> Value:
+        return float(self._read_decimal(text))
+
+    def _write_integer(self, value: Any) -> str:
+        exact = value if isinstance(value, int) else Decimal(str(value).strip())
+        if isinstance(exact, Decimal):
+            if exact != exact.to_integral_value():
+                raise ValueError(value)
+            exact = int(exact)
+        zeros = -self._said.virtual_decimal_point
+        if zeros > 0:
+            exact, rest = divmod(exact, 10**zeros)
+            if rest:
+                raise ValueError(value)
+        return self._signed(str(int(exact)))
+
+    def _write_decimal(self, value: Any) -> str:
+        exact = value if isinstance(value, Decimal) else Decimal(str(value).strip())
+        if not exact.is_finite():
+            raise ValueError(value)
+        said = self._said
+        if said.virtual_decimal_point:
+            exact = exact.scaleb(said.virtual_decimal_point)
+            return self._signed(f"{exact.quantize(Decimal(1)):f}")
+        text = f"{exact:f}" if said.precision < 0 else f"{exact:.{said.precision}f}"
+        return self._signed(text.replace(".", self._style.decimal_point))
+
+    def _write_float(self, value: Any) -> str:
+        number = float(value)
+        if not math.isfinite(number):
+            raise ValueError(value)
+        exact = Decimal(repr(number))
+        return self._write_decimal(exact)
+
+    def _signed(self, text: str) -> str:
+        negative = text.startswith("-")
+        if negative and not self._said.signed:
+            raise ValueError(text)
+        sign = "-" if negative else expand(self._said.positive_sign)
+        digits = text.lstrip("-")
+        return digits + sign if self._said.sign_orientation == "trailing" else sign + digits
+
+    # All else
+
+    def _read_boolean(self, text: str) -> Value:
+        for value, spelled in ((True, self._style.true), (False, self._style.false)):
+            if text.strip() == spelled:
+                return value
+        raise ValueError(text)
+
+    def _write_boolean(self, value: Any) -> str:
+        if not isinstance(value, bool):
+            raise TypeError(value)
+        return self._style.true if value else self._style.false
+
+    def _read_moment(self, text: str) -> Value:
+        kind = self._type.kind
+        fields = read_moment(text, self._pattern(), self._style.century)
+        moment = fields.timestamp(_START)
+        if kind == "dateTime":
+            offset = self._style.offset if fields.offset is None else fields.offset
+            return moment if offset is None else (moment - offset).replace(tzinfo=UTC)
+        return moment.time() if kind == "time" else moment.date()
+
+    def _write_moment(self, value: Any) -> str:
+        if not isinstance(value, date | time):
+            raise TypeError(value)
+        zone = value.utcoffset() if isinstance(value, datetime | time) else None
+        return write_moment(value, self._pattern(), zone or timedelta())
+
+    def _pattern(self) -> str:
+        return self._said.date_time_format or self._style.date_time_format or _FORMATS[self._type.kind]
+
+    def _read_text(self, text: str) -> Value:
+        return text
+
+    def _write_text(self, value: Any) -> str:
+        if isinstance(value, bytes | bool) or not isinstance(value, str | int | float | Decimal | date | time):
+            raise TypeError(value)
+        return str(value)
+
+
+_KINDS: Final[Mapping[str, tuple[Callable[[Spelling, str], Any], Callable[[Spelling, Any], str]]]] = {
+    "string": (Spelling._read_text, Spelling._write_text),
+    "duration": (Spelling._read_text, Spelling._write_text),
+    "integer": (Spelling._read_integer, Spelling._write_integer),
+    "decimal": (Spelling._read_decimal, Spelling._write_decimal),
+    "float": (Spelling._read_float, Spelling._write_float),
+    "boolean": (Spelling._read_boolean, Spelling._write_boolean),
+    "dateTime": (Spelling._read_moment, Spelling._write_moment),
+    "binary": (Spelling._read_text, Spelling._write_text),
+}
+
+
+def _character(text: str) -> str:
+    """A padding character: itself, SPACE or NUL, or 0xHH."""
+    if text.startswith("0x") and len(text) == 4:
+        return chr(int(text[2:], 16))
+    return {"SPACE": " ", "NUL": "\0"}.get(text, expand(text))[:1]

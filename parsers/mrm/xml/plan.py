@@ -1,0 +1,121 @@
+"""Plans: the fields of a message with the elements and attributes that stand for them, settled once and for all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from engine.errors import ConfigurationException
+from parsers.mrm.model import Field, Group, SimpleType, fields_of
+from parsers.mrm.xml.declared import XmlField, XmlFormat, XmlMessage
+from parsers.mrm.xml.spelling import Spelling
+
+if TYPE_CHECKING:
+    from parsers.mrm.wire_format import Definition
+
+NIL: Final = "{http://www.w3.org/2001/XMLSchema-instance}nil"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FieldPlan:
+    """A field: what it is called in XML, as Clark's notation has it, and how its values are spelled."""
+
+    field: Field
+    type: Group | None
+    spelling: Spelling | None
+    said: XmlField
+    tag: str
+    identity: tuple[str, str] | None
+
+    @property
+    def is_attribute(self) -> bool:
+        """Whether it is an attribute of the element around it."""
+        return self.said.render == "XMLAttribute"
+
+    @property
+    def value_attribute(self) -> str:
+        """The attribute that holds the value; empty where the element's own text does."""
+        return (self.said.value_attribute_name or "val") if self.said.render.endswith("Val") else ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupPlan:
+    """The fields that stand below one element; by tag, those that share one are told apart by their identity."""
+
+    group: Group
+    fields: tuple[FieldPlan, ...]
+    elements: dict[str, list[FieldPlan]] = field(default_factory=dict)
+    attributes: dict[str, FieldPlan] = field(default_factory=dict)
+
+
+class Plans:
+    """The plans of one message set in one XML format; those of types are made when they are first met."""
+
+    __slots__ = ("_made", "definition", "message", "root_tag", "settings", "tag")
+
+    def __init__(self, definition: Definition) -> None:
+        self.definition = definition
+        settings = definition.settings
+        self.settings = settings if isinstance(settings, XmlFormat) else XmlFormat()
+        said = definition.message.physical.get(definition.format)
+        self.message: XmlMessage = said if isinstance(said, XmlMessage) else XmlMessage()
+        self.tag = clark(definition.message.namespace, self.message.xml_name or definition.message.name)
+        self.root_tag = self.message.root_tag_name or self.settings.root_tag_name
+        self._made: dict[int, GroupPlan] = {}
+
+    @property
+    def identity(self) -> tuple[str, str] | None:
+        """The attribute that tells the message's element, and its value."""
+        if self.message.render == "XMLElement":
+            return None
+        return self.message.id_attribute_name or "id", self.message.id_attribute_value or self.definition.message.name
+
+    def top(self) -> GroupPlan:
+        """The plan of the message itself."""
+        content = self.definition.message_set.content(self.definition.message.type)
+        if content is None:
+            name = self.definition.message.name
+            raise ConfigurationException(f"the message {name} has no fields: an XML format needs a complex type")
+        return self.of(content)
+
+    def of(self, group: Group) -> GroupPlan:
+        """The plan of a group; that of one group is made once, however often it is met."""
+        known = self._made.get(id(group))
+        if known is None:
+            plans = tuple(self._field(each) for each in fields_of(group))
+            known = self._made[id(group)] = GroupPlan(group, plans)
+            for plan in plans:
+                if plan.is_attribute:
+                    known.attributes[plan.tag] = plan
+                else:
+                    known.elements.setdefault(plan.tag, []).append(plan)
+        return known
+
+    def _field(self, field: Field) -> FieldPlan:
+        found = field.physical.get(self.definition.format)
+        said = found if isinstance(found, XmlField) else XmlField()
+        type_ = self.definition.message_set.content(field.type)
+        if type_ is not None and said.render in {"XMLAttribute", "XMLElementAttrVal", "XMLElementAttrIDVal"}:
+            raise ConfigurationException(f"{field.name} has fields of its own, so it cannot be rendered {said.render}")
+        spelled = isinstance(field.type, SimpleType)
+        identity = None
+        if "AttrID" in said.render:
+            name = clark(said.id_attribute_name_namespace, said.id_attribute_name or "id")
+            identity = (name, said.id_attribute_value or field.name)
+        return FieldPlan(
+            field=field,
+            type=type_,
+            spelling=Spelling(field.name, field.type, said, self.settings) if spelled else None,  # type: ignore[arg-type]
+            said=said,
+            tag=clark(field.namespace, said.xml_name or field.name),
+            identity=identity,
+        )
+
+
+def clark(namespace: str, name: str) -> str:
+    """A name in Clark's notation.
+
+    >>> clark("urn:a", "b"), clark("", "b")
+    ('{urn:a}b', 'b')
+    """
+    return f"{{{namespace}}}{name}" if namespace else name

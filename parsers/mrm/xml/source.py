@@ -1,0 +1,138 @@
+"""A document as the source of a tree: its fields by the model, what the model does not know under its own names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from lxml import etree
+
+from engine.source import NAME, NAME_VALUE, Handle, Source, Value
+from engine.tree import Element
+from parsers.mrm.xml.plan import NIL, FieldPlan, GroupPlan, Plans
+
+if TYPE_CHECKING:
+    from engine.step import Step
+
+XSI: Final = "{http://www.w3.org/2001/XMLSchema-instance}"
+
+
+class Place(NamedTuple):
+    """Where a field stands: an element, or one of its attributes; what the model does not know has no plan."""
+
+    node: Any
+    attribute: str
+    plan: FieldPlan | None
+    group: GroupPlan | None
+
+
+class Document(Source):
+    """One message that was read; a handle is a Place."""
+
+    __slots__ = ("plans", "top")
+
+    def __init__(self, plans: Plans, node: Any) -> None:
+        self.plans = plans
+        self.top = Place(node, "", None, plans.top())
+
+    def value(self, handle: Place) -> Value:
+        if handle.attribute:
+            text: str = handle.node.get(handle.attribute)
+        else:
+            if _has_content(handle):
+                return None
+            text = _text(handle)
+        plan = handle.plan
+        if plan is None or plan.spelling is None:
+            return text
+        return None if _is_null(handle, text) else plan.spelling.read(text)
+
+    def children(self, handle: Place) -> Iterator[Place]:
+        if handle.attribute or not _has_content(handle):
+            return
+        node, group = handle.node, handle.group
+        taken = handle.plan.identity if handle.plan is not None else self._identity(handle)
+        for name in node.attrib:
+            plan = None if group is None else group.attributes.get(name)
+            if plan is not None or not (name.startswith(XSI) or (taken is not None and name == taken[0])):
+                yield Place(node, name, plan, None)
+        for child in node.iterchildren(etree.Element):
+            plan = None if group is None else _plan_of(group, child)
+            inner = None if plan is None or plan.type is None else self.plans.of(plan.type)
+            yield Place(child, "", plan, inner)
+
+    def _identity(self, handle: Place) -> tuple[str, str] | None:
+        return self.plans.identity if handle is self.top else None
+
+    def element(self, handle: Place, parent: Element) -> Element:
+        if handle.plan is not None:
+            name, namespace = handle.plan.field.name, handle.plan.field.namespace
+        else:
+            namespace, _, name = (handle.attribute or handle.node.tag).rpartition("}")
+            namespace = namespace[1:]
+        return Element(name, namespace, _type_of(handle), self, handle, parent)
+
+    def first(self, handle: Place, wanted: Step) -> Handle:
+        return next((place for place in self.children(handle) if _matches(place, wanted)), None)
+
+    def every(self, handle: Place, wanted: Step) -> list[Place]:
+        return [place for place in self.children(handle) if _matches(place, wanted)]
+
+
+def _plan_of(group: GroupPlan, node: Any) -> FieldPlan | None:
+    """The field that an element is; where several have its name, by the attribute that tells them apart."""
+    for plan in group.elements.get(node.tag, ()):
+        if plan.identity is None or node.get(plan.identity[0]) == plan.identity[1]:
+            return plan
+    return None
+
+
+def _has_content(place: Place) -> bool:
+    """Whether fields stand in a place, rather than a value."""
+    if place.group is not None:
+        return True
+    if place.plan is not None:
+        return False
+    return len(place.node) > 0 or bool(place.node.attrib)
+
+
+def _text(place: Place) -> str:
+    plan = place.plan
+    if plan is not None and plan.value_attribute:
+        return place.node.get(plan.value_attribute) or ""
+    return "".join(place.node.itertext(with_tail=False)) if len(place.node) else place.node.text or ""
+
+
+def _is_null(place: Place, text: str) -> bool:
+    plan = place.plan
+    if plan is None or plan.spelling is None or not plan.field.nullable:
+        return False
+    spelling, node = plan.spelling, place.node
+    match spelling.null:
+        case "nullEmpty":
+            return not text
+        case "nullValue":
+            return text == spelling.null_value
+        case "nullXMLSchema":
+            return node.get(NIL) in {"true", "1"}
+        case "nullValueAttribute":
+            return not text
+        case "nullAttribute":
+            name, _, value = spelling.null_value.partition("=")
+            return node.get(name) is not None and (not value or node.get(name) == value)
+    return node.find(spelling.null_value) is not None
+
+
+def _type_of(place: Place) -> int:
+    return NAME_VALUE if place.attribute or not _has_content(place) else NAME
+
+
+def _matches(place: Place, wanted: Step) -> bool:
+    if place.plan is not None:
+        name, namespace = place.plan.field.name, place.plan.field.namespace
+    else:
+        namespace, _, name = (place.attribute or place.node.tag).rpartition("}")
+        namespace = namespace[1:]
+    if wanted.name not in {None, name} or wanted.namespace not in {None, namespace}:
+        return False
+    return not wanted.types or any(_type_of(place) & mask == value for mask, value in wanted.types)

@@ -1,0 +1,163 @@
+"""Values in XML: how the fields of a message are spelled in elements and attributes."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any, Final
+
+from engine.errors import ParserException
+from engine.moments import MomentError, read_moment, write_moment
+from engine.source import Value
+from parsers.mrm.model import SimpleType
+from parsers.mrm.xml.declared import XmlField, XmlFormat
+
+UNREADABLE: Final = 5285
+UNWRITABLE: Final = 5286
+
+_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
+_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
+_SPECIAL: Final = {"INF": "inf", "-INF": "-inf", "NaN": "nan"}
+_START: Final = datetime(1970, 1, 1)
+
+
+class Spelling:
+    """How the values of one field are spelled; what is said of all comes from the format."""
+
+    __slots__ = ("_name", "_read", "_said", "_settings", "_type", "_write", "null", "null_value")
+
+    def __init__(self, name: str, type_: SimpleType, said: XmlField, settings: XmlFormat) -> None:
+        self._name = name
+        self._type = type_
+        self._said = said
+        self._settings = settings
+        self._read, self._write = _KINDS[type_.family]
+        numeric = type_.family in {"integer", "decimal", "float"}
+        self.null = settings.encoding_numeric_null if numeric else settings.encoding_non_numeric_null
+        self.null_value = settings.encoding_numeric_null_value if numeric else settings.encoding_non_numeric_null_value
+
+    def read(self, text: str) -> Value:
+        """The value of a text; blanks around anything but strings do not count."""
+        try:
+            return self._read(self, text if self._type.family == "string" else text.strip(" \t\r\n"))
+        except MomentError as error:
+            raise self._failure(UNREADABLE, text, f"cannot be read: {error.why}") from error
+        except (ValueError, ArithmeticError, binascii.Error) as error:
+            raise self._failure(UNREADABLE, text, f"cannot be read: it is no {self._type.kind}") from error
+
+    def write(self, value: Value) -> str:
+        """The text of a value."""
+        try:
+            return self._write(self, value)
+        except MomentError as error:
+            raise self._failure(UNWRITABLE, value, f"cannot be written: {error.why}") from error
+        except (ValueError, TypeError, ArithmeticError) as error:
+            raise self._failure(
+                UNWRITABLE, value, f"cannot be written: it takes values of {self._type.kind}"
+            ) from error
+
+    def _failure(self, number: int, value: Value, why: str) -> ParserException:
+        return ParserException(number, f"{self._name}: {value!r:.60} {why}", self._name)
+
+    def _read_string(self, text: str) -> Value:
+        return text
+
+    def _write_string(self, value: Any) -> str:
+        if isinstance(value, bytes | bool) or not isinstance(value, str | int | float | Decimal | date | time):
+            raise TypeError(value)
+        return str(value)
+
+    def _read_integer(self, text: str) -> Value:
+        if _INTEGER.fullmatch(text) is None:
+            raise ValueError(text)
+        return int(text)
+
+    def _write_integer(self, value: Any) -> str:
+        exact = Decimal(str(value).strip()) if not isinstance(value, int) else value
+        if isinstance(value, bool) or exact != int(exact):
+            raise ValueError(value)
+        return str(int(exact))
+
+    def _read_decimal(self, text: str) -> Value:
+        if _NUMBER.fullmatch(text) is None:
+            raise ValueError(text)
+        return Decimal(text)
+
+    def _write_decimal(self, value: Any) -> str:
+        if isinstance(value, bool):
+            raise TypeError(value)
+        exact = value if isinstance(value, Decimal) else Decimal(str(value).strip())
+        if not exact.is_finite():
+            raise ValueError(value)
+        return f"{exact:f}"
+
+    def _read_float(self, text: str) -> Value:
+        if text not in _SPECIAL and _NUMBER.fullmatch(text) is None:
+            raise ValueError(text)
+        return float(_SPECIAL.get(text, text))
+
+    def _write_float(self, value: Any) -> str:
+        if isinstance(value, bool):
+            raise TypeError(value)
+        text = repr(float(value))
+        return {"inf": "INF", "-inf": "-INF", "nan": "NaN"}.get(text, text)
+
+    def _read_boolean(self, text: str) -> Value:
+        settings = self._settings
+        if text in {settings.boolean_true_value, "1"}:
+            return True
+        if text in {settings.boolean_false_value, "0"}:
+            return False
+        raise ValueError(text)
+
+    def _write_boolean(self, value: Any) -> str:
+        if not isinstance(value, bool):
+            raise TypeError(value)
+        return self._settings.boolean_true_value if value else self._settings.boolean_false_value
+
+    def _read_bytes(self, text: str) -> Value:
+        if self._said.encoding == "base64":
+            return base64.b64decode("".join(text.split()), validate=True)
+        return bytes.fromhex(text)
+
+    def _write_bytes(self, value: Any) -> str:
+        if not isinstance(value, bytes):
+            raise TypeError(value)
+        return base64.b64encode(value).decode() if self._said.encoding == "base64" else value.hex().upper()
+
+    def _read_moment(self, text: str) -> Value:
+        fields = read_moment(text, self._pattern() or "I")
+        moment = fields.timestamp(_START)
+        if self._type.kind == "dateTime":
+            return moment if fields.offset is None else (moment - fields.offset).replace(tzinfo=UTC)
+        return moment.time() if self._type.kind == "time" else moment.date()
+
+    def _write_moment(self, value: Any) -> str:
+        if not isinstance(value, date | time):
+            raise TypeError(value)
+        pattern = self._pattern()
+        if not pattern:
+            return value.isoformat().replace("+00:00", "Z")
+        zone = value.utcoffset() if isinstance(value, datetime | time) else None
+        return write_moment(value, pattern, zone or timedelta())
+
+    def _pattern(self) -> str:
+        """The format; without one, dates and times are as ISO 8601 has them."""
+        return self._said.date_time_format or self._settings.default_date_time_format or _PARTS.get(self._type.kind, "")
+
+
+_PARTS: Final = {"gYear": "yyyy", "gYearMonth": "yyyy-MM", "gMonth": "--MM", "gMonthDay": "--MM-dd", "gDay": "---dd"}
+_KINDS: Final[Mapping[str, tuple[Callable[[Spelling, str], Any], Callable[[Spelling, Any], str]]]] = {
+    "string": (Spelling._read_string, Spelling._write_string),
+    "duration": (Spelling._read_string, Spelling._write_string),
+    "integer": (Spelling._read_integer, Spelling._write_integer),
+    "decimal": (Spelling._read_decimal, Spelling._write_decimal),
+    "float": (Spelling._read_float, Spelling._write_float),
+    "boolean": (Spelling._read_boolean, Spelling._write_boolean),
+    "dateTime": (Spelling._read_moment, Spelling._write_moment),
+    "binary": (Spelling._read_bytes, Spelling._write_bytes),
+}

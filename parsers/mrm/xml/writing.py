@@ -1,0 +1,166 @@
+"""Writing: a tree to a document, by the plan of a message; what was not changed is written as it was read."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any, Final
+
+from lxml import etree
+
+from engine.errors import ParserException
+from engine.sharing import written
+from engine.source import NAME_VALUE, VALUE
+from engine.state import EDITED
+from engine.step import step
+from engine.tree import Element
+from parsers.markup.text import text_of
+from parsers.mrm.xml.plan import NIL, FieldPlan, GroupPlan, Plans, clark
+from parsers.mrm.xml.source import Document
+from parsers.mrm.xml.spelling import UNWRITABLE
+
+_DEEPEST: Final = 512
+
+
+class Writing:
+    """One tree on its way to a document."""
+
+    __slots__ = ("_encoding", "_plans")
+
+    def __init__(self, plans: Plans, encoding: str) -> None:
+        self._plans = plans
+        self._encoding = encoding
+
+    def document(self, element: Element) -> str:
+        """The text of the document, with what stands in front of its root."""
+        plans = self._plans
+        top = etree.Element(plans.tag, nsmap=self._namespaces())
+        if plans.identity is not None:
+            top.set(*plans.identity)
+        self._content(plans.top(), element, top, 1)
+        root = top
+        if plans.root_tag:
+            root = etree.Element(plans.root_tag)
+            root.append(top)
+        return self._prolog(root) + etree.tostring(root, encoding="unicode")
+
+    def _namespaces(self) -> dict[str, str] | None:
+        """The namespaces that are declared at the start: all that fields of the message may have."""
+        if self._plans.settings.output_namespace_declaration != "atStart":
+            return None
+        found, seen, pending = {self._plans.definition.message.namespace}, set(), [self._plans.top()]
+        while pending:
+            group = pending.pop()
+            if group in seen:
+                continue
+            seen.add(group)
+            found.update(plan.field.namespace for plan in group.fields)
+            pending += [self._plans.of(plan.type) for plan in group.fields if plan.type is not None]
+        return {f"ns{number}": name for number, name in enumerate(sorted(found - {""}), 1)}
+
+    def _prolog(self, root: Any) -> str:
+        settings, pieces = self._plans.settings, []
+        if not settings.suppress_xml_declaration:
+            alone = "" if settings.standalone_document == "none" else f' standalone="{settings.standalone_document}"'
+            pieces.append(f'<?xml version="{settings.xml_version}" encoding="{self._encoding}"{alone}?>')
+        if not settings.suppress_doctype:
+            system, public = settings.doctype_system_id, settings.doctype_public_id
+            outside = f' PUBLIC "{public}" "{system}"' if public else f' SYSTEM "{system}"' if system else ""
+            inside = f" [{settings.doctype_text}]" if settings.doctype_text else ""
+            name = root.tag if root.prefix is None else f"{root.prefix}:{etree.QName(root).localname}"
+            pieces.append(f"<!DOCTYPE {name}{outside}{inside}>")
+        return "".join(pieces)
+
+    def _content(self, group: GroupPlan, element: Element, node: Any, depth: int) -> None:
+        """What stands below an element: fields in the order of the model, and behind them what it does not know."""
+        if depth > _DEEPEST:
+            raise ParserException(UNWRITABLE, f"elements are nested deeper than {_DEEPEST} levels at {element.name}")
+        known: set[tuple[str, str]] = set()
+        for plan in group.fields:
+            name = plan.field.name, plan.field.namespace
+            known.add(name)
+            for found in element.every(step(*name)):
+                self._field(plan, found, node, depth)
+        for child in element:
+            if (child.name, child.namespace) not in known:
+                self._stranger(child, node, depth)
+
+    def _field(self, plan: FieldPlan, element: Element, node: Any, depth: int) -> None:
+        if plan.is_attribute:
+            if node.get(plan.tag) is not None:
+                raise ParserException(UNWRITABLE, f"{plan.field.name} is an attribute, which stands there only once")
+            if element.value is not None:
+                node.set(plan.tag, self._text(plan, element))
+            return
+        kept = self._as_read(plan, element)
+        if kept is not None:
+            node.append(kept)
+            return
+        made = etree.SubElement(node, plan.tag)
+        if plan.identity is not None:
+            made.set(*plan.identity)
+        if plan.type is not None:
+            self._content(self._plans.of(plan.type), element, made, depth + 1)
+        elif element.value is None:
+            self._null(plan, made)
+        elif plan.value_attribute:
+            made.set(plan.value_attribute, self._text(plan, element))
+        else:
+            text = self._text(plan, element)
+            self._put(made, etree.CDATA(text) if plan.said.output_type == "cdata" else text, plan.field.name)
+
+    def _as_read(self, plan: FieldPlan, element: Element) -> Any:
+        """The element of a field that was read by the same model and has not changed."""
+        held = written(element)
+        source = held.source
+        if not isinstance(source, Document) or held.state & EDITED or source.plans is not self._plans:
+            return None
+        if held.handle.plan is not plan:
+            return None
+        kept = deepcopy(held.handle.node)
+        kept.tail = None
+        return kept
+
+    def _text(self, plan: FieldPlan, element: Element) -> str:
+        assert plan.spelling is not None
+        return plan.spelling.write(element.value)
+
+    def _put(self, node: Any, text: Any, name: str) -> None:
+        try:
+            node.text = text
+        except ValueError as error:
+            raise ParserException(UNWRITABLE, f"{name} holds characters that XML cannot: {error}", name) from error
+
+    def _null(self, plan: FieldPlan, node: Any) -> None:
+        """What stands for NULL."""
+        if not plan.field.nullable:
+            raise ParserException(UNWRITABLE, f"{plan.field.name} may not be NULL", plan.field.name)
+        assert plan.spelling is not None
+        value = plan.spelling.null_value
+        match plan.spelling.null:
+            case "nullValue":
+                if plan.value_attribute:
+                    node.set(plan.value_attribute, value)
+                else:
+                    node.text = value
+            case "nullXMLSchema":
+                node.set(NIL, "true")
+            case "nullAttribute":
+                name, _, text = value.partition("=")
+                node.set(name, text)
+            case "nullElement":
+                etree.SubElement(node, value)
+
+    def _stranger(self, element: Element, node: Any, depth: int) -> None:
+        """What the model does not know is an element of its own name."""
+        if element._type == VALUE:
+            raise ParserException(UNWRITABLE, f"{node.tag} has a value beside its fields, which MRM does not hold")
+        if depth > _DEEPEST:
+            raise ParserException(UNWRITABLE, f"elements are nested deeper than {_DEEPEST} levels at {element.name}")
+        try:
+            made = etree.SubElement(node, clark(element.namespace, element.name))
+        except ValueError as error:
+            raise ParserException(UNWRITABLE, f"{element.name!r} cannot be the name of an element") from error
+        if element.type == NAME_VALUE or element.first_child is None:
+            self._put(made, text_of(element.value, compact=True), element.name)
+        for child in element:
+            self._stranger(child, made, depth + 1)

@@ -1,0 +1,162 @@
+"""TDS: every way to tell elements apart, read to trees and written back."""
+
+import doctest
+import importlib
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from parsers.mrm.model import Group
+from parsers.mrm.tds.declared import TdsFormat
+from tests.parsers.mrm.texts import ALL_DELIMITED, built, codec, complex_, group, plain, read, simple, write
+
+TAGGED = group(
+    simple("a", tag="tag1"), simple("b", tag="tag2222222"), simple("c", tag="tag333"),
+    data_element_separation="taggedDelimited", group_indicator="{", group_terminator="}", delimiter="*",
+    tag_data_separator=":",
+)  # fmt: skip
+BY_LENGTH_OF_TAG = group(
+    simple("a", tag="tag11"), simple("b", tag="tag22"), simple("c", tag="tag33"),
+    data_element_separation="taggedDelimited", delimiter="*", tag_length=5,
+)  # fmt: skip
+ALL = group(*(simple(f"d{n}", min_occurs=0) for n in range(1, 5)), **ALL_DELIMITED, delimiter="*")
+NEVER = group(
+    *(simple(f"d{n}", min_occurs=0) for n in range(1, 5)),
+    **ALL_DELIMITED, delimiter="*", suppress_absent_element_delimiters="never",
+)  # fmt: skip
+REPEATING = group(
+    simple("d1"), simple("d2", max_occurs=-1, repeating_element_delimiter=":"), simple("d3"),
+    **ALL_DELIMITED, delimiter="*", group_indicator="{", group_terminator="}",
+)  # fmt: skip
+TWICE = group(simple("a", min_occurs=2, max_occurs=2), simple("b"), **ALL_DELIMITED, delimiter="*")
+LENGTHS = group(
+    simple("a", length=6, padding_character="0"), simple("b", length=5, min_occurs=3, max_occurs=3),
+    simple("c", length=7, padding_character="0"), data_element_separation="fixedLength",
+)  # fmt: skip
+ENCODED = group(
+    simple("a", tag="tagA"), simple("b", tag="tagB"),
+    data_element_separation="taggedEncodedLength", tag_length=4, length_of_encoded_length=3,
+)  # fmt: skip
+SOME = group(
+    simple("a", length=3), simple("b"), simple("c", length=2), simple("d"),
+    data_element_separation="variableLengthElementsDelimited", delimiter=",",
+)  # fmt: skip
+PATTERNS = group(
+    simple("a", data_pattern="[A-Z]{1,3}"), simple("b", "integer", data_pattern="[0-9]+"),
+    simple("c", data_pattern="[a-z]*"), data_element_separation="useDataPattern",
+)  # fmt: skip
+NESTED = group(
+    complex_("one", group(simple("d2"), simple("d3"), **ALL_DELIMITED, delimiter="+",
+                          group_indicator="[", group_terminator="]"), tag="t2"),
+    complex_("two", group(simple("d4", length=5), simple("d5", length=5), data_element_separation="fixedLength",
+                          group_indicator="<", group_terminator=">"), tag="t3"),
+    simple("d1", tag="t1"),
+    data_element_separation="taggedDelimited", group_indicator="{", group_terminator="}", delimiter="*",
+    tag_data_separator=":",
+)  # fmt: skip
+RECORDS = group(
+    complex_("line", group(simple("name"), simple("price", "decimal"), simple("note", min_occurs=0),
+                           **ALL_DELIMITED, delimiter=","),
+             max_occurs=-1, repeating_element_delimiter="<CR><LF>"),
+    **ALL_DELIMITED, delimiter="<CR><LF>",
+)  # fmt: skip
+COUNTED = group(
+    simple("n", "integer", length=2), simple("item", length=3, max_occurs=-1, repeat_reference="n"),
+    simple("size", "integer", length=2), simple("rest", length_reference="size"),
+    data_element_separation="fixedLength",
+)  # fmt: skip
+CHOICE = group(
+    complex_("semicolon", group(simple("x"), simple("y"), **ALL_DELIMITED, delimiter=";"),
+             data_pattern="[0-9]*;[0-9]*"),
+    complex_("slash", group(simple("x"), simple("y"), **ALL_DELIMITED, delimiter="/"),
+             data_pattern="[0-9]*/[0-9]*"),
+    composition="choice", data_element_separation="useDataPattern",
+)  # fmt: skip
+ENVELOPE = group(
+    simple("kind", interpret_value_as="messageIdentity"),
+    complex_("body", group(composition="message", data_element_separation="undefined")),
+    **ALL_DELIMITED, delimiter="|",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Case:
+    """A text, its tree, and what is written for the tree where that is not the text itself."""
+
+    content: Group
+    text: str
+    tree: list[Any]
+    written: str = ""
+    settings: TdsFormat = field(default_factory=TdsFormat)
+    others: dict[str, Group] = field(default_factory=dict)
+
+
+CASES = {
+    "tagged with a separator": Case(
+        TAGGED, "{tag1:data1*tag2222222:data2*tag333:data3}", [("a", "data1"), ("b", "data2"), ("c", "data3")]
+    ),
+    "tagged by the length of tags": Case(
+        BY_LENGTH_OF_TAG, "tag11data1*tag22data2*tag33data3", [("a", "data1"), ("b", "data2"), ("c", "data3")]
+    ),
+    "tags in any order, some absent": Case(
+        TAGGED, "{tag333:z*tag1:x}", [("c", "z"), ("a", "x")], "{tag1:x*tag333:z}"
+    ),
+    "a tag that the model does not know": Case(TAGGED, "{tag1:x*new:y}", [("a", "x"), ("new", "y")]),
+    "all delimited": Case(ALL, "w*x*y*z", [("d1", "w"), ("d2", "x"), ("d3", "y"), ("d4", "z")]),
+    "one in the middle absent": Case(ALL, "w**y*z", [("d1", "w"), ("d3", "y"), ("d4", "z")]),
+    "the last ones absent": Case(ALL, "w*x", [("d1", "w"), ("d2", "x")]),
+    "delimiters of absent ones": Case(ALL, "w*x**", [("d1", "w"), ("d2", "x")], "w*x"),
+    "delimiters never left out": Case(NEVER, "w*x**", [("d1", "w"), ("d2", "x")]),
+    "an element that repeats": Case(
+        REPEATING, "{a*b:c:d*e}", [("d1", "a"), ("d2", "b"), ("d2", "c"), ("d2", "d"), ("d3", "e")]
+    ),
+    "as often as the model says": Case(TWICE, "x*y*z", [("a", "x"), ("a", "y"), ("b", "z")]),
+    "fixed lengths": Case(
+        LENGTHS, "data10data2data2data2data300",
+        [("a", "data10"), ("b", "data2"), ("b", "data2"), ("b", "data2"), ("c", "data300")],
+    ),
+    "encoded lengths": Case(ENCODED, "tagA007dataAAAtagB006dataBB", [("a", "dataAAA"), ("b", "dataBB")]),
+    "lengths for some": Case(SOME, "abcx,deyy", [("a", "abc"), ("b", "x"), ("c", "de"), ("d", "yy")]),
+    "patterns": Case(PATTERNS, "DT31758934information", [("a", "DT"), ("b", 31758934), ("c", "information")]),
+    "groups in groups": Case(
+        NESTED, "{t1:Data1*t2:[Data2+Data3]*t3:<Data4Data5>}",
+        [("d1", "Data1"), ("one", [("d2", "Data2"), ("d3", "Data3")]), ("two", [("d4", "Data4"), ("d5", "Data5")])],
+        "{t2:[Data2+Data3]*t3:<Data4Data5>*t1:Data1}",
+    ),
+    "comma-separated values": Case(
+        RECORDS, 'nail,0.05,"short, thin"\r\nnut,1.10',
+        [("line", [("name", "nail"), ("price", Decimal("0.05")), ("note", "short, thin")]),
+         ("line", [("name", "nut"), ("price", Decimal("1.10"))])],
+        settings=TdsFormat(messaging_standard="CSV"),
+    ),
+    "counts and lengths in fields": Case(
+        COUNTED, "02aaabbb04rest", [("n", 2), ("item", "aaa"), ("item", "bbb"), ("size", 4), ("rest", "rest")]
+    ),
+    "the first alternative whose pattern matches": Case(CHOICE, "12/34", [("slash", [("x", "12"), ("y", "34")])]),
+    "a message in a message": Case(
+        ENVELOPE, "Inner|p-q", [("kind", "Inner"), ("body", [("Inner", [("x", "p"), ("y", "q")])])],
+        others={"Inner": group(simple("x"), simple("y"), **ALL_DELIMITED, delimiter="-")},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_reading(case: Case) -> None:
+    """A text becomes the tree that its model says."""
+    assert plain(read(codec(case.content, case.settings, **case.others), case.text)) == case.tree
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_writing(case: Case) -> None:
+    """A tree that was built is written as the text that means it."""
+    own = codec(case.content, case.settings, **case.others)
+    assert write(own, built(case.tree)) == (case.written or case.text)
+
+
+@pytest.mark.parametrize("name", ["scanning", "standards"])
+def test_examples(name: str) -> None:
+    """Every example of the module does what it shows, and there is at least one."""
+    found = doctest.testmod(importlib.import_module(f"parsers.mrm.tds.{name}"))
+    assert (found.attempted > 0, found.failed) == (True, 0)

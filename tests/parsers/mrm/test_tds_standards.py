@@ -1,0 +1,138 @@
+"""TDS: messages as messaging standards have them, by the markup that each standard brings."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from engine.sharing import copy
+from parsers.mrm.model import Group
+from parsers.mrm.tds.declared import TdsFormat
+from tests.parsers.mrm.texts import ALL_DELIMITED, built, codec, complex_, group, plain, read, simple, write
+
+SEGMENT = {"group_terminator": "<EDIFACT_GROUP_TERM>", "delimiter": "<EDIFACT_DS>", **ALL_DELIMITED}
+COMPOSITE = {"group_terminator": "<EMPTY>", "delimiter": "<EDIFACT_CS>", **ALL_DELIMITED}
+EDIFACT = group(
+    complex_(
+        "BGM",
+        group(complex_("name", group(simple("code"), simple("list"), **COMPOSITE)), simple("number"), **SEGMENT),
+        tag="BGM",
+    ),
+    complex_("FTX", group(simple("subject"), simple("text"), **SEGMENT), tag="FTX", min_occurs=0, max_occurs=9),
+    data_element_separation="taggedDelimited",
+    delimiter="<EMPTY>",
+    group_terminator="<EMPTY>",
+)
+HL7 = group(
+    complex_("MSH", group(simple("characters"), simple("sender"), **ALL_DELIMITED), tag="MSH"),
+    complex_(
+        "PID",
+        group(
+            simple("set"),
+            complex_(
+                "name",
+                group(
+                    simple("family"), simple("given"), delimiter="<HL7_CS>", group_terminator="<EMPTY>", **ALL_DELIMITED
+                ),
+                max_occurs=-1,
+            ),
+            **ALL_DELIMITED,
+        ),
+        tag="PID",
+    ),
+    data_element_separation="taggedDelimited",
+    delimiter="<EMPTY>",
+    group_terminator="<EMPTY>",
+)
+X12 = group(
+    complex_("ST", group(simple("set"), simple("control"), **ALL_DELIMITED), tag="ST"),
+    complex_("SE", group(simple("count", "integer"), simple("control"), **ALL_DELIMITED), tag="SE"),
+    data_element_separation="taggedDelimited",
+    delimiter="<EMPTY>",
+    group_terminator="<EMPTY>",
+)
+SWIFT = group(
+    simple("reference", tag="20"),
+    simple("amount", "decimal", tag="32B"),
+    simple("details", tag="70"),
+)
+AL3 = group(simple("a", length=3), simple("b", length=2, min_occurs=0), simple("c", length=1))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A standard, a message in it, and its tree."""
+
+    standard: Any
+    content: Group
+    text: str
+    tree: list[Any]
+
+
+CASES = {
+    "EDIFACT": Case(
+        "EDIFACT",
+        EDIFACT,
+        "BGM+380:1+4711'FTX+AAI+it?'s 3 ?+ 4'FTX+AAI'",
+        [
+            ("BGM", [("name", [("code", "380"), ("list", "1")]), ("number", "4711")]),
+            ("FTX", [("subject", "AAI"), ("text", "it's 3 + 4")]),
+            ("FTX", [("subject", "AAI")]),
+        ],
+    ),
+    "HL7": Case(
+        "HL7",
+        HL7,
+        "MSH|x|LAB\rPID|1|Doe^John~Roe^Jane\r",
+        [
+            ("MSH", [("characters", "x"), ("sender", "LAB")]),
+            (
+                "PID",
+                [
+                    ("set", "1"),
+                    ("name", [("family", "Doe"), ("given", "John")]),
+                    ("name", [("family", "Roe"), ("given", "Jane")]),
+                ],
+            ),
+        ],
+    ),
+    "X12": Case(
+        "X12",
+        X12,
+        "ST*850*0001!SE*2*0001!",
+        [("ST", [("set", "850"), ("control", "0001")]), ("SE", [("count", 2), ("control", "0001")])],
+    ),
+    "ACORD AL3": Case("ACORD AL3", AL3, "abc??d", [("a", "abc"), ("c", "d")]),
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_reading(case: Case) -> None:
+    """A message of a standard becomes a tree by little more than its model."""
+    assert plain(read(codec(case.content, TdsFormat(messaging_standard=case.standard)), case.text)) == case.tree
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_writing(case: Case) -> None:
+    """A tree is written as a message of the standard."""
+    assert write(codec(case.content, TdsFormat(messaging_standard=case.standard)), built(case.tree)) == case.text
+
+
+def test_swift() -> None:
+    """A SWIFT block has its own ends of lines, a decimal comma, and EBCDIC where the message says nothing else."""
+    own = codec(SWIFT, TdsFormat(messaging_standard="SWIFT"))
+    text = "\r\n:20:REF\r\n:32B:12,50\r\n:70:PAY\r\n-"
+    tree = [("reference", "REF"), ("amount", Decimal("12.50")), ("details", "PAY")]
+    assert plain(read(own, text, 500)) == tree
+    assert write(own, built(tree), 500) == text
+
+
+def test_what_is_not_changed_is_written_as_it_was_read() -> None:
+    """One field changes; the text of every other stays, escapes and all."""
+    own = codec(EDIFACT, TdsFormat(messaging_standard="EDIFACT"))
+    changed = copy(read(own, "BGM+380:1+4711'FTX+A?AI+it?'s'"))
+    number = changed.at("BGM", "number")
+    assert number is not None
+    number.value = "4'12"
+    assert write(own, changed) == "BGM+380:1+4?'12'FTX+A?AI+it?'s'"
