@@ -18,7 +18,7 @@ from engine.sharing import copy
 from engine.step import step
 from engine.tree import Element
 from parsers.mrm import Mrm
-from parsers.mrm.cwf import CwfField
+from parsers.mrm.cwf.declared import CwfField
 from parsers.mrm.library import Library
 from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, WireFormatUse
 

@@ -8,7 +8,7 @@ from engine.errors import ParserException
 from engine.source import Source, Value
 from engine.step import Step
 from engine.tree import Element
-from parsers.mrm.cwf_layout import Choice, Item, Layout, Reference, Run
+from parsers.mrm.cwf.layout import Choice, Item, Layout, Reference, Run
 from parsers.mrm.model import UNBOUNDED
 from parsers.mrm.stored import GARBLED, REFERENCE, garbled
 

@@ -8,7 +8,7 @@ from engine.descriptor import UTF_8
 from engine.errors import ConfigurationException
 from parsers import ccsid as characters
 from parsers.mrm import moments
-from parsers.mrm.cwf import CwfField, CwfFormat
+from parsers.mrm.cwf.declared import CwfField, CwfFormat
 from parsers.mrm.model import Field, SimpleType
 from parsers.mrm.moments import Moments
 

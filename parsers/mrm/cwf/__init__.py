@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from parsers.mrm.cwf import CWF, CwfField, CwfFormat, CwfGroup
-from parsers.mrm.cwf_kept import Form as RecordForm
-from parsers.mrm.cwf_layout import lay_out
-from parsers.mrm.cwf_record import fixed_place, open_record
-from parsers.mrm.cwf_writing import Plan, origin_of, patched, rendered
+from parsers.mrm.cwf.declared import CWF, CwfField, CwfFormat, CwfGroup
+from parsers.mrm.cwf.kept import Form as RecordForm
+from parsers.mrm.cwf.layout import lay_out
+from parsers.mrm.cwf.record import fixed_place, open_record
+from parsers.mrm.cwf.writing import Plan, origin_of, patched, rendered
 from parsers.mrm.wire_format import Codec, Definition, wire_format
 
 if TYPE_CHECKING:

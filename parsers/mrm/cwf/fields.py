@@ -9,8 +9,8 @@ from typing import Any, Final
 from engine.errors import BrokerError
 from parsers import ccsid as characters
 from parsers.mrm import moments, numbers
-from parsers.mrm.cwf_kept import Kept, justified_right, length_factor, moments_of, pad_bytes, padding_of, unit_of
-from parsers.mrm.cwf_texts import length_encoded, null_terminated, string
+from parsers.mrm.cwf.kept import Kept, justified_right, length_factor, moments_of, pad_bytes, padding_of, unit_of
+from parsers.mrm.cwf.texts import length_encoded, null_terminated, string
 from parsers.mrm.model import WIDTHS
 from parsers.mrm.stored import Stored, garbled, unfit
 

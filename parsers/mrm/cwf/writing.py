@@ -16,8 +16,8 @@ from engine.sharing import appended_children, changed_children, written
 from engine.source import Source
 from engine.state import EDITED, RESTRUCTURED
 from engine.tree import Element
-from parsers.mrm.cwf_layout import Choice, Item, Layout, Reference
-from parsers.mrm.cwf_record import Place, Record
+from parsers.mrm.cwf.layout import Choice, Item, Layout, Reference
+from parsers.mrm.cwf.record import Place, Record
 from parsers.mrm.model import UNBOUNDED
 from parsers.mrm.stored import MISMATCH, REFERENCE, unfit
 
