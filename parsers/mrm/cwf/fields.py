@@ -41,7 +41,7 @@ def _shape(kept: Kept, *, signed: bool = True) -> numbers.Shape:
     family = kept.type.family
     number: numbers.Number = family if family in {"integer", "decimal", "float"} else "decimal"
     if family not in {"integer", "decimal", "float"}:
-        raise kept.refused(f"a {kept.type.kind} cannot be kept as {kept.physical_type}")
+        raise kept.refused(f"{kept.type.kind} cannot be kept as {kept.physical_type}")
     return numbers.Shape(kept.what, number, kept.cwf.virtual_decimal_point, kept.cwf.signed and signed)
 
 

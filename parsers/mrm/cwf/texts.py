@@ -22,7 +22,7 @@ def _text_of(kept: Kept) -> tuple[Any, Any]:
     if family == "dateTime":
         found = moments_of(kept)
         return found.read, found.write
-    raise kept.refused(f"a {kept.type.kind} cannot be kept as {kept.physical_type}")
+    raise kept.refused(f"{kept.type.kind} cannot be kept as {kept.physical_type}")
 
 
 def _plain_text(value: Any, what: str) -> str:
@@ -160,7 +160,7 @@ def null_terminated(kept: Kept) -> Stored:
 
     def encode(value: Any, length: int) -> bytes:
         raw = text.encode(value, -1)
-        if mark in raw:
+        if any(raw[at : at + width] == mark for at in range(0, len(raw), width)):
             raise unfit(kept.what, value, "ends at its first X'00', so it takes text without")
         return raw + mark
 
