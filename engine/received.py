@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
 
 from engine.errors import ParserException
 from engine.parser import (
@@ -82,7 +84,7 @@ class Part(Source):
 class Received(Source):
     """A descriptor and a body as the source of a Root: Properties, MQMD, further headers by their formats, the body."""
 
-    __slots__ = ("_parts", "body", "descriptor", "options", "queue", "template", "transactional")
+    __slots__ = ("_parts", "body", "descriptor", "domain", "options", "queue", "template", "transactional")
 
     def __init__(
         self,
@@ -94,6 +96,7 @@ class Received(Source):
         queue: str = "",
         transactional: bool = True,
     ) -> None:
+        self.domain = ROOT  # or that of a deployment, which knows more parsers
         self.descriptor = descriptor
         self.body = body
         self.template = template
@@ -105,7 +108,7 @@ class Received(Source):
     def root(self) -> Element:
         """A new Root over this message."""
         top = Element("Root", "", NAME, self)
-        top.domain = ROOT
+        top.domain = self.domain
         return top
 
     @property
@@ -121,7 +124,7 @@ class Received(Source):
         follow = Follow(descriptor.format, descriptor.encoding, descriptor.coded_char_set_id)
         template, at, end = self.template, 0, len(body)
         before = Portion(b"", 0, 0, follow, template, options, self)
-        parts = [Part(_named("Properties"), before), Part(_named("MQMD"), before)]
+        parts = [Part(self.domain.parser("Properties"), before), Part(self.domain.parser("MQMD"), before)]
         while (header := format_catalog.get(follow.format)) is not None:
             portion = Portion(body, at, end, follow, template, options, self)
             length, follow = header.measure(portion)
@@ -135,7 +138,9 @@ class Received(Source):
                 return parts
             if follow.template is not None:
                 template = follow.template
-        parts.append(Part(_named(template.domain or "BLOB"), Portion(body, at, end, follow, template, options, self)))
+        parts.append(
+            Part(self.domain.parser(template.domain or "BLOB"), Portion(body, at, end, follow, template, options, self))
+        )
         return parts
 
     def value(self, handle: Handle) -> Value:
@@ -174,23 +179,39 @@ def part_element(part: Part, parent: Element | None = None) -> Element:
     return made
 
 
-class _Root(Domain):
-    """The domain of Root itself: each child belongs to the parser of its name."""
+class RootDomain(Domain):
+    """The domain of Root itself: each child belongs to the parser of its name.
 
-    __slots__ = ()
+    `bound` are the parsers that a deployment has of its own, such as one that knows its message sets.
+    """
+
+    __slots__ = ("bound",)
     name = "MQROOT"
 
-    def inner(self, name: str) -> Domain | None:
-        return parser_catalog.get(name)
+    def __init__(self, bound: Mapping[str, Parser]) -> None:
+        self.bound = bound
+
+    def inner(self, name: str) -> Parser | None:
+        return self.bound.get(name) or parser_catalog.get(name)
+
+    def parser(self, name: str) -> Parser:
+        """The parser of that name; an unknown name raises an error that suggests a close one."""
+        return self.bound.get(name) or _named(name)
 
 
-ROOT = _Root()
+NONE_BOUND: Final[Mapping[str, Parser]] = MappingProxyType({})
+ROOT: Final = RootDomain(NONE_BOUND)
 
 
-def new_root() -> Element:
-    """An empty Root, to build a message in."""
+def domain_of(root: Element) -> RootDomain:
+    """The domain of a Root, which knows the parsers of its deployment; of another tree, that of all deployments."""
+    return root.domain if isinstance(root.domain, RootDomain) else ROOT
+
+
+def new_root(like: Element | None = None) -> Element:
+    """An empty Root, to build a message in; with the parsers of another, where one is given."""
     top = Element("Root")
-    top.domain = ROOT
+    top.domain = ROOT if like is None else domain_of(like)
     return top
 
 

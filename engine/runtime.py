@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from types import GeneratorType
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 from engine.errors import BrokerError, ConfigurationException, Place
 from engine.flow import FLOW_PROPERTIES, Flow, FlowProperties, NodeUse, Wire, label_routes, plain
 from engine.message import Message
 from engine.node import ANY_TERMINAL, FAILURE, LABEL, Node, NodeType, Property, build, node_catalog, read_values
+from engine.parser import Parser
+from engine.received import ROOT, Received, RootDomain
 from engine.work import UnitOfWork
 
 NODE_FAILED: Final = 2230
@@ -19,6 +21,13 @@ Evaluation: TypeAlias = Generator[tuple[str, Message], bool, None]
 Go: TypeAlias = Callable[[Message, UnitOfWork], None]
 Watch: TypeAlias = Callable[[str, str, str], None]
 Bind: TypeAlias = Callable[[Property, object, Place], object]
+
+
+@runtime_checkable
+class Supplies(Protocol):
+    """A `bind` that also brings parsers of the deployment's own, such as one that knows its message sets."""
+
+    parsers: Mapping[str, Parser]
 
 
 class Entrance(Protocol):
@@ -126,10 +135,11 @@ class Outcome:
 class DeployedFlow:
     """A flow that runs: its stations by label, and those at which messages enter."""
 
-    __slots__ = ("entrances", "flow", "properties", "stations")
+    __slots__ = ("_domain", "entrances", "flow", "properties", "stations")
 
-    def __init__(self, flow: Flow, stations: Mapping[str, Station]) -> None:
+    def __init__(self, flow: Flow, stations: Mapping[str, Station], domain: RootDomain = ROOT) -> None:
         self.flow = flow
+        self._domain = domain
         self.stations = stations
         self.properties = FlowProperties(**_flow_values(flow))
         self.entrances = tuple(s for s in stations.values() if s.type.is_source)
@@ -145,6 +155,8 @@ class DeployedFlow:
             message = entrance.node.receive(work)  # type: ignore[attr-defined]  # an Entrance
             if message is None:
                 return None
+            if self._domain is not ROOT:
+                _bind(message, self._domain)
             entrance.carry(message, work)
             work.commit()
         except BrokerError as error:
@@ -186,7 +198,17 @@ def deploy(flow: Flow, *, bind: Bind | None = None, watch: Watch | None = None) 
         name = str(getattr(target.node, declared.attribute))
         go = target.carry if watch is None else _watched(router, name, target, watch)
         stations[router].wires[f"{LABEL}{name}"] = (go,)
-    return DeployedFlow(flow, stations)
+    return DeployedFlow(
+        flow, stations, RootDomain(bind.parsers) if isinstance(bind, Supplies) and bind.parsers else ROOT
+    )
+
+
+def _bind(message: Message, domain: RootDomain) -> None:
+    """Let a message that has just been received know the parsers of its deployment."""
+    source = message.root.source
+    message.root.domain = domain
+    if isinstance(source, Received):
+        source.domain = domain
 
 
 def _station(flow: Flow, use: NodeUse, bind: Bind | None) -> Station:

@@ -9,7 +9,7 @@ from typing import Any, Final, NoReturn
 
 from engine.errors import BrokerError, UserException
 from engine.message import Message
-from engine.received import new_root
+from engine.received import domain_of, new_root
 from engine.sharing import copy
 from engine.tree import Element
 from esql.failures import ValueFailure, wrong_argument
@@ -124,6 +124,7 @@ class Activation(Invocation):
         self.reenter = reenter
         self.message = message
         self.input_root = message.root
+        self.parser = domain_of(message.root).inner
         self.input_exceptions = message.exceptions
         self.own_local_environment: Element | None = None
         self.shared_storage = shared
@@ -139,7 +140,7 @@ class Activation(Invocation):
         self._start_output()
 
     def _start_output(self) -> None:
-        self.output_root = new_root()
+        self.output_root = new_root(self.input_root)
         self.output_root.name = "OutputRoot"
         self.output_local_environment = Element("OutputLocalEnvironment")
         self.output_exceptions = Element("OutputExceptionList")

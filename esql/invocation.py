@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Protocol, TypeAlias
 
+from engine.parser import Parser, parser_catalog
 from esql.failures import NO_CONVERSION, ValueFailure
 from esql.values import SECOND
 
@@ -73,7 +74,7 @@ class Invocation:
     datetime.datetime(2003, 5, 23, 10, 11, 12)
     """
 
-    __slots__ = ("_displacement", "_now", "_randoms", "clock", "codec", "displace", "doze")
+    __slots__ = ("_displacement", "_now", "_randoms", "clock", "codec", "displace", "doze", "parser")
 
     def __init__(
         self,
@@ -87,6 +88,7 @@ class Invocation:
         self.displace = displace
         self.codec = NoCodec() if codec is None else codec
         self.doze = doze
+        self.parser: Callable[[str], Parser | None] = parser_catalog.get  # or those of the message's deployment
         self._now: datetime | None = None
         self._displacement: timedelta | None = None
         self._randoms: dict[str, random.Random] = {}

@@ -24,6 +24,7 @@ from engine.flow import FLOW_PROPERTIES, Flow, FlowProperties, NodeUse, Setting,
 from engine.lint import UNFIT
 from engine.marking import marked
 from engine.node import Esql, NodeType, Property, node_catalog, read_values
+from engine.parser import Parser
 from esql import problems as esql_problems
 from esql.activation import Surroundings
 from esql.compile import compile_sources, compile_text, problems_in
@@ -31,6 +32,7 @@ from esql.problems import SyntaxProblems
 from esql.program import Compiled, Entrance, Routine
 from esql.values import Value
 from flows.esql_files import find_sources, line_of, name_of, text_in_place
+from flows.message_sets.deploying import message_parsers
 from parsers import ccsid
 
 Key = tuple[str, str]
@@ -46,6 +48,7 @@ class Binder:
     """
 
     routines: Mapping[Key, Routine]
+    parsers: Mapping[str, Parser] = field(default_factory=dict)
 
     def __call__(self, declared: Property, value: object, place: Place) -> object:
         """The program of a property that is ESQL; other properties stay what they are."""
@@ -57,19 +60,22 @@ def binder(
     *,
     given: Mapping[str, Value] = NOTHING,
     sources: Sources | None = None,
+    message_sets: Sources | None = None,
     catalog: Catalog[NodeType] = node_catalog,
 ) -> Binder:
     """Compile the programs of an expanded flow; raises with all that is wrong with them.
 
     `given` are properties that the broker around the flow knows, such as BrokerName and ExecutionGroupLabel; `sources`
-    are its .esql files, by name, where they are not to be looked for beside the flow.
+    are its .esql files, by name, where they are not to be looked for beside the flow, and so are `message_sets`.
     """
     examined = _Examination(flow, catalog, sources).examined()
-    if examined.problems:
-        problems = tuple(sorted(set(examined.problems)))
+    parsers, wrong = message_parsers(flow, message_sets)
+    if examined.problems or wrong:
+        problems = tuple(sorted({*examined.problems, *wrong}))
         raise ConfigurationException(f"{flow.file or flow.name} cannot be deployed: {problems[0].text}", problems)
     uses = [use for use in examined.uses() if use.key in examined.programs]
-    return Binder({use.key: Routine(*examined.programs[use.key], _surroundings(flow, use.node, given)) for use in uses})
+    routines = {use.key: Routine(*examined.programs[use.key], _surroundings(flow, use.node, given)) for use in uses}
+    return Binder(routines, parsers)
 
 
 def sources_of(flow: Flow, catalog: Catalog[NodeType] = node_catalog) -> Sources:
@@ -79,7 +85,8 @@ def sources_of(flow: Flow, catalog: Catalog[NodeType] = node_catalog) -> Sources
 
 def problems_of(*flows: Flow, catalog: Catalog[NodeType] = node_catalog) -> tuple[Problem, ...]:
     """Everything that is wrong with the programs of flows, sorted by place."""
-    return tuple(sorted({found for flow in flows for found in _Examination(flow, catalog, None).examined().problems}))
+    found = {one for flow in flows for one in _Examination(flow, catalog, None).examined().problems}
+    return tuple(sorted(found | {one for flow in flows for one in message_parsers(flow)[1]}))
 
 
 def _surroundings(flow: Flow, use: NodeUse, given: Mapping[str, Value]) -> Surroundings:

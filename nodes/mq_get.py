@@ -13,7 +13,7 @@ from engine.errors import BrokerError
 from engine.message import Message
 from engine.node import UNSUITABLE_VALUE, Range, mandatory, node, prop
 from engine.parser import Options, Template
-from engine.received import Received, body_of, new_root, parse
+from engine.received import Received, RootDomain, body_of, domain_of, new_root, parse
 from engine.sharing import copy, copy_into
 from engine.step import Step, step
 from engine.tree import Element
@@ -131,7 +131,7 @@ class MQGet:
         if arrival is None:
             yield "noMessage", self._made(message, None, _NO_MESSAGE)
             return
-        result = self._received(arrival).root()
+        result = self._received(arrival, domain_of(message.root)).root()
         if self.validate_timing != "deferred":
             parse(result, whole=self.validate_timing == "complete")
         yield "out", self._made(message, result, _OK)
@@ -155,9 +155,9 @@ class MQGet:
             _id(wanted, "CorrelId") if self.get_with_correl_id else b"",
         )
 
-    def _received(self, arrival: Arrival) -> Received:
+    def _received(self, arrival: Arrival, domain: RootDomain) -> Received:
         persistent = arrival.descriptor.persistence == PERSISTENT
-        return Received(
+        received = Received(
             arrival.descriptor,
             arrival.body,
             template=Template(
@@ -170,6 +170,8 @@ class MQGet:
             queue=self.queue_name,
             transactional=persistent if self.transaction_mode == "automatic" else self.transaction_mode == "yes",
         )
+        received.domain = domain
+        return received
 
     def _made(self, message: Message, result: Element | None, codes: tuple[int, int]) -> Message:
         """What goes out: the trees that are to be made anew, with what was got in its place."""
@@ -190,7 +192,7 @@ class MQGet:
 
     def _new_root(self, message: Message) -> Element:
         if self.copy_message == "none":
-            return new_root()
+            return new_root(message.root)
         root = copy(message.root)
         body = body_of(root) if self.copy_message == "copyHeaders" else None
         if body is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from engine.message import Message
 from engine.node import node, prop
 from engine.parser import NO_OPTIONS, Options, Template, parser_catalog
-from engine.received import Part, Received, body_of, parse, part_element
+from engine.received import Part, Received, body_of, domain_of, parse, part_element
 from engine.sharing import copy, written
 from engine.step import step
 from engine.tree import Element
@@ -74,7 +74,7 @@ class ResetContentDescriptor:
         root = copy(given)
         if body is not None and root.last_child is not None:
             root.last_child.detach()
-        root.append(part_element(Part(parser_catalog.find(template.domain), portion)))
+        root.append(part_element(Part(domain_of(given).parser(template.domain), portion)))
         _say(root, template)
         return root
 

@@ -66,7 +66,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "flows": ("engine",),
     "flows.esql_files": ("engine", "esql"),  # what flows are programmed in
     "flows.message_sets": ("engine", "parsers.mrm", "flows.document", "flows.writer", "flows.schema"),
-    "flows.programs": ("engine", "esql", "parsers", "flows.esql_files"),
+    "flows.programs": ("engine", "esql", "parsers", "flows.esql_files", "flows.message_sets"),
     "engine.costs": EVERYTHING,
     "engine.cli": (*EVERYTHING, "spark_exec"),
     "spark_exec": (*DEPLOYMENT, "engine.runtime", "engine.broker", "flows"),

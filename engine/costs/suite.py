@@ -6,11 +6,16 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from engine.costs import compute, esql, kernel
+from engine.costs import compute, esql, kernel, records
 from engine.costs.bounds import Benchmark, Measured
 
 GROUPS: Final[Mapping[str, Benchmark]] = MappingProxyType(
-    {kernel.GROUP: kernel.benchmarks, esql.GROUP: esql.benchmarks, compute.GROUP: compute.benchmarks}
+    {
+        kernel.GROUP: kernel.benchmarks,
+        esql.GROUP: esql.benchmarks,
+        compute.GROUP: compute.benchmarks,
+        records.GROUP: records.benchmarks,
+    }
 )
 
 

@@ -26,7 +26,7 @@ def create(body: Body, node: syntax.CreateField) -> None:
     body.emit(do(call("count_node", nodes(body))))
     body.emit(assign(made, _created(body, node)))
     if domain is not None and parse is None:
-        body.emit(do(call("set_domain", name(made), domain)))
+        body.emit(do(call("set_domain", name("here"), name(made), domain)))
     if parse is not None:
         body.emit(do(call("parse", name("here"), name(made), domain or constant(None), *parse)))
     if value is not None:

@@ -34,11 +34,11 @@ class BitClauses(NamedTuple):
     format: Value = None
 
 
-def set_domain(element: Element, value: Value) -> None:
+def set_domain(here: Invocation, element: Element, value: Value) -> None:
     """`CREATE … DOMAIN value`: the field, and names below it, belong to that parser; without a name it takes its."""
     if type(value) is not str:
         raise wrong_argument("CREATE", "DOMAIN", "CHARACTER", shown(value))
-    found = _parser(value)
+    found = _parser(here, value)
     element.domain = found
     if not element.name:
         element.change(name=found.name)
@@ -51,7 +51,7 @@ def parse(here: Invocation, element: Element, domain: Value, bits: Value, *claus
     """
     if type(bits) is not bytes:
         raise wrong_argument("PARSE", "first argument", "BLOB", shown(bits))
-    owner = _owner(element) if domain is None else _parser(str(domain))
+    owner = _owner(element) if domain is None else _parser(here, str(domain))
     said = BitClauses(*clauses)
     template = Template(owner.name, _word(said.set), _word(said.type), _word(said.format))
     encoding, ccsid = _number("encoding", said.encoding), _number("CCSID", said.ccsid)
@@ -72,8 +72,8 @@ def _folder(top: Element) -> Element:
     return next(plain, top)
 
 
-def _parser(name: str) -> Parser:
-    found = parser_catalog.get(name)
+def _parser(here: Invocation, name: str) -> Parser:
+    found = here.parser(name)
     if found is None:
         raise ParserException(
             _NO_PARSER, f"there is no parser for the domain {name}{parser_catalog.suggest(name)}", name

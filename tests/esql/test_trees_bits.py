@@ -62,7 +62,7 @@ def test_the_field_below_outputroot_is_named_after_its_parser() -> None:
     """CREATE LASTCHILD OF OutputRoot DOMAIN('XMLNSC') PARSE(…) makes OutputRoot.XMLNSC."""
     output = new_root()
     made = create(output, "LASTCHILD", None)
-    set_domain(made, "XMLNSC")
+    set_domain(Invocation(), made, "XMLNSC")
     parse(HERE, made, "XMLNSC", BITS)
     assert body(output, "XMLNSC") == BITS
     other = create(output, "LASTCHILD", None)

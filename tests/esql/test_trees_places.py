@@ -14,6 +14,7 @@ from engine.source import KIND, NAME, NAME_VALUE
 from engine.step import step
 from engine.tree import Element
 from esql.failures import ValueFailure
+from esql.invocation import Invocation
 from esql.trees import (
     attach,
     create,
@@ -133,21 +134,21 @@ def test_a_domain_owns_what_is_created_below_it() -> None:
     """CREATE LASTCHILD OF Environment DOMAIN 'XMLNSC' NAME 'x': what is set below it belongs to XMLNSC."""
     environment = Element("Environment")
     made = create(environment, "LASTCHILD", "x")
-    set_domain(made, "XMLNSC")
+    set_domain(Invocation(), made, "XMLNSC")
     set_scalar(ensure(made, "Order", attribute("id")), 7)
     set_scalar(ensure(made, "Order", "Item"), "pen")
     assert parser_catalog.find("XMLNSC").write(made, Form()) == b'<Order id="7"><Item>pen</Item></Order>'
     unnamed = create(environment, "LASTCHILD", None)
-    set_domain(unnamed, "BLOB")
+    set_domain(Invocation(), unnamed, "BLOB")
     assert (unnamed.name, unnamed.owner.name) == ("BLOB", "BLOB")
 
 
 def test_domains_that_no_parser_has_are_refused() -> None:
     """With a suggestion where one is close; NULL is of the wrong type."""
     with pytest.raises(ParserException, match="did you mean XMLNS"):
-        set_domain(Element("x"), "XMLNCS")
+        set_domain(Invocation(), Element("x"), "XMLNCS")
     with pytest.raises(ValueFailure, match="BIP2420"):
-        set_domain(Element("x"), None)
+        set_domain(Invocation(), Element("x"), None)
 
 
 # MOVE, over a = 1, b = (c = 2), a = 3, as built, shared and read

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Annotated, Final, Literal
 
 from engine.node import Range, prop
-from parsers.mrm.wire_format import Codec, Definition, wire_format
 
 CWF: Final = "CWF"
 
@@ -95,9 +94,3 @@ class CwfGroup:
     """What CWF says of a group that fields or messages have, or of one among members."""
 
     byte_alignment: Annotated[int, Range(1, 16)] = prop(1, "From the start of the message.")
-
-
-@wire_format(CWF, settings=CwfFormat, field=CwfField, group=CwfGroup)
-def compile_cwf(definition: Definition) -> Codec:
-    """The codec of one message."""
-    raise NotImplementedError(definition)

@@ -1,0 +1,124 @@
+"""What is asked for when a field is to be stored in CWF: its model, its physical properties, the form of the record."""
+
+from __future__ import annotations
+
+from typing import Final, Literal, NamedTuple
+
+from engine.descriptor import UTF_8
+from engine.errors import ConfigurationException
+from parsers import ccsid as characters
+from parsers.mrm import moments
+from parsers.mrm.cwf.declared import CwfField, CwfFormat
+from parsers.mrm.model import Field, SimpleType
+from parsers.mrm.moments import Moments
+
+_NAMED_PADDING: Final = {"SPACE": " ", "NUL": "\0", "NULL": "\0"}
+_DEFAULT_TYPES: Final = {
+    **dict.fromkeys(("string", "dateTime", "duration"), "fixedLengthString"),
+    **{name: name for name in ("integer", "boolean", "binary", "float")},
+    "decimal": "externalDecimal",
+}
+
+
+class Form(NamedTuple):
+    """The encoding and CCSID that a record is in."""
+
+    encoding: int
+    ccsid: int
+
+
+class Kept(NamedTuple):
+    """A field whose storage is asked for: what it is called in errors, its model, and what CWF says of it."""
+
+    what: str
+    field: Field
+    cwf: CwfField
+    settings: CwfFormat
+    form: Form
+
+    @property
+    def type(self) -> SimpleType:
+        """The field's simple type."""
+        assert isinstance(self.field.type, SimpleType)
+        return self.field.type
+
+    @property
+    def physical_type(self) -> str:
+        """How it is stored."""
+        return self.cwf.physical_type or _DEFAULT_TYPES[self.type.family]
+
+    @property
+    def ccsid(self) -> int:
+        """The CCSID of its characters."""
+        return self.cwf.ccsid or self.form.ccsid or UTF_8
+
+    @property
+    def order(self) -> Literal["big", "little"]:
+        """The order of its bytes."""
+        if self.cwf.byte_order:
+            return "little" if self.cwf.byte_order == "littleEndian" else "big"
+        return "little" if characters.is_little_endian(self.form.encoding) else "big"
+
+    def refused(self, why: str) -> ConfigurationException:
+        """A model that cannot be."""
+        return ConfigurationException(f"{self.what}: {why}")
+
+
+def moments_of(kept: Kept) -> Moments:
+    """The dates and times of a field, as it or its set says how they are written."""
+    pattern = kept.cwf.date_time_format or kept.settings.default_date_time_format
+    kind = kept.type.kind
+    if kept.type.family != "dateTime":
+        raise kept.refused(f"a {kind} cannot be kept as {kept.physical_type}")
+    return Moments(kept.what, kind, pattern or moments.DEFAULT_FORMATS[kind], kept.settings.century_window)
+
+
+def unit_of(kept: Kept) -> int:
+    """The bytes of a character, 0 where that varies."""
+    codec = characters.codec(kept.ccsid, kept.form.encoding).name
+    if codec.startswith("utf-16"):
+        return 2
+    return 1 if characters.is_single_byte(kept.ccsid) and not _is_mixed(codec) else 0
+
+
+def _is_mixed(codec: str) -> bool:
+    single = ("cp", "iso8859", "latin", "ascii", "koi8", "mac")
+    many = ("cp932", "cp949", "cp950", "cp290x", "cp936")
+    return not codec.startswith(single) or codec in many
+
+
+def length_factor(kept: Kept) -> int:
+    """The bytes that one of the length's units stands for, 0 where that varies."""
+    if kept.cwf.length_units == "bytes":
+        return 1
+    if kept.cwf.length_units == "characterUnits":
+        return 2 if unit_of(kept) == 2 else 1
+    return unit_of(kept)
+
+
+def padding_of(kept: Kept) -> str:
+    """The character that fills the field up."""
+    text = kept.cwf.padding_character
+    if not text:
+        return "0" if kept.type.family in {"integer", "decimal", "float"} else " "
+    if text in _NAMED_PADDING:
+        return _NAMED_PADDING[text]
+    if text[:2].lower() == "0x" or text[:2].upper() == "X'":
+        raw = bytes.fromhex(text[2:].strip("'"))
+        return characters.decode(raw, kept.ccsid, kept.form.encoding, what=kept.what)
+    text = text[1] if len(text) == 3 and text[0] == text[-1] and text[0] in "'\"" else text
+    if len(text) != 1:
+        raise kept.refused(f"the padding character is one character, SPACE, NUL or 0xHH, not {text}")
+    return text
+
+
+def justified_right(kept: Kept) -> bool:
+    """Whether what is shorter than the field stands at its end."""
+    if kept.cwf.justification:
+        return kept.cwf.justification == "right"
+    return kept.type.family in {"integer", "decimal", "float"}
+
+
+def pad_bytes(kept: Kept) -> bytes:
+    """What fills the field up, in its CCSID."""
+    return characters.encode(padding_of(kept), kept.ccsid, kept.form.encoding, what=kept.what)

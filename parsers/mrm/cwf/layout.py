@@ -1,0 +1,279 @@
+"""Layouts: a CWF message compiled once, so that of each of its fields is known where it stands and how it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from engine.catalog import did_you_mean
+from engine.errors import ConfigurationException
+from engine.source import NAME, NAME_VALUE
+from parsers.mrm.cwf.declared import CwfField, CwfFormat, CwfGroup
+from parsers.mrm.cwf.fields import stored
+from parsers.mrm.cwf.kept import Form, Kept
+from parsers.mrm.model import UNBOUNDED, Field, Group, Member, SimpleType
+from parsers.mrm.stored import Decode, Stored
+from parsers.mrm.wire_format import Definition
+
+_ALIGNMENTS: Final = (1, 2, 4, 8, 16)
+
+
+class Reference(NamedTuple):
+    """The way to a field that says a length or a count: so many places up, and then down by names."""
+
+    hops: int
+    path: tuple[str, ...]
+
+
+class Run(NamedTuple):
+    """Where the occurrences of a slot stand in a place: from `start` on, `times` times, or in places."""
+
+    start: int
+    times: int
+    stride: int = 0
+    places: tuple[Any, ...] | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Item:
+    """A field in a layout: simple where it has `stored`, else a group, whose layout is `inner`.
+
+    `size` is that of one occurrence, 0 where it varies.
+    """
+
+    name: str
+    namespace: str
+    type: int
+    what: str
+    model: Field
+    stored: Stored | None
+    inner: Layout | None
+    decode: Decode
+    size: int
+    most: int
+    count: Reference | None = None
+    length: Reference | None = None
+    inclusive: bool = False
+    align: int = 1
+    lead: int = 0
+    trail: int = 0
+    referred: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Choice:
+    """Layouts that stand at the same place; `size` is that of the longest, 0 where one of them varies."""
+
+    options: tuple[Layout, ...]
+    size: int
+    align: int = 1
+
+
+Slot: TypeAlias = Item | Choice
+Routes: TypeAlias = list[tuple[int, int, Item]]
+
+
+@dataclass(slots=True, eq=False)
+class Layout:
+    """What stands in a message, a group or an option, in order.
+
+    `names` leads to fields: the number of a slot, that of an option of it or -1, and the field. `runs` are where the
+    slots stand, if that is always the same.
+    """
+
+    slots: tuple[Slot, ...]
+    unordered: bool = False
+    size: int = 0
+    names: dict[str, Routes] = field(default_factory=dict)
+    runs: list[Run] | None = None
+    is_fixed: bool = False
+    is_aligned: bool = False
+    has_choice: bool = False
+
+
+def _nothing(data: bytes, at: int, end: int) -> None:
+    return None
+
+
+def lay_out(definition: Definition, form: Form) -> Item:
+    """A message as the item that stands for it, in records of that encoding and CCSID."""
+    return _Compiler(definition, form).message()
+
+
+class _Scope(NamedTuple):
+    """The fields of a group that come before what is being compiled."""
+
+    known: dict[str, Item]
+
+
+class _Compiler:
+    """Compiles one message of a set for one form."""
+
+    def __init__(self, definition: Definition, form: Form) -> None:
+        self._set = definition.message_set
+        self._message = definition.message
+        self._format = definition.format
+        self._settings: CwfFormat = definition.settings or CwfFormat()
+        self._form = form
+        self._scopes: list[_Scope] = []
+        self._open: list[int] = []
+
+    def message(self) -> Item:
+        name = self._message.name
+        group = self._set.content(self._message.type)
+        assert group is not None
+        inner = self._layout(group, name)
+        model = Field(name, group, self._message.namespace)
+        return Item(name, self._message.namespace, NAME, name, model, None, inner, _nothing, inner.size, 1)
+
+    def _layout(self, group: Group, path: str) -> Layout:
+        if id(group) in self._open:
+            text = f"{path}: a type cannot hold itself in CWF, where all that may stand in a message has its place"
+            raise ConfigurationException(text)
+        self._open.append(id(group))
+        self._scopes.append(_Scope({}))
+        if group.composition == "choice":
+            slots: list[Slot] = [self._choice(group.members, path)]
+        elif group.composition == "message":
+            slots = [self._messages(path)]
+        else:
+            slots = [slot for member in group.members for slot in self._slots(member, path)]
+        self._scopes.pop()
+        self._open.pop()
+        return _finished(tuple(slots), unordered=group.composition in {"all", "unorderedSet"})
+
+    def _slots(self, member: Member, path: str) -> Iterator[Slot]:
+        if isinstance(member, Field):
+            if member.max_occurs != 0:
+                yield self._item(member, path)
+        elif member.composition == "choice":
+            yield self._choice(member.members, path)
+        elif member.composition == "message":
+            yield self._messages(path)
+        else:
+            for inner in member.members:
+                yield from self._slots(inner, path)
+
+    def _choice(self, members: tuple[Member, ...], path: str) -> Choice:
+        groups = [member if isinstance(member, Group) else Group((member,)) for member in members]
+        return _choice(tuple(self._layout(group, path) for group in groups))
+
+    def _messages(self, path: str) -> Choice:
+        """A message in a message: any of the set that this one does not stand in itself."""
+        options = []
+        for message in self._set.messages.values():
+            group = self._set.content(message.type)
+            if group is not None and id(group) not in self._open:
+                options.append(self._layout(Group((Field(message.name, message.type, message.namespace),)), path))
+        return _choice(tuple(options))
+
+    def _item(self, model: Field, above: str) -> Item:
+        path = f"{above}.{model.name}"
+        cwf: CwfField = model.physical.get(self._format) or CwfField()
+        made = Item(
+            model.name,
+            model.namespace,
+            NAME_VALUE,
+            path,
+            model,
+            None,
+            None,
+            _nothing,
+            0,
+            model.max_occurs,
+            self._reference(model.repeat_reference, path),
+            self._reference(cwf.length_reference, path),
+            cwf.inclusive_length_reference,
+            cwf.byte_alignment,
+            cwf.leading_skip_count,
+            cwf.trailing_skip_count,
+        )
+        if isinstance(model.type, SimpleType):
+            self._keep(made, Kept(path, model, cwf, self._settings, self._form))
+        else:
+            self._open_up(made, path)
+        if made.align not in _ALIGNMENTS:
+            raise ConfigurationException(f"{path}: byteAlignment is one of 1, 2, 4, 8, 16, not {made.align}")
+        self._scopes[-1].known.setdefault(model.name, made)
+        return made
+
+    def _keep(self, made: Item, kept: Kept) -> None:
+        made.stored = stored(kept)
+        made.decode, made.size = made.stored.decode, made.stored.size
+        if not made.size and made.stored.measure is None and made.length is None:
+            raise ConfigurationException(f"{made.what}: {kept.physical_type} needs a length, or a lengthReference")
+
+    def _open_up(self, made: Item, path: str) -> None:
+        type_ = made.model.type
+        assert not isinstance(type_, SimpleType)
+        group = self._set.content(type_)
+        assert group is not None
+        said: CwfGroup = group.physical.get(self._format) or CwfGroup()
+        made.inner, made.type = self._layout(group, path), NAME
+        made.size, made.align = made.inner.size, max(made.align, said.byte_alignment)
+
+    def _reference(self, text: str, path: str) -> Reference | None:
+        """The field that a path of names means: one before, in this group or in one around it."""
+        if not text:
+            return None
+        first, *rest = names = text.split(".")
+        for hops, scope in enumerate(reversed(self._scopes)):
+            item = scope.known.get(first)
+            for name in rest:
+                routes = None if item is None or item.inner is None else item.inner.names.get(name)
+                item = routes[0][2] if routes and routes[0][1] < 0 else None
+            if item is not None and item.stored is not None:
+                item.referred = True
+                return Reference(hops, tuple(names))
+        known = [name for scope in self._scopes for name in scope.known]
+        raise ConfigurationException(f"{path}: no field before it is called {text}{did_you_mean(text, known)}")
+
+
+def _choice(options: tuple[Layout, ...]) -> Choice:
+    if not options:
+        raise ConfigurationException("a choice needs something to choose from")
+    fixed = all(option.is_fixed and not option.is_aligned for option in options)
+    return Choice(options, max(option.size for option in options) if fixed else 0)
+
+
+def _finished(slots: tuple[Slot, ...], *, unordered: bool) -> Layout:
+    """A layout from its slots: where they stand, if that is the same in every record, and the names in them."""
+    made = Layout(slots, unordered)
+    for number, slot in enumerate(slots):
+        if isinstance(slot, Choice):
+            made.has_choice = True
+            for option, layout in enumerate(slot.options):
+                for name, routes in layout.names.items():
+                    made.names.setdefault(name, []).extend((number, option, item) for _, _, item in routes)
+        else:
+            made.names.setdefault(slot.name, []).append((number, -1, slot))
+            made.is_aligned |= slot.align > 1 or (slot.inner is not None and slot.inner.is_aligned)
+    made.is_fixed = all(_is_fixed(slot) for slot in slots)
+    if made.is_fixed and not made.is_aligned:
+        made.runs, made.size = _runs(slots)
+    return made
+
+
+def _is_fixed(slot: Slot) -> bool:
+    if isinstance(slot, Choice):
+        return all(option.is_fixed and not option.is_aligned for option in slot.options)
+    if slot.count is not None or slot.most == UNBOUNDED:
+        return False
+    if slot.inner is not None:
+        return slot.inner.is_fixed
+    return slot.size > 0
+
+
+def _runs(slots: tuple[Slot, ...]) -> tuple[list[Run], int]:
+    runs, at = [], 0
+    for slot in slots:
+        if isinstance(slot, Choice):
+            runs.append(Run(at, 1, slot.size))
+            at += slot.size
+        else:
+            at += slot.lead
+            stride = slot.size + slot.trail
+            runs.append(Run(at, slot.most, stride))
+            at += stride * slot.most
+    return runs, at

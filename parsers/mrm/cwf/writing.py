@@ -1,0 +1,290 @@
+"""Writing CWF: what has changed is laid over the bytes of the record, or all fields are written in their order.
+
+Elements that are not where the model has them count as self-defining, which CWF has no room for, and are left out; what
+is missing gets its default. An element that has none, or a value that does not fit, is an error.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from typing import Any, Final, NamedTuple
+
+from engine.errors import ParserException
+from engine.received import Part
+from engine.sharing import appended_children, changed_children, written
+from engine.source import Source
+from engine.state import EDITED, RESTRUCTURED
+from engine.tree import Element
+from parsers.mrm.cwf.layout import Choice, Item, Layout, Reference
+from parsers.mrm.cwf.record import Place, Record
+from parsers.mrm.model import UNBOUNDED
+from parsers.mrm.stored import MISMATCH, REFERENCE, unfit
+
+_NOTHING: Final[tuple[Element, ...]] = ()
+
+
+class Plan(NamedTuple):
+    """A message compiled for one encoding and CCSID: its layout, its place where that is fixed, what fills gaps."""
+
+    root: Item
+    fixed: Place | None
+    pad: bytes
+
+
+def origin_of(element: Element, plan: Plan) -> Record | None:
+    """The record that an element was read from, if it was in the form that is to be written."""
+    source: Source | None = written(element).source
+    if isinstance(source, Part):
+        source = source.content if source.is_read else None
+    return source if isinstance(source, Record) and source.plan is plan else None
+
+
+def patched(element: Element, record: Record) -> bytes | None:
+    """The record with what was changed in it since; None where more than the content of fields has changed."""
+    data = bytearray(record.data)
+    held = written(element)
+    return bytes(data) if _patch(held, data) else None
+
+
+def _patch(element: Element, data: bytearray) -> bool:
+    if element.state & RESTRUCTURED or appended_children(element):
+        return False
+    for place, child in changed_children(element):
+        held = written(child)
+        item: Item = place.item
+        if item.stored is None:
+            if held.source is None or held.value is not None or not _patch(held, data):
+                return False
+            continue
+        if item.referred or held.state & RESTRUCTURED:
+            return False
+        size = place.end - place.at
+        raw = encoded(item, child.value, size if item.stored.size or item.length else -1)
+        if len(raw) != size:
+            return False
+        data[place.at : place.end] = raw
+    return True
+
+
+def encoded(item: Item, value: Any, size: int) -> bytes:
+    """The bytes of a value; NULL where the field takes none stands for its default."""
+    assert item.stored is not None
+    if value is None and not item.model.nullable:
+        if item.model.default is None:
+            raise unfit(item.what, value, "takes a value")
+        value = item.model.default
+    return item.stored.encode(value, size)
+
+
+class _Around:
+    """A group that is being written: what its fields said so far, for the references to them."""
+
+    __slots__ = ("groups", "up", "values")
+
+    def __init__(self, up: _Around | None) -> None:
+        self.up = up
+        self.values: dict[str, tuple[Any, int]] = {}
+        self.groups: dict[str, _Around] = {}
+
+    def look_up(self, reference: Reference) -> tuple[Any, int]:
+        """The value of a field that was written before, and how many bytes it took."""
+        at = self
+        for _ in range(reference.hops):
+            assert at.up is not None
+            at = at.up
+        *groups, name = reference.path
+        for group in groups:
+            at = at.groups[group]
+        return at.values[name]
+
+
+def rendered(element: Element, plan: Plan) -> bytes:
+    """All fields of a message, in their order."""
+    writer = _Writer(plan)
+    assert plan.root.inner is not None
+    writer.layout(plan.root.inner, list(element), _Around(None), plan.root.what)
+    return bytes(writer.out)
+
+
+class _Children:
+    """The children of an element, by name and place among them."""
+
+    __slots__ = ("after", "at", "elements")
+
+    def __init__(self, elements: list[Element]) -> None:
+        self.elements = elements
+        self.after = 0  # where the sequence has come to
+        self.at: dict[str, list[int]] = defaultdict(list)
+        for number, element in enumerate(elements):
+            self.at[element.name].append(number)
+
+    def next(self, item: Item, *, anywhere: bool) -> int | None:
+        """The place of the next element for an item."""
+        found = self.at.get(item.name)
+        if not found:
+            return None
+        for number in found[0 if anywhere else bisect_left(found, self.after) :]:
+            if self.elements[number].namespace == item.namespace:
+                return number
+        return None
+
+    def take(self, item: Item, *, anywhere: bool) -> list[Element]:
+        """The elements for the occurrences of an item: those that stand together."""
+        if anywhere:
+            return [
+                self.elements[n] for n in self.at.get(item.name, ()) if self.elements[n].namespace == item.namespace
+            ]
+        start = self.next(item, anywhere=False)
+        if start is None:
+            return []
+        end = start + 1
+        while end < len(self.elements) and _is_for(self.elements[end], item):
+            end += 1
+        self.after = end
+        return self.elements[start:end]
+
+
+def _is_for(element: Element, item: Item) -> bool:
+    return element.name == item.name and element.namespace == item.namespace
+
+
+class _Writer:
+    """Writes one message."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self.out = bytearray()
+
+    def layout(self, layout: Layout, elements: list[Element], around: _Around, what: str) -> None:
+        children = _Children(elements)
+        for slot in layout.slots:
+            if isinstance(slot, Choice):
+                self._choice(slot, children, around, what)
+            else:
+                self._item(slot, children.take(slot, anywhere=layout.unordered), around)
+
+    def _fill(self, count: int) -> None:
+        self.out += self._plan.pad * count
+
+    def _item(self, item: Item, found: list[Element], around: _Around) -> None:
+        self._fill(item.lead)
+        for number in range(self._count(item, found, around)):
+            self._fill(-len(self.out) % item.align)
+            self._one(item, found[number] if number < len(found) else None, around)
+            self._fill(item.trail)
+
+    def _count(self, item: Item, found: list[Element], around: _Around) -> int:
+        if item.count is not None:
+            count = around.look_up(item.count)[0]
+            most = item.most if item.most != UNBOUNDED else 2**31
+            if not isinstance(count, int) or not 0 <= count <= most:
+                name = ".".join(item.count.path)
+                text = f"{item.what} may occur {item.model.min_occurs} to {most} times, and {name} says {count}"
+                raise ParserException(REFERENCE, text, item.what, str(count))
+            return count
+        return len(found) if item.most == UNBOUNDED else item.most
+
+    def _one(self, item: Item, element: Element | None, around: _Around) -> None:
+        if item.inner is not None:
+            inner = _Around(around)
+            around.groups.setdefault(item.name, inner)
+            self.layout(item.inner, [] if element is None else list(element), inner, item.what)
+            return
+        if element is None:
+            self._default(item, around)
+            return
+        raw = self._untouched(item, element)
+        value = element.value if raw is None or item.referred else None
+        self.out += raw if raw is not None else encoded(item, value, self._size(item, around))
+        if item.referred:
+            around.values[item.name] = _whole(value, item), item.size
+
+    def _untouched(self, item: Item, element: Element) -> bytes | None:
+        """The bytes that a field was read from, where they still are what is to be written."""
+        held = written(element)
+        source = held.source
+        if held.state & EDITED or item.length is not None or not isinstance(source, Record):
+            return None
+        place = held.handle
+        if source.plan is not self._plan or place.item is not item:
+            return None
+        return source.data[place.at : place.end]
+
+    def _default(self, item: Item, around: _Around) -> None:
+        if item.model.default is None:
+            text = (
+                f"{item.what} is missing, and has no default: set it, in the order of the message definition;"
+                f" what stands out of order counts as missing"
+            )
+            raise ParserException(MISMATCH, text, self._plan.root.what, item.what)
+        self.out += encoded(item, item.model.default, self._size(item, around))
+        if item.referred:
+            around.values[item.name] = _whole(item.model.default, item), item.size
+
+    def _size(self, item: Item, around: _Around) -> int:
+        assert item.stored is not None
+        if item.length is None:
+            return item.stored.size or -1
+        units, own = around.look_up(item.length)
+        units -= own if item.inclusive else 0
+        if units < 0:
+            name = ".".join(item.length.path)
+            raise ParserException(REFERENCE, f"{item.what}: {name} says it is {units} long", item.what, str(units))
+        return units * item.stored.unit if item.stored.unit else -1
+
+    def _choice(self, choice: Choice, children: _Children, around: _Around, what: str) -> None:
+        best = self._option(choice, children)
+        start = len(self.out)
+        layout = choice.options[0 if best is None else best]
+        region = None if best is None else self._region(children, layout)
+        for slot in layout.slots:
+            inner = _Around(around)
+            if isinstance(slot, Choice):
+                self._choice(slot, children, inner, what)
+            else:
+                self._item(slot, children.take(slot, anywhere=layout.unordered), inner)
+        rest = start + choice.size - len(self.out)
+        if rest > 0:
+            self.out += b"" if region is None else region[-rest:]
+            self._fill(start + choice.size - len(self.out))
+
+    def _option(self, choice: Choice, children: _Children) -> int | None:
+        """The option of which something stands in the tree; of several, one that was changed."""
+        found = []
+        for number, option in enumerate(choice.options):
+            places = [
+                at for routes in option.names.values() for *_, item in routes if (at := _next(children, item)) >= 0
+            ]
+            if places:
+                first = min(places)
+                changed = any(written(children.elements[at]).state & EDITED for at in places)
+                fresh = any(written(children.elements[at]).source is None for at in places)
+                found.append((not (changed or fresh), first, number))
+        return min(found)[2] if found else None
+
+    def _region(self, children: _Children, layout: Layout) -> bytes | None:
+        """The bytes of the choice in the record that its elements were read from."""
+        for routes in layout.names.values():
+            at = _next(children, routes[0][2])
+            held = written(children.elements[at]) if at >= 0 else None
+            source = None if held is None else held.source
+            if held is not None and isinstance(source, Record) and source.plan is self._plan:
+                above: Place | None = held.handle.up
+                while above is not None and above.layout is not layout:
+                    above = above.up
+                if above is not None:
+                    return source.data[above.at : above.end]
+        return None
+
+
+def _next(children: _Children, item: Item) -> int:
+    found = children.next(item, anywhere=False)
+    return -1 if found is None else found
+
+
+def _whole(value: Any, item: Item) -> Any:
+    try:
+        return int(value)
+    except (TypeError, ValueError) as error:
+        raise unfit(item.what, value, "takes a whole number, as others refer to it") from error

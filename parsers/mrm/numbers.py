@@ -1,0 +1,298 @@
+"""Numbers in bytes: zoned and packed decimals, binary integers, IBM hexadecimal and IEEE floats."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple
+
+from parsers.mrm.stored import Decode, Encode, Stored, exact, garbled, unfit, whole_number
+
+Number = Literal["integer", "decimal", "float"]
+Signs = Literal["ascii", "ebcdic", "custom"]
+Orientation = Literal["leading", "trailing", "leadingSeparate", "trailingSeparate"]
+
+_FORMATS: Final = {1: "b", 2: "h", 4: "i", 8: "q"}
+_PLUS: Final = "acef"
+_MINUS: Final = "bd"
+_EBCDIC_DIGITS: Final = bytes(code - 0xC0 if 0xF0 <= code <= 0xF9 else 0 for code in range(256))
+_CUSTOM: Final = b"{ABCDEFGHI", b"}JKLMNOPQR"
+
+
+class Shape(NamedTuple):
+    """What a number is apart from its bytes: a field's name for errors, its logical type, its scale and its sign."""
+
+    what: str
+    number: Number = "integer"
+    scale: int = 0
+    signed: bool = True
+
+
+def _made(shape: Shape) -> Callable[[str], Any]:
+    """From the digits of a number, a minus in front, to its value."""
+    scale = shape.scale
+    if shape.number == "float":
+        return float if not scale else lambda text: float(f"{text}E{-scale}")
+    if shape.number == "decimal" or scale > 0:
+        suffix = f"E{-scale}" if scale else ""
+        if scale < 0:
+            return lambda text: Decimal(int(text) * 10**-scale)
+        return lambda text: Decimal(text + suffix)
+    return int if not scale else lambda text: int(text) * 10**-scale
+
+
+def packed(size: int, shape: Shape, *, positive: str = "C", reverse: bool = False) -> Stored:
+    """A packed decimal: two digits a byte, the sign in the last half byte.
+
+    >>> price = packed(3, Shape("price", "decimal", 2))
+    >>> price.decode(bytes.fromhex("12345d"), 0, 3), price.encode(Decimal("1.5"), 3).hex()
+    (Decimal('-123.45'), '00150c')
+    """
+    made, what, signed = _made(shape), shape.what, shape.signed
+    step, plus = -1 if reverse else 1, positive.lower() if signed else "f"
+
+    def decode(data: bytes, at: int, end: int) -> Any:
+        text = data[at:end][::step].hex() if reverse else data[at:end].hex()
+        digits, sign = text[:-1], text[-1]
+        if not digits.isdecimal():
+            raise garbled(what, data, at, end, "is no packed decimal: one of its digits is none")
+        if sign in _PLUS:
+            return made(digits)
+        if sign not in _MINUS:
+            raise garbled(what, data, at, end, f"is no packed decimal: its sign is X'{sign}'")
+        if not signed and int(digits):
+            raise garbled(what, data, at, end, "is negative, and the field has no sign")
+        return made("-" + digits) if digits.strip("0") else made(digits)
+
+    def encode(value: Any, length: int) -> bytes:
+        number = whole_number(value, what, shape.scale)
+        digits = _digits(number, 2 * length - 1, shape, value)
+        raw = bytes.fromhex(digits + ("d" if number < 0 else plus))
+        return raw[::step]
+
+    return Stored(size, decode, encode)
+
+
+def _digits(number: int, most: int, shape: Shape, value: Any) -> str:
+    if number < 0 and not shape.signed:
+        raise unfit(shape.what, value, "takes a number that is not negative")
+    digits = str(abs(number))
+    if len(digits) > most:
+        raise unfit(shape.what, value, f"has room for {most} digits")
+    return digits.rjust(most, "0")
+
+
+def binary(size: int, shape: Shape, *, little_endian: bool) -> Stored:
+    """A binary integer, two's complement where it has a sign.
+
+    >>> binary(2, Shape("n"), little_endian=True).decode(bytes.fromhex("feff"), 0, 2)
+    -2
+    """
+    what, signed, made = shape.what, shape.signed, _made(shape)
+    order: Literal["little", "big"] = "little" if little_endian else "big"
+    plain = shape.number == "integer" and not shape.scale
+    if size in _FORMATS and plain:
+        code = _FORMATS[size] if signed else _FORMATS[size].upper()
+        unpack = struct.Struct(("<" if little_endian else ">") + code).unpack_from
+
+        def decode(data: bytes, at: int, end: int) -> Any:
+            return unpack(data, at)[0]
+    else:
+
+        def decode(data: bytes, at: int, end: int) -> Any:
+            return made(str(int.from_bytes(data[at:end], order, signed=signed)))
+
+    def encode(value: Any, length: int) -> bytes:
+        number = whole_number(value, what, shape.scale)
+        try:
+            return number.to_bytes(length, order, signed=signed)
+        except OverflowError as error:
+            kind = "" if signed else " without a sign"
+            raise unfit(what, value, f"takes an integer of {length} bytes{kind}") from error
+
+    return Stored(size, decode, encode)
+
+
+def _sign_tables(signs: Signs) -> tuple[Mapping[int, str], Mapping[str, int], Mapping[str, int]]:
+    """What a byte that holds a digit and a sign means, and which byte does for a digit with plus, and with minus."""
+    if signs == "ebcdic":
+        read = {
+            zone << 4 | n: f"{'-' if zone in {0xB, 0xD} else ''}{n}" for zone in range(0xA, 0x10) for n in range(10)
+        }
+        plus, minus = {str(n): 0xC0 | n for n in range(10)}, {str(n): 0xD0 | n for n in range(10)}
+    else:
+        read = {0x30 + n: str(n) for n in range(10)} | {0x70 + n: f"-{n}" for n in range(10)}
+        plus, minus = {str(n): 0x30 + n for n in range(10)}, {str(n): 0x70 + n for n in range(10)}
+        if signs == "custom":
+            plus, minus = ({str(n): codes[n] for n in range(10)} for codes in _CUSTOM)
+            read = {0x30 + n: str(n) for n in range(10)}
+            read |= {code: digit for digit, code in plus.items()} | {code: f"-{digit}" for digit, code in minus.items()}
+    return MappingProxyType(read), MappingProxyType(plus), MappingProxyType(minus)
+
+
+def zoned(size: int, shape: Shape, signs: Signs, orientation: Orientation = "trailing") -> Stored:
+    """An external decimal: a digit a byte, the sign in the first or last of them or in a byte of its own.
+
+    >>> zoned(3, Shape("n"), "ebcdic").decode(bytes.fromhex("f1f2d3"), 0, 3)
+    -123
+    >>> zoned(3, Shape("n"), "ascii").encode(-123, 3), zoned(3, Shape("n"), "custom").encode(-123, 3)
+    (b'12s', b'12L')
+    """
+    if not shape.signed:
+        return Stored(size, *_unsigned(shape, ebcdic=signs == "ebcdic"))
+    if orientation in {"leadingSeparate", "trailingSeparate"}:
+        return Stored(size, *_separate(shape, ebcdic=signs == "ebcdic", leading=orientation == "leadingSeparate"))
+    return Stored(size, *_overpunched(shape, signs, leading=orientation == "leading"))
+
+
+def _plain(data: bytes, *, ebcdic: bool) -> str:
+    """The digits of bytes; what is no digit makes it no text of digits."""
+    text = data.translate(_EBCDIC_DIGITS) if ebcdic else data
+    return text.decode("latin-1")
+
+
+def _bytes_of(digits: str, *, ebcdic: bool) -> bytes:
+    return bytes(0xF0 | int(digit) for digit in digits) if ebcdic else digits.encode()
+
+
+def _bad(shape: Shape, data: bytes, at: int, end: int, why: str = "one of its digits is none") -> Exception:
+    return garbled(shape.what, data, at, end, f"is no external decimal: {why}")
+
+
+def _is_digits(text: str) -> bool:
+    return text.isascii() and text.isdigit()
+
+
+def _unsigned(shape: Shape, *, ebcdic: bool) -> tuple[Decode, Encode]:
+    made = _made(shape)
+
+    def decode(data: bytes, at: int, end: int) -> Any:
+        text = _plain(data[at:end], ebcdic=ebcdic)
+        if not _is_digits(text):
+            raise _bad(shape, data, at, end)
+        return made(text)
+
+    def encode(value: Any, length: int) -> bytes:
+        number = whole_number(value, shape.what, shape.scale)
+        return _bytes_of(_digits(number, length, shape, value), ebcdic=ebcdic)
+
+    return decode, encode
+
+
+def _separate(shape: Shape, *, ebcdic: bool, leading: bool) -> tuple[Decode, Encode]:
+    made = _made(shape)
+    plus, minus = (0x4E, 0x60) if ebcdic else (0x2B, 0x2D)
+    read = {plus: "", minus: "-"}
+
+    def decode(data: bytes, at: int, end: int) -> Any:
+        text = _plain(data[at + 1 : end] if leading else data[at : end - 1], ebcdic=ebcdic)
+        sign = read.get(data[at] if leading else data[end - 1])
+        if sign is None:
+            raise _bad(shape, data, at, end, "it has no sign")
+        if not _is_digits(text):
+            raise _bad(shape, data, at, end)
+        return made(sign + text if text.strip("0") else text)
+
+    def encode(value: Any, length: int) -> bytes:
+        number = whole_number(value, shape.what, shape.scale)
+        digits = _bytes_of(_digits(number, length - 1, shape, value), ebcdic=ebcdic)
+        sign = bytes([minus if number < 0 else plus])
+        return sign + digits if leading else digits + sign
+
+    return decode, encode
+
+
+def _overpunched(shape: Shape, signs: Signs, *, leading: bool) -> tuple[Decode, Encode]:
+    read, plus, minus = _sign_tables(signs)
+    made, ebcdic = _made(shape), signs == "ebcdic"
+
+    def decode(data: bytes, at: int, end: int) -> Any:
+        signed = read.get(data[at] if leading else data[end - 1])
+        rest = _plain(data[at + 1 : end] if leading else data[at : end - 1], ebcdic=ebcdic)
+        if signed is None:
+            raise _bad(shape, data, at, end, "the byte with its sign is none")
+        if rest and not _is_digits(rest):
+            raise _bad(shape, data, at, end)
+        text = signed[-1] + rest if leading else rest + signed[-1]
+        return made("-" + text if len(signed) > 1 and text.strip("0") else text)
+
+    def encode(value: Any, length: int) -> bytes:
+        number = whole_number(value, shape.what, shape.scale)
+        digits = _digits(number, length, shape, value)
+        table = minus if number < 0 else plus
+        if leading:
+            return bytes([table[digits[0]]]) + _bytes_of(digits[1:], ebcdic=ebcdic)
+        return _bytes_of(digits[:-1], ebcdic=ebcdic) + bytes([table[digits[-1]]])
+
+    return decode, encode
+
+
+def ieee(size: int, shape: Shape, *, little_endian: bool) -> Stored:
+    """An IEEE float of 4 or 8 bytes."""
+    form = struct.Struct(("<" if little_endian else ">") + {4: "f", 8: "d"}[size])
+    made = _from_float(shape)
+
+    def decode(data: bytes, at: int, end: int) -> Any:
+        return made(form.unpack_from(data, at)[0])
+
+    def encode(value: Any, length: int) -> bytes:
+        try:
+            return form.pack(_float(value, shape))
+        except OverflowError as error:
+            raise unfit(shape.what, value, f"takes a float of {length} bytes") from error
+
+    return Stored(size, decode, encode)
+
+
+def _from_float(shape: Shape) -> Callable[[float], Any]:
+    if shape.number == "decimal":
+        return lambda number: Decimal(repr(number))
+    if shape.number == "integer":
+        return int
+    return lambda number: number
+
+
+def _float(value: Any, shape: Shape) -> float:
+    return value if value.__class__ is float else float(exact(value, shape.what))
+
+
+def hexadecimal(size: int, shape: Shape, *, little_endian: bool = False) -> Stored:
+    """An IBM System/390 float: a sign, seven bits of an exponent of 16, and a fraction.
+
+    >>> hexadecimal(4, Shape("f", "float")).decode(bytes.fromhex("c276a000"), 0, 4)
+    -118.625
+    """
+    step, bits, made = -1 if little_endian else 1, 8 * (size - 1), _from_float(shape)
+
+    def decode(data: bytes, at: int, end: int) -> Any:
+        raw = data[at:end][::step]
+        fraction = int.from_bytes(raw[1:], "big")
+        number = math.ldexp(fraction, 4 * ((raw[0] & 0x7F) - 64) - bits)
+        return made(-number if raw[0] & 0x80 else number)
+
+    def encode(value: Any, length: int) -> bytes:
+        number = _float(value, shape)
+        if not math.isfinite(number):
+            raise unfit(shape.what, value, "takes a number")
+        return _hexadecimal(number, bits, shape, value)[::step]
+
+    return Stored(size, decode, encode)
+
+
+def _hexadecimal(number: float, bits: int, shape: Shape, value: Any) -> bytes:
+    sign = 0x80 if math.copysign(1.0, number) < 0 else 0
+    fraction, exponent = math.frexp(abs(number))
+    if not fraction:
+        return bytes([sign]) + bytes(bits // 8)
+    sixteens = -(-exponent // 4)
+    digits = round(math.ldexp(fraction, exponent - 4 * sixteens + bits))
+    if digits >> bits:
+        digits, sixteens = digits >> 4, sixteens + 1
+    if sixteens + 64 < 0:
+        digits, sixteens = digits >> min(4 * -(sixteens + 64), bits), -64
+    if sixteens + 64 > 127:
+        raise unfit(shape.what, value, "takes a number below 16**63")
+    return bytes([sign | (sixteens + 64)]) + digits.to_bytes(bits // 8, "big")

@@ -1,0 +1,84 @@
+"""Stored: how one simple value is kept in bytes, and what is said of bytes and values that do not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final, NamedTuple
+
+from engine.errors import ParserException
+
+GARBLED: Final = 5009
+UNFIT: Final = 5010
+MISMATCH: Final = 5344  # a tree that does not have what the model asks for
+REFERENCE: Final = 5465  # a length or count that another field says and that cannot be
+
+Decode = Callable[[bytes, int, int], Any]
+Encode = Callable[[Any, int], bytes]
+Measure = Callable[[bytes, int, int], int]
+Span = Callable[[bytes, int, int], int]
+
+
+class Stored(NamedTuple):
+    """How a value is kept: `decode` is given all data, where it starts and ends; `encode` a value and its length.
+
+    `size` is its length in bytes, 0 where that varies: `measure` then says where it ends, given all data, where it
+    starts, and where the record ends. Where neither says, another field does, and that in units of `unit` bytes; where
+    that is 0, in characters of different lengths: `span` says where so many of them end.
+    """
+
+    size: int
+    decode: Decode
+    encode: Encode
+    measure: Measure | None = None
+    unit: int = 1
+    span: Span | None = None
+
+
+def garbled(what: str, data: bytes, at: int, end: int, why: str) -> ParserException:
+    """Bytes that are not what a field holds: the field, where it stands, and its bytes."""
+    shown = data[at : min(end, at + 40)].hex()
+    return ParserException(GARBLED, f"{what} at offset {at}: X'{shown}' {why}", what, str(at), shown)
+
+
+def unfit(what: str, value: object, why: str) -> ParserException:
+    """A value that a field cannot hold."""
+    text = repr(value) if not isinstance(value, Decimal) else str(value)
+    return ParserException(UNFIT, f"{what} {why}, not {text[:60]}", what)
+
+
+def whole_number(value: Any, what: str, scale: int = 0) -> int:
+    """A value as an integer that counts its last digit, as a virtual decimal point of that scale has it.
+
+    >>> whole_number(Decimal("12.5"), "F", 2), whole_number("7", "F"), whole_number(1200, "F", -2)
+    (1250, 7, 12)
+    """
+    if scale == 0 and type(value) is int:
+        return value
+    number = exact(value, what)
+    sign, digits, exponent = number.as_tuple()
+    assert isinstance(exponent, int)
+    shift = exponent + scale
+    if shift > 400:
+        raise unfit(what, value, "takes a smaller number")
+    counted: int = int("".join(map(str, digits)))
+    if shift >= 0:
+        counted *= int(10**shift)
+    else:
+        counted, rest = divmod(counted, int(10 ** min(-shift, 400)))
+        if rest:
+            raise unfit(what, value, f"takes at most {max(scale, 0)} digits behind the decimal point")
+    return -counted if sign else counted
+
+
+def exact(value: Any, what: str) -> Decimal:
+    """A value as the decimal number that it is; texts that are numbers count as such."""
+    try:
+        if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
+            raise unfit(what, value, "takes a number")
+        number = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+    except InvalidOperation as error:
+        raise unfit(what, value, "takes a number") from error
+    if not number.is_finite():
+        raise unfit(what, value, "takes a number")
+    return number
