@@ -90,6 +90,9 @@ class Parser(Domain):
         """The bytes of an element, in this form."""
         raise NotImplementedError(type(self))
 
+    def validate(self, element: Element, template: Template, *, values: bool) -> None:
+        """Raise where a body is not what its model says of its content, and of its values; not all have a model."""
+
 
 class Header(Parser):
     """A parser of a header: MQ Format names announce it, and it says what follows it without a full read.

@@ -41,6 +41,9 @@ class MQInput:
     transaction_mode: Literal["yes", "no", "automatic"] = prop(
         "yes", "Whether the get is part of the unit of work; automatic: if the message is persistent."
     )
+    validate_master: Literal["none", "content", "contentAndValue"] = prop(
+        "none", "What of the body is validated by its message set, when it is parsed."
+    )
     validate_timing: Literal["deferred", "immediate", "complete"] = prop(
         "deferred", "When the body is parsed: when it is looked at, or before it goes out."
     )
@@ -64,6 +67,7 @@ class MQInput:
             self.message_format_property,
         )
         options = Options(
+            validation=self.validate_master,
             timing=self.validate_timing,
             retain_mixed_content=self.parser_xmlnsc_mixed_content_retain_mode == "all",
             retain_comments=self.parser_xmlnsc_comments_retain_mode == "all",

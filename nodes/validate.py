@@ -6,9 +6,12 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from engine.errors import BrokerError, ConfigurationException
+from engine.errors import BrokerError
 from engine.message import Message
-from engine.node import UNSUITABLE_VALUE, node, prop
+from engine.node import node, prop
+from engine.parser import Parser, Template
+from engine.received import Part, body_of
+from engine.sharing import written
 from engine.tree import Element
 
 if TYPE_CHECKING:
@@ -22,7 +25,7 @@ _MISMATCH: Final = 2230
 class Validate:
     """Send the message to `match` if its domain, set and type are those that are to be checked; else it fails.
 
-    The content itself cannot be validated before there are message sets, so validateMaster may only be none.
+    With validateMaster, the body must also be what its message set says; a body of a domain without models is.
     """
 
     domain: str = prop("", "The domain that the body must be of.")
@@ -32,15 +35,8 @@ class Validate:
     type: str = prop("", "The message type that Properties.MessageType must name.")
     check_type: bool = prop(False, "Whether the message type is checked.")
     validate_master: Literal["none", "content", "contentAndValue", "inherit"] = prop(
-        "none", "Whether the content is validated; anything but none is refused for lack of message sets."
+        "none", "What of the body is validated by its model; inherit: what the input node asked for."
     )
-
-    def __post_init__(self) -> None:
-        if self.validate_master != "none":
-            text = (
-                f"validateMaster {self.validate_master} needs message sets, which there are none of yet: set it to none"
-            )
-            raise ConfigurationException(text, number=UNSUITABLE_VALUE)
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         check(
@@ -49,7 +45,22 @@ class Validate:
             message_set=self.set if self.check_set else None,
             message_type=self.type if self.check_type else None,
         )
+        _validate(message.root, self.validate_master)
         yield "match", message
+
+
+def _validate(root: Element, master: str) -> None:
+    """Raise where the body is not what its model says."""
+    body = body_of(root)
+    owner = None if body is None else body.owner
+    if body is None or not isinstance(owner, Parser):
+        return
+    source = written(body).source
+    portion = source.portion if isinstance(source, Part) else None
+    wanted = master if master != "inherit" else "none" if portion is None else portion.options.validation
+    if wanted != "none":
+        said = (_property(root, name) for name in ("MessageSet", "MessageType", "MessageFormat"))
+        owner.validate(body, Template(owner.name, *said), values=wanted == "contentAndValue")
 
 
 def check(root: Element, *, domain: str | None, message_set: str | None, message_type: str | None) -> None:

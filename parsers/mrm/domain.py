@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from engine.parser import Form, Parser, Portion, parser
+from engine.parser import Form, Parser, Portion, Template, parser
 from engine.received import Part
 from engine.sharing import written
+from engine.source import NAME
+from engine.tree import Element
 from parsers.mrm.library import Library
+from parsers.mrm.validation import validate
 
 if TYPE_CHECKING:
     from engine.source import Handle, Source
-    from engine.tree import Element
 
 _NO_SETS: Final = Library()
+_VALIDATED: Final = frozenset({"content", "contentAndValue"})
 
 
 @parser
@@ -30,7 +33,12 @@ class Mrm(Parser):
         self.library = library
 
     def read(self, portion: Portion) -> tuple[Source, Handle]:
-        return self.library.codec(portion.template).read(portion)
+        source, top = self.library.codec(portion.template).read(portion)
+        if portion.options.validation in _VALIDATED:
+            element = Element(self.name, "", NAME, source, top)
+            element.domain = self
+            self.validate(element, portion.template, values=portion.options.validation == "contentAndValue")
+        return source, top
 
     def write(self, element: Element, form: Form) -> bytes:
         template = form.template
@@ -38,3 +46,6 @@ class Mrm(Parser):
             source = written(element).source
             template = source.portion.template if isinstance(source, Part) else template
         return self.library.codec(template).write(element, form)
+
+    def validate(self, element: Element, template: Template, *, values: bool) -> None:
+        validate(element, self.library.definition(template), values=values)

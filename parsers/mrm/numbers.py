@@ -6,7 +6,6 @@ import math
 import struct
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
 from parsers.mrm.stored import Decode, Encode, Stored, exact, garbled, unfit, whole_number
@@ -52,6 +51,7 @@ def packed(size: int, shape: Shape, *, positive: str = "C", reverse: bool = Fals
     (Decimal('-123.45'), '00150c')
     """
     made, what, signed = _made(shape), shape.what, shape.signed
+    is_decimal, suffix = shape.number == "decimal" and shape.scale > 0, f"E{-shape.scale}"
     step, plus = -1 if reverse else 1, positive.lower() if signed else "f"
 
     def decode(data: bytes, at: int, end: int) -> Any:
@@ -60,7 +60,7 @@ def packed(size: int, shape: Shape, *, positive: str = "C", reverse: bool = Fals
         if not digits.isdecimal():
             raise garbled(what, data, at, end, "is no packed decimal: one of its digits is none")
         if sign in _PLUS:
-            return made(digits)
+            return Decimal(digits + suffix) if is_decimal else made(digits)
         if sign not in _MINUS:
             raise garbled(what, data, at, end, f"is no packed decimal: its sign is X'{sign}'")
         if not signed and int(digits):
@@ -116,7 +116,7 @@ def binary(size: int, shape: Shape, *, little_endian: bool) -> Stored:
     return Stored(size, decode, encode)
 
 
-def _sign_tables(signs: Signs) -> tuple[Mapping[int, str], Mapping[str, int], Mapping[str, int]]:
+def _sign_tables(signs: Signs) -> tuple[Mapping[int, bytes], Mapping[str, int], Mapping[str, int]]:
     """What a byte that holds a digit and a sign means, and which byte does for a digit with plus, and with minus."""
     if signs == "ebcdic":
         read = {
@@ -130,7 +130,7 @@ def _sign_tables(signs: Signs) -> tuple[Mapping[int, str], Mapping[str, int], Ma
             plus, minus = ({str(n): codes[n] for n in range(10)} for codes in _CUSTOM)
             read = {0x30 + n: str(n) for n in range(10)}
             read |= {code: digit for digit, code in plus.items()} | {code: f"-{digit}" for digit, code in minus.items()}
-    return MappingProxyType(read), MappingProxyType(plus), MappingProxyType(minus)
+    return {code: text.encode() for code, text in read.items()}, plus, minus
 
 
 def zoned(size: int, shape: Shape, signs: Signs, orientation: Orientation = "trailing") -> Stored:
@@ -148,12 +148,6 @@ def zoned(size: int, shape: Shape, signs: Signs, orientation: Orientation = "tra
     return Stored(size, *_overpunched(shape, signs, leading=orientation == "leading"))
 
 
-def _plain(data: bytes, *, ebcdic: bool) -> str:
-    """The digits of bytes; what is no digit makes it no text of digits."""
-    text = data.translate(_EBCDIC_DIGITS) if ebcdic else data
-    return text.decode("latin-1")
-
-
 def _bytes_of(digits: str, *, ebcdic: bool) -> bytes:
     return bytes(0xF0 | int(digit) for digit in digits) if ebcdic else digits.encode()
 
@@ -162,18 +156,14 @@ def _bad(shape: Shape, data: bytes, at: int, end: int, why: str = "one of its di
     return garbled(shape.what, data, at, end, f"is no external decimal: {why}")
 
 
-def _is_digits(text: str) -> bool:
-    return text.isascii() and text.isdigit()
-
-
 def _unsigned(shape: Shape, *, ebcdic: bool) -> tuple[Decode, Encode]:
     made = _made(shape)
 
     def decode(data: bytes, at: int, end: int) -> Any:
-        text = _plain(data[at:end], ebcdic=ebcdic)
-        if not _is_digits(text):
+        digits = data[at:end].translate(_EBCDIC_DIGITS) if ebcdic else data[at:end]
+        if not digits.isdigit():
             raise _bad(shape, data, at, end)
-        return made(text)
+        return made(digits.decode("ascii"))
 
     def encode(value: Any, length: int) -> bytes:
         number = whole_number(value, shape.what, shape.scale)
@@ -188,12 +178,14 @@ def _separate(shape: Shape, *, ebcdic: bool, leading: bool) -> tuple[Decode, Enc
     read = {plus: "", minus: "-"}
 
     def decode(data: bytes, at: int, end: int) -> Any:
-        text = _plain(data[at + 1 : end] if leading else data[at : end - 1], ebcdic=ebcdic)
+        rest = data[at + 1 : end] if leading else data[at : end - 1]
+        digits = rest.translate(_EBCDIC_DIGITS) if ebcdic else rest
         sign = read.get(data[at] if leading else data[end - 1])
         if sign is None:
             raise _bad(shape, data, at, end, "it has no sign")
-        if not _is_digits(text):
+        if not digits.isdigit():
             raise _bad(shape, data, at, end)
+        text = digits.decode("ascii")
         return made(sign + text if text.strip("0") else text)
 
     def encode(value: Any, length: int) -> bytes:
@@ -208,15 +200,21 @@ def _separate(shape: Shape, *, ebcdic: bool, leading: bool) -> tuple[Decode, Enc
 def _overpunched(shape: Shape, signs: Signs, *, leading: bool) -> tuple[Decode, Encode]:
     read, plus, minus = _sign_tables(signs)
     made, ebcdic = _made(shape), signs == "ebcdic"
+    is_plain = shape.number == "integer" and not shape.scale
 
     def decode(data: bytes, at: int, end: int) -> Any:
         signed = read.get(data[at] if leading else data[end - 1])
-        rest = _plain(data[at + 1 : end] if leading else data[at : end - 1], ebcdic=ebcdic)
+        rest = data[at + 1 : end] if leading else data[at : end - 1]
+        if ebcdic:
+            rest = rest.translate(_EBCDIC_DIGITS)
         if signed is None:
             raise _bad(shape, data, at, end, "the byte with its sign is none")
-        if rest and not _is_digits(rest):
+        if rest and not rest.isdigit():
             raise _bad(shape, data, at, end)
-        text = signed[-1] + rest if leading else rest + signed[-1]
+        digits = signed[-1:] + rest if leading else rest + signed[-1:]
+        if is_plain:
+            return int(digits) if len(signed) == 1 else -int(digits)
+        text = digits.decode("ascii")
         return made("-" + text if len(signed) > 1 and text.strip("0") else text)
 
     def encode(value: Any, length: int) -> bytes:

@@ -11,6 +11,7 @@ from engine.errors import ParserException
 GARBLED: Final = 5009
 UNFIT: Final = 5010
 MISMATCH: Final = 5344  # a tree that does not have what the model asks for
+UNKNOWN: Final = 5287  # a message that the set does not have
 REFERENCE: Final = 5465  # a length or count that another field says and that cannot be
 
 Decode = Callable[[bytes, int, int], Any]

@@ -17,7 +17,7 @@ def _at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
-@pytest.mark.parametrize("sample", ["orders", "content_filter", "complex_compute"])
+@pytest.mark.parametrize("sample", ["orders", "content_filter", "complex_compute", "conversions"])
 def test_the_readme_of_the_sample(sample: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The README beside a sample shows what the command prints."""
     text = (ROOT / "flows" / "samples" / sample / "README.md").read_text("utf-8")

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine.descriptor import Descriptor
-from engine.errors import BrokerError, ConfigurationException
+from engine.errors import BrokerError
 from engine.message import Message
-from engine.node import build, node_catalog
 from engine.parser import Template
 from engine.received import Received, new_root
 from engine.sharing import read_only
@@ -61,9 +60,10 @@ def test_a_failure_behind_match(kind: str) -> None:
     assert (["match"], error) == (seen.terminals, seen.error)
 
 
-@pytest.mark.parametrize("how", ["content", "contentAndValue", "inherit"])
-def test_content_is_not_validated(how: str) -> None:
-    """Validation of content is refused at deploy, rather than left out in silence."""
-    with pytest.raises(ConfigurationException, match=f"validateMaster {how} needs message sets"):
-        build(node_catalog.find("Validate"), {"validateMaster": how})
-    assert build(node_catalog.find("Validate"), {"validateMaster": "none"})
+@pytest.mark.parametrize("how", ["none", "content", "contentAndValue", "inherit"])
+def test_bodies_without_a_model(how: str) -> None:
+    """A body of a domain that has no models, and a message without a body, are what they should be."""
+    for message in (ORDER, PLAIN, EMPTY):
+        assert ["match"] == carried(
+            "Validate", message, "match", "failure", properties={"validateMaster": how}
+        ).terminals

@@ -9,7 +9,7 @@ from typing import Any, Final
 from engine.errors import BrokerError
 from parsers import ccsid as characters
 from parsers.mrm import moments, numbers
-from parsers.mrm.cwf.kept import Kept, justified_right, length_factor, moments_of, pad_bytes, padding_of, unit_of
+from parsers.mrm.cwf.kept import Kept, justified_right, moments_of, pad_bytes, padding_of
 from parsers.mrm.cwf.texts import length_encoded, null_terminated, string
 from parsers.mrm.model import WIDTHS
 from parsers.mrm.stored import Stored, garbled, unfit
@@ -64,7 +64,7 @@ def _needed(kept: Kept) -> int:
 
 def _external(kept: Kept) -> Stored:
     shape = _shape(kept)
-    units = unit_of(kept)
+    units = len(characters.encode("0", kept.ccsid, kept.form.encoding))
     ebcdic = characters.encode("0", kept.ccsid) == _ZERO_EBCDIC
     signs: numbers.Signs = "ebcdic" if ebcdic else "custom" if kept.cwf.sign_ebcdic_custom else "ascii"
     size = _needed(kept)
@@ -94,7 +94,8 @@ def _spelled(kept: Kept, zoned: Stored, unit: int) -> Stored:
             text = plain.rjust(room, padding) if right else plain.ljust(room, padding)
         return characters.encode(text, kept.ccsid, kept.form.encoding, what=kept.what)
 
-    return Stored(kept.cwf.length * length_factor(kept), decode, encode, unit=unit)
+    factor = 1 if kept.cwf.length_units == "bytes" else unit
+    return Stored(kept.cwf.length * factor, decode, encode, unit=factor)
 
 
 def _none() -> Any:

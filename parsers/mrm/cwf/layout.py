@@ -63,11 +63,15 @@ class Item:
 
 @dataclass(slots=True, eq=False)
 class Choice:
-    """Layouts that stand at the same place; `size` is that of the longest, 0 where one of them varies."""
+    """Layouts that stand at the same place; `size` is that of the longest, 0 where one of them varies.
+
+    Of messages, `identity` leads to the field that says which of `names` is there, if there is one.
+    """
 
     options: tuple[Layout, ...]
     size: int
-    align: int = 1
+    identity: Reference | None = None
+    names: tuple[str, ...] = ()
 
 
 Slot: TypeAlias = Item | Choice
@@ -161,12 +165,24 @@ class _Compiler:
 
     def _messages(self, path: str) -> Choice:
         """A message in a message: any of the set that this one does not stand in itself."""
-        options = []
+        options, names = [], []
         for message in self._set.messages.values():
             group = self._set.content(message.type)
             if group is not None and id(group) not in self._open:
                 options.append(self._layout(Group((Field(message.name, message.type, message.namespace),)), path))
-        return _choice(tuple(options))
+                names.append(message.name)
+        choice = _choice(tuple(options))
+        choice.identity, choice.names = self._identity(), tuple(names)
+        choice.size = choice.size if choice.identity is None else 0
+        return choice
+
+    def _identity(self) -> Reference | None:
+        """The field that says which message stands in this one: the nearest before that is interpreted so."""
+        for hops, scope in enumerate(reversed(self._scopes)):
+            for name, item in reversed(scope.known.items()):
+                if item.model.interpret_value_as == "messageIdentity":
+                    return Reference(hops, (name,))
+        return None
 
     def _item(self, model: Field, above: str) -> Item:
         path = f"{above}.{model.name}"
@@ -257,7 +273,7 @@ def _finished(slots: tuple[Slot, ...], *, unordered: bool) -> Layout:
 
 def _is_fixed(slot: Slot) -> bool:
     if isinstance(slot, Choice):
-        return all(option.is_fixed and not option.is_aligned for option in slot.options)
+        return slot.identity is None and all(o.is_fixed and not o.is_aligned for o in slot.options)
     if slot.count is not None or slot.most == UNBOUNDED:
         return False
     if slot.inner is not None:

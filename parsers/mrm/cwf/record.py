@@ -10,7 +10,7 @@ from engine.step import Step
 from engine.tree import Element
 from parsers.mrm.cwf.layout import Choice, Item, Layout, Reference, Run
 from parsers.mrm.model import UNBOUNDED
-from parsers.mrm.stored import GARBLED, REFERENCE, garbled
+from parsers.mrm.stored import GARBLED, REFERENCE, UNKNOWN, garbled
 
 _NO_PLACES: Final[tuple[Any, ...]] = ()
 
@@ -90,15 +90,17 @@ class Record(Source):
         found: list[Place] = []
         for number, slot in enumerate(layout.slots):
             if isinstance(slot, Choice):
-                for option in self._chosen(place, number):
+                for option in self._chosen(place, number, slot):
                     inner = place.option(number, slot, option)
                     found += self.children(inner)
             else:
                 found += [place.nth(number, nth, slot) for nth in range(place.runs[number].times)]
         return found
 
-    def _chosen(self, place: Place, slot: int) -> list[int]:
-        """The options of a choice that were asked for; the first where none was."""
+    def _chosen(self, place: Place, slot: int, choice: Choice) -> list[int]:
+        """The options of a choice that were asked for; where none was, the one that a field names, or the first."""
+        if choice.identity is not None:
+            return [_identified(self, place, choice)]
         return ((self.asked or {}).get((place, slot))) or [0]
 
     def element(self, handle: Place, parent: Element) -> Element:
@@ -179,13 +181,28 @@ def _wrong_length(record: Record, top: Place) -> ParserException:
         what = f"{top.item.what} ends at offset {top.end}, and {len(data) - top.end} bytes follow"
         rest = data[top.end : top.end + 40].hex()
         return ParserException(GARBLED, f"{what}: X'{rest}'", top.item.what, str(top.end), rest)
-    place = top
-    while place.layout is not None:
-        inner = next((child for child in record.children(place) if child.end > len(data)), None)
-        if inner is None:
-            break
-        place = inner
-    return cut_off(data, place.item, place.at, place.end - place.at)
+    place: Place | None = top
+    while place is not None:
+        cut, place = place, _cut(place, len(data))
+    return cut_off(data, cut.item, cut.at, cut.end - cut.at)
+
+
+def _cut(place: Place, length: int) -> Place | None:
+    """The first in a place that ends behind a record of that length."""
+    if place.layout is None or place.runs is None:
+        return None
+    for number, (slot, run) in enumerate(zip(place.layout.slots, place.runs, strict=True)):
+        if isinstance(slot, Choice):
+            inner = place.option(number, slot, 0)
+        elif run.places is not None:
+            inner = next((one for one in run.places if one.end > length), place)
+        else:
+            start = place.at + run.start
+            nth = max(0, (length - start) // run.stride) if run.stride else 0
+            inner = place.nth(number, nth, slot) if nth < run.times else place
+        if inner is not place and inner.end > length:
+            return inner
+    return None
 
 
 def cut_off(data: bytes, item: Item, at: int, size: int) -> ParserException:
@@ -232,8 +249,9 @@ def _lay_choice(record: Record | None, place: Place, choice: Choice, at: int) ->
             raise cut_off(record.data, place.item, at, choice.size)
         return Run(at - place.at, 1, choice.size), at + choice.size
     places: list[Place] = []
-    for option in choice.options:
-        inner = Place(place.item, option, at, at, place)
+    only = None if choice.identity is None or record is None else _identified(record, place, choice)
+    for number, option in enumerate(choice.options):
+        inner = Place(place.item, option if only in {None, number} else Layout(()), at, at, place)
         try:
             lay(record, inner)
         except ParserException:
@@ -244,6 +262,17 @@ def _lay_choice(record: Record | None, place: Place, choice: Choice, at: int) ->
                 raise
         places.append(inner)
     return Run(at - place.at, 1, 0, tuple(places)), max(inner.end for inner in places)
+
+
+def _identified(record: Record, place: Place, choice: Choice) -> int:
+    """The option of the message that a field before says is there."""
+    assert choice.identity is not None
+    said = str(record.value(_target(place, choice.identity))).strip()
+    if said not in choice.names:
+        name, known = ".".join(choice.identity.path), ", ".join(choice.names)
+        text = f"{place.item.what}: {name} says that message {said} is in it; the messages are {known}"
+        raise ParserException(UNKNOWN, text, place.item.what, said)
+    return choice.names.index(said)
 
 
 def _lay_item(record: Record | None, place: Place, item: Item, at: int) -> tuple[Run, int]:

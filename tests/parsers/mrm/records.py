@@ -30,6 +30,13 @@ def parser(*members: Member, settings: CwfFormat | None = None, composition: Any
     return Mrm(Library([MessageSet("SET", formats={"CWF": use}, messages={"M": message})]))
 
 
+def embedding(*members: Member, **inner: Group) -> Mrm:
+    """A parser that knows one message, M, of these members, and other messages that may stand in it."""
+    messages = {"M": Message("M", Group(members))} | {name: Message(name, group) for name, group in inner.items()}
+    use = WireFormatUse("CWF", "CWF")
+    return Mrm(Library([MessageSet("SET", formats={"CWF": use}, messages=messages)]))
+
+
 def read(mrm: Mrm, data: bytes, encoding: int = BIG, ccsid: int = 819, options: Options = NO_OPTIONS) -> Element:
     """The tree of a record."""
     portion = Portion(data, 0, len(data), Follow("", encoding, ccsid), TEMPLATE, options)

@@ -238,3 +238,12 @@ def test_repeats_by_number() -> None:
     found = tree.nth(step("row"), 778)
     assert found is not None
     assert {"a": "77", "b": 77} == plain(found)
+
+
+def test_cut_off_in_a_large_table() -> None:
+    """A record that is far shorter than its model is refused without a place for each field that is not there."""
+    mrm = parser(field("row", ROW, max_occurs=2**31 - 1), field("end", "byte"))
+    with pytest.raises(
+        ParserException, match=r"M\.row\.b at offset 5: X'' is cut off: it takes 1 bytes and 0 are left"
+    ):
+        read(mrm, b"AA\1BB").at("end")

@@ -1,0 +1,208 @@
+"""Validation: a tree against the model of its message, its content and the values of its fields."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from datetime import date, datetime, time
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+import regex
+
+from engine.errors import ParserException
+from engine.tree import Element
+from parsers.mrm.model import UNBOUNDED, WIDTHS, Field, Group, MessageSet, SimpleType, fields_of
+from parsers.mrm.wire_format import Definition
+
+INVALID: Final = 5285
+_LONGEST_MATCH: Final = 0.5  # seconds
+_TYPES: Final[dict[str, tuple[type, ...]]] = {
+    "string": (str,),
+    "duration": (str,),
+    "boolean": (bool,),
+    "binary": (bytes,),
+    "integer": (int,),
+    "decimal": (Decimal, int),
+    "float": (float,),
+    "dateTime": (date, time, datetime),
+}
+
+
+class Wanted(NamedTuple):
+    """What is to be validated: the content of a message, and of its fields the values too."""
+
+    message_set: MessageSet
+    values: bool
+
+
+def validate(element: Element, definition: Definition, *, values: bool) -> None:
+    """Raise with what is wrong with a message; where that is much, with the first of it and how much there is."""
+    group = definition.message_set.content(definition.message.type)
+    assert group is not None
+    found = list(_of_group(element, group, definition.message.name, Wanted(definition.message_set, values)))
+    if found:
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        raise ParserException(INVALID, f"{found[0]}{more}", definition.message.name)
+
+
+def _of_group(element: Element, group: Group, path: str, wanted: Wanted) -> Iterator[str]:
+    children = list(element)
+    known = {(field.name, field.namespace): field for field in fields_of(group)}
+    for child in children:
+        field = known.get((child.name, child.namespace))
+        if field is not None:
+            yield from _of_field(child, field, f"{path}.{child.name}", wanted)
+        elif group.content == "closed" and group.composition != "message":
+            yield f"{path} has no field called {child.name}"
+    counts: dict[tuple[str, str], int] = {}
+    for child in children:
+        counts[child.name, child.namespace] = counts.get((child.name, child.namespace), 0) + 1
+    yield from _content(group, counts, path)
+    if group.composition in {"sequence", "orderedSet"}:
+        yield from _order(children, list(known), path)
+
+
+def _content(group: Group, counts: dict[tuple[str, str], int], path: str) -> Iterator[str]:
+    """Which fields are missing, and which occur too often."""
+    if group.composition == "choice":
+        chosen = [member for member in group.members if _is_there(member, counts)]
+        if len(chosen) > 1:
+            names = ", ".join(field.name for member in chosen for field in _fields(member))
+            yield f"{path} is a choice, and more than one of it is there: {names}"
+        members = tuple(chosen)
+    else:
+        members = group.members
+    for member in members:
+        if isinstance(member, Group):
+            yield from _content(member, counts, path)
+            continue
+        count = counts.get((member.name, member.namespace), 0)
+        if count < member.min_occurs and not member.repeat_reference:
+            yield f"{path}.{member.name} occurs {count} times, and must {member.min_occurs} times"
+        if member.max_occurs != UNBOUNDED and count > member.max_occurs:
+            yield f"{path}.{member.name} occurs {count} times, and may {member.max_occurs} times"
+
+
+def _fields(member: Field | Group) -> list[Field]:
+    return [member] if isinstance(member, Field) else list(fields_of(member))
+
+
+def _is_there(member: Field | Group, counts: dict[tuple[str, str], int]) -> bool:
+    return any((field.name, field.namespace) in counts for field in _fields(member))
+
+
+def _order(children: list[Element], names: list[tuple[str, str]], path: str) -> Iterator[str]:
+    places = {name: at for at, name in enumerate(names)}
+    last = -1
+    for child in children:
+        at = places.get((child.name, child.namespace), last)
+        if at < last:
+            yield f"{path}.{child.name} is out of order"
+            return
+        last = at
+
+
+def _of_field(element: Element, field: Field, path: str, wanted: Wanted) -> Iterator[str]:
+    if not isinstance(field.type, SimpleType):
+        group = wanted.message_set.content(field.type)
+        assert group is not None
+        yield from _of_group(element, group, path, wanted)
+        return
+    value = element.value
+    if value is None:
+        if not field.nullable:
+            yield f"{path} is NULL, and may not be"
+    elif wanted.values:
+        yield from (f"{path} {problem}" for problem in problems_of(value, field.type))
+        if field.fixed and field.default is not None and str(value) != field.default:
+            yield f"{path} is {value!r}, and must be {field.default}"
+
+
+def problems_of(value: Any, type_: SimpleType) -> Iterator[str]:
+    """What is wrong with a value of a type.
+
+    >>> list(problems_of("ABCD", SimpleType("string", max_length=3)))
+    ["is 'ABCD', and may be 3 long at most"]
+    """
+    if not isinstance(value, _TYPES[type_.family]) or (isinstance(value, bool) and type_.family != "boolean"):
+        yield f"is {value!r:.60}, and must be of type {type_.kind}"
+        return
+    if type_.kind in WIDTHS and not _fits(value, *WIDTHS[type_.kind]):
+        yield f"is {value}, and does not fit into type {type_.kind}"
+    yield from _lengths(value, type_)
+    yield from _limits(value, type_)
+    if type_.enumeration and not any(_same(value, text) for text in type_.enumeration):
+        yield f"is {value!r:.60}, and must be one of {', '.join(type_.enumeration)}"
+    if type_.pattern is not None and not _matches(type_.pattern, str(value)):
+        yield f"is {value!r:.60}, and must match {type_.pattern}"
+
+
+def _fits(value: Any, width: int, signed: bool) -> bool:
+    low = -(1 << 8 * width - 1) if signed else 0
+    return bool(low <= value < low + (1 << 8 * width))
+
+
+def _lengths(value: Any, type_: SimpleType) -> Iterator[str]:
+    if isinstance(value, str | bytes):
+        size = len(value)
+        if type_.length is not None and size != type_.length:
+            yield f"is {value!r:.60}, and must be {type_.length} long"
+        if type_.min_length is not None and size < type_.min_length:
+            yield f"is {value!r:.60}, and must be {type_.min_length} long at least"
+        if type_.max_length is not None and size > type_.max_length:
+            yield f"is {value!r:.60}, and may be {type_.max_length} long at most"
+    elif isinstance(value, int | Decimal):
+        whole, _, places_after = f"{abs(Decimal(value)):f}".partition(".")
+        places = len(places_after.rstrip("0"))
+        if type_.total_digits is not None and len(whole.lstrip("0")) + places > type_.total_digits:
+            yield f"is {value}, and may have {type_.total_digits} digits"
+        if type_.fraction_digits is not None and places > type_.fraction_digits:
+            yield f"is {value}, and may have {type_.fraction_digits} digits behind the decimal point"
+
+
+def _limits(value: Any, type_: SimpleType) -> Iterator[str]:
+    for said, fits, words in (
+        (type_.min_inclusive, operator.ge, "at least"),
+        (type_.max_inclusive, operator.le, "at most"),
+        (type_.min_exclusive, operator.gt, "more than"),
+        (type_.max_exclusive, operator.lt, "less than"),
+    ):
+        if said is not None and not fits(*_comparable(value, said)):
+            yield f"is {value}, and must be {words} {said}"
+
+
+def _comparable(value: Any, text: str) -> tuple[Any, Any]:
+    """A value and a limit as two that can be compared: numbers as such, dates and times as XML Schema writes them."""
+    if isinstance(value, int | float | Decimal):
+        try:
+            return Decimal(str(value)), Decimal(text)
+        except InvalidOperation as error:
+            raise ParserException(INVALID, f"the limit {text} is no number") from error
+    return (value.isoformat() if isinstance(value, date | time) else str(value)), text
+
+
+def _same(value: Any, text: str) -> bool:
+    if isinstance(value, bytes):
+        return value.hex() == text.lower()
+    if isinstance(value, str):
+        return value.rstrip(" ") == text.rstrip(" ")
+    own, other = _comparable(value, text) if not isinstance(value, bool) else (str(value).lower(), text)
+    return bool(own == other)
+
+
+def _matches(pattern: str, text: str) -> bool:
+    """Whether a text matches; one on which the pattern takes too long does not."""
+    try:
+        return _compiled(pattern).fullmatch(text, timeout=_LONGEST_MATCH) is not None
+    except TimeoutError:
+        return False
+
+
+@lru_cache(maxsize=256)
+def _compiled(text: str) -> regex.Pattern[str]:
+    try:
+        return regex.compile(text)
+    except regex.error as error:
+        raise ParserException(INVALID, f"the pattern {text} is no regular expression: {error}") from error
