@@ -70,7 +70,8 @@ class Part(Source):
         return source.children(self._top)
 
     def element(self, handle: Handle, parent: Element) -> Element:
-        return self.content.element(handle, parent)
+        source = self._source or self._open()
+        return source.element(handle, parent)
 
     def first(self, handle: Handle, wanted: Step) -> Handle:
         source = self._source or self._open()

@@ -28,7 +28,9 @@ def copy(element: Element) -> Element:
     (7, 8)
     """
     twin = _bare(element)
-    pending = [(element, twin)] if element.state & EDITED else []
+    if not element.state & EDITED:
+        return twin
+    pending = [(element, twin)]
     while pending:
         old, new = pending.pop()
         new.state |= old.state & _LEVEL
@@ -73,7 +75,10 @@ def read_only(element: Element) -> Element:
 def changed_children(element: Element) -> list[tuple[Handle, Element]]:
     """The children that differ from what the source has in their place, each with that place."""
     if not element.state & EXPANDED:
-        return [(place, _held(child)) for place, child in _departed(element)] if element._found else []
+        changed = _departed(element)
+        for at, (place, child) in enumerate(changed):
+            changed[at] = place, _held(child)
+        return changed
     if element.source is None:
         return []
     kept = [_held(at) for at in element if at.state & CHANGED and not at.state & REPLACED]
@@ -102,11 +107,12 @@ def written(element: Element) -> Element:
 
 def _departed(element: Element) -> list[tuple[Handle, Element]]:
     """The children of an unexpanded element that are no longer what is in their places."""
-    return [
-        (place, child)
-        for place, child in (element._found or {}).items()
-        if place.__class__ is not Step and child.__class__ is Element and child.state & CHANGED
-    ]
+    departed = []
+    if element._found:
+        for place, child in element._found.items():
+            if place.__class__ is not Step and child.__class__ is Element and child.state & CHANGED:
+                departed.append((place, child))
+    return departed
 
 
 def _held(child: Element) -> Element:

@@ -119,8 +119,13 @@ class Element:
             if handle is EXPAND:
                 self._expand()
             elif handle is not None:
-                known = self._made(handle)
-                self._found[wanted] = known  # type: ignore[index]  # _made has set it
+                found = self._found
+                if found is None:
+                    found = self._found = {}
+                known = found.get(handle)
+                if known is None:
+                    known = found[handle] = self.source.element(handle, self)
+                found[wanted] = known
                 return known
         return self._linked(wanted)
 

@@ -41,9 +41,10 @@ _WRITTEN_NAME: Final = etree.XPath("name(@*[$number])", smart_strings=False)
 class Document(Source):
     """One parsed document; the flavour says which of its parts the tree shows, and as what.
 
-    `spaced` says that it declares namespaces; `attributed`, that it may have attributes; `instructed`, that it may
-    have processing instructions; `cdata`, CDATA sections; `declared`, that a document type may bring in any of these.
-    Where they do not apply, a child is found by name alone. In a `_bare` one, all that a node holds are elements.
+    `alone` says that nothing stands beside its root; `spaced`, that it declares namespaces; `attributed`, that it may
+    have attributes; `instructed`, that it may have processing instructions; `cdata`, CDATA sections; `declared`, that
+    a document type may bring in any of these. Where they do not apply, a child is found by name alone. In a `_bare`
+    one, all that a node holds are elements.
 
     libxml2 does not keep where namespace declarations stand among attributes: in the tree they come first. Elements
     without content have the value '' in all domains, as XMLNSC has it. What an entity stands for shows between
@@ -51,7 +52,6 @@ class Document(Source):
     """
 
     __slots__ = (
-        "_alone",
         "_bare",
         "_crowded",
         "_data",
@@ -59,6 +59,7 @@ class Document(Source):
         "_expansions",
         "_size",
         "_untangled",
+        "alone",
         "attributed",
         "cdata",
         "declared",
@@ -80,7 +81,7 @@ class Document(Source):
         self.cdata = declared or (b"!" in data and b"<![CDATA[" in data)
         self._data = b"" if flavour.compact else data
         self._size = len(data)
-        self._alone = root.getnext() is None and root.getprevious() is None
+        self.alone = root.getnext() is None and root.getprevious() is None
         self._direct = not self.spaced and not self.instructed
         self._bare = not (declared or flavour.keep.comments or flavour.keep.instructions)
         self._untangled = flavour.mixed
@@ -176,7 +177,7 @@ class Document(Source):
     def trailing(self) -> str:
         """The blanks behind the document's last mark."""
         data = self._data
-        return "" if data.endswith(b">") else data[data.rfind(b">") + 1 :].decode("utf-8", "replace")
+        return "" if not data or data.endswith(b">") else data[data.rfind(b">") + 1 :].decode("utf-8", "replace")
 
     def untangle(self) -> None:
         """Before the first change is written: text beside elements goes, where the domain does not show it."""
@@ -208,7 +209,7 @@ class Document(Source):
         return type_ == self.flavour.attribute, type_ == kinds.ELEMENT and not self.flavour.compact
 
     def _first_on_top(self, wanted: Step) -> Handle:
-        if not self._alone or wanted.types or wanted.namespace is None or (self.spaced and not self.flavour.spaces):
+        if not self.alone or wanted.types or wanted.namespace is None or (self.spaced and not self.flavour.spaces):
             return EXPAND
         items = self.prolog.items
         if not wanted.plain or (items and any(item.name == wanted.name for item in items)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeAlias
 
 from lxml import etree
 
@@ -38,17 +38,14 @@ class How(NamedTuple):
     recover: bool = False
 
 
-class Read(NamedTuple):
-    """A document as lxml has it, and its bytes in an encoding that extends ASCII."""
-
-    root: etree._Element
-    data: bytes
-    encoding: str
+# A document as lxml has it, its bytes in an encoding that extends ASCII, and that encoding.
+Read: TypeAlias = tuple[etree._Element, bytes, str]
 
 
+# Every message asks for one: by settings that come singly, as wrapping them up would cost more than the answer.
 @lru_cache(maxsize=256)
-def _parser(how: How) -> etree.XMLParser:
-    return _new_parser(how)
+def _parser(*how: Any) -> etree.XMLParser:
+    return _new_parser(How(*how))
 
 
 def _new_parser(how: How) -> etree.XMLParser:
@@ -76,16 +73,16 @@ def read_document(portion: Portion, keep: Retention, *, spaces: bool = True) -> 
     encoding = _UNDERSTOOD.get(ccsid)
     if encoding is None:
         data, encoding = _text(portion, data).encode(), "utf-8"
-    how = How(encoding, keep, keep.blanks or _has_marks(data), _has_defaults(data))
-    if how.defaults and data.rfind(b"]") * data.count(b"<") > MAX_DEFAULTS:
+    blanks, defaults = keep.blanks or _has_marks(data), _has_defaults(data)
+    if defaults and data.rfind(b"]") * data.count(b"<") > MAX_DEFAULTS:
         _refuse("the defaults of attributes could be larger than the document by far", portion.start, 1, 1)
     try:
-        read = Read(etree.fromstring(data, _parser(how)), data, encoding)
+        read = etree.fromstring(data, _parser(encoding, keep, blanks, defaults)), data, encoding
     except etree.XMLSyntaxError as error:
         if not data.strip(_BLANK):
             return None
-        read = _read_again(portion, data, how, error, spaces=spaces)
-    if len(data) > 2 * MAX_ATTRIBUTES and (how.defaults or data.count(b"=") > MAX_ATTRIBUTES):
+        read = _read_again(portion, data, How(encoding, keep, blanks, defaults), error, spaces=spaces)
+    if len(data) > 2 * MAX_ATTRIBUTES and (defaults or data.count(b"=") > MAX_ATTRIBUTES):
         _limit(portion, read, _CROWDED, f"an element has more than {MAX_ATTRIBUTES} attributes")
     return read
 
@@ -113,7 +110,7 @@ def _has_marks(data: bytes) -> bool:
 
 def _has_defaults(data: bytes) -> bool:
     """Whether the document itself declares defaults of attributes; one that points elsewhere is left alone."""
-    if b"<!ATTLIST" not in data:
+    if b"!" not in data or b"<!ATTLIST" not in data:
         return False
     return b"SYSTEM" not in data and b"PUBLIC" not in data
 
@@ -124,13 +121,13 @@ def _read_again(portion: Portion, data: bytes, how: How, error: etree.XMLSyntaxE
         parser = _new_parser(how._replace(recover=True))
         root = etree.fromstring(data, parser)
         if root is not None and all(entry.type == _UNDEFINED_PREFIX for entry in parser.error_log):
-            return Read(root, data, how.encoding)
+            return root, data, how.encoding
     if "Excessive depth" in str(error) and not how.deep:
         return _read_deep(portion, data, how, spaces=spaces)
     if how.encoding == "utf-8" and _NEXT_LINE in data and portion.follow.ccsid not in _UNDERSTOOD:
         data = data.replace(_NEXT_LINE, b"\n")
         try:
-            return Read(etree.fromstring(data, _parser(how)), data, how.encoding)
+            return etree.fromstring(data, _parser(*how)), data, how.encoding
         except etree.XMLSyntaxError as again:
             error = again
     return _refuse_syntax(error, data, portion, how.encoding)
@@ -143,7 +140,7 @@ def _read_deep(portion: Portion, data: bytes, how: How, *, spaces: bool) -> Read
     if b"<!DOCTYPE" in data:
         _refuse("elements are nested too deeply for a document with a DTD", portion.start, 1, 1)
     try:
-        read = Read(etree.fromstring(data, _parser(how)), data, how.encoding)
+        read = etree.fromstring(data, _parser(*how)), data, how.encoding
     except etree.XMLSyntaxError as error:
         if "Excessive depth" in str(error):
             error.msg = refused
@@ -154,12 +151,13 @@ def _read_deep(portion: Portion, data: bytes, how: How, *, spaces: bool) -> Read
 
 def _limit(portion: Portion, read: Read, excess: etree.XPath, text: str) -> None:
     """Refuse a document in which something is found that is beyond a limit."""
-    found: Any = excess(read.root)
+    root, data, encoding = read
+    found: Any = excess(root)
     if not found:
         return
     line: int = found[0].sourceline or 1
-    at = sum(len(before) + 1 for before in read.data.split(b"\n", line)[: line - 1])
-    _refuse(text, portion.start + _original(read.data, at, portion, read.encoding), line, 1)
+    at = sum(len(before) + 1 for before in data.split(b"\n", line)[: line - 1])
+    _refuse(text, portion.start + _original(data, at, portion, encoding), line, 1)
 
 
 def _code(error: etree.XMLSyntaxError) -> int:

@@ -20,7 +20,8 @@ from engine.tree import Element
 from parsers.markup.document import Document
 from parsers.markup.flavour import Flavour
 from parsers.markup.kinds import Kind
-from parsers.markup.rendering import NO_SCOPE, Renderer, Scope, declaration_text, unwritable
+from parsers.markup.prolog import NO_PROLOG
+from parsers.markup.rendering import NO_SCOPE, Renderer, Scope, declaration_text, kind_of, unwritable
 from parsers.markup.text import Unwritable, check, escape, name_of, text_of
 
 _TOKEN: Final = f"penstock-{secrets.token_hex(8)}"  # no message can hold what was chosen after it was made
@@ -78,15 +79,14 @@ class Writer:
         self._nesting = 0
         self._texts: list[str] = []
 
-    def body(self, body: Element, encoding: str) -> str:
-        """The document; `encoding` is what its declaration is to say, or empty to leave that as it is."""
+    def body(self, held: Element, encoding: str) -> str:
+        """The document that an element holds; `encoding` is what its declaration is to say, empty to leave that."""
         self._encoding = encoding
-        held = written(body)
         part = held.source
         document = part.content if part.__class__ is Part else None
         if document.__class__ is Document and document.flavour.compact == self._flavour.compact:
             changed = changed_children(held)
-            if not held.state & RESTRUCTURED and not appended_children(held):
+            if not held.state & RESTRUCTURED and (held._first is None or not appended_children(held)):
                 if not changed:
                     return self._document(document, None)
                 if len(changed) == 1 and changed[0][0] is document.root:
@@ -105,7 +105,7 @@ class Writer:
 
     def _document(self, document: Document, root: Element | None) -> str:
         text = None
-        if root is not None and self._flavour.kind(root.type) is not Kind.ELEMENT:
+        if root is not None and kind_of(root, self._flavour) is not Kind.ELEMENT:
             raise unwritable(root, "a document has one body element, and this is none: copy it into a field below one")
         if root is None or not root.state & REPLACED:
             text = self._patched(document.root, root, document)
@@ -117,6 +117,8 @@ class Writer:
 
     def _head(self, document: Document) -> str:
         prolog, encoding = document.prolog, self._encoding
+        if prolog is NO_PROLOG:
+            return ""
         if not document.flavour.compact:
             return prolog.announcing(encoding) if encoding else prolog.text
         before = prolog.mark
@@ -177,7 +179,7 @@ class Writer:
         plan, pending = patch
         while pending:
             place, child = pending.pop()
-            if document.flavour.kind(child.type) is not Kind.ELEMENT:
+            if kind_of(child, document.flavour) is not Kind.ELEMENT:
                 return None  # what stands here now is no element: the parent is written anew
             patch = None if child.state & REPLACED else self._patch(written(child), place, document)
             if patch is None:
@@ -235,6 +237,8 @@ class Writer:
         return True
 
     def _text(self, element: Element, value: Value) -> str:
+        if value.__class__ is str and value.isprintable():
+            return value
         text = text_of(value, compact=self._flavour.compact)
         try:
             check(text)
@@ -281,7 +285,7 @@ def _scope_of(node: etree._Element | None, document: Document) -> Scope:
 
 
 def _after(document: Document) -> str:
-    if document.root.getnext() is None:
+    if document.alone or document.root.getnext() is None:
         return document.trailing
     nodes = [etree.tostring(node, encoding="unicode", with_tail=False) for node in document.root.itersiblings()]
     return "".join(nodes)
