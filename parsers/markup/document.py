@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +20,7 @@ from parsers.markup.sections import pieces_of
 
 if TYPE_CHECKING:
     from engine.step import Step
+    from parsers.markup.reading import Read
 
 XMLNS_URI: Final = "http://www.w3.org/2000/xmlns/"
 XML_URI: Final = "http://www.w3.org/XML/1998/namespace"
@@ -35,6 +37,7 @@ _MIXED_QUICKLY: Final = (
     )
 )
 _QUICK_SIZE: Final = 70_000
+_BLANK_BEHIND_TAG: Final = re.compile(rb">[ \t\n]")
 _WRITTEN_NAME: Final = etree.XPath("name(@*[$number])", smart_strings=False)
 
 
@@ -56,8 +59,10 @@ class Document(Source):
         "_crowded",
         "_data",
         "_direct",
+        "_encoding",
         "_expansions",
-        "_size",
+        "_marked",
+        "_tangled",
         "_untangled",
         "alone",
         "attributed",
@@ -70,23 +75,26 @@ class Document(Source):
         "spaced",
     )
 
-    def __init__(self, root: etree._Element, data: bytes, flavour: Flavour, prolog: Prolog) -> None:
+    def __init__(self, read: Read, flavour: Flavour, prolog: Prolog) -> None:
+        root, data, self._encoding, marked = read
         self.root = root
         self.flavour = flavour
         self.prolog = prolog
         declared = self.declared = bool(prolog.doctype)
         self.attributed = declared or b"=" in data
         self.spaced = declared or (self.attributed and b"xmlns" in data)
-        self.instructed = flavour.keep.instructions and b"?" in data
-        self.cdata = declared or (b"!" in data and b"<![CDATA[" in data)
-        self._data = b"" if flavour.compact else data
-        self._size = len(data)
+        self.instructed = marked and flavour.keep.instructions and b"?" in data
+        self.cdata = declared or (marked and b"<![CDATA[" in data)
+        self._data = data
+        self._marked = marked
         self.alone = root.getnext() is None and root.getprevious() is None
         self._direct = not self.spaced and not self.instructed
         self._bare = not (declared or flavour.keep.comments or flavour.keep.instructions)
         self._untangled = flavour.mixed
-        self._crowded: dict[etree._Element, dict[str, str]] = {}
-        self._expansions: dict[str, tuple[Item, ...]] = {}
+        self._tangled = False
+        if self.spaced:
+            self._crowded: dict[etree._Element, dict[str, str]] = {}
+            self._expansions: dict[str, tuple[Item, ...]] = {}
 
     # What Source asks for
 
@@ -177,14 +185,27 @@ class Document(Source):
     def trailing(self) -> str:
         """The blanks behind the document's last mark."""
         data = self._data
-        return "" if not data or data.endswith(b">") else data[data.rfind(b">") + 1 :].decode("utf-8", "replace")
+        if self.flavour.compact or data.endswith(b">"):
+            return ""
+        return data[data.rfind(b">") + 1 :].decode("utf-8", "replace")
+
+    def own_text(self) -> str | None:
+        """The root element as it came, where that is tags and text alone and nothing of it is hidden in its domain."""
+        data = self._data
+        if self._marked or self.spaced or self._tangled or not self.alone:
+            return None
+        if not self.flavour.mixed and _may_be_laid_out(data):
+            return None
+        text, before = data.decode(self._encoding), len(self.prolog.text)
+        return text if text[-1] == ">" and not before else text[before : text.rfind(">") + 1]
 
     def untangle(self) -> None:
         """Before the first change is written: text beside elements goes, where the domain does not show it."""
         if self._untangled:
             return
         self._untangled = True
-        if (_MIXED_QUICKLY if self._size <= _QUICK_SIZE else _MIXED)(self.root):
+        if (_MIXED_QUICKLY if len(self._data) <= _QUICK_SIZE else _MIXED)(self.root):
+            self._tangled = True
             for node in self.root.iter(etree.Element):
                 if _has_elements(node):
                     node.text = None
@@ -310,6 +331,12 @@ class Document(Source):
             return Element("", "", self.flavour.comment, self, node, parent)
         target = node.target  # type: ignore[attr-defined]  # an instruction
         return Element(target, "", self.flavour.instruction, self, node, parent)
+
+
+def _may_be_laid_out(data: bytes) -> bool:
+    """Whether there may have been blanks that were not read: behind a tag."""
+    blanks = b" " in data or b"\n" in data or b"\t" in data
+    return blanks and _BLANK_BEHIND_TAG.search(data) is not None
 
 
 def qualified(node: etree._Element) -> str:

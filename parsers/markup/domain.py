@@ -40,8 +40,7 @@ def read_markup(portion: Portion, flavour: Flavour) -> tuple[Source, Handle]:
     read = read_document(portion, flavour.keep, spaces=flavour.spaces)
     if read is None:
         return _NOTHING, None
-    root, data, encoding = read
-    return Document(root, data, flavour, read_prolog(data, encoding)), TOP
+    return Document(read, flavour, read_prolog(read[1], read[2])), TOP
 
 
 def write_markup(element: Element, form: Form, flavour: Flavour) -> bytes:

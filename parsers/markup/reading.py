@@ -38,8 +38,9 @@ class How(NamedTuple):
     recover: bool = False
 
 
-# A document as lxml has it, its bytes in an encoding that extends ASCII, and that encoding.
-Read: TypeAlias = tuple[etree._Element, bytes, str]
+# A document as lxml has it, its bytes in an encoding that extends ASCII, that encoding, and whether there may be more
+# in the bytes than tags, text, and a declaration at their start.
+Read: TypeAlias = tuple[etree._Element, bytes, str, bool]
 
 
 # Every message asks for one: by settings that come singly, as wrapping them up would cost more than the answer.
@@ -73,11 +74,12 @@ def read_document(portion: Portion, keep: Retention, *, spaces: bool = True) -> 
     encoding = _UNDERSTOOD.get(ccsid)
     if encoding is None:
         data, encoding = _text(portion, data).encode(), "utf-8"
-    blanks, defaults = keep.blanks or _has_marks(data), _has_defaults(data)
+    marked = _has_marks(data)
+    blanks, defaults = keep.blanks or marked, marked and _has_defaults(data)
     if defaults and data.rfind(b"]") * data.count(b"<") > MAX_DEFAULTS:
         _refuse("the defaults of attributes could be larger than the document by far", portion.start, 1, 1)
     try:
-        read = etree.fromstring(data, _parser(encoding, keep, blanks, defaults)), data, encoding
+        read = etree.fromstring(data, _parser(encoding, keep, blanks, defaults)), data, encoding, marked
     except etree.XMLSyntaxError as error:
         if not data.strip(_BLANK):
             return None
@@ -102,7 +104,7 @@ def _text(portion: Portion, data: bytes) -> str:
 
 
 def _has_marks(data: bytes) -> bool:
-    """Whether there may be blanks that libxml2 would take for layout, but are part of a value."""
+    """Whether there may be more than tags and text: then blanks that look like layout may be part of a value."""
     if b"\r" in data:
         return True
     return (b"!" in data and b"<!" in data) or (data.find(b"?", 2) > 0 and data.find(b"<?", 2) > 0)
@@ -110,7 +112,7 @@ def _has_marks(data: bytes) -> bool:
 
 def _has_defaults(data: bytes) -> bool:
     """Whether the document itself declares defaults of attributes; one that points elsewhere is left alone."""
-    if b"!" not in data or b"<!ATTLIST" not in data:
+    if b"<!ATTLIST" not in data:
         return False
     return b"SYSTEM" not in data and b"PUBLIC" not in data
 
@@ -121,13 +123,13 @@ def _read_again(portion: Portion, data: bytes, how: How, error: etree.XMLSyntaxE
         parser = _new_parser(how._replace(recover=True))
         root = etree.fromstring(data, parser)
         if root is not None and all(entry.type == _UNDEFINED_PREFIX for entry in parser.error_log):
-            return root, data, how.encoding
+            return root, data, how.encoding, True
     if "Excessive depth" in str(error) and not how.deep:
         return _read_deep(portion, data, how, spaces=spaces)
     if how.encoding == "utf-8" and _NEXT_LINE in data and portion.follow.ccsid not in _UNDERSTOOD:
         data = data.replace(_NEXT_LINE, b"\n")
         try:
-            return etree.fromstring(data, _parser(*how)), data, how.encoding
+            return etree.fromstring(data, _parser(*how)), data, how.encoding, True
         except etree.XMLSyntaxError as again:
             error = again
     return _refuse_syntax(error, data, portion, how.encoding)
@@ -140,7 +142,7 @@ def _read_deep(portion: Portion, data: bytes, how: How, *, spaces: bool) -> Read
     if b"<!DOCTYPE" in data:
         _refuse("elements are nested too deeply for a document with a DTD", portion.start, 1, 1)
     try:
-        read = etree.fromstring(data, _parser(*how)), data, how.encoding
+        read = etree.fromstring(data, _parser(*how)), data, how.encoding, True
     except etree.XMLSyntaxError as error:
         if "Excessive depth" in str(error):
             error.msg = refused
@@ -151,7 +153,7 @@ def _read_deep(portion: Portion, data: bytes, how: How, *, spaces: bool) -> Read
 
 def _limit(portion: Portion, read: Read, excess: etree.XPath, text: str) -> None:
     """Refuse a document in which something is found that is beyond a limit."""
-    root, data, encoding = read
+    root, data, encoding, _ = read
     found: Any = excess(root)
     if not found:
         return

@@ -22,6 +22,7 @@ from parsers.markup.flavour import Flavour
 from parsers.markup.kinds import Kind
 from parsers.markup.prolog import NO_PROLOG
 from parsers.markup.rendering import NO_SCOPE, Renderer, Scope, declaration_text, kind_of, unwritable
+from parsers.markup.splicing import spliced
 from parsers.markup.text import Unwritable, check, escape, name_of, text_of
 
 _TOKEN: Final = f"penstock-{secrets.token_hex(8)}"  # no message can hold what was chosen after it was made
@@ -135,12 +136,15 @@ class Writer:
 
     def _patched(self, node: etree._Element, held: Element | None, document: Document) -> str | None:
         """A node as libxml2 writes it, with the changes of the element that holds it, if they can be patched in."""
-        document.untangle()
         if held is None or not held.state & EDITED:
+            document.untangle()
             return etree.tostring(node, encoding="unicode", with_tail=False)
         plan = self._plan(held, node, document)
         if plan is None:
             return None
+        document.untangle()
+        if node is document.root and (text := _spliced(document, plan)) is not None:
+            return text
         undo: list[_Change] = []
         try:
             for change in plan:
@@ -267,6 +271,17 @@ class Writer:
 
     def _filled(self, text: str) -> str:
         return _PLACEHOLDER.sub(lambda found: self._texts[int(found["number"] or found["instead"])], text)
+
+
+def _spliced(document: Document, plan: list[_Change]) -> str | None:
+    """The root element's own text with the changes in it, if they are but values of a few fields."""
+    fields = []
+    for what, node, _, new in plan:
+        if what != "text":
+            return None
+        fields.append((node, new))
+    text = document.own_text()
+    return None if text is None else spliced(text, document.root, fields)
 
 
 def _settable(key: str, node: etree._Element, document: Document) -> bool:
