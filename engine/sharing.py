@@ -75,9 +75,10 @@ def read_only(element: Element) -> Element:
 def changed_children(element: Element) -> list[tuple[Handle, Element]]:
     """The children that differ from what the source has in their place, each with that place."""
     if not element.state & EXPANDED:
-        changed = _departed(element)
+        changed = _departed(element) if element._found else []
         for at, (place, child) in enumerate(changed):
-            changed[at] = place, _held(child)
+            if child.state & SHARES:
+                changed[at] = place, _held(child)
         return changed
     if element.source is None:
         return []
@@ -108,10 +109,9 @@ def written(element: Element) -> Element:
 def _departed(element: Element) -> list[tuple[Handle, Element]]:
     """The children of an unexpanded element that are no longer what is in their places."""
     departed = []
-    if element._found:
-        for place, child in element._found.items():
-            if place.__class__ is not Step and child.__class__ is Element and child.state & CHANGED:
-                departed.append((place, child))
+    for place, child in (element._found or {}).items():
+        if child.__class__ is Element and child.state & CHANGED and place.__class__ is not Step:
+            departed.append((place, child))
     return departed
 
 

@@ -15,7 +15,7 @@ from parsers.markup.entities import expand
 from parsers.markup.flavour import Flavour
 from parsers.markup.item import Item
 from parsers.markup.kinds import Kind
-from parsers.markup.prolog import Prolog
+from parsers.markup.prolog import NO_PROLOG, Prolog
 from parsers.markup.sections import pieces_of
 
 if TYPE_CHECKING:
@@ -44,10 +44,10 @@ _WRITTEN_NAME: Final = etree.XPath("name(@*[$number])", smart_strings=False)
 class Document(Source):
     """One parsed document; the flavour says which of its parts the tree shows, and as what.
 
-    `alone` says that nothing stands beside its root; `spaced`, that it declares namespaces; `attributed`, that it may
-    have attributes; `instructed`, that it may have processing instructions; `cdata`, CDATA sections; `declared`, that
-    a document type may bring in any of these. Where they do not apply, a child is found by name alone. In a `_bare`
-    one, all that a node holds are elements.
+    `bounded` says that its root is all of it; `alone`, that no other node stands beside the root; `spaced`, that it
+    declares namespaces; `attributed`, that it may have attributes; `instructed`, that it may have processing
+    instructions; `cdata`, CDATA sections; `declared`, that a document type may bring in any of these. Where they do
+    not apply, a child is found by name alone. In a `_bare` one, all that a node holds are elements.
 
     libxml2 does not keep where namespace declarations stand among attributes: in the tree they come first. Elements
     without content have the value '' in all domains, as XMLNSC has it. What an entity stands for shows between
@@ -66,6 +66,7 @@ class Document(Source):
         "_untangled",
         "alone",
         "attributed",
+        "bounded",
         "cdata",
         "declared",
         "flavour",
@@ -88,6 +89,7 @@ class Document(Source):
         self._data = data
         self._marked = marked
         self.alone = root.getnext() is None and root.getprevious() is None
+        self.bounded = self.alone and prolog is NO_PROLOG and data[-1:] == b">"
         self._direct = not self.spaced and not self.instructed
         self._bare = not (declared or flavour.keep.comments or flavour.keep.instructions)
         self._untangled = flavour.mixed
@@ -196,8 +198,8 @@ class Document(Source):
             return None
         if not self.flavour.mixed and _may_be_laid_out(data):
             return None
-        text, before = data.decode(self._encoding), len(self.prolog.text)
-        return text if text[-1] == ">" and not before else text[before : text.rfind(">") + 1]
+        text = data.decode(self._encoding)
+        return text if self.bounded else text[len(self.prolog.text) : text.rfind(">") + 1]
 
     def untangle(self) -> None:
         """Before the first change is written: text beside elements goes, where the domain does not show it."""

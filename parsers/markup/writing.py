@@ -20,7 +20,6 @@ from engine.tree import Element
 from parsers.markup.document import Document
 from parsers.markup.flavour import Flavour
 from parsers.markup.kinds import Kind
-from parsers.markup.prolog import NO_PROLOG
 from parsers.markup.rendering import NO_SCOPE, Renderer, Scope, declaration_text, kind_of, unwritable
 from parsers.markup.splicing import spliced
 from parsers.markup.text import Unwritable, check, escape, name_of, text_of
@@ -113,13 +112,12 @@ class Writer:
         if text is None:
             assert root is not None
             text = self._rendered([root], NO_SCOPE)
-        before, after = self._head(document), _after(document)
-        return f"{before}{text}{after}" if before or after else text
+        if document.bounded:
+            return text
+        return f"{self._head(document)}{text}{_after(document)}"
 
     def _head(self, document: Document) -> str:
         prolog, encoding = document.prolog, self._encoding
-        if prolog is NO_PROLOG:
-            return ""
         if not document.flavour.compact:
             return prolog.announcing(encoding) if encoding else prolog.text
         before = prolog.mark
@@ -300,7 +298,7 @@ def _scope_of(node: etree._Element | None, document: Document) -> Scope:
 
 
 def _after(document: Document) -> str:
-    if document.alone or document.root.getnext() is None:
+    if document.root.getnext() is None:
         return document.trailing
     nodes = [etree.tostring(node, encoding="unicode", with_tail=False) for node in document.root.itersiblings()]
     return "".join(nodes)
