@@ -37,7 +37,7 @@ _MIXED_QUICKLY: Final = (
     )
 )
 _QUICK_SIZE: Final = 70_000
-_BLANK_BEHIND_TAG: Final = re.compile(rb">[ \t\n]")
+_BLANK_BEHIND_TAG: Final = re.compile(r">[ \t\n]")
 _WRITTEN_NAME: Final = etree.XPath("name(@*[$number])", smart_strings=False)
 
 
@@ -193,13 +193,12 @@ class Document(Source):
 
     def own_text(self) -> str | None:
         """The root element as it came, where that is tags and text alone and nothing of it is hidden in its domain."""
-        data = self._data
         if self._marked or self.spaced or self._tangled or not self.alone:
             return None
-        if not self.flavour.mixed and _may_be_laid_out(data):
-            return None
-        text = data.decode(self._encoding)
-        return text if self.bounded else text[len(self.prolog.text) : text.rfind(">") + 1]
+        text = self._data.decode(self._encoding)
+        if not self.bounded:
+            text = text[len(self.prolog.text) : text.rfind(">") + 1]
+        return text if self.flavour.mixed or not _may_be_laid_out(text) else None
 
     def untangle(self) -> None:
         """Before the first change is written: text beside elements goes, where the domain does not show it."""
@@ -335,10 +334,10 @@ class Document(Source):
         return Element(target, "", self.flavour.instruction, self, node, parent)
 
 
-def _may_be_laid_out(data: bytes) -> bool:
+def _may_be_laid_out(text: str) -> bool:
     """Whether there may have been blanks that were not read: behind a tag."""
-    blanks = b" " in data or b"\n" in data or b"\t" in data
-    return blanks and _BLANK_BEHIND_TAG.search(data) is not None
+    blanks = " " in text or "\n" in text or "\t" in text
+    return blanks and _BLANK_BEHIND_TAG.search(text) is not None
 
 
 def qualified(node: etree._Element) -> str:
