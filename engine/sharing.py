@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from engine.links import known, release
 from engine.source import UNREAD, Handle, Source, Value
 from engine.state import CHANGED, EDITED, EXPANDED, READ_ONLY, REPLACED, RESTRUCTURED, RETYPED, SHARES, VALUED
-from engine.step import Step, known, release
+from engine.step import Step
 from engine.tree import Element
 
 _LEVEL: Final = EXPANDED | EDITED | VALUED | RESTRUCTURED | RETYPED
