@@ -58,6 +58,10 @@ class Repeats:
         if child._previous is None:
             self.linked.insert(0, child)
             return True
+        linked, asked = self.linked, self.asked
+        if asked < len(linked) and linked[asked] is child._next:
+            linked.insert(asked, child)
+            return True
         return False
 
 

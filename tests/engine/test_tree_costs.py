@@ -139,6 +139,15 @@ def others_put_between(top: Element) -> None:
         top.insert(Element("Other"), before=item)
 
 
+def same_put_between(top: Element) -> None:
+    for number in range(1, 2 * MANY, 2):
+        item = top.nth(ITEM, number)
+        assert item is not None
+        new = Element("Item")
+        top.insert(new, before=item)
+        assert (new, item) == (top.nth(ITEM, number), top.nth(ITEM, number + 1))
+
+
 LOOPS = [
     deleted_first,
     deleted_last,
@@ -148,6 +157,7 @@ LOOPS = [
     put_in_front,
     moved_to_the_end,
     others_put_between,
+    same_put_between,
 ]
 
 
