@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from engine.links import known, release
 from engine.source import UNREAD, Handle, Source, Value
 from engine.state import CHANGED, EDITED, EXPANDED, READ_ONLY, REPLACED, RESTRUCTURED, RETYPED, SHARES, VALUED
-from engine.step import Step, known, release
+from engine.step import Step
 from engine.tree import Element
 
 _LEVEL: Final = EXPANDED | EDITED | VALUED | RESTRUCTURED | RETYPED
@@ -28,7 +29,9 @@ def copy(element: Element) -> Element:
     (7, 8)
     """
     twin = _bare(element)
-    pending = [(element, twin)] if element.state & EDITED else []
+    if not element.state & EDITED:
+        return twin
+    pending = [(element, twin)]
     while pending:
         old, new = pending.pop()
         new.state |= old.state & _LEVEL
@@ -73,7 +76,11 @@ def read_only(element: Element) -> Element:
 def changed_children(element: Element) -> list[tuple[Handle, Element]]:
     """The children that differ from what the source has in their place, each with that place."""
     if not element.state & EXPANDED:
-        return [(place, _held(child)) for place, child in _departed(element)] if element._found else []
+        changed = _departed(element) if element._found else []
+        for at, (place, child) in enumerate(changed):
+            if child.state & SHARES:
+                changed[at] = place, _held(child)
+        return changed
     if element.source is None:
         return []
     kept = [_held(at) for at in element if at.state & CHANGED and not at.state & REPLACED]
@@ -102,11 +109,11 @@ def written(element: Element) -> Element:
 
 def _departed(element: Element) -> list[tuple[Handle, Element]]:
     """The children of an unexpanded element that are no longer what is in their places."""
-    return [
-        (place, child)
-        for place, child in (element._found or {}).items()
-        if place.__class__ is not Step and child.__class__ is Element and child.state & CHANGED
-    ]
+    departed = []
+    for place, child in (element._found or {}).items():
+        if child.__class__ is Element and child.state & CHANGED and place.__class__ is not Step:
+            departed.append((place, child))
+    return departed
 
 
 def _held(child: Element) -> Element:

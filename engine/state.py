@@ -1,6 +1,6 @@
 """The states of an element: how it stands to its source, as bits."""
 
-from typing import Any, Final
+from typing import Final
 
 # An element starts unexpanded: `source` and `handle` say where its content is. A child that is asked for by name is
 # made alone and kept in `_found` under its handle; `_first … _last` then link only the children appended since.
@@ -30,22 +30,3 @@ SHARES: Final = 64
 TYPED: Final = 128
 RETYPED: Final = 256
 CHANGED: Final = EDITED | REPLACED | SHARES
-
-
-def ask_types(element: Any) -> None:
-    """Before children are looked for by type: the source may speak of types that have changed since."""
-    if element.state & RETYPED and not element.state & EXPANDED:
-        element._expand()
-    element.state |= TYPED
-
-
-def retype(element: Any, child: Any) -> None:
-    """A child has, or is about to have, another type: what was found by type no longer counts."""
-    if element.state & TYPED:
-        if element.state & EXPANDED:
-            element._found = None
-        else:
-            element._expand()
-        element.state &= ~TYPED
-    if child.source is not None:
-        element.state |= RETYPED

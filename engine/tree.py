@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from engine.errors import BrokerError
+from engine.links import Repeats, ask_types, check_detached, enter, leave, release, retype, valued
 from engine.source import EXPAND, NAME, UNREAD, Domain, Handle, Source, Value, leading, owner_of
-from engine.state import EDITED, EXPANDED, READ_ONLY, REPLACED, RESTRUCTURED, SHARES, TYPED, VALUED, ask_types, retype
-from engine.step import Repeats, Step, enter, is_above, leave, release, step
+from engine.state import EDITED, EXPANDED, READ_ONLY, REPLACED, RESTRUCTURED, SHARES, TYPED, VALUED
+from engine.step import Step, step
 
 _LINKS: Final = ("_first", "_last", "_next", "_previous", "parent")
 _NEW: Final = EXPANDED | EDITED
@@ -73,7 +74,7 @@ class Element:
         if not self.state & VALUED:
             self.state |= VALUED
             if self._type == NAME and (above := self.parent) is not None and (self.source or above.state & TYPED):
-                retype(above, self)
+                valued(above, self)
         self._value = value
 
     @property
@@ -119,8 +120,13 @@ class Element:
             if handle is EXPAND:
                 self._expand()
             elif handle is not None:
-                known = self._made(handle)
-                self._found[wanted] = known  # type: ignore[index]  # _made has set it
+                found = self._found
+                if found is None:
+                    found = self._found = {}
+                known = found.get(handle)
+                if known is None:
+                    known = found[handle] = self.source.element(handle, self)
+                found[wanted] = known
                 return known
         return self._linked(wanted)
 
@@ -241,7 +247,7 @@ class Element:
     def append(self, child: Element) -> None:
         """Make a detached element the last child."""
         if child.parent is not None or child.state & READ_ONLY or child._first or child._found or child is self:
-            self._check_detached(child)
+            check_detached(child, self)
         if not self.state & EDITED:
             self._touch()
         child.parent = self
@@ -251,7 +257,7 @@ class Element:
 
     def insert(self, child: Element, *, before: Element) -> None:
         """Make a detached element a child, in front of another."""
-        self._check_detached(child)
+        check_detached(child, self)
         if before.parent is not self:
             raise BrokerError(2556, f"{before.name} is no child of {self.name}, so nothing can be put in front of it")
         self._restructure()
@@ -310,14 +316,6 @@ class Element:
 
     def _wanted(self, wanted: Step) -> Element:
         return self._new(wanted.name or "", wanted.namespace or "", wanted.types[0][1] if wanted.types else NAME)
-
-    def _check_detached(self, child: Element) -> None:
-        if child.parent is not None:
-            raise BrokerError(2556, f"{child.name} is still a part of {child.parent.name}: detach or copy it first")
-        if child.state & READ_ONLY:
-            raise BrokerError(2556, f"{child.name} is an input tree, which cannot move to another: copy it first")
-        if is_above(child, self):
-            raise BrokerError(2556, f"{child.name} cannot be put into itself, as {self.name} is a part of it")
 
     def _link(self, child: Element) -> None:
         last = self._last

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
@@ -14,11 +15,12 @@ from parsers.markup.entities import expand
 from parsers.markup.flavour import Flavour
 from parsers.markup.item import Item
 from parsers.markup.kinds import Kind
-from parsers.markup.prolog import Prolog
+from parsers.markup.prolog import NO_PROLOG, Prolog
 from parsers.markup.sections import pieces_of
 
 if TYPE_CHECKING:
     from engine.step import Step
+    from parsers.markup.reading import Read
 
 XMLNS_URI: Final = "http://www.w3.org/2000/xmlns/"
 XML_URI: Final = "http://www.w3.org/XML/1998/namespace"
@@ -35,15 +37,17 @@ _MIXED_QUICKLY: Final = (
     )
 )
 _QUICK_SIZE: Final = 70_000
+_BLANK_BEHIND_TAG: Final = re.compile(r">[ \t\n]")
 _WRITTEN_NAME: Final = etree.XPath("name(@*[$number])", smart_strings=False)
 
 
 class Document(Source):
     """One parsed document; the flavour says which of its parts the tree shows, and as what.
 
-    `spaced` says that it declares namespaces; `attributed`, that it may have attributes; `instructed`, that it may
-    have processing instructions; `cdata`, CDATA sections; `declared`, that a document type may bring in any of these.
-    Where they do not apply, a child is found by name alone. In a `_bare` one, all that a node holds are elements.
+    `bounded` says that its root is all of it; `alone`, that no other node stands beside the root; `spaced`, that it
+    declares namespaces; `attributed`, that it may have attributes; `instructed`, that it may have processing
+    instructions; `cdata`, CDATA sections; `declared`, that a document type may bring in any of these. Where they do
+    not apply, a child is found by name alone. In a `_bare` one, all that a node holds are elements.
 
     libxml2 does not keep where namespace declarations stand among attributes: in the tree they come first. Elements
     without content have the value '' in all domains, as XMLNSC has it. What an entity stands for shows between
@@ -51,15 +55,18 @@ class Document(Source):
     """
 
     __slots__ = (
-        "_alone",
         "_bare",
         "_crowded",
         "_data",
         "_direct",
+        "_encoding",
         "_expansions",
-        "_size",
+        "_marked",
+        "_tangled",
         "_untangled",
+        "alone",
         "attributed",
+        "bounded",
         "cdata",
         "declared",
         "flavour",
@@ -69,23 +76,27 @@ class Document(Source):
         "spaced",
     )
 
-    def __init__(self, root: etree._Element, data: bytes, flavour: Flavour, prolog: Prolog) -> None:
+    def __init__(self, read: Read, flavour: Flavour, prolog: Prolog) -> None:
+        root, data, self._encoding, marked = read
         self.root = root
         self.flavour = flavour
         self.prolog = prolog
         declared = self.declared = bool(prolog.doctype)
         self.attributed = declared or b"=" in data
         self.spaced = declared or (self.attributed and b"xmlns" in data)
-        self.instructed = flavour.keep.instructions and b"?" in data
-        self.cdata = declared or (b"!" in data and b"<![CDATA[" in data)
-        self._data = b"" if flavour.compact else data
-        self._size = len(data)
-        self._alone = root.getnext() is None and root.getprevious() is None
+        self.instructed = marked and flavour.keep.instructions and b"?" in data
+        self.cdata = declared or (marked and b"<![CDATA[" in data)
+        self._data = data
+        self._marked = marked
+        self.alone = root.getnext() is None and root.getprevious() is None
+        self.bounded = self.alone and prolog is NO_PROLOG and data[-1:] == b">"
         self._direct = not self.spaced and not self.instructed
         self._bare = not (declared or flavour.keep.comments or flavour.keep.instructions)
         self._untangled = flavour.mixed
-        self._crowded: dict[etree._Element, dict[str, str]] = {}
-        self._expansions: dict[str, tuple[Item, ...]] = {}
+        self._tangled = False
+        if self.spaced:
+            self._crowded: dict[etree._Element, dict[str, str]] = {}
+            self._expansions: dict[str, tuple[Item, ...]] = {}
 
     # What Source asks for
 
@@ -176,14 +187,26 @@ class Document(Source):
     def trailing(self) -> str:
         """The blanks behind the document's last mark."""
         data = self._data
-        return "" if data.endswith(b">") else data[data.rfind(b">") + 1 :].decode("utf-8", "replace")
+        if self.flavour.compact or data.endswith(b">"):
+            return ""
+        return data[data.rfind(b">") + 1 :].decode("utf-8", "replace")
+
+    def own_text(self) -> str | None:
+        """The root element as it came, where that is tags and text alone and nothing of it is hidden in its domain."""
+        if self._marked or self.spaced or self._tangled or not self.alone:
+            return None
+        text = self._data.decode(self._encoding)
+        if not self.bounded:
+            text = text[len(self.prolog.text) : text.rfind(">") + 1]
+        return text if self.flavour.mixed or not _may_be_laid_out(text) else None
 
     def untangle(self) -> None:
         """Before the first change is written: text beside elements goes, where the domain does not show it."""
         if self._untangled:
             return
         self._untangled = True
-        if (_MIXED_QUICKLY if self._size <= _QUICK_SIZE else _MIXED)(self.root):
+        if (_MIXED_QUICKLY if len(self._data) <= _QUICK_SIZE else _MIXED)(self.root):
+            self._tangled = True
             for node in self.root.iter(etree.Element):
                 if _has_elements(node):
                     node.text = None
@@ -208,7 +231,7 @@ class Document(Source):
         return type_ == self.flavour.attribute, type_ == kinds.ELEMENT and not self.flavour.compact
 
     def _first_on_top(self, wanted: Step) -> Handle:
-        if not self._alone or wanted.types or wanted.namespace is None or (self.spaced and not self.flavour.spaces):
+        if not self.alone or wanted.types or wanted.namespace is None or (self.spaced and not self.flavour.spaces):
             return EXPAND
         items = self.prolog.items
         if not wanted.plain or (items and any(item.name == wanted.name for item in items)):
@@ -309,6 +332,12 @@ class Document(Source):
             return Element("", "", self.flavour.comment, self, node, parent)
         target = node.target  # type: ignore[attr-defined]  # an instruction
         return Element(target, "", self.flavour.instruction, self, node, parent)
+
+
+def _may_be_laid_out(text: str) -> bool:
+    """Whether there may have been blanks that were not read: behind a tag."""
+    blanks = " " in text or "\n" in text or "\t" in text
+    return blanks and _BLANK_BEHIND_TAG.search(text) is not None
 
 
 def qualified(node: etree._Element) -> str:

@@ -40,7 +40,7 @@ def read_markup(portion: Portion, flavour: Flavour) -> tuple[Source, Handle]:
     read = read_document(portion, flavour.keep, spaces=flavour.spaces)
     if read is None:
         return _NOTHING, None
-    return Document(read.root, read.data, flavour, read_prolog(read.data, read.encoding)), TOP
+    return Document(read, flavour, read_prolog(read[1], read[2])), TOP
 
 
 def write_markup(element: Element, form: Form, flavour: Flavour) -> bytes:
@@ -50,9 +50,10 @@ def write_markup(element: Element, form: Form, flavour: Flavour) -> bytes:
     alone otherwise, whatever it says, and so is one that the flow has written.
     """
     info = codec(form.ccsid, form.encoding)
-    part = written(element).source
-    recoded = isinstance(part, Part) and part.portion.follow.ccsid != form.ccsid
-    text = Writer(flavour, form.ccsid).body(element, name_of_codec(info.name) if recoded else "")
+    held = written(element)
+    part = held.source
+    recoded = part.__class__ is Part and part.portion.follow.ccsid != form.ccsid
+    text = Writer(flavour, form.ccsid).body(held, name_of_codec(info.name) if recoded else "")
     return encode(text.removeprefix("\ufeff") if recoded else text, info, form.ccsid)
 
 

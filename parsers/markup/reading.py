@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeAlias
 
 from lxml import etree
 
@@ -38,17 +38,15 @@ class How(NamedTuple):
     recover: bool = False
 
 
-class Read(NamedTuple):
-    """A document as lxml has it, and its bytes in an encoding that extends ASCII."""
-
-    root: etree._Element
-    data: bytes
-    encoding: str
+# A document as lxml has it, its bytes in an encoding that extends ASCII, that encoding, and whether there may be more
+# in the bytes than tags, text, and a declaration at their start.
+Read: TypeAlias = tuple[etree._Element, bytes, str, bool]
 
 
+# Every message asks for one: by settings that come singly, as wrapping them up would cost more than the answer.
 @lru_cache(maxsize=256)
-def _parser(how: How) -> etree.XMLParser:
-    return _new_parser(how)
+def _parser(*how: Any) -> etree.XMLParser:
+    return _new_parser(How(*how))
 
 
 def _new_parser(how: How) -> etree.XMLParser:
@@ -76,16 +74,17 @@ def read_document(portion: Portion, keep: Retention, *, spaces: bool = True) -> 
     encoding = _UNDERSTOOD.get(ccsid)
     if encoding is None:
         data, encoding = _text(portion, data).encode(), "utf-8"
-    how = How(encoding, keep, keep.blanks or _has_marks(data), _has_defaults(data))
-    if how.defaults and data.rfind(b"]") * data.count(b"<") > MAX_DEFAULTS:
+    marked = _has_marks(data)
+    blanks, defaults = keep.blanks or marked, marked and _has_defaults(data)
+    if defaults and data.rfind(b"]") * data.count(b"<") > MAX_DEFAULTS:
         _refuse("the defaults of attributes could be larger than the document by far", portion.start, 1, 1)
     try:
-        read = Read(etree.fromstring(data, _parser(how)), data, encoding)
+        read = etree.fromstring(data, _parser(encoding, keep, blanks, defaults)), data, encoding, marked
     except etree.XMLSyntaxError as error:
         if not data.strip(_BLANK):
             return None
-        read = _read_again(portion, data, how, error, spaces=spaces)
-    if len(data) > 2 * MAX_ATTRIBUTES and (how.defaults or data.count(b"=") > MAX_ATTRIBUTES):
+        read = _read_again(portion, data, How(encoding, keep, blanks, defaults), error, spaces=spaces)
+    if len(data) > 2 * MAX_ATTRIBUTES and (defaults or data.count(b"=") > MAX_ATTRIBUTES):
         _limit(portion, read, _CROWDED, f"an element has more than {MAX_ATTRIBUTES} attributes")
     return read
 
@@ -105,7 +104,7 @@ def _text(portion: Portion, data: bytes) -> str:
 
 
 def _has_marks(data: bytes) -> bool:
-    """Whether there may be blanks that libxml2 would take for layout, but are part of a value."""
+    """Whether there may be more than tags and text: then blanks that look like layout may be part of a value."""
     if b"\r" in data:
         return True
     return (b"!" in data and b"<!" in data) or (data.find(b"?", 2) > 0 and data.find(b"<?", 2) > 0)
@@ -124,13 +123,13 @@ def _read_again(portion: Portion, data: bytes, how: How, error: etree.XMLSyntaxE
         parser = _new_parser(how._replace(recover=True))
         root = etree.fromstring(data, parser)
         if root is not None and all(entry.type == _UNDEFINED_PREFIX for entry in parser.error_log):
-            return Read(root, data, how.encoding)
+            return root, data, how.encoding, True
     if "Excessive depth" in str(error) and not how.deep:
         return _read_deep(portion, data, how, spaces=spaces)
     if how.encoding == "utf-8" and _NEXT_LINE in data and portion.follow.ccsid not in _UNDERSTOOD:
         data = data.replace(_NEXT_LINE, b"\n")
         try:
-            return Read(etree.fromstring(data, _parser(how)), data, how.encoding)
+            return etree.fromstring(data, _parser(*how)), data, how.encoding, True
         except etree.XMLSyntaxError as again:
             error = again
     return _refuse_syntax(error, data, portion, how.encoding)
@@ -143,7 +142,7 @@ def _read_deep(portion: Portion, data: bytes, how: How, *, spaces: bool) -> Read
     if b"<!DOCTYPE" in data:
         _refuse("elements are nested too deeply for a document with a DTD", portion.start, 1, 1)
     try:
-        read = Read(etree.fromstring(data, _parser(how)), data, how.encoding)
+        read = etree.fromstring(data, _parser(*how)), data, how.encoding, True
     except etree.XMLSyntaxError as error:
         if "Excessive depth" in str(error):
             error.msg = refused
@@ -154,12 +153,13 @@ def _read_deep(portion: Portion, data: bytes, how: How, *, spaces: bool) -> Read
 
 def _limit(portion: Portion, read: Read, excess: etree.XPath, text: str) -> None:
     """Refuse a document in which something is found that is beyond a limit."""
-    found: Any = excess(read.root)
+    root, data, encoding, _ = read
+    found: Any = excess(root)
     if not found:
         return
     line: int = found[0].sourceline or 1
-    at = sum(len(before) + 1 for before in read.data.split(b"\n", line)[: line - 1])
-    _refuse(text, portion.start + _original(read.data, at, portion, read.encoding), line, 1)
+    at = sum(len(before) + 1 for before in data.split(b"\n", line)[: line - 1])
+    _refuse(text, portion.start + _original(data, at, portion, encoding), line, 1)
 
 
 def _code(error: etree.XMLSyntaxError) -> int:

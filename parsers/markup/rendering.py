@@ -81,7 +81,7 @@ class Renderer:
         source = written(element).source
         if source.__class__ is Document:
             flavour = source.flavour
-        kind = _kind(element, flavour)
+        kind = kind_of(element, flavour)
         if kind is Kind.ELEMENT:
             if source.__class__ is Document:
                 text = self._sourced(element, source, level.scope)
@@ -99,7 +99,7 @@ class Renderer:
         beside: list[tuple[Kind, Element]] = []
         content = False
         for child in element:
-            kind = _kind(child, flavour)
+            kind = kind_of(child, flavour)
             if kind in _BESIDE:
                 beside.append((kind, child))
             else:
@@ -124,7 +124,7 @@ class Renderer:
         return _OTHERS[kind](element, text_of(value, compact=flavour.compact), flavour)
 
 
-def _kind(element: Element, flavour: Flavour) -> Kind:
+def kind_of(element: Element, flavour: Flavour) -> Kind:
     """What an element is to a document; a name is an element, whether it has got a value or not."""
     number = element._type
     return Kind.ELEMENT if number == NAME else flavour.kind(number)

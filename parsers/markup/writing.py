@@ -20,7 +20,8 @@ from engine.tree import Element
 from parsers.markup.document import Document
 from parsers.markup.flavour import Flavour
 from parsers.markup.kinds import Kind
-from parsers.markup.rendering import NO_SCOPE, Renderer, Scope, declaration_text, unwritable
+from parsers.markup.rendering import NO_SCOPE, Renderer, Scope, declaration_text, kind_of, unwritable
+from parsers.markup.splicing import spliced
 from parsers.markup.text import Unwritable, check, escape, name_of, text_of
 
 _TOKEN: Final = f"penstock-{secrets.token_hex(8)}"  # no message can hold what was chosen after it was made
@@ -78,15 +79,14 @@ class Writer:
         self._nesting = 0
         self._texts: list[str] = []
 
-    def body(self, body: Element, encoding: str) -> str:
-        """The document; `encoding` is what its declaration is to say, or empty to leave that as it is."""
+    def body(self, held: Element, encoding: str) -> str:
+        """The document that an element holds; `encoding` is what its declaration is to say, empty to leave that."""
         self._encoding = encoding
-        held = written(body)
         part = held.source
         document = part.content if part.__class__ is Part else None
         if document.__class__ is Document and document.flavour.compact == self._flavour.compact:
             changed = changed_children(held)
-            if not held.state & RESTRUCTURED and not appended_children(held):
+            if not held.state & RESTRUCTURED and (held._first is None or not appended_children(held)):
                 if not changed:
                     return self._document(document, None)
                 if len(changed) == 1 and changed[0][0] is document.root:
@@ -105,15 +105,16 @@ class Writer:
 
     def _document(self, document: Document, root: Element | None) -> str:
         text = None
-        if root is not None and self._flavour.kind(root.type) is not Kind.ELEMENT:
+        if root is not None and kind_of(root, self._flavour) is not Kind.ELEMENT:
             raise unwritable(root, "a document has one body element, and this is none: copy it into a field below one")
         if root is None or not root.state & REPLACED:
             text = self._patched(document.root, root, document)
         if text is None:
             assert root is not None
             text = self._rendered([root], NO_SCOPE)
-        before, after = self._head(document), _after(document)
-        return f"{before}{text}{after}" if before or after else text
+        if document.bounded:
+            return text
+        return f"{self._head(document)}{text}{_after(document)}"
 
     def _head(self, document: Document) -> str:
         prolog, encoding = document.prolog, self._encoding
@@ -133,12 +134,15 @@ class Writer:
 
     def _patched(self, node: etree._Element, held: Element | None, document: Document) -> str | None:
         """A node as libxml2 writes it, with the changes of the element that holds it, if they can be patched in."""
-        document.untangle()
         if held is None or not held.state & EDITED:
+            document.untangle()
             return etree.tostring(node, encoding="unicode", with_tail=False)
         plan = self._plan(held, node, document)
         if plan is None:
             return None
+        document.untangle()
+        if node is document.root and (text := _spliced(document, plan)) is not None:
+            return text
         undo: list[_Change] = []
         try:
             for change in plan:
@@ -177,7 +181,7 @@ class Writer:
         plan, pending = patch
         while pending:
             place, child = pending.pop()
-            if document.flavour.kind(child.type) is not Kind.ELEMENT:
+            if kind_of(child, document.flavour) is not Kind.ELEMENT:
                 return None  # what stands here now is no element: the parent is written anew
             patch = None if child.state & REPLACED else self._patch(written(child), place, document)
             if patch is None:
@@ -235,6 +239,8 @@ class Writer:
         return True
 
     def _text(self, element: Element, value: Value) -> str:
+        if value.__class__ is str and value.isprintable():
+            return value
         text = text_of(value, compact=self._flavour.compact)
         try:
             check(text)
@@ -263,6 +269,17 @@ class Writer:
 
     def _filled(self, text: str) -> str:
         return _PLACEHOLDER.sub(lambda found: self._texts[int(found["number"] or found["instead"])], text)
+
+
+def _spliced(document: Document, plan: list[_Change]) -> str | None:
+    """The root element's own text with the changes in it, if they are but values of a few fields."""
+    fields = []
+    for what, node, _, new in plan:
+        if what != "text":
+            return None
+        fields.append((node, new))
+    text = document.own_text()
+    return None if text is None else spliced(text, document.root, fields)
 
 
 def _settable(key: str, node: etree._Element, document: Document) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from engine.sharing import copy, copy_into, read_only
-from engine.source import EXPAND, NAME_VALUE, Source
+from engine.source import EXPAND, NAME, NAME_VALUE, Domain, Source
 from engine.step import Step, step
 from engine.tree import Element
 
@@ -50,6 +50,13 @@ class Counted(Source):
         if not self.knows:
             return EXPAND
         return range(1, self.size + 1) if handle == 0 and wanted.name == "Item" else ()
+
+
+class Names(Domain):
+    """A domain in which a name that is given a value stays a name, as an element does in XML."""
+
+    __slots__ = ()
+    valued_type = NAME
 
 
 @pytest.fixture
@@ -132,6 +139,15 @@ def others_put_between(top: Element) -> None:
         top.insert(Element("Other"), before=item)
 
 
+def same_put_between(top: Element) -> None:
+    for number in range(1, 2 * MANY, 2):
+        item = top.nth(ITEM, number)
+        assert item is not None
+        new = Element("Item")
+        top.insert(new, before=item)
+        assert (new, item) == (top.nth(ITEM, number), top.nth(ITEM, number + 1))
+
+
 LOOPS = [
     deleted_first,
     deleted_last,
@@ -141,6 +157,7 @@ LOOPS = [
     put_in_front,
     moved_to_the_end,
     others_put_between,
+    same_put_between,
 ]
 
 
@@ -182,6 +199,19 @@ def test_a_loop_by_subscript_is_linear(knows: bool, looked: Counter[str]) -> Non
     assert source.asked["every"] == 1
     assert source.asked["children"] == (0 if knows else 1)
     assert looked["matches"] == (0 if knows else MANY)
+
+
+def test_a_loop_by_type_is_linear_where_values_change_no_type(looked: Counter[str]) -> None:
+    """SET (XML.Element)Item[i] = ... over what has no values yet looks at each repeat a few times."""
+    top, typed = Element("Items"), step("Item", "", ((0xFFFFFFFF, NAME),))
+    top.domain = Names()
+    for _ in range(MANY):
+        top.add("Item")
+    for number in range(1, MANY + 1):
+        item = top.nth(typed, number)
+        assert item is not None
+        item.value = number
+    assert MANY <= looked["matches"] < 9 * MANY
 
 
 def test_a_count_makes_nothing(looked: Counter[str]) -> None:

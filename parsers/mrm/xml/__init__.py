@@ -37,7 +37,7 @@ class ModelledDocument:
         read = read_document(portion, _KEEP)
         if read is None:
             raise ParserException(5009, f"the message at offset {portion.start} is empty, and must be an XML document")
-        source = Document(self._plans, self._message(read.root))
+        source = Document(self._plans, self._message(read[0]))
         return source, source.top
 
     def _message(self, root: Any) -> Any:

@@ -1,0 +1,154 @@
+"""Links: what steps have led to from an element, and what a change of one element means for those around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, TypeAlias
+
+from engine.errors import BrokerError
+from engine.source import NAME
+from engine.state import EXPANDED, READ_ONLY, RETYPED, TYPED
+from engine.step import Each, Step
+
+
+class Repeats:
+    """The children of one element that one step matches, so that the n-th costs the same for every n."""
+
+    __slots__ = ("_seen", "_wanted", "asked", "linked", "placed")
+
+    def __init__(self, wanted: Step, placed: Sequence[Any]) -> None:
+        self._wanted = wanted
+        self.placed = placed
+        self.linked: list[Any] = []
+        self.asked = 0  # the place in `linked` that was looked at last
+        self._seen: Any = None
+
+    def __len__(self) -> int:
+        return len(self.placed) + len(self.linked)
+
+    def follow(self, first: Any) -> None:
+        """Take in the linked children that came since the last time."""
+        seen = self._seen
+        at = first if seen is None else seen._next
+        while at is not None:
+            if self._wanted.matches(at):
+                self.linked.append(at)
+            self._seen = at
+            at = at._next
+
+    def leave(self, child: Any) -> None:
+        """Leave out a linked child that is about to be unlinked or renamed."""
+        if self._seen is child:
+            self._seen = child._previous
+        if not self._wanted.matches(child):
+            return
+        linked, asked = self.linked, self.asked
+        if linked and linked[-1] is child:
+            linked.pop()
+        elif asked < len(linked) and linked[asked] is child:
+            del linked[asked]
+        elif child in linked:
+            linked.remove(child)
+
+    def enter(self, child: Any) -> bool:
+        """Take in a child that was linked elsewhere than at the end, or renamed; False where its place is not known."""
+        seen = self._seen
+        if seen is None or seen is child._previous or not self._wanted.matches(child):
+            return True
+        if child._previous is None:
+            self.linked.insert(0, child)
+            return True
+        linked, asked = self.linked, self.asked
+        if asked < len(linked) and linked[asked] is child._next:
+            linked.insert(asked, child)
+            return True
+        return False
+
+
+# What an element keeps under steps: under a step the first child that it matches, under a step's `each` the Repeats.
+Found: TypeAlias = dict[Any, Any]
+_MANY: Final = 64
+
+
+def leave(found: Found | None, child: Any) -> None:
+    """Before a child is unlinked or renamed: forget it, wherever it was found."""
+    if not found:
+        return
+    if len(found) > _MANY:
+        found.clear()
+    for key, known in list(found.items()):
+        if known is child:
+            del found[key]
+        elif key.__class__ is Each:
+            known.leave(child)
+
+
+def enter(found: Found | None, child: Any) -> None:
+    """After a child was linked elsewhere than at the end, or renamed: forget what it may have come in front of."""
+    if not found:
+        return
+    for key, known in list(found.items()):
+        if not known.enter(child) if key.__class__ is Each else key.matches(child):
+            del found[key]
+
+
+def known(element: Any) -> list[Any]:
+    """The children that have been made so far, in no particular order, some maybe twice."""
+    found = [] if element._found is None else [e for e in element._found.values() if e.__class__ is element.__class__]
+    at = element._first
+    while at is not None:
+        found.append(at)
+        at = at._next
+    return found
+
+
+def release(element: Any) -> None:
+    """Before the content of an element is replaced: what has been made of it stands alone from now on."""
+    for child in known(element):
+        child.parent = child._previous = child._next = None
+
+
+def is_above(element: Any, other: Any) -> bool:
+    """Whether an element is the other one or holds it; what nothing was ever looked for in holds nothing."""
+    if element._first is None and not element._found:
+        return element is other
+    while other is not None and other is not element:
+        other = other.parent
+    return other is element
+
+
+def check_detached(child: Any, parent: Any) -> None:
+    """Refuse a child that cannot be put below a parent: a part of another tree, an input tree, or what holds it."""
+    if child.parent is not None:
+        raise BrokerError(2556, f"{child.name} is still a part of {child.parent.name}: detach or copy it first")
+    if child.state & READ_ONLY:
+        raise BrokerError(2556, f"{child.name} is an input tree, which cannot move to another: copy it first")
+    if is_above(child, parent):
+        raise BrokerError(2556, f"{child.name} cannot be put into itself, as {parent.name} is a part of it")
+
+
+def ask_types(element: Any) -> None:
+    """Before children are looked for by type: the source may speak of types that have changed since."""
+    if element.state & RETYPED and not element.state & EXPANDED:
+        element._expand()
+    element.state |= TYPED
+
+
+def retype(element: Any, child: Any) -> None:
+    """A child has, or is about to have, another type: what was found by type no longer counts."""
+    if element.state & TYPED:
+        if element.state & EXPANDED:
+            element._found = None
+        else:
+            element._expand()
+        element.state &= ~TYPED
+    if child.source is not None:
+        element.state |= RETYPED
+
+
+def valued(element: Any, child: Any) -> None:
+    """A child that is a name is given a value: in most domains it has another type from then on."""
+    if not element.state & TYPED:
+        element.state |= RETYPED
+    elif child.owner.valued_type != NAME:
+        retype(element, child)

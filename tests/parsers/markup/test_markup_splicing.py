@@ -1,0 +1,105 @@
+"""Splicing: a changed field is written into the text that came, at its own place, or the document is written anew."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from engine.sharing import copy
+from engine.step import step
+from tests.parsers.markup.documents import body, write
+
+NAMES = st.sampled_from(["a", "ab", "a-b", "b"])
+TEXTS = st.sampled_from(["", "1", "x y", "&lt;a&gt;", ">", " ", "&#32;", "\t"])
+ATTRIBUTES = st.sampled_from(["", "", "", " ", ' k="&lt;a"', " k='>'", ' k="/"', ' k=">" l="</"'.replace("<", "&lt;")])
+BESIDE = st.sampled_from(["", "", "", "", " ", "\n", "&#32;", "text"])
+
+
+@st.composite
+def trees(draw: st.DrawFn, depth: int = 3) -> str:
+    """An element as text, in any form that XML allows for it."""
+    name, attributes, blank = draw(NAMES), draw(ATTRIBUTES), draw(st.sampled_from(["", "", " "]))
+    if depth and draw(st.booleans()):
+        children = [draw(trees(depth - 1)) + draw(BESIDE) for _ in range(draw(st.integers(1, 3)))]
+        return f"<{name}{attributes}>{draw(BESIDE)}{''.join(children)}</{name}{blank}>"
+    text = draw(TEXTS)
+    return f"<{name}{attributes}>{text}</{name}{blank}>" if text else f"<{name}{attributes}/>"
+
+
+def fields(root: etree._Element) -> list[etree._Element]:
+    """The elements that hold no others."""
+    return [node for node in root.iter() if len(node) == 0]
+
+
+def way_to(node: etree._Element) -> list[tuple[str, int]]:
+    """The names that lead to a node from the top of its document, and which of its namesakes is meant each time."""
+    way = []
+    while (above := node.getparent()) is not None:
+        way.append((str(node.tag), [*above.iterchildren(str(node.tag))].index(node) + 1))
+        node = above
+    return [(str(node.tag), 1), *reversed(way)]
+
+
+def without_text_beside(root: etree._Element) -> etree._Element:
+    """A document as XMLNSC has it: only elements without children have text."""
+    for node in root.iter():
+        if len(node):
+            node.text = None
+            for child in node:
+                child.tail = None
+    return root
+
+
+@pytest.mark.parametrize("domain", ["XML", "XMLNSC"])
+@given(trees(), st.lists(st.integers(0, 50), min_size=1, max_size=6), st.sampled_from(["N<W", "", "]]>"]))
+def test_fields_change_where_they_stand(domain: str, text: str, numbers: list[int], value: str) -> None:
+    """Whatever stands in front of a field and however it is written, it changes as lxml by hand changes it."""
+    changed, expected = copy(body(domain, text.encode())), etree.fromstring(text)
+    places = fields(expected)
+    for place in {places[number % len(places)]: None for number in numbers}:
+        element = changed
+        for name, at in way_to(place):
+            found = element.nth(step(name), at)
+            assert found is not None
+            element = found
+        element.value = place.text = value
+    if domain == "XMLNSC":
+        expected = without_text_beside(expected)
+    assert etree.tostring(expected, method="c14n") == etree.tostring(etree.fromstring(write(changed)), method="c14n")
+
+
+# The domain, what came, and what is written when the first Status has become DONE.
+FORMS = [
+    ("XML", "<O k='1'><Status>NEW</Status><E></E></O>\n", "<O k='1'><Status>DONE</Status><E></E></O>\n"),
+    ("XML", "<O> <Status/> <Status/></O>", "<O> <Status>DONE</Status> <Status/></O>"),
+    ("XML", "<O><StatusOf>1</StatusOf><Status>2</Status></O>", "<O><StatusOf>1</StatusOf><Status>DONE</Status></O>"),
+    ("XML", "<?xml version='1.0'?><O><Status>é</Status></O>", "<?xml version='1.0'?><O><Status>DONE</Status></O>"),
+    ("XML", "<O><!--<Status/>--><Status/></O>", "<O><!--<Status/>--><Status>DONE</Status></O>"),
+    ("XML", "<O k='1'><Status k='1'/></O>", '<O k="1"><Status k="1">DONE</Status></O>'),
+    ("XML", "<O k='1'><?x <Status/>?><Status/></O>", '<O k="1"><?x <Status/>?><Status>DONE</Status></O>'),
+    ("XMLNSC", "<O k='1'><Status>NEW</Status><E></E></O>\n", "<O k='1'><Status>DONE</Status><E></E></O>"),
+    (
+        "XMLNSC",
+        "<?xml version='1.0'?>\n<O k='1'><Status/></O>",
+        '<?xml version="1.0"?>' + "<O k='1'><Status>DONE</Status></O>",
+    ),
+    ("XMLNSC", "<O> <Status/> <E>a b</E></O>", "<O><Status>DONE</Status><E>a b</E></O>"),
+    ("XMLNSC", "<O k='1'>x<Status/></O>", '<O k="1"><Status>DONE</Status></O>'),
+    ("XMLNSC", "<O k='1'>&#32;<Status/></O>", '<O k="1"><Status>DONE</Status></O>'),
+    ("XMLNSC", "<O><E>a b</E><Status/></O>", "<O><E>a b</E><Status>DONE</Status></O>"),
+]
+
+
+@pytest.mark.parametrize(("domain", "came", "expected"), FORMS)
+@pytest.mark.parametrize("ccsid", [1208, 819, 500])
+def test_what_is_untouched_keeps_its_form(domain: str, came: str, expected: str, ccsid: int) -> None:
+    """Tags and blanks that nobody changed are written as they came, unless the document has more than tags and text."""
+    codec = {1208: "utf-8", 819: "iso-8859-1", 500: "cp500"}[ccsid]
+    changed = copy(body(domain, came.encode(codec), ccsid))
+    status = changed.at("O", "Status")
+    assert status is not None
+    for _ in range(2):
+        status.value = "DONE"
+        assert expected == write(changed, ccsid).decode(codec)
