@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple, TypeAlias
 
 from engine.errors import ConversionException, ParserException
 from engine.sharing import written
 from engine.source import NAME, UNREAD, leading
-from engine.state import EDITED
+from engine.state import EDITED, EXPANDED, SHARES
 from engine.tree import Element
 from parsers.ccsid import decode
 from parsers.markup import kinds
@@ -27,9 +27,17 @@ _BESIDE: Final = frozenset({Kind.ATTRIBUTE, Kind.NAMESPACE, Kind.PART})
 
 
 class _Level(NamedTuple):
-    """An element whose start tag is written: what is left of its children, its end tag, the scope in it."""
+    """An element whose start tag is written: what follows it, its end tag, the scope and the flavour around it."""
 
-    rest: Iterator[Element]
+    following: Element | None
+    end: str
+    scope: Scope
+
+
+class _Open(NamedTuple):
+    """A start tag that was written: the first child in its element, the end tag to come, the scope in between."""
+
+    first: Element
     end: str
     scope: Scope
 
@@ -56,63 +64,58 @@ class Renderer:
 
     def render(self, elements: Iterable[Element], scope: Scope, out: list[str]) -> None:
         """Append the texts of elements, and of anything else that stands in content, in order."""
-        levels = [_Level(iter(elements), "", scope)]
-        while levels:
-            level = levels[-1]
-            child = next(level.rest, None)
-            if child is None:
-                levels.pop()
-                out.append(level.end)
-                continue
-            try:
-                below = self._one(child, level, out)
-            except (Unwritable, ConversionException) as error:
-                raise unwritable(child, str(error)) from error
-            if below is not None:
-                if len(levels) > MAX_DEPTH:
-                    raise unwritable(
-                        child, f"elements are nested deeper than {MAX_DEPTH} levels: make the tree flatter"
-                    )
-                levels.append(below)
+        end: Element | None = None
+        for element in elements:
+            if end is None:
+                end = self._whole(element, scope, out)
+            elif element is end:
+                end = None
 
-    def _one(self, element: Element, level: _Level, out: list[str]) -> _Level | None:
+    def _whole(self, element: Element, scope: Scope, out: list[str]) -> Element | None:
+        """Append an element with all that is in it; the answer is where what an entity reference stands for ends."""
+        levels: list[_Level] = []
+        at: Element = element
+        while True:
+            try:
+                opened = self._one(at, scope, out)
+            except (Unwritable, ConversionException) as error:
+                raise unwritable(at, str(error)) from error
+            if opened is not None:
+                if len(levels) >= MAX_DEPTH:
+                    text = f"elements are nested deeper than {MAX_DEPTH} levels: make the tree flatter"
+                    raise unwritable(at, text)
+                levels.append(_Level(at._next, opened.end, scope))
+                at, scope = opened.first, opened.scope
+                continue
+            end = _end_of_reference(at) if at._type == kinds.ENTITY_REFERENCE_START else None
+            if not levels:
+                return end
+            following = at._next if end is None else end._next
+            while following is None:
+                following, text, scope = levels.pop()
+                out.append(text)
+                if not levels:
+                    return None
+            at = following
+
+    def _one(self, element: Element, scope: Scope, out: list[str]) -> _Open | None:
         """Append the text of an element; where it has content, that of its start tag alone."""
         flavour = self._flavour
-        source = written(element).source
+        state, source = element.state, element.source
+        if state & SHARES:
+            source = written(element).source
         if source.__class__ is Document:
             flavour = source.flavour
-        kind = _kind(element, flavour)
+        kind = Kind.ELEMENT if element._type == NAME else flavour.kind(element._type)
         if kind is Kind.ELEMENT:
             if source.__class__ is Document:
-                text = self._sourced(element, source, level.scope)
+                text = self._sourced(element, source, scope)
                 if text is not None:
                     out.append(text)
                     return None
-            return self._element(element, flavour, level.scope, out)
+            return _element(element, flavour, scope, out)
         if kind not in _BESIDE:
             out.append(self._other(element, kind, flavour))
-            if kind is Kind.REFERENCE:
-                _skip_reference(element, level.rest)
-        return None
-
-    def _element(self, element: Element, flavour: Flavour, scope: Scope, out: list[str]) -> _Level | None:
-        beside: list[tuple[Kind, Element]] = []
-        content = False
-        for child in element:
-            kind = _kind(child, flavour)
-            if kind in _BESIDE:
-                beside.append((kind, child))
-            else:
-                content = True
-        if beside or element.namespace or len(scope) > 1:
-            tag, head, scope = _head(element, beside, flavour, scope)
-        else:
-            tag = head = name_of(element.name)
-        text = _own_text(element, flavour)
-        if content:
-            out.append(f"<{head}>{text}")
-            return _Level(iter(element), f"</{tag}>", scope)
-        out.append(f"<{head}>{text}</{tag}>" if text else f"<{head}/>")
         return None
 
     def _other(self, element: Element, kind: Kind, flavour: Flavour) -> str:
@@ -122,12 +125,6 @@ class Renderer:
         if kind is Kind.DECLARATION:
             return render_declaration(element, self._encoding)
         return _OTHERS[kind](element, text_of(value, compact=flavour.compact), flavour)
-
-
-def _kind(element: Element, flavour: Flavour) -> Kind:
-    """What an element is to a document; a name is an element, whether it has got a value or not."""
-    number = element._type
-    return Kind.ELEMENT if number == NAME else flavour.kind(number)
 
 
 def unwritable(element: Element, problem: str) -> ParserException:
@@ -161,26 +158,48 @@ def declaration_text(fields: Mapping[str, str]) -> str:
 
 def _own_text(element: Element, flavour: Flavour) -> str:
     """The text of the value that is the element's own, and not that of its first child."""
-    value = element.value
-    if element._first is not None and leading(element) is not None:
-        value = written(element)._value  # a copy may have cached what is its first child's
+    value = element._value
+    if value is UNREAD or element.state & SHARES:
+        value = element.value
+        if element._first is not None and leading(element) is not None:
+            value = written(element)._value  # a copy may have cached what is its first child's
     if value is None or value is UNREAD:
         return ""
     text = text_of(value, compact=flavour.compact)
     return section(text) if flavour.compact and element.type == kinds.CDATA_FIELD else escape(text)
 
 
-def _skip_reference(element: Element, rest: Iterator[Element]) -> None:
-    """Leave out what an entity reference stands for, up to the mark of its end."""
-    if element.type != kinds.ENTITY_REFERENCE_START:
-        return
+def _end_of_reference(element: Element) -> Element | None:
+    """The mark of the end of what an entity reference stands for."""
     at = element.next_sibling
     while at is not None and at.type != kinds.ENTITY_REFERENCE_END:
         at = at.next_sibling
-    if at is not None:
-        for child in rest:
-            if child is at:
-                return
+    return at
+
+
+def _element(element: Element, flavour: Flavour, scope: Scope, out: list[str]) -> _Open | None:
+    """Append an element without content, or its start tag."""
+    beside: list[tuple[Kind, Element]] = []
+    content: Element | None = None
+    child = element._first if element.state & EXPANDED else element.first_child
+    while child is not None:
+        number = child._type
+        if number == NAME:
+            content = content or child
+        elif (kind := flavour.kind(number)) in _BESIDE:
+            beside.append((kind, child))
+        else:
+            content = content or child
+        child = child._next
+    tag = head = name_of(element.name)
+    if beside or element.namespace or len(scope) > 1:
+        tag, head, scope = _head(element, beside, flavour, scope)
+    text = _own_text(element, flavour)
+    if content is not None:
+        out.append(f"<{head}>{text}")
+        return _Open(content, f"</{tag}>", scope)
+    out.append(f"<{head}>{text}</{tag}>" if text else f"<{head}/>")
+    return None
 
 
 def _head(
@@ -188,6 +207,11 @@ def _head(
 ) -> tuple[str, str, Scope]:
     """The tag, the start tag's inside, and the scope in the element."""
     attributes, declared = [], {}
+    if len(scope) == 1 and not flavour.spaces and not element.namespace and len(beside) == 1:
+        kind, child = beside[0]
+        if kind is Kind.ATTRIBUTE and not child.namespace:
+            tag = name_of(element.name)
+            return tag, f"{tag} {name_of(child.name)}={_quoted(child, flavour)}", scope
     for kind, child in beside:
         if kind is Kind.NAMESPACE or (kind is Kind.ATTRIBUTE and child.namespace == XMLNS_URI):
             prefix, uri = _declaration(child, flavour)
@@ -201,18 +225,21 @@ def _head(
         name = _prefixed(child, inner, attribute=True)
         if name in written_as:
             raise Unwritable(f"there are two attributes called {name}: set the one that is there, or delete it first")
-        try:
-            written_as[name] = quote(
-                text_of(child.value, compact=flavour.compact), single=child.type == kinds.SINGLE_ATTRIBUTE
-            )
-        except Unwritable as error:
-            raise unwritable(child, str(error)) from error
+        written_as[name] = _quoted(child, flavour)
     pieces = [
         f" {f'xmlns:{name_of(prefix)}' if prefix else 'xmlns'}={quote(uri)}"
         for prefix, uri in inner.items()
         if prefix in declared or scope.get(prefix, "") != uri
     ]
     return tag, "".join([tag, *pieces, *(f" {name}={text}" for name, text in written_as.items())]), inner
+
+
+def _quoted(child: Element, flavour: Flavour) -> str:
+    """The value of an attribute."""
+    try:
+        return quote(text_of(child.value, compact=flavour.compact), single=child.type == kinds.SINGLE_ATTRIBUTE)
+    except Unwritable as error:
+        raise unwritable(child, str(error)) from error
 
 
 def _declaration(child: Element, flavour: Flavour) -> tuple[str, str]:
