@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from engine.errors import ConversionException, ParserException
 from engine.sharing import written
@@ -23,23 +23,13 @@ MAX_DEPTH: Final = 512
 # The prefixes in scope, each with its namespace; the default namespace's prefix is empty.
 Scope: TypeAlias = dict[str, str]
 NO_SCOPE: Final[Scope] = {"xml": XML_URI}
-_BESIDE: Final = frozenset({Kind.ATTRIBUTE, Kind.NAMESPACE, Kind.PART})
+_BESIDE: Final = (Kind.ATTRIBUTE, Kind.NAMESPACE, Kind.PART)  # few, and found faster than by a hash
 
 
-class _Level(NamedTuple):
-    """An element whose start tag is written: what follows it, its end tag, the scope and the flavour around it."""
-
-    following: Element | None
-    end: str
-    scope: Scope
-
-
-class _Open(NamedTuple):
-    """A start tag that was written: the first child in its element, the end tag to come, the scope in between."""
-
-    first: Element
-    end: str
-    scope: Scope
+# An element whose start tag is written: what follows it, its end tag, the scope around it. And a start tag that was
+# just written: the first child behind it, its end tag, the scope within. Plain tuples: each element makes them.
+_Level: TypeAlias = tuple[Element | None, str, Scope]
+_Open: TypeAlias = tuple[Element, str, Scope]
 
 
 class Renderer:
@@ -84,16 +74,17 @@ class Renderer:
                 if len(levels) >= MAX_DEPTH:
                     text = f"elements are nested deeper than {MAX_DEPTH} levels: make the tree flatter"
                     raise unwritable(at, text)
-                levels.append(_Level(at._next, opened.end, scope))
-                at, scope = opened.first, opened.scope
+                first, closing, inner = opened
+                levels.append((at._next, closing, scope))
+                at, scope = first, inner
                 continue
             end = _end_of_reference(at) if at._type == kinds.ENTITY_REFERENCE_START else None
             if not levels:
                 return end
             following = at._next if end is None else end._next
             while following is None:
-                following, text, scope = levels.pop()
-                out.append(text)
+                following, closing, scope = levels.pop()
+                out.append(closing)
                 if not levels:
                     return None
             at = following
@@ -197,7 +188,7 @@ def _element(element: Element, flavour: Flavour, scope: Scope, out: list[str]) -
     text = _own_text(element, flavour)
     if content is not None:
         out.append(f"<{head}>{text}")
-        return _Open(content, f"</{tag}>", scope)
+        return content, f"</{tag}>", scope
     out.append(f"<{head}>{text}</{tag}>" if text else f"<{head}/>")
     return None
 
