@@ -84,17 +84,15 @@ GENERIC: Final = Domain()
 
 def owner_of(element: Element) -> Domain:
     """The domain of an element: its own, or that of the nearest element above which has one for it."""
-    at: Element | None = element
-    while at is not None:
-        if at.domain is not None:
-            return at.domain
+    at = element
+    while (domain := at.domain) is None:
         above = at.parent
-        if above is not None and above.domain is not None:
-            inner = above.domain.inner(at.name)
-            if inner is not None:
-                return inner
+        if above is None:
+            return GENERIC
+        if above.domain is not None:
+            return above.domain.inner(at.name) or above.domain
         at = above
-    return GENERIC
+    return domain
 
 
 def leading(element: Any) -> Any:

@@ -137,6 +137,8 @@ class Element:
         if at is None:
             return None
         linked = self._repeats(wanted).linked
+        if linked:
+            self._found[wanted] = linked[0]  # type: ignore[index]  # _repeats has set it
         return linked[0] if linked else None
 
     def nth(self, wanted: Step, number: int) -> Element | None:
@@ -214,7 +216,10 @@ class Element:
 
     def add(self, name: str, value: Value = None, *, namespace: str = "", type_: int = NAME) -> Element:
         """Append a new child."""
-        child = self._new(name, namespace, type_)
+        if not self.state & EDITED:
+            self._touch()
+        child = Element(name, namespace, type_, None, None, self)
+        self._link(child)
         if value is not None:
             child._value = value
             child.state |= VALUED
@@ -222,13 +227,7 @@ class Element:
 
     def ensure(self, wanted: Step) -> Element:
         """The first child that the step matches, appended if there is none."""
-        known = self.child(wanted)
-        if known is None:
-            known = self._wanted(wanted)
-            if self._found is None:
-                self._found = {}
-            self._found[wanted] = known
-        return known
+        return self.child(wanted) or self.ensure_new(wanted)
 
     def ensure_nth(self, wanted: Step, number: int) -> Element:
         """The n-th child that the step matches; the one after the last is appended, one further off is an error."""
@@ -236,7 +235,16 @@ class Element:
             return known
         if number != (count := self.count(wanted)) + 1:
             raise BrokerError(2527, f"{self.name} has {count} of {wanted.name}, so [{number}] cannot be created yet")
-        return self._wanted(wanted)
+        return self.ensure_new(wanted)
+
+    def ensure_new(self, wanted: Step) -> Element:
+        """A new last child that the step matches."""
+        if not self.state & EDITED:
+            self._touch()
+        type_ = wanted.types[0][1] if wanted.types else NAME
+        child = Element(wanted.name or "", wanted.namespace or "", type_, None, None, self)
+        self._link(child)
+        return child
 
     def append(self, child: Element) -> None:
         """Make a detached element the last child."""
@@ -300,16 +308,6 @@ class Element:
             found = self._found = {}
         known: Element = found.get(handle) or found.setdefault(handle, self.source.element(handle, self))
         return known
-
-    def _new(self, name: str, namespace: str, type_: int) -> Element:
-        if not self.state & EDITED:
-            self._touch()
-        child = Element(name, namespace, type_, None, None, self)
-        self._link(child)
-        return child
-
-    def _wanted(self, wanted: Step) -> Element:
-        return self._new(wanted.name or "", wanted.namespace or "", wanted.types[0][1] if wanted.types else NAME)
 
     def _check_detached(self, child: Element) -> None:
         if child.parent is not None:
