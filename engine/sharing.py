@@ -53,7 +53,14 @@ def copy_into(target: Element, other: Element) -> None:
     source, handle, domain, type_, value = other.source, other.handle, other.domain, other._type, other._value
     state = other.state
     twin = copy(other) if state & EDITED else None
-    target._placed_anew()
+    parent = target.parent
+    if parent is None or twin is not None or target._type != type_ or (target.state ^ state) & VALUED:
+        target._placed_anew()
+    else:  # it keeps its type, so that what was found by type is still right
+        if not parent.state & EDITED:
+            parent._touch()
+        if parent.state & EXPANDED:
+            parent.state |= RESTRUCTURED
     if target._first is not None or target._found:
         release(target)
     target.domain, target._type = domain or target.domain, type_

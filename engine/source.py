@@ -84,15 +84,12 @@ GENERIC: Final = Domain()
 
 def owner_of(element: Element) -> Domain:
     """The domain of an element: its own, or that of the nearest element above which has one for it."""
-    at = element
+    at, below = element, None
     while (domain := at.domain) is None:
-        above = at.parent
-        if above is None:
+        below, at = at, at.parent  # type: ignore[assignment]  # None ends the loop
+        if at is None:
             return GENERIC
-        if above.domain is not None:
-            return above.domain.inner(at.name) or above.domain
-        at = above
-    return domain
+    return domain if below is None else domain.inner(below.name) or domain
 
 
 def leading(element: Any) -> Any:

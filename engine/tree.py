@@ -233,7 +233,7 @@ class Element:
         """The n-th child that the step matches; the one after the last is appended, one further off is an error."""
         if (known := self.nth(wanted, number)) is not None:
             return known
-        if number != (count := self.count(wanted)) + 1:
+        if number != (count := len(self._found[wanted.each])) + 1:  # type: ignore[index]  # nth has set it
             raise BrokerError(2527, f"{self.name} has {count} of {wanted.name}, so [{number}] cannot be created yet")
         return self.ensure_new(wanted)
 

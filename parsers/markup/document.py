@@ -24,6 +24,7 @@ XMLNS_URI: Final = "http://www.w3.org/2000/xmlns/"
 XML_URI: Final = "http://www.w3.org/XML/1998/namespace"
 _NIL: Final = "{http://www.w3.org/2001/XMLSchema-instance}nil"
 _CROWD: Final = 100
+_FEW: Final = 4
 _EXACT: Final = 0xFFFFFFFF
 
 # A handle is an lxml node, an Item, or a tuple (node, what, key) for what lxml keeps in a node's fields.
@@ -140,7 +141,7 @@ class Document(Source):
 
     def first(self, handle: Handle, wanted: Step) -> Handle:
         if self._direct and not self.attributed and not wanted.types and handle.__class__ is etree._Element:
-            return next(handle.iterchildren(wanted.clark), None) if wanted.plain else EXPAND
+            return _first_named(handle, wanted) if wanted.plain else EXPAND
         if handle.__class__ is not etree._Element:
             return self._first_on_top(wanted) if handle is TOP else EXPAND
         attributes = elements = True
@@ -309,6 +310,17 @@ class Document(Source):
             return Element("", "", self.flavour.comment, self, node, parent)
         target = node.target  # type: ignore[attr-defined]  # an instruction
         return Element(target, "", self.flavour.instruction, self, node, parent)
+
+
+def _first_named(node: etree._Element, wanted: Step) -> etree._Element | None:
+    """The first child of a name; where there are few, a walk is cheaper than lxml's own matching."""
+    name = wanted.clark
+    if len(node) > _FEW or wanted.namespace is None:
+        return next(node.iterchildren(name), None)
+    child: etree._Element | None = node[0] if len(node) else None
+    while child is not None and child.tag != name:
+        child = child.getnext()
+    return child
 
 
 def qualified(node: etree._Element) -> str:
