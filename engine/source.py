@@ -92,6 +92,25 @@ def owner_of(element: Element) -> Domain:
     return domain if below is None else domain.inner(below.name) or domain
 
 
+def of_one_owner(one: Element, other: Element, name: str = "", other_name: str = "") -> bool:
+    """Whether two elements belong to the same domain, or children of these names without a domain of their own."""
+    at: Any = one
+    while (domain := at.domain) is None:
+        name, at = at.name, at.parent
+        if at is None:
+            domain = GENERIC
+            break
+    at = other
+    while (rival := at.domain) is None:
+        other_name, at = at.name, at.parent
+        if at is None:
+            rival = GENERIC
+            break
+    if domain is rival and name == other_name:
+        return True
+    return (domain.inner(name) or domain) is (rival.inner(other_name) or rival)
+
+
 def leading(element: Any) -> Any:
     """The child whose text counts as the element's value: a VALUE with nothing but attributes in front of it."""
     at, beside = element.first_child, None

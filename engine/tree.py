@@ -40,12 +40,8 @@ class Element:
         self._previous: Element | None = None
         self._found: dict[Any, Any] | None = None
         self.domain: Domain | None = None
-        if source is None:
-            self._value: Value = None
-            self.state = _NEW
-        else:
-            self._value = UNREAD
-            self.state = 0
+        self._value: Value = None if source is None else UNREAD
+        self.state = _NEW if source is None else 0
 
     # What an element is
 
@@ -227,7 +223,7 @@ class Element:
 
     def ensure(self, wanted: Step) -> Element:
         """The first child that the step matches, appended if there is none."""
-        return self.child(wanted) or self.ensure_new(wanted)
+        return (self.child(wanted) if self._first or not self.state & EXPANDED else None) or self.ensure_new(wanted)
 
     def ensure_nth(self, wanted: Step, number: int) -> Element:
         """The n-th child that the step matches; the one after the last is appended, one further off is an error."""
@@ -243,7 +239,12 @@ class Element:
             self._touch()
         type_ = wanted.types[0][1] if wanted.types else NAME
         child = Element(wanted.name or "", wanted.namespace or "", type_, None, None, self)
-        self._link(child)
+        child._previous = last = self._last
+        if last is None:
+            self._first = child
+        else:
+            last._next = child
+        self._last = child
         return child
 
     def append(self, child: Element) -> None:
@@ -366,7 +367,8 @@ class Element:
             if self._found is None:
                 self._found = {}
             known = self._found[wanted.each] = Repeats(wanted, placed)
-        known.follow(self._first)
+        if known.seen is not self._last:
+            known.follow(self._first)
         return known
 
     def _touch(self) -> None:

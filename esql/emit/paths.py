@@ -262,10 +262,10 @@ def ensured_step(body: Body, owner: ast.expr, node: syntax.Step) -> ast.expr:
         case None | syntax.IndexFromStart(None):
             return method(owner, "ensure", wanted)
         case syntax.IndexAt(number):
-            return method(owner, "ensure_nth", wanted, number_of(body, number))
+            return call("ensure_nth", owner, wanted, number_of(body, number))
         case syntax.IndexFromStart(distance):
             assert distance is not None
-            return method(owner, "ensure_nth", wanted, number_of(body, distance))
+            return call("ensure_nth", owner, wanted, number_of(body, distance))
         case syntax.IndexFromEnd(distance):
             number_ = constant(1) if distance is None else number_of(body, distance)
             return call("ensure_last", owner, wanted, number_)

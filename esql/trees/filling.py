@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.sharing import alike
-from engine.source import EXPAND, Domain, Value, owner_of
+from engine.source import EXPAND, Value, of_one_owner
 from engine.state import EDITED, EXPANDED, REPLACED, SHARES, TYPED, VALUED
 from engine.step import Step
 from engine.tree import Element
@@ -17,7 +16,7 @@ _NOT_AS_READ = EXPANDED | SHARES
 
 def give_child(parent: Element, wanted: Step, value: Value) -> None:
     """`SET parent.wanted = value`."""
-    known = parent.child(wanted)
+    known = None if parent._first is None and parent.state & EXPANDED else parent.child(wanted)
     if known is not None:
         known.value = value
     elif parent.state & TYPED and not wanted.types:  # what was found by type no longer counts
@@ -26,6 +25,19 @@ def give_child(parent: Element, wanted: Step, value: Value) -> None:
         made = parent.ensure_new(wanted)
         made._value = value
         made.state |= VALUED
+
+
+def ensure_nth(parent: Element, wanted: Step, number: int) -> Element:
+    """The n-th child that a step matches; the one after the last is made."""
+    repeats = parent._repeats(wanted)
+    at = number - len(repeats.placed) - 1
+    linked = repeats.linked
+    if at != len(linked):
+        return parent.ensure_nth(wanted, number)
+    made = parent.ensure_new(wanted)
+    linked.append(made)
+    repeats.seen = made
+    return made
 
 
 def peek(parent: Element, wanted: Step) -> Any:
@@ -44,37 +56,27 @@ def peek(parent: Element, wanted: Step) -> Any:
 def set_child(parent: Element, wanted: Step, found: Any, above: Element, asked: Step, nodes: Nodes) -> None:
     """`SET parent.wanted = above.asked`, of which `peek` has found what is copied; neither step has types.
 
-    A new child that belongs to the same parser becomes an element of the source's place at once. On the way to the
-    target the field may have been made, so that its place alone does not tell any more what is in it.
+    Of a place as it was read a new child that belongs to the same parser becomes another element. What was a place
+    may have been made an element since, on the way to the target.
     """
-    known = parent.child(wanted)
-    if known is None and not parent.state & EDITED:
-        parent._touch()
-    if found.__class__ is not Element and (above.state & _NOT_AS_READ or (above._found and found in above._found)):
-        found = above.child(asked)
-    if known is None:
-        made = _again(found, above, asked, parent, wanted)
-        if made is not None:
-            made.name, made.namespace = wanted.name or "", wanted.namespace or ""
-            made.state |= REPLACED
-            nodes.made()
-            parent._link(made)
-            return
-        known = parent.ensure(wanted)
-    set_field(known, found if found.__class__ is Element else above._made(found), nodes)
+    is_bare = parent._first is None and parent.state & EXPANDED
+    if found.__class__ is not Element and (is_bare or parent.child(wanted) is None):
+        if not parent.state & EDITED:
+            parent._touch()
+        if _is_as_read(above, found) and of_one_owner(above, parent, asked.name or "", wanted.name or ""):
+            made = above.source.element(found, parent)
+            if made.domain is None:
+                nodes.made()
+                made.name, made.namespace = wanted.name or "", wanted.namespace or ""
+                made.state |= REPLACED
+                parent._link(made)
+                return
+    target = parent.ensure(wanted)
+    if found.__class__ is not Element:
+        found = above.child(asked) if above.state & _NOT_AS_READ else above._made(found)
+    set_field(target, found, nodes)
 
 
-def _again(found: Any, above: Element, asked: Step, parent: Element, wanted: Step) -> Element | None:
-    """A second element of a field as it was read, for a place that belongs to the same parser."""
-    owner = _owner_below(parent, wanted)
-    if found.__class__ is Element:
-        return None if found.state & EDITED or owner_of(found) is not owner else alike(found, parent)
-    return None if _owner_below(above, asked) is not owner else above.source.element(found, parent)
-
-
-def _owner_below(parent: Element, wanted: Step) -> Domain:
-    """The domain that a child of this name, which has none of its own, belongs to."""
-    domain = parent.domain
-    if domain is None:
-        return owner_of(parent)
-    return domain.inner(wanted.name or "") or domain
+def _is_as_read(above: Element, place: Any) -> bool:
+    """Whether no element has been made of a place that was found."""
+    return not above.state & _NOT_AS_READ and not (above._found and place in above._found)

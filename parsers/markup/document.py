@@ -45,6 +45,7 @@ class Document(Source):
     `spaced` says that it declares namespaces; `attributed`, that it may have attributes; `instructed`, that it may
     have processing instructions; `cdata`, CDATA sections; `declared`, that a document type may bring in any of these.
     Where they do not apply, a child is found by name alone. In a `_bare` one, all that a node holds are elements.
+    A `plain` one has neither attributes nor CDATA sections.
 
     libxml2 does not keep where namespace declarations stand among attributes: in the tree they come first. Elements
     without content have the value '' in all domains, as XMLNSC has it. What an entity stands for shows between
@@ -65,6 +66,7 @@ class Document(Source):
         "declared",
         "flavour",
         "instructed",
+        "plain",
         "prolog",
         "root",
         "spaced",
@@ -79,6 +81,7 @@ class Document(Source):
         self.spaced = declared or (self.attributed and b"xmlns" in data)
         self.instructed = flavour.keep.instructions and b"?" in data
         self.cdata = declared or (b"!" in data and b"<![CDATA[" in data)
+        self.plain = not (self.spaced or self.attributed or self.cdata)
         self._data = b"" if flavour.compact else data
         self._size = len(data)
         self._alone = root.getnext() is None and root.getprevious() is None
@@ -122,6 +125,9 @@ class Document(Source):
 
     def element(self, handle: Handle, parent: Element) -> Element:
         kind = handle.__class__
+        if kind is etree._Element and not self.spaced:
+            type_ = self._type(handle) if self.flavour.compact else kinds.ELEMENT
+            return Element(handle.tag, "", type_, self, handle, parent)
         if kind is tuple:
             return self._field(handle, parent)
         if kind is Item:
@@ -140,8 +146,19 @@ class Document(Source):
         )
 
     def first(self, handle: Handle, wanted: Step) -> Handle:
-        if self._direct and not self.attributed and not wanted.types and handle.__class__ is etree._Element:
-            return _first_named(handle, wanted) if wanted.plain else EXPAND
+        if wanted.types or not self._direct or self.attributed or handle.__class__ is not etree._Element:
+            return self._first_of_any(handle, wanted)
+        if not wanted.plain:
+            return EXPAND
+        name = wanted.clark
+        if wanted.namespace is None or len(handle) > _FEW:
+            return next(handle.iterchildren(name), None)
+        child = handle[0] if len(handle) else None  # a short walk is cheaper than lxml's own matching
+        while child is not None and child.tag != name:
+            child = child.getnext()
+        return child
+
+    def _first_of_any(self, handle: Handle, wanted: Step) -> Handle:
         if handle.__class__ is not etree._Element:
             return self._first_on_top(wanted) if handle is TOP else EXPAND
         attributes = elements = True
@@ -310,17 +327,6 @@ class Document(Source):
             return Element("", "", self.flavour.comment, self, node, parent)
         target = node.target  # type: ignore[attr-defined]  # an instruction
         return Element(target, "", self.flavour.instruction, self, node, parent)
-
-
-def _first_named(node: etree._Element, wanted: Step) -> etree._Element | None:
-    """The first child of a name; where there are few, a walk is cheaper than lxml's own matching."""
-    name = wanted.clark
-    if len(node) > _FEW or wanted.namespace is None:
-        return next(node.iterchildren(name), None)
-    child: etree._Element | None = node[0] if len(node) else None
-    while child is not None and child.tag != name:
-        child = child.getnext()
-    return child
 
 
 def qualified(node: etree._Element) -> str:

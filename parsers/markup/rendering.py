@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias
 
+from lxml import etree
+
 from engine.errors import ConversionException, ParserException
 from engine.sharing import written
 from engine.source import NAME, UNREAD, leading
@@ -23,6 +25,8 @@ MAX_DEPTH: Final = 512
 # The prefixes in scope, each with its namespace; the default namespace's prefix is empty.
 Scope: TypeAlias = dict[str, str]
 NO_SCOPE: Final[Scope] = {"xml": XML_URI}
+_OWN: Final = SHARES | EDITED
+_REFERENCE: Final = kinds.ENTITY_REFERENCE_START
 _BESIDE: Final = (Kind.ATTRIBUTE, Kind.NAMESPACE, Kind.PART)  # few, and found faster than by a hash
 
 
@@ -78,7 +82,7 @@ class Renderer:
                 levels.append((at._next, closing, scope))
                 at, scope = first, inner
                 continue
-            end = _end_of_reference(at) if at._type == kinds.ENTITY_REFERENCE_START else None
+            end = _end_of_reference(at) if at._type == _REFERENCE else None
             if not levels:
                 return end
             following = at._next if end is None else end._next
@@ -186,11 +190,50 @@ def _element(element: Element, flavour: Flavour, scope: Scope, out: list[str]) -
     if beside or element.namespace or len(scope) > 1:
         tag, head, scope = _head(element, beside, flavour, scope)
     text = _own_text(element, flavour)
-    if content is not None:
-        out.append(f"<{head}>{text}")
-        return content, f"</{tag}>", scope
-    out.append(f"<{head}>{text}</{tag}>" if text else f"<{head}/>")
+    if content is None:
+        out.append(f"<{head}>{text}</{tag}>" if text else f"<{head}/>")
+        return None
+    out.append(f"<{head}>{text}")
+    following = _leaves(content, out) if len(scope) == 1 else content
+    if following is not None:
+        return following, f"</{tag}>", scope
+    out.append(f"</{tag}>")
     return None
+
+
+def _leaves(content: Element, out: list[str]) -> Element | None:
+    """Append the plain leaves that come first; the answer is the first child that is none."""
+    at: Element | None = content
+    while at is not None:
+        try:
+            text = _leaf(at)
+        except Unwritable as error:
+            raise unwritable(at, str(error)) from error
+        if text is None:
+            return at
+        out.append(text)
+        at = at._next
+    return None
+
+
+def _leaf(element: Element) -> str | None:
+    """An element that has neither namespace nor attributes nor children, but a text: as it was read, or its value."""
+    source, number, value = element.source, element._type, element._value
+    if element.namespace:
+        return None
+    if source.__class__ is Document:
+        node = element.handle
+        if element.state & _OWN or not source.plain or node.__class__ is not etree._Element or len(node):
+            return None
+        if number != NAME and not (source.flavour.compact and number == kinds.FIELD):
+            return None
+        value = node.text
+    elif number != NAME or element._first is not None or source is not None:
+        return None
+    if value.__class__ is not str or not value:
+        return None
+    name = name_of(element.name)
+    return f"<{name}>{escape(value)}</{name}>"
 
 
 def _head(
@@ -227,8 +270,10 @@ def _head(
 
 def _quoted(child: Element, flavour: Flavour) -> str:
     """The value of an attribute."""
+    value = child._value
+    text = value if value.__class__ is str else text_of(child.value, compact=flavour.compact)
     try:
-        return quote(text_of(child.value, compact=flavour.compact), single=child.type == kinds.SINGLE_ATTRIBUTE)
+        return quote(text, single=child._type == kinds.SINGLE_ATTRIBUTE)
     except Unwritable as error:
         raise unwritable(child, str(error)) from error
 

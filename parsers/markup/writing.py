@@ -155,7 +155,8 @@ class Writer:
         if (
             not element.state & (EDITED | SHARES)
             and node.__class__ is etree._Element
-            and not (document.spaced or document.cdata or document.attributed or element.namespace)
+            and document.plain
+            and not element.namespace
             and not len(node)
             and len(scope) == 1
         ):
