@@ -92,23 +92,24 @@ def owner_of(element: Element) -> Domain:
     return domain if below is None else domain.inner(below.name) or domain
 
 
-def of_one_owner(one: Element, other: Element, name: str = "", other_name: str = "") -> bool:
-    """Whether two elements belong to the same domain, or children of these names without a domain of their own."""
+def of_one_owner(one: Element, other: Element, first: Any = None, second: Any = None) -> bool:
+    """Whether two elements belong to the same domain, or what steps lead to below them, without a domain of its own."""
     at: Any = one
     while (domain := at.domain) is None:
-        name, at = at.name, at.parent
+        first, at = at, at.parent
         if at is None:
             domain = GENERIC
             break
     at = other
     while (rival := at.domain) is None:
-        other_name, at = at.name, at.parent
+        second, at = at, at.parent
         if at is None:
             rival = GENERIC
             break
-    if domain is rival and name == other_name:
+    name, named = first and first.name, second and second.name
+    if domain is rival and name == named:
         return True
-    return (domain.inner(name) or domain) is (rival.inner(other_name) or rival)
+    return (domain.inner(name or "") or domain) is (rival.inner(named or "") or rival)
 
 
 def leading(element: Any) -> Any:

@@ -63,13 +63,11 @@ def set_child(parent: Element, wanted: Step, found: Any, above: Element, asked: 
     if found.__class__ is not Element and (is_bare or parent.child(wanted) is None):
         if not parent.state & EDITED:
             parent._touch()
-        if _is_as_read(above, found) and of_one_owner(above, parent, asked.name or "", wanted.name or ""):
+        is_as_read = not above.state & _NOT_AS_READ and not (above._found and found in above._found)
+        if is_as_read and of_one_owner(above, parent, asked, wanted):
             made = above.source.element(found, parent)
             if made.domain is None:
-                nodes.made()
-                made.name, made.namespace = wanted.name or "", wanted.namespace or ""
-                made.state |= REPLACED
-                parent._link(made)
+                _link(parent, made, wanted, nodes)
                 return
     target = parent.ensure(wanted)
     if found.__class__ is not Element:
@@ -77,6 +75,16 @@ def set_child(parent: Element, wanted: Step, found: Any, above: Element, asked: 
     set_field(target, found, nodes)
 
 
-def _is_as_read(above: Element, place: Any) -> bool:
-    """Whether no element has been made of a place that was found."""
-    return not above.state & _NOT_AS_READ and not (above._found and place in above._found)
+def _link(parent: Element, made: Element, wanted: Step, nodes: Nodes) -> None:
+    """Give a new last child the name that is wanted."""
+    nodes.left -= 1
+    if nodes.left < 0:
+        nodes.made(0)
+    made.name, made.namespace = wanted.name or "", wanted.namespace or ""
+    made.state |= REPLACED
+    made._previous = last = parent._last
+    if last is None:
+        parent._first = made
+    else:
+        last._next = made
+    parent._last = made

@@ -97,6 +97,8 @@ class Renderer:
         """Append the text of an element; where it has content, that of its start tag alone."""
         flavour = self._flavour
         state, source = element.state, element.source
+        if source is None and element._type == NAME:
+            return _element(element, flavour, scope, out)
         if state & SHARES:
             source = written(element).source
         if source.__class__ is Document:
@@ -189,7 +191,7 @@ def _element(element: Element, flavour: Flavour, scope: Scope, out: list[str]) -
     tag = head = name_of(element.name)
     if beside or element.namespace or len(scope) > 1:
         tag, head, scope = _head(element, beside, flavour, scope)
-    text = _own_text(element, flavour)
+    text = "" if element._value is None and not element.state & SHARES else _own_text(element, flavour)
     if content is None:
         out.append(f"<{head}>{text}</{tag}>" if text else f"<{head}/>")
         return None

@@ -68,7 +68,7 @@ def escape(text: str) -> str:
     >>> escape("a < b & c")
     'a &lt; b &amp; c'
     """
-    if text.isalnum():
+    if text.isprintable() and not ("&" in text or "<" in text or ">" in text):
         return text
     check(text)
     if "&" in text:
