@@ -10,12 +10,13 @@ from esql import syntax
 from esql.emit.body import Body, Statements
 from esql.emit.choices import assigned, target_of
 from esql.emit.code import assign, attribute, call, constant, do, is_none, is_some, method, name, set_attribute, when
+from esql.emit.formulas import Formula, given_to
 from esql.emit.literals import is_literal
 from esql.emit.paths import ensured, found, last_step, peeked, root_of
 from esql.emit.selects import complex_value, is_complex, is_list
 from esql.emit.steps import step_of
 from esql.emit.unit import EmitError
-from esql.emit.value import Value
+from esql.emit.value import INTEGER, Value
 from esql.scope.references import Variable
 
 _UNTYPED: Final = frozenset(("REFERENCE", "ROW", "", "LIST"))
@@ -32,11 +33,24 @@ def set_statement(body: Body, node: syntax.SetStatement) -> None:
     if node.attribute is not None:
         _set_attribute(body, node)
     elif variable is not None and _is_scalar(variable) and not target.steps:
-        give_variable(body, variable, body.expression(node.source))
+        _set_variable(body, variable, node.source)
     elif _is_list_target(target):
         _set_list(body, node)
     else:
         give_field(body, target, node.source)
+
+
+def _set_variable(body: Body, variable: Variable, source: syntax.Node) -> None:
+    value = body.expression(source)
+    made = None
+    if variable.type_name == INTEGER and isinstance(value.formula, Formula) and body.is_local(variable):
+        made = None if body.has_handlers else given_to(body, body.slot(variable), value.formula)
+    if made is None:
+        give_variable(body, variable, value)
+        return
+    for one in made:
+        body.locate(one, source)
+    body.emit(*made)
 
 
 def _is_scalar(variable: Variable) -> bool:
