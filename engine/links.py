@@ -14,32 +14,32 @@ from engine.step import Each, Step
 class Repeats:
     """The children of one element that one step matches, so that the n-th costs the same for every n."""
 
-    __slots__ = ("_seen", "_wanted", "asked", "linked", "placed")
+    __slots__ = ("_wanted", "asked", "linked", "placed", "seen")
 
     def __init__(self, wanted: Step, placed: Sequence[Any]) -> None:
         self._wanted = wanted
         self.placed = placed
         self.linked: list[Any] = []
         self.asked = 0  # the place in `linked` that was looked at last
-        self._seen: Any = None
+        self.seen: Any = None
 
     def __len__(self) -> int:
         return len(self.placed) + len(self.linked)
 
     def follow(self, first: Any) -> None:
         """Take in the linked children that came since the last time."""
-        seen = self._seen
+        seen = self.seen
         at = first if seen is None else seen._next
         while at is not None:
             if self._wanted.matches(at):
                 self.linked.append(at)
-            self._seen = at
+            self.seen = at
             at = at._next
 
     def leave(self, child: Any) -> None:
         """Leave out a linked child that is about to be unlinked or renamed."""
-        if self._seen is child:
-            self._seen = child._previous
+        if self.seen is child:
+            self.seen = child._previous
         if not self._wanted.matches(child):
             return
         linked, asked = self.linked, self.asked
@@ -52,7 +52,7 @@ class Repeats:
 
     def enter(self, child: Any) -> bool:
         """Take in a child that was linked elsewhere than at the end, or renamed; False where its place is not known."""
-        seen = self._seen
+        seen = self.seen
         if seen is None or seen is child._previous or not self._wanted.matches(child):
             return True
         if child._previous is None:

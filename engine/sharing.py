@@ -16,6 +16,7 @@ from engine.step import Step
 from engine.tree import Element
 
 _LEVEL: Final = EXPANDED | EDITED | VALUED | RESTRUCTURED | RETYPED
+_CLEAN: Final = REPLACED | SHARES | VALUED
 
 
 def copy(element: Element) -> Element:
@@ -28,7 +29,7 @@ def copy(element: Element) -> Element:
     >>> order.at("Id").value, twin.at("Id").value
     (7, 8)
     """
-    twin = _bare(element)
+    twin = alike(element)
     if not element.state & EDITED:
         return twin
     pending = [(element, twin)]
@@ -38,11 +39,11 @@ def copy(element: Element) -> Element:
         new._value = old._value
         if not old.state & EXPANDED:
             departed = _departed(old)
-            new._found = {place: _bare(child, new) for place, child in departed}
+            new._found = {place: alike(child, new) for place, child in departed}
             pending += [(child, new._found[place]) for place, child in departed if child.state & EDITED]
         at = old._first
         while at is not None:
-            child = _bare(at, new)
+            child = alike(at, new)
             new._link(child)
             if at.state & EDITED:
                 pending.append((at, child))
@@ -52,20 +53,46 @@ def copy(element: Element) -> Element:
 
 def copy_into(target: Element, other: Element) -> None:
     """Give the target the value, type and children of another element; it keeps its name."""
-    twin = copy(other)
-    target._placed_anew()
-    release(target)
-    target.source, target.handle, target.domain = twin.source, twin.handle, twin.domain or target.domain
-    target._type, target._value, target._found = twin._type, twin._value, twin._found
-    target._first, target._last = twin._first, twin._last
+    source, handle, domain, type_, value = other.source, other.handle, other.domain, other._type, other._value
+    state = other.state
+    twin = copy(other) if state & EDITED else None
+    parent = target.parent
+    if parent is None or twin is not None or target._type != type_ or (target.state ^ state) & VALUED:
+        target._placed_anew()
+    else:  # it keeps its type, so that what was found by type is still right
+        if not parent.state & EDITED:
+            parent._touch()
+        if parent.state & EXPANDED:
+            parent.state |= RESTRUCTURED
+    if target._first is not None or target._found:
+        release(target)
+    target.domain, target._type = domain or target.domain, type_
+    if twin is None:
+        target.source, target.handle, target._value = source, handle, UNREAD if value is None else value
+        target._found = target._first = target._last = None
+        target.state = state & _CLEAN | REPLACED
+        return
+    target.source, target.handle, target._value = twin.source, twin.handle, twin._value
+    target._first, target._last, target._found = twin._first, twin._last, twin._found
     target.state = twin.state | REPLACED
     for child in known(target):
         child.parent = target
 
 
+def alike(element: Element, parent: Element | None = None) -> Element:
+    """A copy of what the element is by itself: of a clean one that is all of it."""
+    twin = Element(element.name, element.namespace, element._type, element.source, element.handle, parent)
+    twin.domain = element.domain
+    if element.source is not None:
+        twin.state = element.state & _CLEAN
+        if element._value is not None:  # an expanded element may have left its value to its first child
+            twin._value = element._value
+    return twin
+
+
 def read_only(element: Element) -> Element:
     """A view of a tree that refuses changes; the tree itself must stay as it is from now on."""
-    view = _bare(element)
+    view = alike(element)
     if element.state & EDITED:
         view.source, view.handle, view._value = SHARED, element, UNREAD
         view.state = SHARES | _valued(element)
@@ -122,17 +149,6 @@ def _held(child: Element) -> Element:
     return held
 
 
-def _bare(element: Element, parent: Element | None = None) -> Element:
-    """A copy of what the element is by itself: of a clean one that is all of it."""
-    twin = Element(element.name, element.namespace, element._type, element.source, element.handle, parent)
-    twin.domain = element.domain
-    if element.source is not None:
-        twin.state = element.state & (REPLACED | SHARES | VALUED)
-        if element._value is not None:  # an expanded element may have left its value to its first child
-            twin._value = element._value
-    return twin
-
-
 def _valued(element: Element) -> int:
     """Whether a value was given to an element itself, once that is settled: asking for its type does so."""
     return element.state & VALUED if element.type is not None else 0
@@ -169,7 +185,7 @@ class _Shared(Source):
         return handle
 
     def element(self, handle: Element, parent: Element) -> Element:
-        twin = _bare(handle, parent)
+        twin = alike(handle, parent)
         if handle.state & EDITED:
             twin.source, twin.handle, twin._value = self, handle, UNREAD
             twin.state = handle.state & REPLACED | _valued(handle) | SHARES

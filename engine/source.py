@@ -84,17 +84,32 @@ GENERIC: Final = Domain()
 
 def owner_of(element: Element) -> Domain:
     """The domain of an element: its own, or that of the nearest element above which has one for it."""
-    at: Element | None = element
-    while at is not None:
-        if at.domain is not None:
-            return at.domain
-        above = at.parent
-        if above is not None and above.domain is not None:
-            inner = above.domain.inner(at.name)
-            if inner is not None:
-                return inner
-        at = above
-    return GENERIC
+    at, below = element, None
+    while (domain := at.domain) is None:
+        below, at = at, at.parent  # type: ignore[assignment]  # None ends the loop
+        if at is None:
+            return GENERIC
+    return domain if below is None else domain.inner(below.name) or domain
+
+
+def of_one_owner(one: Element, other: Element, first: Any = None, second: Any = None) -> bool:
+    """Whether two elements belong to the same domain, or what steps lead to below them, without a domain of its own."""
+    at: Any = one
+    while (domain := at.domain) is None:
+        first, at = at, at.parent
+        if at is None:
+            domain = GENERIC
+            break
+    at = other
+    while (rival := at.domain) is None:
+        second, at = at, at.parent
+        if at is None:
+            rival = GENERIC
+            break
+    name, named = first and first.name, second and second.name
+    if domain is rival and name == named:
+        return True
+    return (domain.inner(name or "") or domain) is (rival.inner(named or "") or rival)
 
 
 def leading(element: Any) -> Any:

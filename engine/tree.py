@@ -41,12 +41,8 @@ class Element:
         self._previous: Element | None = None
         self._found: dict[Any, Any] | None = None
         self.domain: Domain | None = None
-        if source is None:
-            self._value: Value = None
-            self.state = _NEW
-        else:
-            self._value = UNREAD
-            self.state = 0
+        self._value: Value = None if source is None else UNREAD
+        self.state = _NEW if source is None else 0
 
     # What an element is
 
@@ -143,6 +139,8 @@ class Element:
         if at is None:
             return None
         linked = self._repeats(wanted).linked
+        if linked:
+            self._found[wanted] = linked[0]  # type: ignore[index]  # _repeats has set it
         return linked[0] if linked else None
 
     def nth(self, wanted: Step, number: int) -> Element | None:
@@ -220,7 +218,10 @@ class Element:
 
     def add(self, name: str, value: Value = None, *, namespace: str = "", type_: int = NAME) -> Element:
         """Append a new child."""
-        child = self._new(name, namespace, type_)
+        if not self.state & EDITED:
+            self._touch()
+        child = Element(name, namespace, type_, None, None, self)
+        self._link(child)
         if value is not None:
             child._value = value
             child.state |= VALUED
@@ -228,21 +229,29 @@ class Element:
 
     def ensure(self, wanted: Step) -> Element:
         """The first child that the step matches, appended if there is none."""
-        known = self.child(wanted)
-        if known is None:
-            known = self._wanted(wanted)
-            if self._found is None:
-                self._found = {}
-            self._found[wanted] = known
-        return known
+        return (self.child(wanted) if self._first or not self.state & EXPANDED else None) or self.ensure_new(wanted)
 
     def ensure_nth(self, wanted: Step, number: int) -> Element:
         """The n-th child that the step matches; the one after the last is appended, one further off is an error."""
         if (known := self.nth(wanted, number)) is not None:
             return known
-        if number != (count := self.count(wanted)) + 1:
+        if number != (count := len(self._found[wanted.each])) + 1:  # type: ignore[index]  # nth has set it
             raise BrokerError(2527, f"{self.name} has {count} of {wanted.name}, so [{number}] cannot be created yet")
-        return self._wanted(wanted)
+        return self.ensure_new(wanted)
+
+    def ensure_new(self, wanted: Step) -> Element:
+        """A new last child that the step matches."""
+        if not self.state & EDITED:
+            self._touch()
+        type_ = wanted.types[0][1] if wanted.types else NAME
+        child = Element(wanted.name or "", wanted.namespace or "", type_, None, None, self)
+        child._previous = last = self._last
+        if last is None:
+            self._first = child
+        else:
+            last._next = child
+        self._last = child
+        return child
 
     def append(self, child: Element) -> None:
         """Make a detached element the last child."""
@@ -307,16 +316,6 @@ class Element:
         known: Element = found.get(handle) or found.setdefault(handle, self.source.element(handle, self))
         return known
 
-    def _new(self, name: str, namespace: str, type_: int) -> Element:
-        if not self.state & EDITED:
-            self._touch()
-        child = Element(name, namespace, type_, None, None, self)
-        self._link(child)
-        return child
-
-    def _wanted(self, wanted: Step) -> Element:
-        return self._new(wanted.name or "", wanted.namespace or "", wanted.types[0][1] if wanted.types else NAME)
-
     def _link(self, child: Element) -> None:
         last = self._last
         child._previous = last
@@ -366,7 +365,8 @@ class Element:
             if self._found is None:
                 self._found = {}
             known = self._found[wanted.each] = Repeats(wanted, placed)
-        known.follow(self._first)
+        if known.seen is not self._last:
+            known.follow(self._first)
         return known
 
     def _touch(self) -> None:

@@ -153,7 +153,8 @@ def _announces(link: _Link) -> Follow:
     if link.part is not None and isinstance(link.part.parser, Header):
         return _announced(link.part)
     element = link.element
-    assert element is not None
+    if element is None:  # a body as it came in, in front of another
+        return Follow("", 0, 0)
     kind, encoding, ccsid = (_value(element, name) for name in ("Format", "Encoding", "CodedCharSetId"))
     return Follow(str(kind or "").rstrip(), _integer(encoding or 0), _integer(ccsid or 0))
 

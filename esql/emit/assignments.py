@@ -10,12 +10,13 @@ from esql import syntax
 from esql.emit.body import Body, Statements
 from esql.emit.choices import assigned, target_of
 from esql.emit.code import assign, attribute, call, constant, do, is_none, is_some, method, name, set_attribute, when
+from esql.emit.formulas import Formula, given_to
 from esql.emit.literals import is_literal
-from esql.emit.paths import ensured, found, root_of
+from esql.emit.paths import ensured, found, last_step, peeked, root_of
 from esql.emit.selects import complex_value, is_complex, is_list
 from esql.emit.steps import step_of
 from esql.emit.unit import EmitError
-from esql.emit.value import Value
+from esql.emit.value import INTEGER, Value
 from esql.scope.references import Variable
 
 _UNTYPED: Final = frozenset(("REFERENCE", "ROW", "", "LIST"))
@@ -32,11 +33,24 @@ def set_statement(body: Body, node: syntax.SetStatement) -> None:
     if node.attribute is not None:
         _set_attribute(body, node)
     elif variable is not None and _is_scalar(variable) and not target.steps:
-        give_variable(body, variable, body.expression(node.source))
+        _set_variable(body, variable, node.source)
     elif _is_list_target(target):
         _set_list(body, node)
     else:
         give_field(body, target, node.source)
+
+
+def _set_variable(body: Body, variable: Variable, source: syntax.Node) -> None:
+    value = body.expression(source)
+    made = None
+    if variable.type_name == INTEGER and isinstance(value.formula, Formula) and body.is_local(variable):
+        made = None if body.has_handlers else given_to(body, body.slot(variable), value.formula)
+    if made is None:
+        give_variable(body, variable, value)
+        return
+    for one in made:
+        body.locate(one, source)
+    body.emit(*made)
 
 
 def _is_scalar(variable: Variable) -> bool:
@@ -91,6 +105,8 @@ def give_field(body: Body, target: syntax.Path, source: syntax.Node) -> None:
     if not is_complex(body, source):
         _give_scalar(body, target, body.expression(source))
         return
+    if _copy_child(body, target, source):
+        return
     code = complex_value(body, source)
     if isinstance(source, syntax.Row):
         body.emit(do(call("set_field", ensured(body, target), code, nodes(body))))
@@ -98,6 +114,31 @@ def give_field(body: Body, target: syntax.Path, source: syntax.Node) -> None:
     always = isinstance(source, syntax.Path) and not found_may_miss(body, source)
     function = "set_field" if isinstance(source, syntax.Path) and _is_element(body, source) else "give"
     give_code(body, target, code, function=function, always=always)
+
+
+def _copy_child(body: Body, target: syntax.Path, source: syntax.Node) -> bool:
+    """`SET a.x = b.y`, where neither field is a remembered place; False where it is not of that form."""
+    if not isinstance(source, syntax.Path):
+        return False
+    wanted, asked = last_step(body, target), last_step(body, source)
+    if wanted is None or asked is None or wanted.types or asked.types:
+        return False
+    code, above = peeked(body, source)
+    held = body.fresh()
+    body.emit(assign(held, code))
+    parent = ensured(body, target, target.steps[:-1])
+    steps = [step_of(body, path.steps[-1]) for path in (target, source)]
+    given = do(call("set_child", parent, steps[0], name(held), above, steps[1], nodes(body)))
+    _unless_null(body, target, name(held), [given])
+    return True
+
+
+def _give(body: Body, target: syntax.Path, value: ast.expr) -> ast.stmt:
+    """Give a field, created where it is missing, a value that is not NULL."""
+    if last_step(body, target) is None:
+        return set_attribute(ensured(body, target), "value", value)
+    parent = ensured(body, target, target.steps[:-1])
+    return do(call("give_child", parent, step_of(body, target.steps[-1]), value))
 
 
 def found_may_miss(body: Body, path: syntax.Path) -> bool:
@@ -130,14 +171,14 @@ def _give_scalar(body: Body, target: syntax.Path, value: Value) -> None:
         body.emit(do(call("delete", found(body, target)[0])))
         return
     if not value.nullable and value.simple:
-        body.emit(set_attribute(ensured(body, target), "value", value.code))
+        body.emit(_give(body, target, value.code))
         return
     kept = value.code
     if not value.simple:
         held = body.fresh()
         body.emit(assign(held, value.code))
         kept = name(held)
-    given: ast.stmt = set_attribute(ensured(body, target), "value", kept)
+    given = _give(body, target, kept)
     if value.nullable:
         _unless_null(body, target, kept, [given])
     else:

@@ -71,6 +71,7 @@ class Body:
     handled: list[str] = field(default_factory=list)
     memory: Any = None
     never_null: frozenset[Variable] = frozenset()
+    has_handlers: bool = True
 
     # what is emitted
 

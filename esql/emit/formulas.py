@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
 from esql.emit.body import Body
-from esql.emit.code import both, call, choose, compare, constant, every, is_some, name, walrus
+from esql.emit.code import assign, both, call, choose, compare, constant, every, is_some, name, some, walrus, when
 from esql.emit.value import INTEGER, Value
 from esql.values import INTEGER_HIGH, INTEGER_LOW
 
@@ -41,6 +41,49 @@ def formula_of(body: Body, operator: str, left: Value, right: Value) -> Value | 
     whole = Formula(operator, one, other, size)
     nullable = left.nullable or right.nullable
     return Value(None, INTEGER, nullable=nullable, formula=whole, make=lambda: _written(body, whole))
+
+
+def given_to(body: Body, target: str, formula: Formula) -> list[ast.stmt] | None:
+    """Statements that work out a formula into a local; None where an operand is that local, takes work or may be NULL.
+
+    The local holds what does not fit an INTEGER until the operators have refused that, so nothing may look at it then.
+    """
+    operands = list(_operands(formula))
+    if not all(one.simple and not one.nullable for one in operands):
+        return None
+    if any(isinstance(one.code, ast.Name) and one.code.id == target for one in operands):
+        return None
+    names: list[str] = []
+    ready = _bind(body, formula, [], {})
+    made = _worked_out(body, ready, names)
+    names[-1] = made[-1].targets[0].id = target  # type: ignore[attr-defined]  # the last is the formula itself
+    large: list[ast.expr] = []
+    for held in names:
+        large += [compare(name(held), ast.GtE(), constant(_SMALL)), compare(name(held), ast.LtE(), constant(-_SMALL))]
+    fits: list[ast.expr] = []
+    fitting = _steps(body, ready, fits)
+    return [*made, when(some(large), [assign(target, choose(every(fits), fitting, _slow(ready)))])]
+
+
+def _operands(part: Formula | Value) -> Iterator[Value]:
+    if isinstance(part, Formula):
+        yield from _operands(part.left)
+        yield from _operands(part.right)
+    else:
+        yield part
+
+
+def _worked_out(body: Body, part: Formula | ast.expr, names: list[str]) -> list[ast.Assign]:
+    """A statement for each result of a formula, with the names that they are given."""
+    if not isinstance(part, Formula):
+        return []
+    made, sides = [], []
+    for side in (part.left, part.right):
+        made += _worked_out(body, side, names)  # type: ignore[arg-type]  # operands are Python now
+        sides.append(name(names[-1]) if isinstance(side, Formula) else side)
+    names.append(body.fresh())
+    made.append(assign(names[-1], ast.BinOp(sides[0], _OPERATORS[part.operator][0], sides[1])))  # type: ignore[arg-type]
+    return made
 
 
 def _part(value: Value) -> Formula | Value:

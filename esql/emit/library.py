@@ -24,6 +24,10 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         ),
         "esql.trees": (
             "set_field",  # (target, found, nodes): SET field = field or row; None deletes
+            "ensure_nth",  # (parent, Step, number) -> element
+            "give_child",  # (parent, Step, value): SET parent.step = value that is not NULL
+            "peek",  # (parent, Step) -> found, or its place in the source
+            "set_child",  # (parent, Step, what peek found, its parent, its Step, nodes): SET parent.step = parent.step
             "set_list",  # (parent, Step, list, nodes): SET field[] = list
             "delete",  # (found)
             "delete_from",  # (found, placement)

@@ -35,6 +35,11 @@ def never_null(body: Body, statements: Iterable[syntax.Node]) -> frozenset[Varia
         known = left
 
 
+def has_handlers(statements: Iterable[syntax.Node]) -> bool:
+    """Whether a function may go on behind a statement that failed."""
+    return any(isinstance(node, syntax.DeclareHandler) for node in _walk(statements))
+
+
 def _walk(statements: Iterable[syntax.Node]) -> Iterator[syntax.Node]:
     pending = list(statements)
     while pending:

@@ -6,13 +6,14 @@ import ast
 from types import MappingProxyType
 from typing import Final
 
+from engine.step import Step
 from esql import syntax
 from esql.element_types import element_type
 from esql.emit.body import Body, Expressions
 from esql.emit.code import attribute, call, choose, constant, every, is_some, method, name, some, walrus
 from esql.emit.literals import is_literal, known, literal
 from esql.emit.memory import key_of
-from esql.emit.steps import is_known, number_of, step_of
+from esql.emit.steps import is_known, known_step, number_of, step_of
 from esql.emit.unit import EmitError
 from esql.emit.value import Value
 from esql.predefined import BrokerProperty, Correlation, ElementType, Option, SpecialName
@@ -190,6 +191,24 @@ def found(body: Body, path: syntax.Path) -> tuple[ast.expr, bool]:
     return chain.over(chain.at, constant(None)), nullable
 
 
+def last_step(body: Body, path: syntax.Path) -> Step | None:
+    """The last step of a path, where it is a name known now without a subscript, and leads to no remembered place."""
+    if not path.steps or body.memory.find(key_of(body, path, path.steps)) is not None:
+        return None
+    node = path.steps[-1]
+    if not (node.index is None or (isinstance(node.index, syntax.IndexFromStart) and node.index.distance is None)):
+        return None
+    known_ = known_step(body, node) if is_known(body, node) else None
+    return None if known_ is None or known_.name is None else known_
+
+
+def peeked(body: Body, path: syntax.Path) -> tuple[ast.expr, ast.expr]:
+    """What the last step of a path leads to, as `peek` finds it, None where nothing is; and its parent."""
+    chain = chain_to(body, path, path.steps[:-1])
+    above = chain.settle()
+    return chain.over(call("peek", above, step_of(body, path.steps[-1])), constant(None)), above
+
+
 def listed(body: Body, path: syntax.Path) -> Value:
     """The list that a path with [] at its end stands for; without, that of the one field it leads to."""
     made = counted(body, path, "every", lambda: ast.List([], ast.Load()))
@@ -243,10 +262,10 @@ def ensured_step(body: Body, owner: ast.expr, node: syntax.Step) -> ast.expr:
         case None | syntax.IndexFromStart(None):
             return method(owner, "ensure", wanted)
         case syntax.IndexAt(number):
-            return method(owner, "ensure_nth", wanted, number_of(body, number))
+            return call("ensure_nth", owner, wanted, number_of(body, number))
         case syntax.IndexFromStart(distance):
             assert distance is not None
-            return method(owner, "ensure_nth", wanted, number_of(body, distance))
+            return call("ensure_nth", owner, wanted, number_of(body, distance))
         case syntax.IndexFromEnd(distance):
             number_ = constant(1) if distance is None else number_of(body, distance)
             return call("ensure_last", owner, wanted, number_)

@@ -8,6 +8,7 @@ changing it, and nothing of that reaches a message.
 from esql.trees.assigning import copy_of, set_field, set_list, set_name, set_namespace, set_type
 from esql.trees.bits import parse, set_domain
 from esql.trees.creating import create, create_from, create_identity, create_repeat, ensure_last
+from esql.trees.filling import ensure_nth, give_child, peek, set_child
 from esql.trees.limit import Nodes
 from esql.trees.moving import each, move, move_repeat
 from esql.trees.naming import path_of
@@ -26,10 +27,14 @@ __all__ = [
     "detach",
     "each",
     "ensure_last",
+    "ensure_nth",
+    "give_child",
     "move",
     "move_repeat",
     "parse",
     "path_of",
+    "peek",
+    "set_child",
     "set_domain",
     "set_field",
     "set_list",

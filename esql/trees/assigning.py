@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.sharing import copy, copy_into
-from engine.source import GENERIC, NAME, Value
+from engine.source import GENERIC, NAME, Value, of_one_owner
 from engine.step import Step
 from engine.tree import Element
 from esql.failures import wrong_argument
@@ -30,19 +30,22 @@ def set_field(target: Element, source: Element | None, nodes: Nodes | None = Non
     if target._type != NAME and is_special(target) and is_leaf(source):
         _replace(target, source.value)
         return
-    above, owner = source.owner, target.owner
-    if above is not owner and owner is not GENERIC:
+    if of_one_owner(source, target):
+        if nodes is not None:
+            nodes.copied(source)
+        copy_into(target, source)
+    elif target.owner is not GENERIC:
         made = translate(source, target)
         if nodes is not None:
             nodes.made(made)
-    elif above is not owner and _is_value(source):
+    elif _is_value(source):
         _replace(target, source.value)
     else:
         if nodes is not None:
             nodes.copied(source)
+        above = source.owner
         copy_into(target, source)
-        if above is not owner:
-            target.domain = above
+        target.domain = above
 
 
 def _is_value(source: Element) -> bool:

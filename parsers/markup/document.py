@@ -15,6 +15,7 @@ from parsers.markup.entities import expand
 from parsers.markup.flavour import Flavour
 from parsers.markup.item import Item
 from parsers.markup.kinds import Kind
+from parsers.markup.names import XMLNS_URI, own_declarations, prefixed, qualified
 from parsers.markup.prolog import NO_PROLOG, Prolog
 from parsers.markup.sections import pieces_of
 
@@ -22,10 +23,9 @@ if TYPE_CHECKING:
     from engine.step import Step
     from parsers.markup.reading import Read
 
-XMLNS_URI: Final = "http://www.w3.org/2000/xmlns/"
-XML_URI: Final = "http://www.w3.org/XML/1998/namespace"
 _NIL: Final = "{http://www.w3.org/2001/XMLSchema-instance}nil"
 _CROWD: Final = 100
+_FEW: Final = 4
 _EXACT: Final = 0xFFFFFFFF
 
 # A handle is an lxml node, an Item, or a tuple (node, what, key) for what lxml keeps in a node's fields.
@@ -38,7 +38,6 @@ _MIXED_QUICKLY: Final = (
 )
 _QUICK_SIZE: Final = 70_000
 _BLANK_BEHIND_TAG: Final = re.compile(r">[ \t\n]")
-_WRITTEN_NAME: Final = etree.XPath("name(@*[$number])", smart_strings=False)
 
 
 class Document(Source):
@@ -47,7 +46,8 @@ class Document(Source):
     `bounded` says that its root is all of it; `alone`, that no other node stands beside the root; `spaced`, that it
     declares namespaces; `attributed`, that it may have attributes; `instructed`, that it may have processing
     instructions; `cdata`, CDATA sections; `declared`, that a document type may bring in any of these. Where they do
-    not apply, a child is found by name alone. In a `_bare` one, all that a node holds are elements.
+    not apply, a child is found by name alone. In a `_bare` one, all that a node holds are elements; a `plain` one has
+    neither attributes nor CDATA sections.
 
     libxml2 does not keep where namespace declarations stand among attributes: in the tree they come first. Elements
     without content have the value '' in all domains, as XMLNSC has it. What an entity stands for shows between
@@ -71,6 +71,7 @@ class Document(Source):
         "declared",
         "flavour",
         "instructed",
+        "plain",
         "prolog",
         "root",
         "spaced",
@@ -86,6 +87,7 @@ class Document(Source):
         self.spaced = declared or (self.attributed and b"xmlns" in data)
         self.instructed = marked and flavour.keep.instructions and b"?" in data
         self.cdata = declared or (marked and b"<![CDATA[" in data)
+        self.plain = not (self.spaced or self.attributed or self.cdata)
         self._data = data
         self._marked = marked
         self.alone = root.getnext() is None and root.getprevious() is None
@@ -132,6 +134,9 @@ class Document(Source):
 
     def element(self, handle: Handle, parent: Element) -> Element:
         kind = handle.__class__
+        if kind is etree._Element and not self.spaced:
+            type_ = self._type(handle) if self.flavour.compact else kinds.ELEMENT
+            return Element(handle.tag, "", type_, self, handle, parent)
         if kind is tuple:
             return self._field(handle, parent)
         if kind is Item:
@@ -150,8 +155,19 @@ class Document(Source):
         )
 
     def first(self, handle: Handle, wanted: Step) -> Handle:
-        if self._direct and not self.attributed and not wanted.types and handle.__class__ is etree._Element:
-            return next(handle.iterchildren(wanted.clark), None) if wanted.plain else EXPAND
+        if wanted.types or not self._direct or self.attributed or handle.__class__ is not etree._Element:
+            return self._first_of_any(handle, wanted)
+        if not wanted.plain:
+            return EXPAND
+        name = wanted.clark
+        if wanted.namespace is None or len(handle) > _FEW:
+            return next(handle.iterchildren(name), None)
+        child = handle[0] if len(handle) else None  # a short walk is cheaper than lxml's own matching
+        while child is not None and child.tag != name:
+            child = child.getnext()
+        return child
+
+    def _first_of_any(self, handle: Handle, wanted: Step) -> Handle:
         if handle.__class__ is not etree._Element:
             return self._first_on_top(wanted) if handle is TOP else EXPAND
         attributes = elements = True
@@ -316,7 +332,7 @@ class Document(Source):
         if kind is Kind.ATTRIBUTE:
             if not flavour.spaces:
                 return Element(
-                    _prefixed(node, key) if key[0] == "{" else key, "", flavour.attribute, self, handle, parent
+                    prefixed(node, key) if key[0] == "{" else key, "", flavour.attribute, self, handle, parent
                 )
             namespace, _, name = key[1:].rpartition("}") if key[0] == "{" else ("", "", key)
             return Element(name, namespace, flavour.attribute, self, handle, parent)
@@ -340,22 +356,6 @@ def _may_be_laid_out(text: str) -> bool:
     return blanks and _BLANK_BEHIND_TAG.search(text) is not None
 
 
-def qualified(node: etree._Element) -> str:
-    """The name of an element as the document writes it, with its prefix."""
-    name = node.tag.rpartition("}")[2]
-    return f"{node.prefix}:{name}" if node.prefix else name
-
-
-def own_declarations(node: etree._Element) -> dict[str, str]:
-    """The prefixes that an element declares itself, with their namespaces; the default namespace's prefix is empty."""
-    declared: dict[str, str] = {}
-    for event, what in etree.iterwalk(node, events=("start-ns", "start")):
-        if event == "start":
-            break
-        declared[what[0]] = what[1]
-    return declared
-
-
 def compact_declaration(declaration: Item) -> Item:
     """An XML declaration as the XMLNSC domain shows it."""
     names = {"Standalone": "StandAlone"}
@@ -363,16 +363,6 @@ def compact_declaration(declaration: Item) -> Item:
         Item(kinds.COMPACT_ATTRIBUTE, names.get(part.name, part.name), part.value) for part in declaration.children
     )
     return Item(kinds.XML_DECLARATION, "XmlDeclaration", None, parts)
-
-
-def _prefixed(node: etree._Element, key: str) -> str:
-    namespace, _, name = key[1:].rpartition("}")
-    if namespace == XML_URI:
-        return f"xml:{name}"
-    prefixes = [prefix for prefix, uri in node.nsmap.items() if uri == namespace and prefix]
-    if len(prefixes) > 1:
-        return str(_WRITTEN_NAME(node, number=list(node.attrib).index(key) + 1))
-    return f"{prefixes[0]}:{name}"
 
 
 def _field_value(node: etree._Element, kind: Kind, key: str) -> str | None:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, TypeAlias
+
+from lxml import etree
 
 from engine.errors import ConversionException, ParserException
 from engine.sharing import written
 from engine.source import NAME, UNREAD, leading
-from engine.state import EDITED
+from engine.state import EDITED, EXPANDED, SHARES
 from engine.tree import Element
 from parsers.ccsid import decode
 from parsers.markup import kinds
 from parsers.markup.doctype import render_doctype, render_entities
-from parsers.markup.document import XML_URI, XMLNS_URI, Document
+from parsers.markup.document import Document
 from parsers.markup.flavour import Flavour
 from parsers.markup.kinds import Kind
+from parsers.markup.names import XML_URI, XMLNS_URI
 from parsers.markup.text import Unwritable, check, comment, escape, instruction, name_of, quote, section, text_of
 
 MAX_DEPTH: Final = 512
@@ -23,15 +26,15 @@ MAX_DEPTH: Final = 512
 # The prefixes in scope, each with its namespace; the default namespace's prefix is empty.
 Scope: TypeAlias = dict[str, str]
 NO_SCOPE: Final[Scope] = {"xml": XML_URI}
-_BESIDE: Final = frozenset({Kind.ATTRIBUTE, Kind.NAMESPACE, Kind.PART})
+_OWN: Final = SHARES | EDITED
+_REFERENCE: Final = kinds.ENTITY_REFERENCE_START
+_BESIDE: Final = (Kind.ATTRIBUTE, Kind.NAMESPACE, Kind.PART)  # few, and found faster than by a hash
 
 
-class _Level(NamedTuple):
-    """An element whose start tag is written: what is left of its children, its end tag, the scope in it."""
-
-    rest: Iterator[Element]
-    end: str
-    scope: Scope
+# An element whose start tag is written: what follows it, its end tag, the scope around it. And a start tag that was
+# just written: the first child behind it, its end tag, the scope within. Plain tuples: each element makes them.
+_Level: TypeAlias = tuple[Element | None, str, Scope]
+_Open: TypeAlias = tuple[Element, str, Scope]
 
 
 class Renderer:
@@ -56,63 +59,61 @@ class Renderer:
 
     def render(self, elements: Iterable[Element], scope: Scope, out: list[str]) -> None:
         """Append the texts of elements, and of anything else that stands in content, in order."""
-        levels = [_Level(iter(elements), "", scope)]
-        while levels:
-            level = levels[-1]
-            child = next(level.rest, None)
-            if child is None:
-                levels.pop()
-                out.append(level.end)
-                continue
-            try:
-                below = self._one(child, level, out)
-            except (Unwritable, ConversionException) as error:
-                raise unwritable(child, str(error)) from error
-            if below is not None:
-                if len(levels) > MAX_DEPTH:
-                    raise unwritable(
-                        child, f"elements are nested deeper than {MAX_DEPTH} levels: make the tree flatter"
-                    )
-                levels.append(below)
+        end: Element | None = None
+        for element in elements:
+            if end is None:
+                end = self._whole(element, scope, out)
+            elif element is end:
+                end = None
 
-    def _one(self, element: Element, level: _Level, out: list[str]) -> _Level | None:
+    def _whole(self, element: Element, scope: Scope, out: list[str]) -> Element | None:
+        """Append an element with all that is in it; the answer is where what an entity reference stands for ends."""
+        levels: list[_Level] = []
+        at: Element = element
+        while True:
+            try:
+                opened = self._one(at, scope, out)
+            except (Unwritable, ConversionException) as error:
+                raise unwritable(at, str(error)) from error
+            if opened is not None:
+                if len(levels) >= MAX_DEPTH:
+                    text = f"elements are nested deeper than {MAX_DEPTH} levels: make the tree flatter"
+                    raise unwritable(at, text)
+                first, closing, inner = opened
+                levels.append((at._next, closing, scope))
+                at, scope = first, inner
+                continue
+            end = _end_of_reference(at) if at._type == _REFERENCE else None
+            if not levels:
+                return end
+            following = at._next if end is None else end._next
+            while following is None:
+                following, closing, scope = levels.pop()
+                out.append(closing)
+                if not levels:
+                    return None
+            at = following
+
+    def _one(self, element: Element, scope: Scope, out: list[str]) -> _Open | None:
         """Append the text of an element; where it has content, that of its start tag alone."""
         flavour = self._flavour
-        source = written(element).source
+        state, source = element.state, element.source
+        if source is None and element._type == NAME:
+            return _element(element, flavour, scope, out)
+        if state & SHARES:
+            source = written(element).source
         if source.__class__ is Document:
             flavour = source.flavour
         kind = kind_of(element, flavour)
         if kind is Kind.ELEMENT:
             if source.__class__ is Document:
-                text = self._sourced(element, source, level.scope)
+                text = self._sourced(element, source, scope)
                 if text is not None:
                     out.append(text)
                     return None
-            return self._element(element, flavour, level.scope, out)
+            return _element(element, flavour, scope, out)
         if kind not in _BESIDE:
             out.append(self._other(element, kind, flavour))
-            if kind is Kind.REFERENCE:
-                _skip_reference(element, level.rest)
-        return None
-
-    def _element(self, element: Element, flavour: Flavour, scope: Scope, out: list[str]) -> _Level | None:
-        beside: list[tuple[Kind, Element]] = []
-        content = False
-        for child in element:
-            kind = kind_of(child, flavour)
-            if kind in _BESIDE:
-                beside.append((kind, child))
-            else:
-                content = True
-        if beside or element.namespace or len(scope) > 1:
-            tag, head, scope = _head(element, beside, flavour, scope)
-        else:
-            tag = head = name_of(element.name)
-        text = _own_text(element, flavour)
-        if content:
-            out.append(f"<{head}>{text}")
-            return _Level(iter(element), f"</{tag}>", scope)
-        out.append(f"<{head}>{text}</{tag}>" if text else f"<{head}/>")
         return None
 
     def _other(self, element: Element, kind: Kind, flavour: Flavour) -> str:
@@ -161,26 +162,87 @@ def declaration_text(fields: Mapping[str, str]) -> str:
 
 def _own_text(element: Element, flavour: Flavour) -> str:
     """The text of the value that is the element's own, and not that of its first child."""
-    value = element.value
-    if element._first is not None and leading(element) is not None:
-        value = written(element)._value  # a copy may have cached what is its first child's
+    value = element._value
+    if value is UNREAD or element.state & SHARES:
+        value = element.value
+        if element._first is not None and leading(element) is not None:
+            value = written(element)._value  # a copy may have cached what is its first child's
     if value is None or value is UNREAD:
         return ""
     text = text_of(value, compact=flavour.compact)
     return section(text) if flavour.compact and element.type == kinds.CDATA_FIELD else escape(text)
 
 
-def _skip_reference(element: Element, rest: Iterator[Element]) -> None:
-    """Leave out what an entity reference stands for, up to the mark of its end."""
-    if element.type != kinds.ENTITY_REFERENCE_START:
-        return
+def _end_of_reference(element: Element) -> Element | None:
+    """The mark of the end of what an entity reference stands for."""
     at = element.next_sibling
     while at is not None and at.type != kinds.ENTITY_REFERENCE_END:
         at = at.next_sibling
-    if at is not None:
-        for child in rest:
-            if child is at:
-                return
+    return at
+
+
+def _element(element: Element, flavour: Flavour, scope: Scope, out: list[str]) -> _Open | None:
+    """Append an element without content, or its start tag."""
+    beside: list[tuple[Kind, Element]] = []
+    content: Element | None = None
+    child = element._first if element.state & EXPANDED else element.first_child
+    while child is not None:
+        number = child._type
+        if number == NAME:
+            content = content or child
+        elif (kind := flavour.kind(number)) in _BESIDE:
+            beside.append((kind, child))
+        else:
+            content = content or child
+        child = child._next
+    tag = head = name_of(element.name)
+    if beside or element.namespace or len(scope) > 1:
+        tag, head, scope = _head(element, beside, flavour, scope)
+    text = "" if element._value is None and not element.state & SHARES else _own_text(element, flavour)
+    if content is None:
+        out.append(f"<{head}>{text}</{tag}>" if text else f"<{head}/>")
+        return None
+    out.append(f"<{head}>{text}")
+    following = _leaves(content, out) if len(scope) == 1 else content
+    if following is not None:
+        return following, f"</{tag}>", scope
+    out.append(f"</{tag}>")
+    return None
+
+
+def _leaves(content: Element, out: list[str]) -> Element | None:
+    """Append the plain leaves that come first; the answer is the first child that is none."""
+    at: Element | None = content
+    while at is not None:
+        try:
+            text = _leaf(at)
+        except Unwritable as error:
+            raise unwritable(at, str(error)) from error
+        if text is None:
+            return at
+        out.append(text)
+        at = at._next
+    return None
+
+
+def _leaf(element: Element) -> str | None:
+    """An element that has neither namespace nor attributes nor children, but a text: as it was read, or its value."""
+    source, number, value = element.source, element._type, element._value
+    if element.namespace:
+        return None
+    if source.__class__ is Document:
+        node = element.handle
+        if element.state & _OWN or not source.plain or node.__class__ is not etree._Element or len(node):
+            return None
+        if number != NAME and not (source.flavour.compact and number == kinds.FIELD):
+            return None
+        value = node.text
+    elif number != NAME or element._first is not None or source is not None:
+        return None
+    if value.__class__ is not str or not value:
+        return None
+    name = name_of(element.name)
+    return f"<{name}>{escape(value)}</{name}>"
 
 
 def _head(
@@ -188,6 +250,11 @@ def _head(
 ) -> tuple[str, str, Scope]:
     """The tag, the start tag's inside, and the scope in the element."""
     attributes, declared = [], {}
+    if len(scope) == 1 and not flavour.spaces and not element.namespace and len(beside) == 1:
+        kind, child = beside[0]
+        if kind is Kind.ATTRIBUTE and not child.namespace:
+            tag = name_of(element.name)
+            return tag, f"{tag} {name_of(child.name)}={_quoted(child, flavour)}", scope
     for kind, child in beside:
         if kind is Kind.NAMESPACE or (kind is Kind.ATTRIBUTE and child.namespace == XMLNS_URI):
             prefix, uri = _declaration(child, flavour)
@@ -201,18 +268,23 @@ def _head(
         name = _prefixed(child, inner, attribute=True)
         if name in written_as:
             raise Unwritable(f"there are two attributes called {name}: set the one that is there, or delete it first")
-        try:
-            written_as[name] = quote(
-                text_of(child.value, compact=flavour.compact), single=child.type == kinds.SINGLE_ATTRIBUTE
-            )
-        except Unwritable as error:
-            raise unwritable(child, str(error)) from error
+        written_as[name] = _quoted(child, flavour)
     pieces = [
         f" {f'xmlns:{name_of(prefix)}' if prefix else 'xmlns'}={quote(uri)}"
         for prefix, uri in inner.items()
         if prefix in declared or scope.get(prefix, "") != uri
     ]
     return tag, "".join([tag, *pieces, *(f" {name}={text}" for name, text in written_as.items())]), inner
+
+
+def _quoted(child: Element, flavour: Flavour) -> str:
+    """The value of an attribute."""
+    value = child._value
+    text = value if value.__class__ is str else text_of(child.value, compact=flavour.compact)
+    try:
+        return quote(text, single=child._type == kinds.SINGLE_ATTRIBUTE)
+    except Unwritable as error:
+        raise unwritable(child, str(error)) from error
 
 
 def _declaration(child: Element, flavour: Flavour) -> tuple[str, str]:

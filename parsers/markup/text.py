@@ -68,6 +68,8 @@ def escape(text: str) -> str:
     >>> escape("a < b & c")
     'a &lt; b &amp; c'
     """
+    if text.isprintable() and not ("&" in text or "<" in text or ">" in text):
+        return text
     check(text)
     if "&" in text:
         text = text.replace("&", "&amp;")
@@ -86,6 +88,8 @@ def quote(text: str, *, single: bool = False) -> str:
     >>> quote('say "hi"')
     '"say &quot;hi&quot;"'
     """
+    if text.isalnum():
+        return f"'{text}'" if single else f'"{text}"'
     text = escape(text).replace("\n", "&#10;").replace("\t", "&#9;")
     if single:
         return "'" + text.replace("'", "&apos;") + "'"

@@ -15,7 +15,7 @@ from lxml import etree
 from engine.received import Part
 from engine.sharing import appended_children, changed_children, written
 from engine.source import Value, leading
-from engine.state import EDITED, EXPANDED, REPLACED, RESTRUCTURED, VALUED
+from engine.state import EDITED, EXPANDED, REPLACED, RESTRUCTURED, SHARES, VALUED
 from engine.tree import Element
 from parsers.markup.document import Document
 from parsers.markup.flavour import Flavour
@@ -155,6 +155,17 @@ class Writer:
 
     def _sourced(self, element: Element, document: Document, scope: Scope) -> str | None:
         """The text of an element that stands elsewhere than in its document, if libxml2 can write it."""
+        node = element.handle
+        if (
+            not element.state & (EDITED | SHARES)
+            and node.__class__ is etree._Element
+            and document.plain
+            and not element.namespace
+            and not len(node)
+            and len(scope) == 1
+        ):
+            own, called = node.text, name_of(element.name)
+            return f"<{called}>{escape(own)}</{called}>" if own else f"<{called}/>"
         held = written(element)
         node = held.handle
         if node.__class__ is not etree._Element or document.spaced or element.namespace or scope.get(""):

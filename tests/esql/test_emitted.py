@@ -189,6 +189,29 @@ def compiled_value(text: str) -> str | None:
         return f"error {error.number}"
 
 
+SUMS = st.recursive(
+    st.sampled_from(["i", "big", "z", "0", "1", "-3", "9223372036854775807", "1073741823", "2147483648"]),
+    lambda inner: st.builds("({} {} {})".format, inner, st.sampled_from("+-*"), inner),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(SUMS)
+def test_sums_given_to_variables_are_what_the_oracle_says(text: str) -> None:
+    """A variable gets what the slow evaluator gives, also where it is an operand itself, or fails as it does."""
+    for start in ("DECLARE x INTEGER; SET x = ", "DECLARE x INTEGER 1; SET x = x * "):
+        try:
+            compiled = compile_text(f"{DECLARED} {start}{text}; RETURN x;", "COMPUTE")
+        except SyntaxProblems:
+            continue  # known to fail before it runs
+        try:
+            found = repr(compiled.entrance().run(compiled.activation(message_of(None, "")), 1))
+        except BrokerError as error:
+            found = f"error {error.number}"
+        assert found == oracle(f"1 * {text}" if "x *" in start else text)
+
+
 @settings(max_examples=300, deadline=None)
 @given(EXPRESSIONS)
 def test_expressions_are_what_the_oracle_says(text: str) -> None:
