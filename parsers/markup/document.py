@@ -208,8 +208,8 @@ class Document(Source):
         return data[data.rfind(b">") + 1 :].decode("utf-8", "replace")
 
     def own_text(self) -> str | None:
-        """The root element as it came, where that is tags and text alone and nothing of it is hidden in its domain."""
-        if self._marked or self.spaced or self._tangled or not self.alone:
+        """The root element as it came, where that is plain tags and text and nothing of it is hidden in its domain."""
+        if self._marked or self.attributed or self._tangled or not self.alone:
             return None
         text = self._data.decode(self._encoding)
         if not self.bounded:
