@@ -37,6 +37,7 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "create",  # (target, placement, name, namespace, type) -> new element; each of the last three may be None
             "create_repeat",  # (target, placement) -> new element: of the target's type and name
             "create_identity",  # (target, placement, Step) -> new element
+            "identify",  # (element, Step): what CREATE FIELD … IDENTITY gives the field
             "set_domain",  # (here, element, value): CREATE … DOMAIN
             "parse",  # (here, element, value of DOMAIN or None, bits, options, encoding, ccsid, set, type, format)
             "move",  # (element, direction, Step or None) -> found; the direction is as in syntax.MoveBy

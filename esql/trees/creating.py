@@ -32,6 +32,15 @@ def create_identity(target: Element, placement: str, wanted: Step) -> Element:
     return create(target, placement, wanted.name, wanted.namespace, wanted.types[0][1] if wanted.types else None)
 
 
+def identify(field: Element, wanted: Step) -> None:
+    """`CREATE FIELD field IDENTITY (type)namespace:name`: the field is given what of these is said."""
+    type_ = wanted.types[0][1] if wanted.types else None
+    said = (wanted.name or None, wanted.namespace or None, type_)
+    own = (field.name, field.namespace, field.type)
+    if any(new not in {None, old} for new, old in zip(said, own, strict=True)):
+        field.change(name=said[0], namespace=said[1], type_=type_)
+
+
 def create_from(target: Element, placement: str, source: Element | None, nodes: Nodes | None = None) -> Element:
     """`CREATE placement OF target FROM source` without a name: the new field takes that of the source too."""
     if source is None:
