@@ -119,7 +119,8 @@ def _decoded(whole: _Text, text: str, start: int) -> Any:
     except json.JSONDecodeError as error:
         if "\x85" in text and not whole.encoding.startswith("utf-"):  # the line end of EBCDIC
             return _decoded(whole._replace(text=whole.text.replace("\x85", "\n")), text.replace("\x85", "\n"), start)
-        _refuse(whole, start + error.pos, error.msg, ended=error.msg.startswith("Unterminated string"), why=error)
+        at, said = _said(text, error)
+        _refuse(whole, start + at, said, ended=said.startswith("Unterminated string"), why=error)
     except RecursionError as error:
         _refuse(whole, start, f"objects and arrays are nested deeper than {MAX_DEPTH} levels", why=error)
     except (InvalidOperation, ValueError) as error:
@@ -129,6 +130,14 @@ def _decoded(whole: _Text, text: str, start: int) -> Any:
     if "\\u" in text and "\\ud" in text.lower():
         _refuse_surrogates(whole, text, start, data)
     return data
+
+
+def _said(text: str, error: json.JSONDecodeError) -> tuple[int, str]:
+    """Where and what is wrong, the same whether or not this Python knows commas that nothing follows."""
+    if not error.msg.startswith("Illegal trailing comma"):
+        return error.pos, error.msg
+    at = next(at for at in range(error.pos + 1, len(text)) if text[at] not in _BLANKS)
+    return at, "Expecting value" if text[at] == "]" else "Expecting property name enclosed in double quotes"
 
 
 def _limit_depth(whole: _Text, text: str, start: int) -> None:
