@@ -24,7 +24,13 @@ def create(body: Body, node: syntax.CreateField) -> None:
     parse = None if node.parse is None else [_kept(body, part) for part in _parse_parts(body, node.parse)]
     made = body.fresh()
     body.emit(do(call("count_node", nodes(body))))
-    body.emit(assign(made, _created(body, node)))
+    named = any((node.name, node.namespace, node.type, node.identity, node.repeat, node.placement is None))
+    if source is not None and not named:
+        created = call("create_from", ensured(body, node.target), constant(node.placement), source, nodes(body))
+        body.emit(assign(made, created))
+        source = None
+    else:
+        body.emit(assign(made, _created(body, node)))
     if domain is not None and parse is None:
         body.emit(do(call("set_domain", name("here"), name(made), domain)))
     if parse is not None:

@@ -234,6 +234,28 @@ def ensured(body: Body, path: syntax.Path, steps: tuple[syntax.Step, ...] | None
     return at
 
 
+def is_nameless(body: Body, path: syntax.Path) -> bool:
+    """Whether the last step of a path is `*`, so that it does not say what a new field is called."""
+    last = path.steps[-1] if path.steps else None
+    return last is not None and not is_known(body, last) and not isinstance(last.name, syntax.ComputedName)
+
+
+def ensured_like(body: Body, path: syntax.Path, source: ast.expr) -> ast.expr:
+    """The same; where the last step is `*`, a field that is missing is created with the name of the source."""
+    if not is_nameless(body, path):
+        return ensured(body, path)
+    last = path.steps[-1]
+    number: ast.expr = constant(1)
+    match last.index:
+        case syntax.IndexAt(given) | syntax.IndexFromStart(syntax.Node() as given):
+            number = number_of(body, given)
+        case None | syntax.IndexFromStart():
+            pass
+        case _:
+            return ensured(body, path)
+    return call("ensure_like", ensured(body, path, path.steps[:-1]), step_of(body, last), number, source)
+
+
 def ensured_step(body: Body, owner: ast.expr, node: syntax.Step) -> ast.expr:
     """One step down to a field that is created where it is missing."""
     wanted = step_of(body, node)

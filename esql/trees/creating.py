@@ -50,6 +50,19 @@ def create_from(target: Element, placement: str, source: Element | None, nodes: 
     return made
 
 
+def ensure_like(parent: Element, wanted: Step, number: int, source: object) -> Element:
+    """The n-th field of any name, for `SET x.*[n] = field`: the one behind the last takes the name of its source."""
+    found = parent.nth(wanted, number)
+    if found is not None:
+        return found
+    count = parent.count(wanted)
+    if not isinstance(source, Element) or number != count + 1:
+        text = f"{path_of(parent)} has {count} fields, so there is no *[{number}] to set: create it by its name"
+        raise BrokerError(2528, text, str(number))
+    type_ = wanted.types[0][1] if wanted.types else NAME
+    return parent.add(source.name, namespace=wanted.namespace or source.namespace, type_=type_)
+
+
 def ensure_last(parent: Element, wanted: Step, number: int = 1) -> Element:
     """The n-th field from the end, for `SET x[<n] = …`: the first one is created where there is none."""
     found = parent.nth_last(wanted, number)
