@@ -15,6 +15,7 @@ from esql.emit.memory import key_of
 from esql.emit.steps import is_known, number_of, step_of
 from esql.emit.unit import EmitError
 from esql.emit.value import Value
+from esql.mq_constants import MQConstant
 from esql.predefined import BrokerProperty, Correlation, ElementType, Option, SpecialName
 from esql.scope.references import Reference, Variable
 
@@ -302,6 +303,8 @@ def _bare(body: Body, path: syntax.Path, reference: Reference | None) -> Value |
             return Value(method("here", "property", constant(reference.name)))
         case Option():
             return Value(method("here", "option", constant(reference.name)), "INTEGER", nullable=False)
+        case MQConstant():
+            return Value(constant(reference.value), reference.type, nullable=False, simple=True)
         case ElementType():
             return _element_type(body, path, reference)
         case Correlation(name="Database"):
