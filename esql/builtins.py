@@ -52,6 +52,9 @@ REPLICATE                       : string number -> first
 SPACE                           : number -> CHARACTER
 TRANSLATE                       : string string [string] -> first
 CONTAINS STARTSWITH ENDSWITH    : string string -> BOOLEAN
+BASE64ENCODE                    : string -> CHARACTER
+BASE64DECODE                    : CHARACTER -> BLOB
+URLENCODE URLDECODE             : CHARACTER -> CHARACTER
 ABS ABSVAL CEIL CEILING FLOOR   : number -> first
 SIGN                            : number -> INTEGER
 MOD                             : number number -> any

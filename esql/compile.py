@@ -63,7 +63,7 @@ def compile_given(text: str, kind: str, given: tuple[Given, ...], is_expression:
     file = File("EVAL", syntax.Program((*declared, *statements)), text)
     known = Library((file,))
     found = resolve(file.program, kind or None, known)
-    _refuse([problem for problem in problems_of(found, known) if problem.position.line])
+    _refuse([problem for problem in problems_of(found, known) if problem.position.line and problem.stops])
     deployment = Deployment(routine_facts([found]))
     emitted = deployment.emit_text(found, declared, is_expression=is_expression)
     _refuse(emitted.problems)
@@ -84,12 +84,23 @@ def problems_in(sources: Sequence[tuple[str, bytes | str]]) -> tuple[Problem, ..
             files.append(_file(name, data))
         except SyntaxProblems as problems:
             found.extend(problems.problems)
-    if not found:
-        try:
-            _compiled(files)
-        except SyntaxProblems as problems:
-            found.extend(problems.problems)
-    return tuple(found)
+    if found:
+        return tuple(found)
+    try:
+        _compiled(files)
+    except SyntaxProblems as problems:
+        found.extend(problems.problems)
+    places = {name: at for at, (name, _) in enumerate(sources)}
+    found.extend(_harmless(files))
+    return tuple(sorted(found, key=lambda one: (places[one.file], one.position.line, one.position.column)))
+
+
+def _harmless(files: list[File]) -> Iterator[Problem]:
+    """The problems that do not stop programs."""
+    known = Library(tuple(files))
+    for file in files:
+        found = resolve(file.program, _kind(file.program), known)
+        yield from (problem for problem in problems_of(found, known) if not problem.stops)
 
 
 def read_program(data: bytes | str, name: str) -> syntax.Program:
@@ -125,7 +136,7 @@ def _compiled(files: list[File], kind: str = "") -> Compiled:
     _refuse(list(_modules_twice(files)))
     kinds = [None if kind == ANY_KIND else kind or _kind(file.program) for file in files]
     resolutions = [resolve(file.program, one, known) for file, one in zip(files, kinds, strict=True)]
-    _refuse([problem for found in resolutions for problem in problems_of(found, known)])
+    _refuse([problem for found in resolutions for problem in problems_of(found, known) if problem.stops])
     deployment = Deployment(routine_facts(resolutions))
     emitted = [_emitted(deployment, *pair) for pair in zip(resolutions, files, strict=True)]
     _refuse([problem for one in emitted for problem in one.problems])

@@ -33,7 +33,12 @@ _SYNONYMS: Final[Mapping[str, str]] = MappingProxyType(
 )
 _QUOTED: Final = frozenset(("Attribute", "NamespaceDecl", "EntityDefinition"))
 _OWN: Final[Mapping[tuple[str, str], int]] = MappingProxyType(
-    {("JSON", "Object"): 0x01000000, ("JSON", "Array"): 0x01001000}
+    {
+        ("JSON", "Object"): 0x01000000,
+        ("JSON", "Array"): 0x01001000,
+        ("MQRFH2", "Field"): NAME_VALUE,
+        ("MQRFH", "Field"): NAME_VALUE,
+    }
 )
 
 

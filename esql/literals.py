@@ -8,7 +8,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Final
 
-from esql.values import SECOND, Bit, Interval, Value, interval_fields, type_of
+from esql.values import Bit, Interval, Value, fraction_text, type_of
 
 _MOST_DIGITS: Final = 34  # a DECIMAL that would need more zeros than this is written with an exponent
 
@@ -51,14 +51,6 @@ def decimal_text(value: Decimal) -> str:
     return format(value, "f")
 
 
-def _fraction(microsecond: int) -> str:
-    if not microsecond:
-        return ""
-    if microsecond % 1000 == 0:
-        return f".{microsecond // 1000:03d}"
-    return f".{microsecond:06d}"
-
-
 def date_text(value: date) -> str:
     """The contents of a DATE literal.
 
@@ -74,29 +66,12 @@ def time_text(value: time | datetime) -> str:
     >>> time_text(time(9, 24, 15)), time_text(time(9, 24, 15, 960000)), time_text(time(9, 24, 15, 1))
     ('09:24:15', '09:24:15.960', '09:24:15.000001')
     """
-    return f"{value.hour:02d}:{value.minute:02d}:{value.second:02d}{_fraction(value.microsecond)}"
+    return f"{value.hour:02d}:{value.minute:02d}:{value.second:02d}{fraction_text(value.microsecond)}"
 
 
 def timestamp_text(value: datetime) -> str:
     """The contents of a TIMESTAMP literal."""
     return f"{date_text(value)} {time_text(value)}"
-
-
-def interval_text(value: Interval) -> str:
-    """The contents of an INTERVAL literal; fields behind the first have two digits.
-
-    >>> from esql.values import qualifier
-    >>> interval_text(Interval(-30, qualifier("YEAR", "MONTH")))
-    '-2-06'
-    """
-    fields = value.qualifier.fields
-    text = ""
-    for name, number in zip(fields, interval_fields(value), strict=True):
-        whole, rest = divmod(number, SECOND) if name == "SECOND" else (number, 0)
-        written = f"{whole:02d}" if text else str(whole)
-        text += {"MONTH": "-", "HOUR": " "}.get(name, ":") + written if text else written
-        text += _fraction(rest)
-    return f"-{text}" if value.amount < 0 else text
 
 
 def quoted(text: str) -> str:
@@ -131,7 +106,7 @@ def _date(value: date) -> str:
 
 
 def _interval(value: Interval) -> str:
-    return f"INTERVAL '{interval_text(value)}' {value.qualifier}"
+    return f"INTERVAL '{value}' {value.qualifier}"
 
 
 _TEXTS: Final[Mapping[str, Callable[[Any], str]]] = {

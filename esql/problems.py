@@ -15,6 +15,7 @@ class Problem:
     source_line: str
     number: str = "BIP2401"
     kind: str = "syntax"
+    stops: bool = True  # whether the program cannot run before this is mended
 
     def render(self) -> str:
         """Give the place and the text on one line, the source line below, and carets under the piece that is meant."""

@@ -9,6 +9,7 @@ from engine.descriptor import Descriptor
 from engine.errors import BrokerError
 from engine.message import Message
 from engine.parser import Template
+from engine.received import Received
 from engine.tree import Element
 from engine.writing import write_message
 from esql.activation import Surroundings
@@ -74,7 +75,13 @@ def outcomes(
         if entrance.kind == "FILTER":
             yield f"terminal:{terminal}"
         else:
-            yield f"{terminal}|{write_message(sent.root)[1].decode('utf-8', 'replace')}"
+            yield f"{terminal}|{_body(sent).decode('utf-8', 'replace')}"
+
+
+def _body(sent: Message) -> bytes:
+    """The bytes of a message behind its headers."""
+    descriptor, data = write_message(sent.root)
+    return Received(descriptor, data).parts[-1].portion.bytes
 
 
 def lines_of(case: Case) -> list[str]:

@@ -62,6 +62,19 @@ class Interval:
     amount: int
     qualifier: Qualifier
 
+    def __str__(self) -> str:
+        """The contents of its literal, which is what a message says for it; fields behind the first have two digits.
+
+        >>> str(Interval(-30, qualifier("YEAR", "MONTH")))
+        '-2-06'
+        """
+        text = ""
+        for name, number in zip(self.qualifier.fields, interval_fields(self), strict=True):
+            whole, rest = divmod(number, SECOND) if name == "SECOND" else (number, 0)
+            text += {"MONTH": "-", "HOUR": " "}.get(name, ":") + f"{whole:02d}" if text else str(whole)
+            text += fraction_text(rest)
+        return f"-{text}" if self.amount < 0 else text
+
     @property
     def unit(self) -> int:
         """What one of the smallest field comes to, in months or microseconds."""
@@ -90,6 +103,10 @@ class Bit:
     def digits(self) -> str:
         """The bits as digits."""
         return format(self.number, f"0{self.length}b") if self.length else ""
+
+    def __str__(self) -> str:
+        """What a message says for it: its digits."""
+        return self.digits
 
     def __len__(self) -> int:
         return self.length
@@ -149,6 +166,19 @@ def is_gmt(value: Moment) -> bool:
     (True, False)
     """
     return getattr(value, "tzinfo", None) is not None
+
+
+def fraction_text(microseconds: int) -> str:
+    """A fraction of a second with its point: none, three digits, or six.
+
+    >>> fraction_text(0), fraction_text(500000), fraction_text(1)
+    ('', '.500', '.000001')
+    """
+    if not microseconds:
+        return ""
+    if microseconds % 1000 == 0:
+        return f".{microseconds // 1000:03d}"
+    return f".{microseconds:06d}"
 
 
 def fits_integer(number: int) -> bool:

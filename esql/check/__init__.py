@@ -83,7 +83,7 @@ def _placed(finding: Finding, name: str, lines: list[str]) -> Problem:
     if finding.word:
         position = _word(position, finding.word, lines)
     line = lines[position.line - 1] if 0 < position.line <= len(lines) else ""
-    return Problem(position, finding.text, name, line, finding.number, finding.kind)
+    return Problem(position, finding.text, name, line, finding.number, finding.kind, finding.stops)
 
 
 def _word(position: Position, word: str, lines: list[str]) -> Position:

@@ -19,13 +19,17 @@ TERMINAL_NUMBER = "BIP4009"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A problem at a piece of syntax, or at a word of it; the kind is name, type or flow."""
+    """A problem at a piece of syntax, or at a word of it; the kind is name, type or flow.
+
+    One that does not stop a program is worth telling, and the program runs all the same.
+    """
 
     node: Node
     kind: str
     text: str
     number: str = ANY_NUMBER
     word: str = ""
+    stops: bool = True
 
 
 _GROUPS = ((NUMBERS, "a number"), (STRINGS, "a string"), (DATES, "a date or time"))

@@ -46,7 +46,7 @@ def unreachable_statements(found: Resolution) -> Iterator[Finding]:
                 text = (
                     f"this is never reached: {_STEPPING_ON[type(ended)]} before it never goes on; take one of them out"
                 )
-                yield Finding(statement, "flow", text)
+                yield Finding(statement, "flow", text, stops=False)
                 break
             if ended is None and type(statement) in _STEPPING_ON and endings.ends(statement):
                 ended = statement

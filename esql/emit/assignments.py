@@ -12,7 +12,7 @@ from esql.emit.choices import assigned, target_of
 from esql.emit.code import assign, attribute, call, constant, do, is_none, is_some, method, name, set_attribute, when
 from esql.emit.formulas import Formula, given_to
 from esql.emit.literals import is_literal
-from esql.emit.paths import ensured, found, last_step, peeked, root_of
+from esql.emit.paths import ensured, ensured_like, found, is_nameless, last_step, peeked, root_of
 from esql.emit.selects import complex_value, is_complex, is_list
 from esql.emit.steps import step_of
 from esql.emit.unit import EmitError
@@ -154,12 +154,16 @@ def _is_element(body: Body, path: syntax.Path) -> bool:
 
 def give_code(body: Body, target: syntax.Path, code: ast.expr, *, function: str, always: bool) -> None:
     """Give a field what Python code gives."""
-    if always:
+    if always and not is_nameless(body, target):
         body.emit(do(call(function, ensured(body, target), code, nodes(body))))
         return
     held = body.fresh()
     body.emit(assign(held, code))
-    _unless_null(body, target, name(held), [do(call(function, ensured(body, target), name(held), nodes(body)))])
+    given = do(call(function, ensured_like(body, target, name(held)), name(held), nodes(body)))
+    if always:
+        body.emit(given)
+    else:
+        _unless_null(body, target, name(held), [given])
 
 
 def _unless_null(body: Body, target: syntax.Path, value: ast.expr, given: list[ast.stmt]) -> None:

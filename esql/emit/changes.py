@@ -24,7 +24,13 @@ def create(body: Body, node: syntax.CreateField) -> None:
     parse = None if node.parse is None else [_kept(body, part) for part in _parse_parts(body, node.parse)]
     made = body.fresh()
     body.emit(do(call("count_node", nodes(body))))
-    body.emit(assign(made, _created(body, node)))
+    named = any((node.name, node.namespace, node.type, node.identity, node.repeat, node.placement is None))
+    if source is not None and not named:
+        created = call("create_from", ensured(body, node.target), constant(node.placement), source, nodes(body))
+        body.emit(assign(made, created))
+        source = None
+    else:
+        body.emit(assign(made, _created(body, node)))
     if domain is not None and parse is None:
         body.emit(do(call("set_domain", name("here"), name(made), domain)))
     if parse is not None:
@@ -64,10 +70,7 @@ def _created(body: Body, node: syntax.CreateField) -> ast.expr:
     if node.repeat:
         return call("create_repeat", target, placement)
     if node.identity is not None:
-        steps = node.identity.steps
-        if len(steps) != 1:
-            raise EmitError(node.identity, "IDENTITY names one field: (type)namespace:name")
-        return call("create_identity", target, placement, step_of(body, steps[0]))
+        return call("create_identity", target, placement, _identity(body, node.identity))
     parts = [
         constant(None) if part is None or isinstance(part, syntax.AnyName) else _word(body, part)
         for part in (node.name, node.namespace)
@@ -77,18 +80,28 @@ def _created(body: Body, node: syntax.CreateField) -> ast.expr:
 
 
 def _ensured_as(body: Body, node: syntax.CreateField, target: ast.expr) -> ast.expr:
-    """CREATE FIELD with NAME, NAMESPACE or TYPE: the field is given them."""
+    """CREATE FIELD with NAME, NAMESPACE, TYPE or IDENTITY: the field is given them."""
     changes = [("set_name", node.name), ("set_namespace", node.namespace), ("set_type", node.type)]
-    if node.identity is not None or node.repeat:
-        raise EmitError(node, "CREATE FIELD names its field itself: IDENTITY and REPEAT go with FIRSTCHILD OF and such")
+    if node.repeat:
+        raise EmitError(
+            node, "CREATE FIELD names its field itself: REPEAT goes with PREVIOUSSIBLING OF and NEXTSIBLING OF"
+        )
     said = [(title, part) for title, part in changes if part is not None and not isinstance(part, syntax.AnyName)]
-    if not said:
+    if not said and node.identity is None:
         return target
     held = body.fresh()
     body.emit(assign(held, target))
+    if node.identity is not None:
+        body.emit(do(call("identify", name(held), _identity(body, node.identity))))
     for title, part in said:
         body.emit(do(call(title, name(held), body.expression(part).code)))
     return name(held)
+
+
+def _identity(body: Body, node: syntax.RelativePath) -> ast.expr:
+    if len(node.steps) != 1:
+        raise EmitError(node, "IDENTITY names one field: (type)namespace:name")
+    return step_of(body, node.steps[0])
 
 
 def _word(body: Body, node: syntax.Node) -> ast.expr:

@@ -32,6 +32,7 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "delete",  # (found)
             "delete_from",  # (found, placement)
             "ensure_last",  # (parent, Step, number) -> element
+            "ensure_like",  # (parent, Step, number, source) -> element: a new one takes the name of the source
             "each",  # (list): the items of FOR
             "set_type",  # (target, value), also set_name and set_namespace: NULL is an error
             "set_name",
@@ -40,7 +41,9 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "detach",  # (source)
             "create",  # (target, placement, name, namespace, type) -> new element; each of the last three may be None
             "create_repeat",  # (target, placement) -> new element: of the target's type and name
+            "create_from",  # (target, placement, found, nodes) -> new element: of the name of its source as well
             "create_identity",  # (target, placement, Step) -> new element
+            "identify",  # (element, Step): what CREATE FIELD … IDENTITY gives the field
             "set_domain",  # (here, element, value): CREATE … DOMAIN
             "parse",  # (here, element, value of DOMAIN or None, bits, options, encoding, ccsid, set, type, format)
             "move",  # (element, direction, Step or None) -> found; the direction is as in syntax.MoveBy

@@ -16,6 +16,7 @@ from esql.emit.memory import key_of
 from esql.emit.steps import is_known, known_step, number_of, step_of
 from esql.emit.unit import EmitError
 from esql.emit.value import Value
+from esql.mq_constants import MQConstant
 from esql.predefined import BrokerProperty, Correlation, ElementType, Option, SpecialName
 from esql.scope.references import Reference, Variable
 
@@ -253,6 +254,28 @@ def ensured(body: Body, path: syntax.Path, steps: tuple[syntax.Step, ...] | None
     return at
 
 
+def is_nameless(body: Body, path: syntax.Path) -> bool:
+    """Whether the last step of a path is `*`, so that it does not say what a new field is called."""
+    last = path.steps[-1] if path.steps else None
+    return last is not None and not is_known(body, last) and not isinstance(last.name, syntax.ComputedName)
+
+
+def ensured_like(body: Body, path: syntax.Path, source: ast.expr) -> ast.expr:
+    """The same; where the last step is `*`, a field that is missing is created with the name of the source."""
+    if not is_nameless(body, path):
+        return ensured(body, path)
+    last = path.steps[-1]
+    number: ast.expr = constant(1)
+    match last.index:
+        case syntax.IndexAt(given) | syntax.IndexFromStart(syntax.Node() as given):
+            number = number_of(body, given)
+        case None | syntax.IndexFromStart():
+            pass
+        case _:
+            return ensured(body, path)
+    return call("ensure_like", ensured(body, path, path.steps[:-1]), step_of(body, last), number, source)
+
+
 def ensured_step(body: Body, owner: ast.expr, node: syntax.Step) -> ast.expr:
     """One step down to a field that is created where it is missing."""
     wanted = step_of(body, node)
@@ -299,6 +322,8 @@ def _bare(body: Body, path: syntax.Path, reference: Reference | None) -> Value |
             return Value(method("here", "property", constant(reference.name)))
         case Option():
             return Value(method("here", "option", constant(reference.name)), "INTEGER", nullable=False)
+        case MQConstant():
+            return Value(constant(reference.value), reference.type, nullable=False, simple=True)
         case ElementType():
             return _element_type(body, path, reference)
         case Correlation(name="Database"):

@@ -32,6 +32,15 @@ def create_identity(target: Element, placement: str, wanted: Step) -> Element:
     return create(target, placement, wanted.name, wanted.namespace, wanted.types[0][1] if wanted.types else None)
 
 
+def identify(field: Element, wanted: Step) -> None:
+    """`CREATE FIELD field IDENTITY (type)namespace:name`: the field is given what of these is said."""
+    type_ = wanted.types[0][1] if wanted.types else None
+    said = (wanted.name or None, wanted.namespace or None, type_)
+    own = (field.name, field.namespace, field.type)
+    if any(new not in {None, old} for new, old in zip(said, own, strict=True)):
+        field.change(name=said[0], namespace=said[1], type_=type_)
+
+
 def create_from(target: Element, placement: str, source: Element | None, nodes: Nodes | None = None) -> Element:
     """`CREATE placement OF target FROM source` without a name: the new field takes that of the source too."""
     if source is None:
@@ -39,6 +48,19 @@ def create_from(target: Element, placement: str, source: Element | None, nodes: 
     made = create(target, placement, source.name, source.namespace)
     set_field(made, source, nodes)
     return made
+
+
+def ensure_like(parent: Element, wanted: Step, number: int, source: object) -> Element:
+    """The n-th field of any name, for `SET x.*[n] = field`: the one behind the last takes the name of its source."""
+    found = parent.nth(wanted, number)
+    if found is not None:
+        return found
+    count = parent.count(wanted)
+    if not isinstance(source, Element) or number != count + 1:
+        text = f"{path_of(parent)} has {count} fields, so there is no *[{number}] to set: create it by its name"
+        raise BrokerError(2528, text, str(number))
+    type_ = wanted.types[0][1] if wanted.types else NAME
+    return parent.add(source.name, namespace=wanted.namespace or source.namespace, type_=type_)
 
 
 def ensure_last(parent: Element, wanted: Step, number: int = 1) -> Element:

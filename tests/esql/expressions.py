@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from esql import syntax
-from esql.literals import date_text, decimal_text, float_text, interval_text, time_text, timestamp_text
+from esql.literals import date_text, decimal_text, float_text, time_text, timestamp_text
 from esql.values import Interval, type_of
 from tests.esql import strategies
 
@@ -26,7 +26,7 @@ def literal(value: Any) -> syntax.Expression:
 
 def interval_literal(value: Interval) -> syntax.Expression:
     units = value.qualifier
-    return syntax.IntervalLiteral(interval_text(value), syntax.Qualifier(units.largest, units.smallest))
+    return syntax.IntervalLiteral(str(value), syntax.Qualifier(units.largest, units.smallest))
 
 
 PLAIN: dict[str, Any] = {

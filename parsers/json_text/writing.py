@@ -1,0 +1,196 @@
+"""Writing: a tree under the JSON domain to text; what was read and not changed is taken over as it was read."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import secrets
+from collections.abc import Callable
+from datetime import datetime, time
+from decimal import Decimal
+from typing import Any, Final
+
+from engine.errors import ParserException
+from engine.sharing import appended_children, changed_children, written
+from engine.source import KIND, VALUE, Value
+from engine.state import EDITED, RESTRUCTURED
+from engine.tree import Element
+from parsers.json_text.document import DOCUMENT, Node
+from parsers.json_text.plain import ARRAY, Pairs, type_of
+
+MAX_DEPTH: Final = 512
+_LARGEST_EXPONENT: Final = 6144  # of numbers that are written without one
+_TOKEN: Final = f"penstock-{secrets.token_hex(8)} "  # no message can hold what was chosen after it was made
+_NUMBER: Final = re.compile(f'"{_TOKEN}([^"]*)"')
+
+_Put = Callable[[Any], object]
+
+
+class Unwritable(ValueError):
+    """What JSON cannot hold, and what to do about it."""
+
+
+class _Digits:
+    """A number in the form it is to be written in."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+
+def text_of(document: Any) -> str:
+    r"""A plain document as text, without blanks; a slash is escaped, as IBM's serializer does.
+
+    >>> text_of({"a": [1, Decimal("1.50"), "1/2", None]})
+    '{"a":[1,1.50,"1\\/2",null]}'
+    """
+    text = _ENCODER.encode(document)
+    if "/" in text:
+        text = text.replace("/", "\\/")
+    return _NUMBER.sub(r"\1", text) if _TOKEN in text else text
+
+
+def _spelled(value: object) -> str:
+    """What stands for a number until the text is whole: the standard library writes strings, but no digits of ours."""
+    return _TOKEN + (value.text if isinstance(value, _Digits) else str(value))
+
+
+_ENCODER: Final = json.JSONEncoder(
+    ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":"), default=_spelled
+)
+
+
+def plain_of(top: Element) -> Any:
+    """What an element and all below it stand for, as a plain document."""
+    found: list[Any] = []
+    pending: list[tuple[Element, _Put, int]] = [(top, found.append, 0)]
+    while pending:
+        element, put, depth = pending.pop()
+        if depth > MAX_DEPTH:
+            raise unwritable(top, f"objects and arrays are nested deeper than {MAX_DEPTH} levels")
+        held = written(element)
+        if _is_as_read(held, element):
+            put(held.handle.content)
+            continue
+        patch = _patched(held) if element.type == type_of(_content(held)) else None
+        if patch is not None:
+            content, changed = patch
+            put(content)
+            pending += [(child, place, depth + 1) for child, place in changed]
+            continue
+        content, puts = _new(element)
+        put(content)
+        pending += [(child, place, depth + 1) for child, place in reversed(puts)]
+    return found[0]
+
+
+def _content(held: Element) -> Any:
+    return held.handle.content if held.source is DOCUMENT else None
+
+
+def _is_as_read(held: Element, element: Element) -> bool:
+    return held.source is DOCUMENT and not held.state & EDITED and element._type == held.handle.type
+
+
+def _patched(held: Element) -> tuple[Any, list[tuple[Element, _Put]]] | None:
+    """A copy of what an element was read with, and the places in it that have changed; None where no patch will do."""
+    if held.source is not DOCUMENT or held.state & RESTRUCTURED:
+        return None
+    node: Node = held.handle
+    content, changed = node.content, changed_children(held)
+    if content.__class__ is list:
+        items = list(content)
+        places = {id(place): number for number, place in enumerate(node.nodes)} if changed else {}
+        puts = [(child, _setter(items, places[id(place)])) for place, child in changed]
+        for child in appended_children(held):
+            items.append(None)
+            puts.append((child, _setter(items, len(items) - 1)))
+        return items, puts
+    if content.__class__ is not dict:
+        return None
+    appended = appended_children(held)
+    if any(child.name in content for child in appended) or len({child.name for child in appended}) < len(appended):
+        return None
+    copied = dict(content)
+    copied.update((child.name, None) for child in appended)
+    puts = [(child, _setter(copied, place.name)) for place, child in changed]
+    return copied, puts + [(child, _setter(copied, child.name)) for child in appended]
+
+
+def _setter(holder: Any, key: Any) -> _Put:
+    return lambda value: holder.__setitem__(key, value)
+
+
+def _new(element: Element) -> tuple[Any, list[tuple[Element, _Put]]]:
+    """What an element is of itself, and how its children get into it."""
+    children = list(element)
+    if element.type == ARRAY:
+        items: list[Any] = []
+        return items, [(child, items.append) for child in children]
+    value = element.value
+    if not children:
+        if value is None and not element.type & VALUE:
+            return {}, []
+        return _scalar(element, value), []
+    if children[0].type & KIND == VALUE and len(children) == 1:
+        return _scalar(element, value), []
+    if value not in (None, ""):
+        text = f"it has both the value {value!r:.40} and fields below it, and JSON has one of the two"
+        raise unwritable(element, f"{text}: SET the value into a field of its own")
+    pairs = Pairs()
+    return pairs, [(child, _member(pairs, child.name)) for child in children]
+
+
+def _member(pairs: Pairs, name: str) -> _Put:
+    return lambda value: pairs.append(name, value)
+
+
+def _scalar(element: Element, value: Value) -> Any:
+    kind = value.__class__
+    if kind is str or kind is int or kind is bool or value is None:
+        return value
+    try:
+        if isinstance(value, float):
+            return _Digits(float_text(value))
+        if isinstance(value, Decimal):
+            return _Digits(decimal_text(value))
+    except Unwritable as error:
+        raise unwritable(element, str(error)) from error
+    if isinstance(value, bytes):
+        return value.hex().upper()
+    if isinstance(value, datetime):
+        return value.replace(tzinfo=None).isoformat(" ")
+    return value.replace(tzinfo=None).isoformat() if isinstance(value, time) else str(value)
+
+
+def float_text(value: float) -> str:
+    """A FLOAT: one digit, a point, at least one digit more, and an exponent.
+
+    >>> float_text(9.81), float_text(-200.0), float_text(1e-7)
+    ('9.81E+0', '-2.0E+2', '1.0E-7')
+    """
+    if not math.isfinite(value):
+        raise Unwritable(f"JSON has no number {value}: SET a number or NULL instead")
+    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    assert isinstance(exponent, int)
+    first, *rest = map(str, digits)
+    power = exponent + len(digits) - 1 if value else 0
+    return f"{'-' if sign else ''}{first}.{''.join(rest) or '0'}E{power:+d}"
+
+
+def decimal_text(value: Decimal) -> str:
+    """A DECIMAL: all its digits, without an exponent unless that would be very long.
+
+    >>> decimal_text(Decimal("1.50")), decimal_text(Decimal("1E+3"))
+    ('1.50', '1000')
+    """
+    if not value.is_finite():
+        raise Unwritable(f"JSON has no number {value}: SET a number or NULL instead")
+    return format(value, "f") if abs(value.adjusted()) <= _LARGEST_EXPONENT else str(value)
+
+
+def unwritable(element: Element, text: str) -> ParserException:
+    """The error that says which element JSON cannot hold."""
+    return ParserException(5010, f"JSON cannot hold {element.name}: {text}", element.name)
