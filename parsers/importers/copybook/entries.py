@@ -37,7 +37,7 @@ class Values:
         return f"{self.first} THRU {self.last}" if self.last else self.first
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Entry:
     """A data description entry as written: a clause that is not there is None, empty or false.
 
