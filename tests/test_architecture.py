@@ -63,7 +63,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine.broker": (*DEPLOYMENT, "engine.runtime", "engine.mq", "engine.transports"),
     "esql": FOUNDATION,
     "parsers": FOUNDATION,
-    "parsers.importers": (*FOUNDATION, "engine.marking", "parsers"),  # problems of definitions show their lines
+    **dict.fromkeys(("parsers.importers", "parsers.records"), (*FOUNDATION, "engine.marking", "parsers")),
     "nodes": (*FOUNDATION, "esql"),
     "flows": ("engine",),
     "flows.esql_files": ("engine", "esql"),  # what flows are programmed in

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Final
 
 from parsers.importers.copybook.items import Item, Record
+from parsers.importers.copybook.names import named_children
 from parsers.records.coding import Coding
 from parsers.records.leaves import Leaf, leaf_of
-
-FILLER: Final = "FILLER"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,17 +92,6 @@ def _origin(target: Item, brothers: tuple[Item, ...], places: dict[int, int]) ->
 
 
 def _named(item: Item, *, fillers: bool) -> Iterator[tuple[Item, str]]:
-    """The items of a group with their names in JSON, no two of them alike."""
-    used: set[str] = set()
-    for child in item.children:
-        shown = bool(child.name) or fillers or (child.is_group and any(inner.name for inner in child.walk()))
-        if not shown:
-            yield child, ""
-            continue
-        name = key = child.name or FILLER
-        number = 1
-        while key in used:
-            number += 1
-            key = f"{name}_{number}"
-        used.add(key)
-        yield child, key
+    """The items of a group with their names in JSON; what has no name and nothing with a name in it has none."""
+    hidden = [child for child in item.children if not any(inner.name for inner in child.walk())]
+    return named_children(item, without=frozenset() if fillers else frozenset(id(child) for child in hidden))

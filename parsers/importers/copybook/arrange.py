@@ -60,6 +60,8 @@ def _unplaced(node: Node, above: Inherited, dialect: Dialect, findings: Findings
         return Item(entry, usage or "DISPLAY", children=children, conditions=conditions)
     read = _picture_of(entry, dialect, findings)
     usage = _usage_of(usage, read)
+    if read is not None and read.category == "numeric" and entry.sign is not None and entry.sign.separate:
+        read = replace(read, signed=True)  # some compilers take a sign of its own for an S
     problem = storage_problem(entry, usage, read) if read is not None or entry.picture is None else ""
     if entry.faulty:
         return Item(entry, usage, conditions=conditions)

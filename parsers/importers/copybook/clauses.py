@@ -12,7 +12,7 @@ from parsers.importers.copybook.words import Word
 
 USAGES: Final = {
     "DISPLAY": "DISPLAY",
-    **dict.fromkeys(("COMP", "COMPUTATIONAL", "COMP-4", "COMPUTATIONAL-4", "BINARY"), "BINARY"),
+    **dict.fromkeys(("COMP", "COMPUTATIONAL", "COMP-0", "COMP-4", "COMPUTATIONAL-4", "BINARY"), "BINARY"),
     **dict.fromkeys(("COMP-1", "COMPUTATIONAL-1", "FLOAT-SHORT", "FLOAT-BINARY-32"), "COMP-1"),
     **dict.fromkeys(("COMP-2", "COMPUTATIONAL-2", "FLOAT-LONG", "FLOAT-BINARY-64"), "COMP-2"),
     **dict.fromkeys(("COMP-3", "COMPUTATIONAL-3", "PACKED-DECIMAL"), "PACKED-DECIMAL"),
@@ -41,8 +41,12 @@ FIGURATIVE: Final = frozenset(
 )
 UNSUPPORTED: Final = frozenset({"TYPEDEF", "TYPE", "SAME", "LIKE", "DYNAMIC", "ANY", "SQL", "PROPERTY"})
 _IGNORED: Final = frozenset({"GLOBAL", "EXTERNAL", "VOLATILE", "BASED", "THREAD-LOCAL", "ALIGNED", "STRONG"})
-_NEED_OPERAND: Final = frozenset({"VALUE", "VALUES", "OCCURS", "REDEFINES", "SIGN", "USAGE", "TYPE", "INDEX", "TITLE"})
-_STARTS: Final = frozenset({"PIC", "PICTURE", "."})
+_NEED_OPERAND: Final = frozenset(
+    {
+        *("VALUE", "VALUES", "OCCURS", "REDEFINES", "SIGN", "USAGE", "GROUP-USAGE"),
+        *("LEADING", "TRAILING", "BLANK", "JUST", "SYNC", *_IGNORED),
+    }
+)
 LARGEST_LEVEL: Final = 49
 
 
@@ -125,9 +129,8 @@ def _with_name(sentence: Sentence, entry: Entry) -> Entry:
 
 def _is_name(sentence: Sentence) -> bool:
     """Whether a keyword stands for itself: its clause would need what does not follow."""
-    return (
-        sentence.peek() in _NEED_OPERAND and sentence.peek(1) in {"PIC", "PICTURE", ""} and sentence.peek() != "INDEX"
-    )
+    word, after = sentence.peek(), sentence.peek(1)
+    return (word in _NEED_OPERAND and after in {"PIC", "PICTURE", ""}) or (word == "DATE" and after != "FORMAT")
 
 
 def _renames(sentence: Sentence, entry: Entry) -> Entry:

@@ -26,7 +26,8 @@ ADDRESSES: Final = {
     "OBJECT": (4, 8),
 }
 _NUMBERS: Final = frozenset({*BINARY, "PACKED-DECIMAL", "COMP-6"})
-_BINARY_DIGITS: Final = 18
+_BINARY_DIGITS: Final = 38
+_LONG_DIGITS: Final = 18
 MOST_BYTES: Final = 8
 # The bytes that hold so many digits, without a sign and with one: as the smallest that can.
 _SMALLEST: Final = {False: (2, 4, 7, 9, 12, 14, 16, 19), True: (2, 4, 6, 9, 11, 14, 16, 18)}
@@ -62,8 +63,6 @@ def _clause_problem(entry: Entry, picture: Picture) -> str:
         return f"has BLANK WHEN ZERO, and its picture {picture.text} is not that of a number"
     if entry.justified and is_number:
         return f"has JUSTIFIED, and its picture {picture.text} is that of a number"
-    if entry.sign is not None and not picture.signed:
-        return f"has SIGN, and its picture {picture.text} has no S"
     return ""
 
 
@@ -101,12 +100,14 @@ def _binary(usage: str, picture: Picture, dialect: Dialect) -> int:
 
 
 def binary_size(digits: int, dialect: Dialect, *, signed: bool) -> int:
-    """The bytes of a binary number of so many digits.
+    """The bytes of a binary number of so many digits; more than 18 take 16, which IBM's compilers do not have.
 
     >>> from parsers.importers.copybook.dialect import IBM
     >>> [binary_size(digits, IBM, signed=True) for digits in (1, 4, 5, 9, 10, 18)]
     [2, 2, 4, 4, 8, 8]
     """
+    if digits > _LONG_DIGITS:
+        return 16
     if dialect.binary_size == "1--8":
         return _smallest(digits, signed=signed)
     if digits <= 2 and dialect.binary_size == "1-2-4-8":
@@ -115,7 +116,7 @@ def binary_size(digits: int, dialect: Dialect, *, signed: bool) -> int:
 
 
 def _smallest(digits: int, *, signed: bool) -> int:
-    return next((size for size, most in enumerate(_SMALLEST[signed], 1) if digits <= most), 8)
+    return next((size for size, most in enumerate(_SMALLEST[signed], 1) if digits <= most), 16)
 
 
 def boundary_of(usage: str, length: int, dialect: Dialect) -> int:

@@ -43,6 +43,7 @@ def _picture(chunk: Sequence[Word]) -> Iterator[Word]:
 
 def _split(chunk: Sequence[Word]) -> Iterator[Word]:
     """The tokens of words that stand together: a sign and the parts of a number are one."""
+    chunk = _with_whole_names(chunk)
     number: list[Word] = []
     last = len(chunk) - 1
     for at, word in enumerate(chunk):
@@ -60,6 +61,17 @@ def _split(chunk: Sequence[Word]) -> Iterator[Word]:
             yield word
     if number:
         yield _joined(number)
+
+
+def _with_whole_names(chunk: Sequence[Word]) -> list[Word]:
+    """The words with runs put together that REPLACING has set side by side."""
+    whole: list[Word] = []
+    for word in chunk:
+        if whole and word.kind == whole[-1].kind == "run":
+            whole[-1] = whole[-1]._replace(text=whole[-1].text + word.text)
+        else:
+            whole.append(word)
+    return whole
 
 
 def _continues(number: list[Word], word: Word, after: Word | None) -> bool:
