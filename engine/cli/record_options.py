@@ -40,7 +40,7 @@ TypeName = Annotated[str, typer.Option("--type", help="The record (level 01), wh
 Ccsid = Annotated[int, typer.Option(help="The CCSID of texts and of numbers of characters, such as 37 or 500.")]
 Encoding = Annotated[
     int | None,
-    typer.Option(help="The MQ encoding of binary numbers. [default: 785 for an EBCDIC CCSID, else 546]"),
+    typer.Option(help="The MQ encoding of binary numbers. [default: 785 for an EBCDIC CCSID, else 530]"),
 ]
 ByteOrder = Annotated[str, typer.Option(help="big or little, in place of the encoding's order of COMP items.")]
 NativeOrder = Annotated[
@@ -73,7 +73,9 @@ Segments = Annotated[
 ]
 Fillers = Annotated[bool, typer.Option("--fillers", help="FILLER items are fields as well.")]
 OnError = Annotated[str, typer.Option(help="stop, skip or quarantine (which needs --quarantine).")]
-Quarantine = Annotated[Path | None, typer.Option(help="Write records that fail to this file and go on.")]
+Quarantine = Annotated[
+    Path | None, typer.Option(help="Write records that fail to this file, those of blocks without them, and go on.")
+]
 
 
 def one_of(option: str, value: str, allowed: tuple[str, ...]) -> Any:

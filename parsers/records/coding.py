@@ -16,7 +16,7 @@ TRIMS: Final = ("right", "left", "both", "none")
 ORDERS: Final = ("big", "little")
 
 MAINFRAME: Final = 785
-WORKSTATION: Final = 546
+WORKSTATION: Final = 530  # 546 would turn packed decimals around, which no compiler does
 _FLOATS: Final = 0x00000F00
 _DECIMALS: Final = 0x000000F0
 _FLOAT_FORMATS: Final[dict[int, FloatFormat]] = {0x100: "ieee-big", 0x200: "ieee-little", 0x300: "hexadecimal"}

@@ -14,7 +14,7 @@ from parsers.importers.copybook.source import lines_of, text_of
 from parsers.importers.copybook.words import Word, words_of
 
 DEEPEST: Final = 32
-MOST_WORDS: Final = 4_000_000
+MOST_WORDS: Final = 1_000_000
 LARGEST_FILE: Final = 64 * 1024 * 1024
 EXTENSIONS: Final = ("", ".cpy", ".cbl", ".cob", ".copy", ".cobol", ".inc", ".txt")
 

@@ -13,7 +13,7 @@ LAST_COLUMN: Final = 72
 INDICATORS: Final = " *-/dD$"
 LONGEST_LINE: Final = 65_536
 
-_LEVEL_FIRST: Final = re.compile(r"\s{0,5}\d{1,2}\s+[\w(:$.'\"]")
+_LEVEL_FIRST: Final = re.compile(r"\s{0,5}(?:\d{1,2}\s+[\w(:$.'\"]|COPY\s|REPLACE\s)", re.I)
 _ENTRY: Final = re.compile(r"\s*\d{1,2}\s")
 _FREE: Final = re.compile(
     r"(?:\s*>>\s*SOURCE\s+(?:FORMAT\s+)?(?:IS\s+)?|.{0,6}\s*\$\s*SET\s+SOURCEFORMAT\s*\(?\s*[\"']?)(\w+)", re.I
@@ -80,7 +80,7 @@ def lines_of(file: str, text: str, dialect: Dialect, findings: Findings) -> Iter
 
 
 def format_of(lines: tuple[str, ...]) -> str:
-    """The source format that lines look as if they were in: free if level numbers stand where fixed has its margin.
+    """The source format that lines look as if they were in: free if text stands where fixed has its margin.
 
     >>> format_of(("000100 01  A.", "000200     05 B PIC X.")), format_of(("01 A.", "  05 B PIC X."))
     ('fixed', 'free')
@@ -90,9 +90,10 @@ def format_of(lines: tuple[str, ...]) -> str:
         line = raw.expandtabs(8)
         if not line.strip() or line.lstrip().startswith(("*", ">>")):
             continue
-        if _LEVEL_FIRST.match(line) and not _ENTRY.match(line[7:LAST_COLUMN]):
+        margin, indicator, entry = line[:6].strip(), line[6:7] or " ", _ENTRY.match(line[7:LAST_COLUMN])
+        if margin and (indicator not in INDICATORS or (_LEVEL_FIRST.match(line) and not entry)):
             free = True
-        elif line[:6].strip() and line[6:7] in INDICATORS and _ENTRY.match(line[7:LAST_COLUMN]):
+        elif margin and entry:
             return "fixed"
     return "free" if free else "fixed"
 
