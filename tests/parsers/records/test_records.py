@@ -230,8 +230,8 @@ def test_shared_storage_that_nothing_can_read() -> None:
 def test_values_and_fillers() -> None:
     """What is not given has its VALUE, or blanks and zeros by its type; FILLER is shown where that is asked."""
     source = """01 R. 05 A PIC X(2) VALUE 'ab'. 05 B PIC 9(2). 05 FILLER PIC X VALUE '/'.
-       05 C PIC S9(3) COMP-3 VALUE -1. 05 D PIC X(2) VALUE ALL '*'. 05 E PIC X VALUE LOW-VALUES. 05 F PIC X(2) VALUE SPACES.
-       05 G PIC X OCCURS 2."""
+       05 C PIC S9(3) COMP-3 VALUE -1. 05 D PIC X(2) VALUE ALL '*'. 05 E PIC X VALUE LOW-VALUES.
+       05 F PIC X(2) VALUE SPACES. 05 G PIC X OCCURS 2."""
     data = b"ab00/\x00\x1d**\x00    "
     assert data == write_record(plan(source, WORKSTATION), {}, 0x20)
     shown = {"A": "ab", "B": 0, "FILLER": "/", "C": -1, "D": "**", "E": "\0", "F": "", "G": ["", ""]}
