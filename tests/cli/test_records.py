@@ -141,7 +141,7 @@ def test_show(book: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert ["name", "level", "type", "offset", "length", "occurs"] == shown[0].split()
     assert ["BALANCE", "05", "S9(3)V99", "PACKED-DECIMAL", "8", "3"] == shown[4].split()
     data = json.loads(penstock(capsys, "messageset", "show", book, "--json").out)
-    assert ("CUSTOMER", 15, 9) == (data[0]["record"], data[0]["length"], len(data[0]["fields"]))
+    assert ("CUSTOMER", 15, 8) == (data[0]["record"], data[0]["length"], len(data[0]["fields"]))
     assert {"NONE": ["ZERO"]} == data[0]["fields"][-1]["conditions"]
 
 
