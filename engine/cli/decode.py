@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 @app.command()
 def decode(
     file: Annotated[str, typer.Argument(help="The file of records, or - for standard input.")],
-    copybook: given.CopybookFile,
+    copybook: given.CopybookFile = "",
+    messageset: given.MessageSetFile = "",
     type_: given.TypeName = "",
+    format_: given.FormatName = "",
     ccsid: given.Ccsid = 1208,
     encoding: given.Encoding = None,
     byte_order: given.ByteOrder = "",
@@ -79,7 +81,8 @@ def decode(
         *(length_adjustment, record_start, record_end, file_header, file_footer),
     ).framing()
     choices = Choices(type_, tuple(segment or ()), length_field, fillers=fillers)
-    kind = given.described(copybook, dialect, framing, coding, choices)
+    described = given.Described(copybook, messageset, format_)
+    kind = described.kind(dialect, framing, coding, choices)
     failures, done = Failures(on_error, quarantine), 0
     with ExitStack() as stack:
         source = stack.enter_context(_opened(file))

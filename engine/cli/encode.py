@@ -17,15 +17,17 @@ from engine.errors import BrokerError, ConfigurationException, ParserException
 
 if TYPE_CHECKING:
     from engine.cli.failures_of_records import Failures
-    from parsers.records.files import RecordFile
+    from engine.cli.record_options import Kind
 
 
 @app.command()
 def encode(
     file: Annotated[str, typer.Argument(help="The file of JSON, one object a line, or - for standard input.")],
-    copybook: given.CopybookFile,
+    copybook: given.CopybookFile = "",
+    messageset: given.MessageSetFile = "",
     output: Annotated[Path | None, typer.Option(help="Write the records to this file.")] = None,
     type_: given.TypeName = "",
+    format_: given.FormatName = "",
     ccsid: given.Ccsid = 1208,
     encoding: given.Encoding = None,
     byte_order: given.ByteOrder = "",
@@ -76,7 +78,8 @@ def encode(
         *(0, record_start, record_end),
     ).framing()
     choices = Choices(type_, tuple(segment or ()), fillers=fillers)
-    kind = given.described(copybook, dialect, framing, coding, choices)
+    described = given.Described(copybook, messageset, format_)
+    kind = described.kind(dialect, framing, coding, choices)
     with ExitStack() as stack:
         source = stack.enter_context(existing(file).open("rb")) if file != "-" else _standard_input()
         out = sys.stdout.buffer if output is None else stack.enter_context(output.open("wb"))
@@ -89,7 +92,7 @@ def _standard_input() -> BinaryIO:
     return sys.stdin.buffer
 
 
-def _write(kind: RecordFile, source: BinaryIO, out: BinaryIO, failures: Failures) -> None:
+def _write(kind: Kind, source: BinaryIO, out: BinaryIO, failures: Failures) -> None:
     from parsers.records.framing import framed
     from parsers.records.json_lines import from_json
 

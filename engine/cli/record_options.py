@@ -13,8 +13,11 @@ from engine.errors import ConfigurationException
 if TYPE_CHECKING:
     from parsers.importers.copybook.dialect import Dialect
     from parsers.records.coding import Coding
-    from parsers.records.files import RecordFile
+    from parsers.records.files import Choices, RecordFile
     from parsers.records.framing import Framing
+    from parsers.records.modelled import ModelFile
+
+    Kind = RecordFile | ModelFile
 
 COPYBOOK = "Copybook"
 RECORDS = "Records"
@@ -36,7 +39,11 @@ OdoSlide = Annotated[
     typer.Option("--odoslide/--no-odoslide", help="Whether what follows a table of variable length moves with it."),
 ]
 CopybookFile = Annotated[str, typer.Option("--copybook", help="The copybook that describes the records.")]
-TypeName = Annotated[str, typer.Option("--type", help="The record (level 01), where the copybook has more than one.")]
+MessageSetFile = Annotated[str, typer.Option("--messageset", help="The message set that describes them.")]
+FormatName = Annotated[
+    str, typer.Option("--format", help="The wire format of a message set, by its name in the set or its kind.")
+]
+TypeName = Annotated[str, typer.Option("--type", help="The record (level 01) or message, where there are more.")]
 Ccsid = Annotated[int, typer.Option(help="The CCSID of texts and of numbers of characters, such as 37 or 500.")]
 Encoding = Annotated[
     int | None,
@@ -198,13 +205,42 @@ class FramingOptions:
         )
 
 
-def described(copybook: str, dialect: Dialect, framing: Framing, coding: Coding, choices: Any) -> RecordFile:
-    """The kind of file that a copybook and the options describe."""
-    from dataclasses import replace
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What describes records: a copybook, or a message set and one of its formats."""
 
-    from engine.cli.failing import existing
-    from parsers.importers.copybook.read import read_copybook
-    from parsers.records.files import record_file
+    copybook: str
+    messageset: str
+    format: str
 
-    book = read_copybook(existing(copybook), dialect)
-    return record_file(book, framing, coding, replace(choices, slide=dialect.odo_slide))
+    def kind(self, dialect: Dialect, framing: Framing, coding: Coding, choices: Choices) -> Kind:
+        """The kind of file that is described."""
+        if bool(self.copybook) == bool(self.messageset):
+            raise ConfigurationException("name what describes the records: --copybook FILE or --messageset FILE")
+        return (
+            self._of_copybook(dialect, framing, coding, choices)
+            if self.copybook
+            else self._of_set(framing, coding, choices)
+        )
+
+    def _of_copybook(self, dialect: Dialect, framing: Framing, coding: Coding, choices: Choices) -> RecordFile:
+        from dataclasses import replace
+
+        from engine.cli.failing import existing
+        from parsers.importers.copybook.read import read_copybook
+        from parsers.records.files import record_file
+
+        if self.format not in {"", "CWF"}:
+            raise ConfigurationException(f"--format {self.format} needs a message set: a copybook describes CWF")
+        book = read_copybook(existing(self.copybook), dialect)
+        return record_file(book, framing, coding, replace(choices, slide=dialect.odo_slide))
+
+    def _of_set(self, framing: Framing, coding: Coding, choices: Choices) -> ModelFile:
+        from engine.cli.failing import existing
+        from flows.message_sets.reader import load_message_set
+        from parsers.records.modelled import model_file
+
+        if choices.segments or choices.length_field or choices.fillers or framing.format == "L":
+            raise ConfigurationException("segments, length fields and fillers are those of a copybook: name one")
+        found = load_message_set(str(existing(self.messageset)))
+        return model_file(found, self.format, choices.type, framing, coding)
