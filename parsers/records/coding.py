@@ -14,6 +14,7 @@ FloatFormat: TypeAlias = Literal["ieee-big", "ieee-little", "hexadecimal"]
 ZONED_SIGNS: Final = ("ascii", "ebcdic", "ebcdic-custom")
 TRIMS: Final = ("right", "left", "both", "none")
 ORDERS: Final = ("big", "little")
+TURNED: Final[dict[Trim, Trim]] = {"right": "left", "left": "right", "both": "both", "none": "none"}  # right-justified
 
 MAINFRAME: Final = 785
 WORKSTATION: Final = 530  # 546 would turn packed decimals around, which no compiler does

@@ -13,7 +13,7 @@ from engine.errors import BrokerError
 from parsers.ccsid import decode, encode
 from parsers.importers.copybook.items import Item
 from parsers.importers.copybook.storage import BINARY
-from parsers.records.coding import Coding
+from parsers.records.coding import TURNED, Coding
 from parsers.records.floats import from_hexadecimal, to_hexadecimal
 from parsers.records.numerals import Numerals, packed, unpacked, zoned_leaf
 
@@ -174,7 +174,7 @@ def _text(item: Item, coding: Coding) -> Leaf:
     blank = encode(" ", ccsid, coding.encoding)
     right = item.entry.justified
     edited = picture.category in {"numeric-edited", "floating-edited"}
-    trim = "right" if edited and coding.trim != "none" else _turned(coding.trim) if right else coding.trim
+    trim = "right" if edited and coding.trim != "none" else TURNED[coding.trim] if right else coding.trim
 
     def read(data: bytes) -> str:
         text = decode(data, ccsid, coding.encoding)
@@ -192,10 +192,6 @@ def _text(item: Item, coding: Coding) -> Leaf:
         return padding + made if right else made + padding
 
     return Leaf(read, write, blank * (size // len(blank)))
-
-
-def _turned(trim: str) -> str:
-    return {"right": "left", "left": "right"}.get(trim, trim)
 
 
 def scaled(number: int, scale: int) -> int | Decimal:

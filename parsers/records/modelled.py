@@ -17,9 +17,10 @@ from engine.source import NAME, Value
 from engine.step import Step, step
 from engine.tree import Element
 from parsers.ccsid import encode
+from parsers.mrm.cwf import CwfField
 from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, fields_of
 from parsers.mrm.wire_format import Codec, Definition, wire_format_catalog
-from parsers.records.coding import Coding
+from parsers.records.coding import TURNED, Coding
 from parsers.records.framing import LONGEST_RECORD, Cut, Framing, cut_records
 from parsers.records.reading import BAD_FIELD
 
@@ -52,6 +53,7 @@ class ModelFile:
     message_set: MessageSet
     message: Message
     codec: Codec
+    format: str
 
     @property
     def blank(self) -> bytes:
@@ -126,7 +128,21 @@ class ModelFile:
 
     def _value(self, field: Field, element: Element) -> Any:
         group = self.message_set.content(field.type)
-        return _plain(element.value) if group is None else self._object(group, element)
+        if group is not None:
+            return self._object(group, element)
+        value = element.value
+        return self._trimmed(field, value) if isinstance(value, str) else _plain(value)
+
+    def _trimmed(self, field: Field, text: str) -> str:
+        """A text without the padding that a record has it in; other formats have none."""
+        said = field.physical.get(self.format)
+        if not isinstance(said, CwfField) or said.padding_character not in {"", "SPACE", " "}:
+            return text
+        ends = self.coding.trim
+        if said.justification == "right":
+            ends = TURNED[ends]
+        text = text.rstrip(" ") if ends in {"right", "both"} else text
+        return text.lstrip(" ") if ends in {"left", "both"} else text
 
     def _fill(self, group: Group, value: Any, element: Element, path: str) -> None:
         """Give an element the fields of an object; of a choice the first that is given."""
@@ -180,7 +196,7 @@ def model_file(message_set: MessageSet, format_: str, type_: str, framing: Frami
         raise ConfigurationException(f"{message_set.name} has no message called {type_}{close}")
     definition = Definition(message_set, message, named[0])
     codec = wire_format_catalog.find(uses[named[0]].kind).compile(definition)
-    return ModelFile(framing, coding, message_set, message, codec)
+    return ModelFile(framing, coding, message_set, message, codec, named[0])
 
 
 def _step(field: Field) -> Step:

@@ -115,7 +115,7 @@ def _zoned(item: Item, options: PhysicalOptions) -> dict[str, Any]:
         said["sign_orientation"] = ("leading" if sign.leading else "trailing") + "Separate" * sign.separate
     said["sign_ebcdic_custom"] = options.sign_ebcdic_custom and bool(item.picture and item.picture.signed)
     if item.entry.blank_when_zero:
-        said |= {"encoding_null": "nullLiteralFill", "encoding_null_value": "SPACE"}
+        said |= {"encoding_null": "nullLiteralFill", "encoding_null_value": " "}
     return said
 
 
