@@ -169,7 +169,8 @@ class ModelFile:
         group = self.message_set.content(field.type)
         if field.repeats and not isinstance(value, list):
             raise ParserException(BAD_FIELD, f"{path} occurs more than once: write an array, not {value!r:.40}", path)
-        for inner in value if field.repeats else [value]:
+        only = isinstance(value, list) and len(value) == 1  # a table of one, which models have as a plain field
+        for inner in value if field.repeats or only else [value]:
             if group is None:
                 element.add(field.name, _typed(field, inner, path), namespace=field.namespace)
             else:
