@@ -18,7 +18,7 @@ app.add_typer(messageset, name="messageset")
 
 @messageset.command()
 def show(
-    file: Annotated[str, typer.Argument(help="A copybook.")],
+    file: Annotated[str, typer.Argument(help="A copybook, or a message set (.yaml).")],
     copybooks: given.Copybooks = None,
     source_format: given.SourceFormat = "auto",
     binary_size: given.BinarySize = "2-4-8",
@@ -34,6 +34,13 @@ def show(
     dialect = given.dialect_of(
         copybooks, source_format, binary_size, lp, currency, comma=decimal_point_is_comma, slide=True
     )
+    if existing(file).suffix.lower() in {".yaml", ".yml"}:
+        from flows.message_sets.reader import load_message_set
+        from parsers.records.model_table import model_data, model_text
+
+        found = load_message_set(file)
+        typer.echo(json.dumps(model_data(found), indent=2) if as_json else model_text(found))
+        return
     book = read_copybook(existing(file), dialect)
     typer.echo(json.dumps(layout_data(book), indent=2) if as_json else layout_text(book))
 

@@ -155,6 +155,18 @@ def test_import(book: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert ("CRM", 5, "choice") == (made.name, len(members), members[-1].composition)
 
 
+def test_imported_layout(book: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A set that was imported has its fields where the copybook has them."""
+    out = str(tmp_path / "set.yaml")
+    penstock(capsys, "messageset", "import", book, "--out", out)
+    copied = json.loads(penstock(capsys, "messageset", "show", book, "--json").out)[0]
+    made = json.loads(penstock(capsys, "messageset", "show", out, "--json").out)[0]
+    places = [(row["name"], row["offset"], row["length"]) for row in copied["fields"]]
+    assert places == [("CUSTOMER", 0, made["length"]), *((r["name"], r["offset"], r["length"]) for r in made["fields"])]
+    shown = penstock(capsys, "messageset", "show", out).out.splitlines()
+    assert ["BALANCE", "02", "decimal", "packedDecimal", "8", "3"] == shown[4].split()
+
+
 REFUSED = {
     ("--type", "NONE"): "describes no record called NONE",
     ("--record-format", "X"): "--record-format X is not known: it is one of F, V, VB, D, L",

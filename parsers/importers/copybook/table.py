@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from parsers.importers.copybook.items import Copybook, Item, Record
 
 _HEADINGS = ("name", "level", "type", "offset", "length", "occurs")
+_NUMBERS = (1, 3, 4)
 
 
 def layout_data(book: Copybook) -> list[dict[str, Any]]:
@@ -50,16 +51,21 @@ def _data(item: Item) -> dict[str, Any]:
 
 def layout_text(book: Copybook) -> str:
     """The records as a table, each field indented under its group."""
-    rows = [row for record in book.records for row in _rows(record)]
-    widths = [max(len(row[column]) for row in (_HEADINGS, *rows)) for column in range(len(_HEADINGS))]
-    right = {1, 3, 4}
-    lines = []
-    for row in (_HEADINGS, *rows):
-        cells = [c.rjust(w) if n in right else c.ljust(w) for n, (c, w) in enumerate(zip(row, widths, strict=True))]
-        lines.append("  ".join(cells).rstrip())
+    lines = [aligned([row for record in book.records for row in _rows(record)])]
     if any(item.counter is not None for record in book.records for item in record.top.walk()):
         lines.append("Where something depends on a count, offsets and lengths are the largest.")
     return "\n".join(lines)
+
+
+def aligned(rows: Iterable[tuple[str, ...]]) -> str:
+    """Rows under their headings, in columns; numbers stand at the right of theirs."""
+    lines = [_HEADINGS, *rows]
+    widths = [max(len(row[column]) for row in lines) for column in range(len(_HEADINGS))]
+    return "\n".join("  ".join(map(_cell, range(len(widths)), row, widths)).rstrip() for row in lines)
+
+
+def _cell(column: int, text: str, width: int) -> str:
+    return text.rjust(width) if column in _NUMBERS else text.ljust(width)
 
 
 def _rows(record: Record) -> Iterator[tuple[str, ...]]:

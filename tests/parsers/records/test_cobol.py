@@ -11,6 +11,7 @@ import pytest
 from parsers.importers.copybook.dialect import Dialect
 from parsers.importers.copybook.read import read_text
 from parsers.records.coding import Coding
+from parsers.records.framing import Framing, cut_records
 from parsers.records.plan import plan_of
 from parsers.records.reading import read_record
 from parsers.records.writing import write_record
@@ -131,3 +132,82 @@ def test_every_usage(case: str, tmp_path: Path) -> None:
     assert list(zip(clauses, expected(items).values(), strict=True)) == [*zip(clauses, found.values(), strict=True)]
     assert end == len(data)
     assert data == write_record(plan, expected(items), 0x20)
+
+
+TABLES = """       01  REC.
+           05  ID-NUMBER        PIC 9(3).
+           05  AREA-A.
+               10  B-NUMBER     PIC S9(3) SIGN LEADING SEPARATE.
+           05  FIX OCCURS 2 TIMES.
+               10  FIX-X        PIC X.
+               10  FIX-N        PIC 9(2) COMP-3.
+           05  N                PIC 9(2).
+           05  ROW-T OCCURS 0 TO 4 TIMES DEPENDING ON N.
+               10  ROW-X        PIC X(2).
+               10  ROW-9        PIC S9(2).
+           05  LAST-ONE         PIC X(3).
+"""
+WRITER = """       IDENTIFICATION DIVISION.
+       PROGRAM-ID. WRITER.
+       ENVIRONMENT DIVISION.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT OUT-FILE ASSIGN TO "out.bin"
+           ORGANIZATION IS SEQUENTIAL.
+       DATA DIVISION.
+       FILE SECTION.
+       FD  OUT-FILE RECORD IS VARYING FROM 1 TO 200 CHARACTERS
+           DEPENDING ON LEN.
+       01  OUT-REC PIC X(200).
+       WORKING-STORAGE SECTION.
+       77  LEN PIC 9(4) COMP-5.
+       77  I PIC 9(2).
+       77  J PIC 9(2).
+           COPY "rec.cpy".
+       PROCEDURE DIVISION.
+           OPEN OUTPUT OUT-FILE.
+           PERFORM VARYING I FROM 1 BY 1 UNTIL I > 4
+               INITIALIZE REC
+               MOVE I TO N
+               PERFORM VARYING J FROM 1 BY 1 UNTIL J > I
+                   MOVE SPACES TO ROW-X (J)
+                   MOVE 0 TO ROW-9 (J)
+               END-PERFORM
+               MOVE I TO ID-NUMBER
+               COMPUTE B-NUMBER = 0 - I
+               MOVE "f" TO FIX-X (1)
+               MOVE 12 TO FIX-N (2)
+               MOVE "t" TO ROW-X (I)
+               COMPUTE ROW-9 (I) = 0 - I
+               MOVE "end" TO LAST-ONE
+               MOVE LENGTH OF REC TO LEN
+               MOVE REC TO OUT-REC
+               WRITE OUT-REC
+               DISPLAY LEN
+           END-PERFORM.
+           CLOSE OUT-FILE.
+           STOP RUN.
+"""
+
+
+@needs_cobol
+def test_tables_of_variable_length(tmp_path: Path) -> None:
+    """Records with tables and a table of variable length, each as long as the program says."""
+    (tmp_path / "rec.cpy").write_text(TABLES, "ascii")
+    lengths = [int(line) for line in run_program(tmp_path, WRITER, ("-std=ibm", "-fodoslide")).split()]
+    plan = plan_of(read_text("rec.cpy", TABLES).records[0], AS_WRITTEN)
+    with (tmp_path / "out.bin").open("rb") as file:
+        cuts = list(cut_records(file, Framing("V", rdw_excludes_itself=True), longest=200))
+    assert [len(cut.data) for cut in cuts] == lengths
+    for number, cut in enumerate(cuts, 1):
+        rows = [{"ROW-X": "", "ROW-9": 0} for _ in range(number - 1)] + [{"ROW-X": "t", "ROW-9": -number}]
+        expected_record = {
+            "ID-NUMBER": number,
+            "AREA-A": {"B-NUMBER": -number},
+            "FIX": [{"FIX-X": "f", "FIX-N": 0}, {"FIX-X": "", "FIX-N": 12}],
+            "N": number,
+            "ROW-T": rows,
+            "LAST-ONE": "end",
+        }
+        assert (expected_record, len(cut.data)) == read_record(plan, cut.data)
+        assert cut.data == write_record(plan, expected_record, 0x20)
