@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from parsers.ccsid import is_single_byte
 from parsers.importers.copybook.table import aligned
-from parsers.mrm.cwf import CWF, CwfField
+from parsers.mrm.cwf.declared import CWF, CwfField
 from parsers.mrm.model import UNBOUNDED, WIDTHS, Field, Group, Message, MessageSet, SimpleType
 
 _DEEPEST: Final = 50
@@ -62,6 +62,13 @@ def model_data(message_set: MessageSet) -> list[dict[str, Any]]:
     """The messages as data; offsets and lengths are those of the set's first CWF format, where it has one."""
     format_ = next((name for name, use in message_set.formats.items() if use.kind == CWF), "")
     return [_message(message_set, message, format_) for message in message_set.messages.values()]
+
+
+def fixed_length(message_set: MessageSet, message: Message, format_: str) -> int | None:
+    """The bytes of every record of a CWF message; None where they depend on what is in it."""
+    found = _message(message_set, message, format_)
+    depends = any(".." in row["occurs"] or " by " in row["occurs"] for row in found["fields"])
+    return None if depends else found["length"]
 
 
 def _message(message_set: MessageSet, message: Message, format_: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, BinaryIO, Final
@@ -17,11 +17,12 @@ from engine.source import NAME, Value
 from engine.step import Step, step
 from engine.tree import Element
 from parsers.ccsid import encode
-from parsers.mrm.cwf import CwfField
+from parsers.mrm.cwf.declared import CWF, CwfField
 from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, fields_of
 from parsers.mrm.wire_format import Codec, Definition, wire_format_catalog
 from parsers.records.coding import TURNED, Coding
 from parsers.records.framing import LONGEST_RECORD, Cut, Framing, cut_records
+from parsers.records.model_table import fixed_length
 from parsers.records.reading import BAD_FIELD
 
 _MOMENTS: Final[dict[str, Callable[[str], Value]]] = {
@@ -195,6 +196,9 @@ def model_file(message_set: MessageSet, format_: str, type_: str, framing: Frami
     if message is None:
         close = did_you_mean(type_, tuple(messages))
         raise ConfigurationException(f"{message_set.name} has no message called {type_}{close}")
+    if uses[named[0]].kind == CWF and framing.format == "F" and framing.length is None:
+        length = fixed_length(message_set, message, named[0])
+        framing = replace(framing, length=None if length is None else length + framing.start + framing.end)
     definition = Definition(message_set, message, named[0])
     codec = wire_format_catalog.find(uses[named[0]].kind).compile(definition)
     return ModelFile(framing, coding, message_set, message, codec, named[0])

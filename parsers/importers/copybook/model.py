@@ -11,7 +11,7 @@ from engine.errors import ConfigurationException
 from parsers.importers.copybook.items import Copybook, Item, Record
 from parsers.importers.copybook.names import named_children
 from parsers.importers.copybook.physical import PhysicalOptions, has_number, physical_of, simple_type_of
-from parsers.mrm.cwf import CWF, CwfField, CwfFormat
+from parsers.mrm.cwf.declared import CWF, CwfField, CwfFormat
 from parsers.mrm.model import NOTHING, UNBOUNDED, Field, Group, Member, Message, MessageSet, WireFormatUse
 
 FORMAT: Final = "CWF1"

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 from parsers.importers.copybook.items import Item
 from parsers.importers.copybook.storage import BINARY
-from parsers.mrm.cwf import CwfField
+from parsers.mrm.cwf.declared import CwfField
 from parsers.mrm.model import Kind, SimpleType
 
 ByteOrder = Literal["", "bigEndian", "littleEndian"]
