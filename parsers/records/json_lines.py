@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from decimal import Decimal
+from json.encoder import encode_basestring
 from typing import Any, Final
 
 from engine.errors import ParserException
@@ -20,20 +21,22 @@ def to_json(value: Any) -> str:
     '{"A": 1.50, "B": [null, "x", "NaN"]}'
     """
     match value:
-        case dict():
-            return (
-                "{"
-                + ", ".join(f"{json.dumps(key, ensure_ascii=False)}: {to_json(v)}" for key, v in value.items())
-                + "}"
-            )
-        case list():
-            return "[" + ", ".join(to_json(inner) for inner in value) + "]"
+        case str():
+            return encode_basestring(value)
+        case bool() | None:
+            return "null" if value is None else "true" if value else "false"
         case Decimal():
             return format(value, "f")
+        case dict():
+            return (
+                "{" + ", ".join([f"{encode_basestring(key)}: {to_json(inner)}" for key, inner in value.items()]) + "}"
+            )
+        case list():
+            return "[" + ", ".join([to_json(inner) for inner in value]) + "]"
         case float() if not math.isfinite(value):
             return '"NaN"' if math.isnan(value) else '"Infinity"' if value > 0 else '"-Infinity"'
         case _:
-            return json.dumps(value, ensure_ascii=False)
+            return repr(value)
 
 
 def from_json(text: str, number: int) -> dict[str, Any]:

@@ -214,6 +214,9 @@ def unscaled(value: Any, scale: int) -> int:
     (12345, 700)
     """
     number = _number(value)
+    if isinstance(number, int) and scale >= 0:
+        plain: int = number * 10**scale
+        return plain
     exact = Decimal(number)
     if not exact.is_finite() or abs(exact.adjusted()) > 400:
         raise ValueError(f"{value} is no number that a field could hold")
