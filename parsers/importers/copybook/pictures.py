@@ -25,6 +25,7 @@ LONGEST: Final = 256
 LARGEST: Final = 999_999_999
 
 _RUN: Final = re.compile(r"(CR|DB|.)(?:\((\d+)\))?", re.IGNORECASE | re.DOTALL)
+_CURRENCIES: Final = str.maketrans("£¥€¤", "$$$$")
 _FLOATING: Final = re.compile(r"[+-]9*[.,V]?9*E[+-]99")
 _NUMERIC: Final = re.compile(r"S?(?:9*V?9*|P+V?9+|V?P+9+|9+P+V?)")
 _FIXED_EDITS: Final = re.compile(r"[ZP9*V.,B0/+\-$]*")
@@ -77,7 +78,7 @@ def _symbols(text: str, currency: str) -> list[tuple[str, int]]:
     """The symbols with their counts; a currency sign is $."""
     if len(text) > LONGEST:
         raise PictureError(f"has {len(text)} characters: at most {LONGEST} can be read")
-    plain = text.upper().replace(currency.upper(), "$") if currency else text.upper()
+    plain = text.upper().translate(_CURRENCIES).replace(currency, "$")
     symbols = []
     at = 0
     while at < len(plain):

@@ -77,6 +77,7 @@ def sizes(*clauses: str, dialect: Dialect = IBM) -> list[int]:
         ("PIC 9(5) BLANK WHEN ZERO VALUE ZERO", 5),
         ("PIC S9(3)V99 VALUE -12.50", 5),
         ("PIC V99 VALUE .5", 2),
+        ("PIC £££9.99", 7),
         ("PIC SV99 VALUE -.5", 2),
         ("PIC S9V99 VALUE +1.5 COMP-3", 2),
         ("PIC X(3) VALUE X'0102FF'", 3),
