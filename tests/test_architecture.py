@@ -49,9 +49,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine.writing": MESSAGES,
     "engine.message": MESSAGES,
     "engine.work": MESSAGES,
-    "engine.node": FOUNDATION,
-    "engine.dead_letters": FOUNDATION,
-    "engine.destinations": FOUNDATION,
+    **dict.fromkeys(("engine.node", "engine.dead_letters", "engine.destinations"), FOUNDATION),
     "engine.flow": FOUNDATION,
     "engine.lint": (*FOUNDATION, "engine.flow", "engine.marking"),
     "engine.marking": ("engine.errors",),
@@ -63,6 +61,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine.broker": (*DEPLOYMENT, "engine.runtime", "engine.mq", "engine.transports"),
     "esql": FOUNDATION,
     "parsers": FOUNDATION,
+    **dict.fromkeys(("parsers.importers", "parsers.records"), (*FOUNDATION, "engine.marking", "parsers")),
     "nodes": (*FOUNDATION, "esql"),
     "flows": ("engine",),
     "flows.esql_files": ("engine", "esql"),  # what flows are programmed in

@@ -1,0 +1,246 @@
+"""What decode, encode and messageset can be told of copybooks and of the files that they describe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from engine.errors import ConfigurationException
+
+if TYPE_CHECKING:
+    from parsers.importers.copybook.dialect import Dialect
+    from parsers.records.coding import Coding
+    from parsers.records.files import Choices, RecordFile
+    from parsers.records.framing import Framing
+    from parsers.records.modelled import ModelFile
+
+    Kind = RecordFile | ModelFile
+
+COPYBOOK = "Copybook"
+RECORDS = "Records"
+
+Copybooks = Annotated[
+    list[Path] | None, typer.Option("--copybooks", "-I", help="A folder in which COPY looks; may be repeated.")
+]
+SourceFormat = Annotated[
+    str, typer.Option(help="How copybooks are written: auto, fixed, free or variable (fixed without a right margin).")
+]
+BinarySize = Annotated[
+    str, typer.Option(help="The bytes of COMP items by their digits: 2-4-8 (IBM), 1-2-4-8 or 1--8 (Micro Focus).")
+]
+Lp = Annotated[int, typer.Option("--lp", help="The bits of pointers: 32 or 64.")]
+CommaPoint = Annotated[bool, typer.Option("--decimal-point-is-comma", help="As in SPECIAL-NAMES.")]
+Currency = Annotated[str, typer.Option(help="The currency sign in pictures.")]
+OdoSlide = Annotated[
+    bool,
+    typer.Option("--odoslide/--no-odoslide", help="Whether what follows a table of variable length moves with it."),
+]
+CopybookFile = Annotated[str, typer.Option("--copybook", help="The copybook that describes the records.")]
+MessageSetFile = Annotated[str, typer.Option("--messageset", help="The message set that describes them.")]
+FormatName = Annotated[
+    str, typer.Option("--format", help="The wire format of a message set, by its name in the set or its kind.")
+]
+TypeName = Annotated[str, typer.Option("--type", help="The record (level 01) or message, where there are more.")]
+Ccsid = Annotated[int, typer.Option(help="The CCSID of texts and of numbers of characters, such as 37 or 500.")]
+Encoding = Annotated[
+    int | None,
+    typer.Option(help="The MQ encoding of binary numbers. [default: 785 for an EBCDIC CCSID, else 530]"),
+]
+ByteOrder = Annotated[str, typer.Option(help="big or little, in place of the encoding's order of COMP items.")]
+NativeOrder = Annotated[
+    str, typer.Option(help="big or little for COMP-5, COMP-N, INDEX and BINARY-x. [default: as COMP items]")
+]
+FloatFormat = Annotated[str, typer.Option(help="ieee or ibm, in place of the encoding's form of COMP-1 and COMP-2.")]
+SignFormat = Annotated[
+    str,
+    typer.Option("--sign", help="Zoned signs: ascii, ebcdic or ebcdic-custom. [default: by the CCSID]"),
+]
+NationalCcsid = Annotated[int, typer.Option(help="The CCSID of N and G pictures.")]
+BlankIsNull = Annotated[bool, typer.Option("--blank-is-null", help="A zoned number of blanks is null, not an error.")]
+RecordFormat = Annotated[
+    str,
+    typer.Option(help="F (fixed length), V (RDW), VB (BDW and RDW), D (text lines) or L (a field says the length)."),
+]
+RecordLength = Annotated[int | None, typer.Option(help="The length of F records. [default: the copybook's]")]
+RdwOrder = Annotated[str, typer.Option(help="big or little: the order of bytes of an RDW.")]
+RdwAdjustment = Annotated[int, typer.Option(help="Added to what an RDW says.")]
+RdwExcludes = Annotated[bool, typer.Option("--rdw-excludes-itself", help="An RDW does not count its own 4 bytes.")]
+BdwOrder = Annotated[str, typer.Option(help="big or little: the order of bytes of a BDW.")]
+BdwAdjustment = Annotated[int, typer.Option(help="Added to what a BDW says.")]
+LengthField = Annotated[str, typer.Option(help="For L: a field's name, or OFFSET:SIZE of a binary number.")]
+LengthAdjustment = Annotated[int, typer.Option(help="Added to what the length field says.")]
+RecordStart = Annotated[int, typer.Option(help="Bytes of each record to skip before its fields.")]
+RecordEnd = Annotated[int, typer.Option(help="Bytes of each record to skip behind its fields.")]
+Segments = Annotated[
+    list[str] | None,
+    typer.Option("--segment", help="FIELD=VALUE,VALUE:NAME, where NAME is a record or redefines; may be repeated."),
+]
+Fillers = Annotated[bool, typer.Option("--fillers", help="FILLER items are fields as well.")]
+OnError = Annotated[str, typer.Option(help="stop, skip or quarantine (which needs --quarantine).")]
+Quarantine = Annotated[
+    Path | None, typer.Option(help="Write records that fail to this file, those of blocks without them, and go on.")
+]
+
+
+def one_of(option: str, value: str, allowed: tuple[str, ...]) -> Any:
+    """A value that must be one of some."""
+    if value not in allowed:
+        raise ConfigurationException(f"{option} {value} is not known: it is one of {', '.join(allowed)}")
+    return value
+
+
+def dialect_of(
+    copybooks: list[Path] | None,
+    source_format: str,
+    binary_size: str,
+    lp: int,
+    currency: str,
+    *,
+    comma: bool,
+    slide: bool,
+) -> Dialect:
+    """The dialect that the options make."""
+    from parsers.importers.copybook.dialect import BINARY_SIZES, SOURCE_FORMATS, Dialect
+
+    if len(currency) != 1 or currency.isalnum():
+        raise ConfigurationException(
+            f"--currency {currency} is no currency sign: it is one character, no letter or digit"
+        )
+    return Dialect(
+        source_format=one_of("--source-format", source_format, SOURCE_FORMATS),
+        folders=tuple(copybooks or ()),
+        decimal_point_is_comma=comma,
+        currency=currency,
+        binary_size=one_of("--binary-size", binary_size, BINARY_SIZES),
+        lp=64 if one_of("--lp", str(lp), ("32", "64")) == "64" else 32,
+        odo_slide=slide,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CodingOptions:
+    """What is said of the bytes of fields."""
+
+    ccsid: int
+    encoding: int | None
+    byte_order: str
+    native_order: str
+    float_format: str
+    sign: str
+    national_ccsid: int
+    blank_is_null: bool
+    trim: str = "right"
+
+    def coding(self) -> Coding:
+        """The coding that the options make."""
+        from dataclasses import replace
+
+        from parsers.ccsid import codec
+        from parsers.records.coding import ORDERS, TRIMS, ZONED_SIGNS, coding_of
+
+        for ccsid in (self.ccsid, self.national_ccsid):
+            codec(ccsid)
+        encoding = coding_of(self.ccsid, self.encoding).encoding
+        if not 0 <= encoding < 2**31:
+            raise ConfigurationException(f"--encoding {encoding} is no MQ encoding")
+        if self.byte_order:
+            order = one_of("--byte-order", self.byte_order, ORDERS)
+            encoding = encoding & ~0xF | (1 if order == "big" else 2)
+            if encoding & 0xF00 in {0x100, 0x200}:
+                encoding = encoding & ~0xF00 | (0x100 if order == "big" else 0x200)
+        if self.float_format:
+            ieee = 0x200 if encoding & 0xF == 2 else 0x100
+            form = one_of("--float-format", self.float_format, ("ieee", "ibm"))
+            encoding = encoding & ~0xF00 | (0x300 if form == "ibm" else ieee)
+        native = one_of("--native-order", self.native_order, ORDERS) if self.native_order else None
+        sign = one_of("--sign", self.sign, ZONED_SIGNS) if self.sign else None
+        made = coding_of(self.ccsid, encoding, sign, native)
+        trim = one_of("--trim", self.trim, TRIMS)
+        return replace(made, national_ccsid=self.national_ccsid, trim=trim, blank_is_null=self.blank_is_null)
+
+
+@dataclass(frozen=True, slots=True)
+class FramingOptions:
+    """What is said of how records stand in a file."""
+
+    record_format: str
+    record_length: int | None
+    rdw_order: str
+    rdw_adjustment: int
+    rdw_excludes_itself: bool
+    bdw_order: str
+    bdw_adjustment: int
+    length_adjustment: int
+    record_start: int
+    record_end: int
+    file_header: int = 0
+    file_footer: int = 0
+
+    def framing(self) -> Framing:
+        """The framing that the options make."""
+        from parsers.records.coding import ORDERS
+        from parsers.records.framing import LONGEST_RECORD, RECORD_FORMATS, Framing
+
+        for name in ("record_start", "record_end", "file_header", "file_footer"):
+            if not 0 <= getattr(self, name) <= LONGEST_RECORD:
+                raise ConfigurationException(f"--{name.replace('_', '-')} {getattr(self, name)} is no number of bytes")
+        if self.record_length is not None and not 0 < self.record_length <= LONGEST_RECORD:
+            raise ConfigurationException(f"--record-length {self.record_length} is no length of records")
+        return Framing(
+            format=one_of("--record-format", self.record_format.upper(), RECORD_FORMATS),
+            length=self.record_length,
+            rdw_order=one_of("--rdw-order", self.rdw_order, ORDERS),
+            rdw_adjustment=self.rdw_adjustment,
+            rdw_excludes_itself=self.rdw_excludes_itself,
+            bdw_order=one_of("--bdw-order", self.bdw_order, ORDERS),
+            bdw_adjustment=self.bdw_adjustment,
+            length_adjustment=self.length_adjustment,
+            header=self.file_header,
+            footer=self.file_footer,
+            start=self.record_start,
+            end=self.record_end,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What describes records: a copybook, or a message set and one of its formats."""
+
+    copybook: str
+    messageset: str
+    format: str
+
+    def kind(self, dialect: Dialect, framing: Framing, coding: Coding, choices: Choices) -> Kind:
+        """The kind of file that is described."""
+        if bool(self.copybook) == bool(self.messageset):
+            raise ConfigurationException("name what describes the records: --copybook FILE or --messageset FILE")
+        return (
+            self._of_copybook(dialect, framing, coding, choices)
+            if self.copybook
+            else self._of_set(framing, coding, choices)
+        )
+
+    def _of_copybook(self, dialect: Dialect, framing: Framing, coding: Coding, choices: Choices) -> RecordFile:
+        from dataclasses import replace
+
+        from engine.cli.failing import existing
+        from parsers.importers.copybook.read import read_copybook
+        from parsers.records.files import record_file
+
+        if self.format not in {"", "CWF"}:
+            raise ConfigurationException(f"--format {self.format} needs a message set: a copybook describes CWF")
+        book = read_copybook(existing(self.copybook), dialect)
+        return record_file(book, framing, coding, replace(choices, slide=dialect.odo_slide))
+
+    def _of_set(self, framing: Framing, coding: Coding, choices: Choices) -> ModelFile:
+        from engine.cli.failing import existing
+        from flows.message_sets.reader import load_message_set
+        from parsers.records.modelled import model_file
+
+        if choices.segments or choices.length_field or choices.fillers or framing.format == "L":
+            raise ConfigurationException("segments, length fields and fillers are those of a copybook: name one")
+        found = load_message_set(str(existing(self.messageset)))
+        return model_file(found, self.format, choices.type, framing, coding)

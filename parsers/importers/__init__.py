@@ -1,0 +1,1 @@
+"""Importers: data descriptions in other languages as message sets."""

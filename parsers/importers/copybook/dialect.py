@@ -1,0 +1,34 @@
+"""How copybooks are to be taken: what compilers are told by options, as frozen data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+SourceFormat: TypeAlias = Literal["auto", "fixed", "free", "variable"]
+BinarySize: TypeAlias = Literal["2-4-8", "1-2-4-8", "1--8"]
+
+SOURCE_FORMATS: Final = ("auto", "fixed", "free", "variable")
+BINARY_SIZES: Final = ("2-4-8", "1-2-4-8", "1--8")
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """The options of a compiler that change how a copybook is read or its records are laid out.
+
+    `binary_size` are the bytes that COMP items take by their digits, `lp` the bits of pointers, `odo_slide` whether
+    what follows a table of variable length moves with it, `folders` where COPY looks beside the copybook's own folder.
+    """
+
+    source_format: SourceFormat = "auto"
+    folders: tuple[Path, ...] = ()
+    decimal_point_is_comma: bool = False
+    currency: str = "$"
+    binary_size: BinarySize = "2-4-8"
+    lp: Literal[32, 64] = 32
+    odo_slide: bool = True
+    debugging: bool = False
+
+
+IBM: Final = Dialect()

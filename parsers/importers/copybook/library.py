@@ -1,0 +1,213 @@
+"""COPY, REPLACE and EXEC: the words of a copybook with everything put in and taken out that they ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from parsers.importers.copybook.dialect import Dialect
+from parsers.importers.copybook.findings import Findings
+from parsers.importers.copybook.replacing import Replacement, read_replacing, replaced
+from parsers.importers.copybook.source import lines_of, text_of
+from parsers.importers.copybook.words import Word, words_of
+
+DEEPEST: Final = 32
+MOST_WORDS: Final = 1_000_000
+LARGEST_FILE: Final = 64 * 1024 * 1024
+EXTENSIONS: Final = ("", ".cpy", ".cbl", ".cob", ".copy", ".cobol", ".inc", ".txt")
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One reading of a copybook with all that it copies."""
+
+    dialect: Dialect
+    findings: Findings
+    words: int = 0
+    full: bool = False
+
+    def file_words(self, file: Path, open_files: tuple[Path, ...]) -> list[Word]:
+        """The words of a file, its COPY and EXEC statements carried out."""
+        text = text_of(file.read_bytes())
+        return self.carried_out(str(file), text, open_files)
+
+    def carried_out(self, name: str, text: str, open_files: tuple[Path, ...]) -> list[Word]:
+        words = list(words_of(name, lines_of(name, text, self.dialect, self.findings), self.findings))
+        made: list[Word] = []
+        at = 0
+        while at < len(words) and not self.full:
+            word = words[at]
+            if word.kind == "run" and word.upper == "COPY" and _names_text(words, at):
+                at = self.copy(words, at, made, open_files)
+            elif word.kind == "run" and word.upper in {"EXEC", "EXECUTE"} and not word.glued:
+                at = self.skip_exec(words, at)
+            else:
+                made.append(word)
+                self.count(word, 1)
+                at += 1
+        return made
+
+    def count(self, word: Word, more: int) -> None:
+        """Stop where copies of copies come to more than any copybook has."""
+        self.words += more
+        if self.words > MOST_WORDS and not self.full:
+            self.full = True
+            self.findings.add(word.spot, f"with all that it copies there are more than {MOST_WORDS:,} words")
+
+    def skip_exec(self, words: list[Word], at: int) -> int:
+        """Leave out a statement of another language."""
+        for end in range(at + 1, len(words)):
+            if words[end].upper == "END-EXEC":
+                after = end + 1
+                return after + 1 if after < len(words) and words[after].text == "." else after
+        self.findings.add(words[at].spot, "EXEC has no END-EXEC", words[at].text)
+        return len(words)
+
+    def copy(self, words: list[Word], at: int, made: list[Word], open_files: tuple[Path, ...]) -> int:
+        """Put in what a COPY statement names; answers with where the words go on."""
+        statement = words[at]
+        at, name = _joined(words, at + 1)
+        library = ""
+        if at + 1 < len(words) and words[at].upper in {"OF", "IN"}:
+            at, library = _joined(words, at + 1)
+        if at < len(words) and words[at].upper in {"SUPPRESS", "LIST", "NOLIST"}:
+            at += 1
+        replacements: tuple[Replacement, ...] = ()
+        if at < len(words) and words[at].upper == "REPLACING":
+            at, replacements = read_replacing(words, at + 1, self.findings)
+        if at < len(words) and words[at].text == ".":
+            at += 1
+        found = self.find(statement, name, library, open_files)
+        if found is not None:
+            inner = replaced(self.file_words(found, (*open_files, found)), replacements)
+            self.count(statement, len(inner))
+            made.extend(inner)
+        return at
+
+    def find(self, word: Word, name: str, library: str, open_files: tuple[Path, ...]) -> Path | None:
+        """The file that a name stands for, or None where it may not be put in."""
+        here = Path(word.spot.file).parent
+        found = find_text((here, *self.dialect.folders), name, library)
+        if found is None:
+            searched = ", ".join(str(folder) for folder in dict.fromkeys((here, *self.dialect.folders)))
+            self.findings.add(word.spot, f"COPY finds no {name} in {searched}; name its folder with --copybooks", name)
+        elif found.resolve() in {file.resolve() for file in open_files}:
+            way = " copies ".join(str(file) for file in (*open_files, found))
+            self.findings.add(word.spot, f"COPY goes in a circle: {way}", name)
+        elif len(open_files) >= DEEPEST:
+            self.findings.add(word.spot, f"COPY goes deeper than {DEEPEST} files", name)
+        elif found.stat().st_size > LARGEST_FILE:
+            self.findings.add(word.spot, f"{found} has more than {LARGEST_FILE:,} bytes", name)
+        else:
+            return found
+        return None
+
+
+def read_words(file: str, text: str, dialect: Dialect, findings: Findings) -> list[Word]:
+    """The words of a copybook, COPY, REPLACE and EXEC done with."""
+    reading = _Reading(dialect, findings)
+    words = reading.carried_out(file, text, (Path(file),))
+    return list(_replace_statements(words, findings))
+
+
+def find_text(folders: tuple[Path, ...], name: str, library: str) -> Path | None:
+    """The file of a text name in the first folder that has it, whatever the case of its letters and its extension.
+
+    A name does not lead out of the folders: it is data of a copybook.
+    """
+    wanted = name.strip("'\"").replace("\\", "/")
+    parts = [part for part in (library.strip("'\"") + "/" + wanted).split("/") if part not in {"", "."}]
+    if not parts or ".." in parts:
+        return None
+    for folder in folders:
+        for path in dict.fromkeys((tuple(parts), tuple(parts[1:]) if library else tuple(parts))):
+            found = _in_folder(folder, path)
+            if found is not None:
+                return found
+    return None
+
+
+def _in_folder(folder: Path, parts: tuple[str, ...]) -> Path | None:
+    at = folder
+    for part in parts[:-1]:
+        inner = _named(at, (part.lower(),))
+        if inner is None or not inner.is_dir():
+            return None
+        at = inner
+    found = _named(at, tuple(parts[-1].lower() + extension for extension in EXTENSIONS))
+    return found if found is not None and found.is_file() else None
+
+
+def _named(folder: Path, names: tuple[str, ...]) -> Path | None:
+    """The entry of a folder that has the first of some names, in any case."""
+    if not folder.is_dir():
+        return None
+    entries = {entry.name.lower(): entry for entry in sorted(folder.iterdir(), reverse=True) if not entry.is_dir()}
+    entries |= {entry.name.lower(): entry for entry in folder.iterdir() if entry.is_dir() and len(names) == 1}
+    return next((entries[name] for name in names if name in entries), None)
+
+
+def _names_text(words: list[Word], at: int) -> bool:
+    """Whether a word COPY is the statement: it stands where a sentence or a line begins, and a name follows."""
+    before = words[at - 1] if at else None
+    begins = before is None or before.text == "." or words[at].opens
+    after = words[at + 1] if at + 1 < len(words) else None
+    return after is not None and after.kind in {"run", "literal"} and (begins or not _is_level(before))
+
+
+def _is_level(word: Word | None) -> bool:
+    return word is not None and word.text.isdigit() and len(word.text) <= 2
+
+
+def _joined(words: list[Word], at: int) -> tuple[int, str]:
+    """A name made of pieces without a space between them, such as a file name with its extension."""
+    text = words[at].text
+    at += 1
+    while at < len(words) and words[at].glued and not _ends(words, at):
+        text += words[at].text
+        at += 1
+    return at, text
+
+
+def _ends(words: list[Word], at: int) -> bool:
+    """Whether a period ends a statement: nothing is attached to it."""
+    return words[at].text in {".", ","} and not (at + 1 < len(words) and words[at + 1].glued)
+
+
+def _replace_statements(words: list[Word], findings: Findings) -> Iterator[Word]:
+    """The words with each REPLACE statement carried out on those that follow it."""
+    replacements: tuple[Replacement, ...] = ()
+    at, start = 0, 0
+    while at < len(words):
+        if not _is_replace(words, at):
+            at += 1
+            continue
+        yield from replaced(words[start:at], replacements)
+        at, replacements = _new_replacements(words, at + 1, replacements, findings)
+        start = at
+    yield from replaced(words[start:], replacements)
+
+
+def _is_replace(words: list[Word], at: int) -> bool:
+    return (
+        words[at].upper == "REPLACE"
+        and (at == 0 or words[at - 1].text == "." or words[at].opens)
+        and at + 1 < len(words)
+        and (words[at + 1].text == "==" or words[at + 1].upper in {"OFF", "ALSO", "LEADING", "TRAILING"})
+    )
+
+
+def _new_replacements(
+    words: list[Word], at: int, before: tuple[Replacement, ...], findings: Findings
+) -> tuple[int, tuple[Replacement, ...]]:
+    also = words[at].upper == "ALSO"
+    at += also
+    if words[at].upper == "OFF":
+        at, read = at + 1, tuple[Replacement, ...]()
+    else:
+        at, read = read_replacing(words, at, findings)
+    if at < len(words) and words[at].text == ".":
+        at += 1
+    return at, (*read, *before) if also else read

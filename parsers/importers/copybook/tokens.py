@@ -1,0 +1,93 @@
+"""The tokens of a copybook: words without a space between them put together as COBOL takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from parsers.importers.copybook.words import Word
+
+_SEPARATORS: Final = frozenset({".", ",", ";"})
+_PICTURE: Final = frozenset({"PIC", "PICTURE"})
+
+
+def tokens_of(words: Sequence[Word]) -> Iterator[Word]:
+    """Names, numbers, literals, signs and picture strings; a period is a token where it ends a sentence.
+
+    A separator comma or semicolon means nothing and is left out.
+    """
+    at, picture = 0, False
+    while at < len(words):
+        end = at + 1
+        while end < len(words) and words[end].glued:
+            end += 1
+        chunk = words[at:end]
+        at = end
+        if picture and chunk[0].upper != "IS":
+            yield from _picture(chunk)
+            picture = False
+            continue
+        if not picture or len(chunk) > 1:
+            yield from _split(chunk)
+        picture = chunk[-1].upper in _PICTURE or (picture and len(chunk) == 1)
+
+
+def _picture(chunk: Sequence[Word]) -> Iterator[Word]:
+    body = list(chunk)
+    tail: list[Word] = []
+    while len(body) > 1 and body[-1].text in _SEPARATORS:
+        tail.insert(0, body.pop())
+    yield body[0]._replace(text="".join(word.text for word in body), kind="picture")
+    yield from (word for word in tail if word.text == ".")
+
+
+def _split(chunk: Sequence[Word]) -> Iterator[Word]:
+    """The tokens of words that stand together: a sign and the parts of a number are one."""
+    chunk = _with_whole_names(chunk)
+    number: list[Word] = []
+    last = len(chunk) - 1
+    for at, word in enumerate(chunk):
+        if _continues(number, word, chunk[at + 1] if at < last else None):
+            number.append(word)
+            continue
+        if number:
+            yield _joined(number)
+            number = []
+        if word.text in {",", ";"}:
+            continue
+        if word.text in {"+", "-"} or _is_number(word):
+            number = [word]
+        else:
+            yield word
+    if number:
+        yield _joined(number)
+
+
+def _with_whole_names(chunk: Sequence[Word]) -> list[Word]:
+    """The words with runs put together that REPLACING has set side by side."""
+    whole: list[Word] = []
+    for word in chunk:
+        if whole and word.kind == whole[-1].kind == "run":
+            whole[-1] = whole[-1]._replace(text=whole[-1].text + word.text)
+        else:
+            whole.append(word)
+    return whole
+
+
+def _continues(number: list[Word], word: Word, after: Word | None) -> bool:
+    """Whether a word goes on with the number before it: digits, or a decimal point with digits behind it."""
+    if word.text in {".", ","}:
+        return after is not None and after.text[:1].isdigit()
+    if not number:
+        return False
+    if number[-1].text in {"+", ".", ","}:
+        return word.text[:1].isdigit() or word.text in {".", ","}
+    return False
+
+
+def _is_number(word: Word) -> bool:
+    return word.kind == "run" and word.text.lstrip("-").isdigit()
+
+
+def _joined(number: list[Word]) -> Word:
+    return number[0]._replace(text="".join(word.text for word in number))

@@ -1,0 +1,210 @@
+"""Files of records: their records decoded to JSON objects, and objects encoded, by one description of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, BinaryIO, Final
+
+from engine.catalog import did_you_mean
+from engine.errors import BrokerError, ConfigurationException, ParserException
+from parsers.ccsid import encode
+from parsers.importers.copybook.items import Copybook, Record
+from parsers.records.coding import Coding, is_ebcdic
+from parsers.records.framing import Cut, Framing, Measure, cut_records
+from parsers.records.leaves import leaf_of
+from parsers.records.plan import Step, plan_of
+from parsers.records.reading import BAD_FIELD, read_record
+from parsers.records.segments import Segment, find_field, read_segments, same
+from parsers.records.writing import write_record
+
+_LAST: Final = 77
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFile:
+    """A kind of file: the plan of its records, the rules that tell them apart, how it is cut, and where counts are."""
+
+    framing: Framing
+    coding: Coding
+    plans: dict[str, Step]
+    type: str
+    segments: tuple[Segment, ...]
+    measure: Measure | None
+    longest: int
+
+    @property
+    def blank(self) -> bytes:
+        """What fills records up."""
+        return encode(" ", self.coding.ccsid, self.coding.encoding)
+
+    @property
+    def fixed_length(self) -> int | None:
+        """The length of records in a file of fixed length; None where each has its own."""
+        sizes = {self.plans[name].fixed_size for name in self._names()}
+        return None if None in sizes else max(size for size in sizes if size is not None)
+
+    def cut(self, file: BinaryIO) -> Iterator[Cut]:
+        """The records of a file."""
+        return cut_records(file, self.framing, longest=self.longest, measure=self.measure)
+
+    def decode(self, cut: Cut) -> dict[str, Any]:
+        """The fields of a record; an error says which record it is and where in the file it begins."""
+        try:
+            return self._decoded(cut.data)
+        except BrokerError as error:
+            text = f"record {cut.number} at offset {cut.offset}: {error.text}"
+            raise ParserException(error.number, text, *error.inserts) from error
+
+    def encode(self, value: dict[str, Any], number: int) -> bytes:
+        """The bytes of a record; an error says which one it is."""
+        try:
+            return write_record(self._plan_for(value), value, self.blank[0])
+        except BrokerError as error:
+            raise ParserException(error.number, f"record {number}: {error.text}", *error.inserts) from error
+
+    def _names(self) -> list[str]:
+        return list(dict.fromkeys(segment.record.name for segment in self.segments)) or [self.type]
+
+    def _decoded(self, data: bytes) -> dict[str, Any]:
+        segment = self._segment_of(data)
+        plan = self.plans[self.type if segment is None else segment.record.name]
+        if self.framing.format == "D" and plan.fixed_size is not None and len(data) < plan.fixed_size:
+            data = data + self.blank * (plan.fixed_size - len(data))
+        if segment is None:
+            found, end = read_record(plan, data)
+        else:
+            chosen = frozenset() if segment.chosen is None else frozenset({segment.chosen})
+            found, end = read_record(plan, data, chosen=chosen, rejected=segment.rejected)
+        surplus = data[end:]
+        if surplus and not self._may_be_longer(surplus):
+            text = f"{len(surplus)} bytes are left over behind {plan.key} at offset {end}: X'{surplus[:32].hex()}'"
+            raise ParserException(BAD_FIELD, text, plan.key)
+        return found
+
+    def _may_be_longer(self, surplus: bytes) -> bool:
+        """Whether a record may end behind its fields: where all have one length, or blanks end a line."""
+        if self.framing.format == "D":
+            return not surplus.strip(self.blank)
+        return self.framing.format == "F"
+
+    def _segment_of(self, data: bytes) -> Segment | None:
+        if not self.segments:
+            return None
+        for segment in self.segments:
+            if segment.fits(data):
+                return segment
+        names = ", ".join(f"{s.item.name}={','.join(s.values)}" for s in self.segments)
+        raise ParserException(BAD_FIELD, f"is none of the segments {names}: it begins with X'{data[:32].hex()}'")
+
+    def _plan_for(self, value: dict[str, Any]) -> Step:
+        if not self.segments:
+            return self.plans[self.type]
+        for segment in self.segments:
+            if any(same(found, segment.values) for found in _values_of(value, segment.item.name)):
+                return self.plans[segment.record.name]
+        raise ParserException(BAD_FIELD, "its fields make it none of the segments")
+
+
+def _values_of(value: Any, name: str) -> Iterator[Any]:
+    """The values of all fields of a name in an object."""
+    for key, inner in value.items() if isinstance(value, dict) else ():
+        if key.upper() == name.upper():
+            yield inner
+        yield from _values_of(inner, name)
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What is said of a file of records beside its copybook: its type, segments and fields of length."""
+
+    type: str = ""
+    segments: tuple[str, ...] = ()
+    length_field: str = ""
+    fillers: bool = False
+    slide: bool = True
+
+
+def record_file(book: Copybook, framing: Framing, coding: Coding, choices: Choices) -> RecordFile:
+    """The kind of file that a copybook and choices describe."""
+    segments = read_segments(list(choices.segments), book, coding)
+    chosen = _chosen(book, choices.type, segments)
+    records = {segment.record.name: segment.record for segment in segments} or {chosen.name: chosen}
+    plans = {
+        name: plan_of(record, coding, fillers=choices.fillers, slide=choices.slide) for name, record in records.items()
+    }
+    longest = max(record.length for record in records.values())
+    framing = replace(framing, line_end=_line_end(coding))
+    measure: Measure | None = None
+    if framing.format == "L":
+        measure, longest = _length_field(choices.length_field, next(iter(records.values())), coding)
+        longest += framing.start
+    elif choices.length_field:
+        raise ConfigurationException("a length field is given, and the record format is not L")
+    elif any(plan.fixed_size is None for plan in plans.values()) or len({p.fixed_size for p in plans.values()}) > 1:
+        measure = _measure_by_reading(plans, segments, chosen.name)
+    return RecordFile(framing, coding, plans, chosen.name, segments, measure, longest)
+
+
+def _measure_by_reading(plans: dict[str, Step], segments: tuple[Segment, ...], type_: str) -> Measure:
+    """How long a record is that says so by its counters or segment; all bytes where it cannot be read."""
+
+    def measure(data: bytes) -> int:
+        segment = next((segment for segment in segments if segment.fits(data)), None)
+        plan = plans[type_ if segment is None else segment.record.name]
+        if plan.fixed_size is not None:
+            return plan.fixed_size
+        try:
+            return read_record(plan, data, rejected=frozenset() if segment is None else segment.rejected)[1]
+        except BrokerError:
+            return len(data)
+
+    return measure
+
+
+def _length_field(field: str, record: Record, coding: Coding) -> tuple[Measure, int]:
+    """What reads the length of a record: a field's name, or OFFSET:SIZE of a binary number; and the bytes it needs."""
+    at, colon, size = field.partition(":")
+    if colon and at.isdigit() and size.isdigit() and 1 <= int(size) <= 8:
+        start, end, order = int(at), int(at) + int(size), coding.order
+        return lambda data: int.from_bytes(data[start:end], order), end
+    if not field:
+        raise ConfigurationException("records with a length field need its name, or its OFFSET:SIZE")
+    item = find_field(record, field)
+    leaf, start, end = leaf_of(item, coding), item.offset, item.offset + item.length
+    return _reading_length(leaf.read, start, end, item.name), end
+
+
+def _reading_length(read: Callable[[bytes], Any], start: int, end: int, name: str) -> Measure:
+    def measure(data: bytes) -> int:
+        try:
+            return int(read(data[start:end]))
+        except (ValueError, TypeError, BrokerError) as error:
+            text = f"{name} does not say how long the record is: X'{data[start:end].hex()}'"
+            raise ParserException(BAD_FIELD, text, name) from error
+
+    return measure
+
+
+def _chosen(book: Copybook, name: str, segments: tuple[Segment, ...]) -> Record:
+    """The record that is meant, where no segment says."""
+    if segments and not name:
+        return segments[0].record
+    if name:
+        for record in book.records:
+            if record.name.upper() == name.upper():
+                return record
+        known = [record.name for record in book.records]
+        raise ConfigurationException(f"{book.file} has no record called {name}{did_you_mean(name, known)}")
+    records = [record for record in book.records if record.top.level != _LAST] or list(book.records)
+    if len(records) > 1:
+        names = ", ".join(record.name for record in records)
+        raise ConfigurationException(
+            f"{book.file} describes more than one record: choose one of {names} with --type,"
+            " or tell them apart with --segment FIELD=VALUE:NAME"
+        )
+    return records[0]
+
+
+def _line_end(coding: Coding) -> bytes:
+    return b"\x15" if is_ebcdic(coding.ccsid) else encode("\n", coding.ccsid, coding.encoding)

@@ -1,0 +1,246 @@
+"""Messages of message sets as JSON and back, in whichever of the set's wire formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any, BinaryIO, Final
+
+from engine.catalog import did_you_mean
+from engine.errors import BrokerError, ConfigurationException, ParserException
+from engine.parser import Follow, Form, Parser, Portion
+from engine.received import Part
+from engine.source import NAME, Value
+from engine.step import Step, step
+from engine.tree import Element
+from parsers.ccsid import encode
+from parsers.mrm.cwf.declared import CWF, CwfField
+from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, fields_of
+from parsers.mrm.wire_format import Codec, Definition, wire_format_catalog
+from parsers.records.coding import TURNED, Coding
+from parsers.records.framing import LONGEST_RECORD, Cut, Framing, cut_records
+from parsers.records.model_table import fixed_length
+from parsers.records.reading import BAD_FIELD
+
+_MOMENTS: Final[dict[str, Callable[[str], Value]]] = {
+    "dateTime": datetime.fromisoformat,
+    "date": date.fromisoformat,
+    "time": time.fromisoformat,
+}
+
+
+class _Mrm(Parser):
+    """What an element asks for its source: the codec of one message."""
+
+    __slots__ = ("_codec",)
+    name = "MRM"
+
+    def __init__(self, codec: Codec) -> None:
+        self._codec = codec
+
+    def read(self, portion: Portion) -> Any:
+        return self._codec.read(portion)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """A kind of file whose records are messages of a set, in one wire format."""
+
+    framing: Framing
+    coding: Coding
+    message_set: MessageSet
+    message: Message
+    codec: Codec
+    format: str
+
+    @property
+    def blank(self) -> bytes:
+        """What fills records up."""
+        return encode(" ", self.coding.ccsid, self.coding.encoding)
+
+    def cut(self, file: BinaryIO) -> Iterator[Cut]:
+        """The records of a file; without a length, a file of format F is one."""
+        return cut_records(file, self.framing, longest=LONGEST_RECORD)
+
+    def decode(self, cut: Cut) -> dict[str, Any]:
+        """The fields of a record; an error says which record it is and where in the file it begins."""
+        portion = Portion(cut.data, 0, len(cut.data), Follow("", self.coding.encoding, self.coding.ccsid))
+        try:
+            top = Element("MRM", "", NAME, Part(_Mrm(self.codec), portion))
+            return self._object(self._group(self.message.type), top)
+        except BrokerError as error:
+            text = f"record {cut.number} at offset {cut.offset}: {error.text}"
+            raise ParserException(error.number, text, *error.inserts) from error
+
+    def encode(self, value: dict[str, Any], number: int) -> bytes:
+        """The bytes of a record; an error says which one it is."""
+        try:
+            top = Element("MRM")
+            self._fill(self._group(self.message.type), value, top, self.message.name)
+            return self.codec.write(top, Form(self.coding.encoding, self.coding.ccsid))
+        except BrokerError as error:
+            raise ParserException(error.number, f"record {number}: {error.text}", *error.inserts) from error
+
+    def _group(self, type_: SimpleType | Group | str) -> Group:
+        group = self.message_set.content(type_)
+        assert group is not None
+        return group
+
+    def _object(self, group: Group, element: Element) -> dict[str, Any]:
+        """The fields of an element, those of inner groups beside them; of a choice each that can be read."""
+        found: dict[str, Any] = {}
+        for member in group.members:
+            if isinstance(member, Field):
+                self._add(member, element, found)
+            elif member.composition == "choice":
+                self._choose(member, element, found)
+            else:
+                found |= self._object(member, element)
+        return found
+
+    def _choose(self, group: Group, element: Element, found: dict[str, Any]) -> None:
+        """The options of a choice: one that cannot be read is null, if another can."""
+        failed: list[BrokerError] = []
+        read = 0
+        for member in group.members:
+            names = [member.name] if isinstance(member, Field) else [field.name for field in fields_of(member)]
+            try:
+                inner = self._object(Group((member,)), element)
+            except BrokerError as error:
+                failed.append(error)
+                found |= dict.fromkeys(names)
+            else:
+                read += bool(inner)
+                found |= inner
+        if failed and not read:
+            raise failed[0]
+
+    def _add(self, field: Field, element: Element, found: dict[str, Any]) -> None:
+        wanted = _step(field)
+        if field.repeats:
+            found[field.name] = [self._value(field, child) for child in element.every(wanted)]
+            return
+        child = element.child(wanted)
+        if child is not None:
+            found[field.name] = self._value(field, child)
+
+    def _value(self, field: Field, element: Element) -> Any:
+        group = self.message_set.content(field.type)
+        if group is not None:
+            return self._object(group, element)
+        value = element.value
+        return self._trimmed(field, value) if isinstance(value, str) else _plain(value)
+
+    def _trimmed(self, field: Field, text: str) -> str:
+        """A text without the padding that a record has it in; other formats have none."""
+        said = field.physical.get(self.format)
+        if not isinstance(said, CwfField) or said.padding_character not in {"", "SPACE", " "}:
+            return text
+        ends = self.coding.trim
+        if said.justification == "right":
+            ends = TURNED[ends]
+        text = text.rstrip(" ") if ends in {"right", "both"} else text
+        return text.lstrip(" ") if ends in {"left", "both"} else text
+
+    def _fill(self, group: Group, value: Any, element: Element, path: str) -> None:
+        """Give an element the fields of an object; of a choice the first that is given."""
+        if not isinstance(value, dict):
+            raise ParserException(BAD_FIELD, f"{path} is a group: an object is to be written to it, not {value!r:.40}")
+        known = [field.name for field in fields_of(group)]
+        for key in value:
+            if key not in known:
+                raise ParserException(BAD_FIELD, f"{path} has no field called {key}{did_you_mean(key, known)}", path)
+        self._fill_members(group, value, element, path)
+
+    def _fill_members(self, group: Group, value: dict[str, Any], element: Element, path: str) -> None:
+        members = group.members
+        if group.composition == "choice":
+            given = [member for member in members if any(value.get(name) is not None for name in _names(member))]
+            members = tuple(given[:1])
+        for member in members:
+            if isinstance(member, Group):
+                self._fill_members(member, value, element, path)
+            elif member.name in value:
+                self._fill_field(member, value[member.name], element, f"{path}.{member.name}")
+
+    def _fill_field(self, field: Field, value: Any, element: Element, path: str) -> None:
+        group = self.message_set.content(field.type)
+        if field.repeats and not isinstance(value, list):
+            raise ParserException(BAD_FIELD, f"{path} occurs more than once: write an array, not {value!r:.40}", path)
+        only = isinstance(value, list) and len(value) == 1  # a table of one, which models have as a plain field
+        for inner in value if field.repeats or only else [value]:
+            if group is None:
+                element.add(field.name, _typed(field, inner, path), namespace=field.namespace)
+            else:
+                self._fill(group, inner, element.add(field.name, namespace=field.namespace), path)
+
+
+def model_file(message_set: MessageSet, format_: str, type_: str, framing: Framing, coding: Coding) -> ModelFile:
+    """The kind of file whose records are messages of that type in that format: its name in the set, or its kind."""
+    format_ = format_ or message_set.default_format
+    uses = message_set.formats
+    named = [name for name, use in uses.items() if format_ in {name, use.kind}]
+    if len(uses) == 1 and not format_:
+        named = list(uses)
+    if len(named) != 1:
+        known = ", ".join(f"{name} ({use.kind})" for name, use in uses.items())
+        raise ConfigurationException(f"choose a format of {message_set.name} with --format: {known or 'it has none'}")
+    messages = message_set.messages
+    if not type_ and len(messages) > 1:
+        names = ", ".join(messages)
+        raise ConfigurationException(f"choose one of the messages of {message_set.name} with --type: {names}")
+    message = messages.get(type_) if type_ else next(iter(messages.values()), None)
+    if message is None:
+        close = did_you_mean(type_, tuple(messages))
+        raise ConfigurationException(f"{message_set.name} has no message called {type_}{close}")
+    if uses[named[0]].kind == CWF and framing.format == "F" and framing.length is None:
+        length = fixed_length(message_set, message, named[0])
+        framing = replace(framing, length=None if length is None else length + framing.start + framing.end)
+    definition = Definition(message_set, message, named[0])
+    codec = wire_format_catalog.find(uses[named[0]].kind).compile(definition)
+    return ModelFile(framing, coding, message_set, message, codec, named[0])
+
+
+def _step(field: Field) -> Step:
+    return step(field.name, field.namespace or None)
+
+
+def _names(member: Field | Group) -> list[str]:
+    return [member.name] if isinstance(member, Field) else [field.name for field in fields_of(member)]
+
+
+def _plain(value: Value) -> Any:
+    """A value as JSON has it: bytes are hexadecimal, dates and times as ISO 8601 writes them."""
+    if isinstance(value, bytes):
+        return value.hex().upper()
+    if isinstance(value, date | time):
+        return value.isoformat()
+    return value if value is None or isinstance(value, str | bool | int | float | Decimal) else str(value)
+
+
+def _typed(field: Field, value: Any, path: str) -> Any:
+    """A value of JSON as the field's type has it; what does not fit is left to the wire format to refuse."""
+    assert isinstance(field.type, SimpleType)
+    kind, family = field.type.kind, field.type.family
+    if value is None or isinstance(value, dict | list):
+        if isinstance(value, dict | list):
+            raise ParserException(BAD_FIELD, f"{path} is no group and no table: it holds one value", path)
+        return None
+    with suppress(ValueError, ArithmeticError):
+        match family:
+            case "string":
+                return str(value) if not isinstance(value, bool) else value
+            case "integer" if not isinstance(value, bool):
+                return int(value) if Decimal(value) == int(value) else value
+            case "decimal" if not isinstance(value, bool):
+                return Decimal(value)
+            case "float" if not isinstance(value, bool):
+                return float(value)
+            case "binary" if isinstance(value, str):
+                return bytes.fromhex(value)
+            case "dateTime" if isinstance(value, str) and kind in _MOMENTS:
+                return _MOMENTS[kind](value)
+    return value
