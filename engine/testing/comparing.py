@@ -49,7 +49,10 @@ def compare(expected: str | bytes, found: Found, how: str = "") -> Difference | 
             return _compare_text(_text(expected, found), _text(found.data, found))
     except (etree.XMLSyntaxError, ValueError, BrokerError) as error:
         text = error.text if isinstance(error, BrokerError) else str(error)
-        return Difference((f"cannot be compared as {way}: {text}",), _compare_bytes(expected, found).diff)
+        by_bytes = _compare_bytes(expected, found)
+        if not how and not by_bytes.lines:  # what is expected is no document either
+            return None
+        return Difference((f"cannot be compared as {way}: {text}",), by_bytes.diff)
     difference = _compare_bytes(expected, found)
     return difference if difference.lines else None
 

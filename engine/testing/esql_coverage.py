@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import coverage
 
 ENDING: Final = ".esql"
+_WITHOUT_CODE: Final = (syntax.Module, syntax.Routine, syntax.Compound)
 MISSING: Final = "--coverage needs coverage.py, which is not installed: pip install 'penstock[coverage]'"
 
 
@@ -112,7 +113,7 @@ def _beginnings(file: str) -> set[int]:
         if isinstance(at, tuple):
             pending += at
         elif is_dataclass(at):
-            if isinstance(at, syntax.Statement):
+            if isinstance(at, syntax.Statement) and not isinstance(at, _WITHOUT_CODE):
                 found.add(at.position.line)
             pending += (getattr(at, each.name) for each in fields(at))
     return found

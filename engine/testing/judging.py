@@ -259,7 +259,9 @@ def _written(wanted: of.Tree) -> str:
 
 
 def agrees(wanted: Text, value: Any) -> bool:
-    """Whether a value of a tree is what is written: characters as they are, numbers by value, bytes in hexadecimal.
+    """Whether a value of a tree is what is written: numbers by value, bytes in hexadecimal, characters as they are.
+
+    Blanks at the end do not count, as for ESQL's `=`.
 
     >>> agrees(Text("7.50"), Decimal("7.5")), agrees(Text("7.50"), "7.5"), agrees(Text("0aff"), bytes([10, 255]))
     (True, False, True)
@@ -268,7 +270,7 @@ def agrees(wanted: Text, value: Any) -> bool:
     if text is None or value is None:
         return text is None and value is None
     if isinstance(value, str):
-        return text == value
+        return text.rstrip(" ") == value.rstrip(" ")
     if isinstance(value, bool):
         return text.lower() == str(value).lower()
     if isinstance(value, bytes):

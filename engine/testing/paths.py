@@ -93,7 +93,7 @@ def find(top: Element | None, names: Iterable[str]) -> Element | None:
         if top is None:
             return None
         wanted, index = _step(part)
-        if index == ">":
+        if index == "<":  # the last, as ESQL counts from the end
             top = top.nth_last(wanted, 1)
         else:
             top = top.nth(wanted, int(index)) if index.isdigit() else top.child(wanted)

@@ -30,6 +30,7 @@ ROWS = [
     ("bytes", "ab", "abc", ["expected 2 bytes, found 3, alike as far as the shorter goes"]),
     ("", "<a/>", "<a></a>", []),
     ("", "{}", "{ }", []),
+    ("", "<a", "<a", []),
     ("", "plain", "plain ", ["expected 5 bytes, found 6, alike as far as the shorter goes"]),
 ]
 

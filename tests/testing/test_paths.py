@@ -32,7 +32,7 @@ def test_filling_and_finding() -> None:
     top = Element("Environment")
     given: Tree = {"b": (Text("1"), Text("1", is_plain=False)), "c": Text("true"), "d": {"e": Text("X'0a'")}}
     fill(top, ("a",), given)
-    paths = ["b[1]", "b[2]", "b[>]", "c", "e", "d.e"]
+    paths = ["b[1]", "b[2]", "b[<]", "c", "e", "d.e"]
     found = [find(top, ("a", *path.split("."))) for path in paths]
     assert [1, "1", "1", True, None, b"\n"] == [None if one is None else one.value for one in found]
     assert nearest(top, ("a", "x", "y")) == "a has b, c, d"
@@ -45,6 +45,8 @@ def test_filling_and_finding() -> None:
         ("7", "7", True),
         ("7.0", 7, True),
         ("7.0", "7", False),
+        ("a", "a  ", True),
+        ("a", " a", False),
         ("0.1", 0.1, True),
         ("x", 7, False),
         ("TRUE", True, True),
