@@ -47,7 +47,7 @@ def compare(expected: str | bytes, found: Found, how: str = "") -> Difference | 
             return _compare_json(_text(expected, found), _text(found.data, found))
         if way == "text":
             return _compare_text(_text(expected, found), _text(found.data, found))
-    except (etree.XMLSyntaxError, ValueError, BrokerError) as error:
+    except (etree.XMLSyntaxError, ValueError, RecursionError, BrokerError) as error:
         text = error.text if isinstance(error, BrokerError) else str(error)
         by_bytes = _compare_bytes(expected, found)
         if not how and not by_bytes.lines:  # what is expected is no document either

@@ -77,3 +77,10 @@ def test_what_is_no_document() -> None:
     assert difference is not None
     assert difference.lines[0].startswith("cannot be compared as xml: Couldn't find end of Start Tag b")
     assert difference.diff.splitlines()[-2:] == ["-<a/>", "+<b"]
+
+
+def test_data_that_is_nested_too_deeply() -> None:
+    """Data too deep to be compared is a difference, not the end of the run."""
+    difference = compare("[]", Found(b"[" * 100_000, 1208, 546, "JSON"))
+    assert difference is not None
+    assert difference.lines[0].startswith("cannot be compared as json: ")
