@@ -57,7 +57,8 @@ class Binder:
     def afresh(self) -> Binder:
         """The same programs, their SHARED variables as they are when a flow is first deployed."""
         programs = {id(r.program): replace(r.program, shared=Shared(r.program.places)) for r in self.routines.values()}
-        return Binder({key: replace(r, program=programs[id(r.program)]) for key, r in self.routines.items()})
+        routines = {key: replace(r, program=programs[id(r.program)]) for key, r in self.routines.items()}
+        return Binder(routines, self.parsers)
 
 
 def binder(

@@ -12,7 +12,7 @@ from engine.errors import NOWHERE, BrokerError, Place
 from engine.exceptions import exception_list
 from engine.message import Message
 from engine.parser import Header, Template, parser_catalog
-from engine.received import Received, body_of
+from engine.received import Received, RootDomain, body_of
 from engine.testing import case as of
 from engine.testing.case import Case, Description, ExpectedException, Field, Propagations, Text, Tree
 from engine.testing.comparing import Found, compare
@@ -119,7 +119,7 @@ def _queues(case: Case, happened: Happened) -> Iterator[Failure]:
         found = happened.queues.get(wanted.name, [])
         yield from _counted(f"queue {wanted.name}", wanted, len(found), list(_previews(found)))
         for number, (message, arrival) in enumerate(zip(wanted.messages, found, strict=False), 1):
-            yield from _arrived(f"queue {wanted.name}, message {number}", message, arrival)
+            yield from _arrived(f"queue {wanted.name}, message {number}", message, arrival, happened.domain)
     known = {wanted.name for wanted in expected}
     for name, found in happened.queues.items():
         if name not in known:
@@ -142,12 +142,14 @@ def _counted(subject: str, wanted: Propagations, count: int, previews: list[str]
         yield Failure(subject, lines, place=wanted.place)
 
 
-def _arrived(subject: str, wanted: Description, arrival: Arrival) -> Iterator[Failure]:
+def _arrived(subject: str, wanted: Description, arrival: Arrival, domain: RootDomain) -> Iterator[Failure]:
     """The differences of a message on a queue; its domain is named, or the one that its paths speak of."""
     template = wanted.template
     if not template.domain:
         template = template._replace(domain=_domain(wanted.fields))
-    message = Message(Received(arrival.descriptor, arrival.body, template=template).root())
+    received = Received(arrival.descriptor, arrival.body, template=template)
+    received.domain = domain
+    message = Message(received.root())
     yield from _compared(subject, wanted, message, template)
 
 

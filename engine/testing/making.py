@@ -10,7 +10,7 @@ from engine.descriptor import FIELDS, LITTLE_ENDIAN, UTF_8, Descriptor
 from engine.errors import BrokerError
 from engine.message import Message
 from engine.parser import Template
-from engine.received import Received, body_of, new_root
+from engine.received import Received, RootDomain, body_of, new_root
 from engine.sharing import copy, read_only
 from engine.testing.case import Body, Description, Field
 from engine.testing.paths import fill
@@ -114,7 +114,10 @@ def _embody(root: Element, made: Description) -> None:
     template: Template = made.template._replace(domain=domain)
     own = replace(made, fields=())
     data = content(own.body, ccsid, encoding)
-    new = Received(Descriptor(coded_char_set_id=ccsid, encoding=encoding), data, template=template).root().last_child
+    received = Received(Descriptor(coded_char_set_id=ccsid, encoding=encoding), data, template=template)
+    if isinstance(root.domain, RootDomain):
+        received.domain = root.domain
+    new = received.root().last_child
     assert new is not None
     if old is not None:
         old.detach()

@@ -14,6 +14,7 @@ from engine.flow import Flow, Setting, expand
 from engine.lint import UNFIT
 from engine.message import Message
 from engine.node import ANY_LABEL, ANY_TERMINAL, LABEL, NodeType, node_catalog
+from engine.received import ROOT, RootDomain
 from engine.runtime import DeployedFlow, Outcome, Station, deploy
 from engine.sharing import copy
 from engine.testing.case import Case, Description, Propagations, Send
@@ -43,6 +44,7 @@ class Happened:
     propagated: list[Propagated] = field(default_factory=list)
     queues: dict[str, list[Arrival]] = field(default_factory=dict)
     errors: list[BrokerError] = field(default_factory=list)
+    domain: RootDomain = ROOT
 
     def listen(self, label: str, terminal: str, message: Message) -> None:
         """Write down that a message leaves a node."""
@@ -101,7 +103,7 @@ def run(case: Case, flows: Flows) -> Happened:
     problems = tuple(_misfits(case, flow))
     if problems:
         raise ConfigurationException(f"{case.name} does not fit {case.flow}", problems)
-    happened = Happened()
+    happened = Happened(domain=RootDomain(programs.parsers) if programs.parsers else ROOT)
     stand_ins = {stub.label: StubNode(stub) for stub in case.stubs}
     deployed = deploy(flow, bind=programs, listen=happened.listen, stand_ins=stand_ins)
     entries = _entries(deployed)
