@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
-from types import GeneratorType
+from types import GeneratorType, MappingProxyType
 from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 from engine.errors import BrokerError, ConfigurationException, Place
@@ -16,10 +16,12 @@ from engine.received import ROOT, Received, RootDomain
 from engine.work import UnitOfWork
 
 NODE_FAILED: Final = 2230
+NOBODY: Final[Mapping[str, Node]] = MappingProxyType({})
 
 Evaluation: TypeAlias = Generator[tuple[str, Message], bool, None]
 Go: TypeAlias = Callable[[Message, UnitOfWork], None]
 Watch: TypeAlias = Callable[[str, str, str], None]
+Listen: TypeAlias = Callable[[str, str, Message], None]
 Bind: TypeAlias = Callable[[Property, object, Place], object]
 
 
@@ -41,7 +43,7 @@ class Entrance(Protocol):
 class Station:
     """A node where it stands in a deployed flow, with what is wired to each of its terminals."""
 
-    __slots__ = ("evaluate", "label", "node", "place", "type", "wires")
+    __slots__ = ("evaluate", "label", "listen", "node", "place", "type", "wires")
 
     def __init__(self, label: str, node: Node, node_type: NodeType, place: Place) -> None:
         self.label = label
@@ -49,6 +51,7 @@ class Station:
         self.type = node_type
         self.place = place
         self.evaluate: Callable[[Message, UnitOfWork], Evaluation] = node.evaluate
+        self.listen: Listen | None = None
         self.wires: dict[str, tuple[Go, ...]] = {}
 
     def carry(self, message: Message, work: UnitOfWork) -> None:
@@ -120,6 +123,8 @@ class Station:
         if not onward:
             raise error.through(self.place)
         failed = message.failed(error)
+        if self.listen is not None:
+            self.listen(self.label, FAILURE, failed)
         for go in onward:
             go(failed, work)
 
@@ -175,18 +180,29 @@ class DeployedFlow:
         return Outcome(message, failed)
 
 
-def deploy(flow: Flow, *, bind: Bind | None = None, watch: Watch | None = None) -> DeployedFlow:
+def deploy(
+    flow: Flow,
+    *,
+    bind: Bind | None = None,
+    watch: Watch | None = None,
+    listen: Listen | None = None,
+    stand_ins: Mapping[str, Node] = NOBODY,
+) -> DeployedFlow:
     """Build the nodes of an expanded flow and bind them to its wires.
 
     `bind` makes what the node works with of a property that is more than its text, such as ESQL; it gets the
     property, the text, and the place of the node that it belongs to. `watch` is called with the label, the terminal
-    and the label at the other end for each message on each wire; a flow that nobody watches does not pay for it.
+    and the label at the other end for each message on each wire, `listen` with the label, the terminal and the message
+    for all that leaves a node, wired or not; a flow that nobody watches does not pay for it. `stand_ins` do the work
+    of the nodes with these labels, which are then not built.
     """
     stations: dict[str, Station] = {}
     for use in flow.nodes:
         if use.label in stations:
             raise ConfigurationException(f"there are two nodes called {use.label}: rename one of them").at(use.place)
-        stations[use.label] = _station(flow, use, bind)
+        stations[use.label] = station = _station(flow, use, bind, stand_ins.get(use.label))
+        if listen is not None:
+            station.listen, station.evaluate = listen, _heard(use.label, station.evaluate, listen)
     for wire in flow.wires:
         source, target = (_end(stations, label, wire) for label in (wire.source, wire.target))
         go = target.carry if watch is None else _watched(wire.source, wire.source_terminal, target, watch)
@@ -211,11 +227,12 @@ def _bind(message: Message, domain: RootDomain) -> None:
         source.domain = domain
 
 
-def _station(flow: Flow, use: NodeUse, bind: Bind | None) -> Station:
+def _station(flow: Flow, use: NodeUse, bind: Bind | None, stand_in: Node | None) -> Station:
     place = Place(flow=flow.qualified_name, node=use.label, type=f"ComIbm{use.type}Node")
     try:
         node_type = node_catalog.find(use.type)
-        return Station(use.label, build(node_type, use.values, bind=_binder(bind, place)), node_type, place)
+        node = build(node_type, use.values, bind=_binder(bind, place)) if stand_in is None else stand_in
+        return Station(use.label, node, node_type, place)
     except BrokerError as error:
         raise error.at(replace(use.place, flow=place.flow, node=place.node)) from error.__cause__
 
@@ -233,6 +250,29 @@ def _watched(label: str, terminal: str, target: Station, watch: Watch) -> Go:
         target.carry(message, work)
 
     return go
+
+
+def _heard(
+    label: str, evaluate: Callable[[Message, UnitOfWork], Evaluation], listen: Listen
+) -> Callable[[Message, UnitOfWork], Evaluation]:
+    def heard(message: Message, work: UnitOfWork) -> Evaluation:
+        evaluation = evaluate(message, work)
+        try:
+            terminal, sent = next(evaluation)
+            while True:
+                listen(label, terminal, sent)
+                try:
+                    wired = yield terminal, sent
+                except BrokerError as error:
+                    terminal, sent = evaluation.throw(error)
+                else:
+                    terminal, sent = evaluation.send(wired)
+        except StopIteration:
+            return
+        finally:
+            evaluation.close()
+
+    return heard
 
 
 def _binder(bind: Bind | None, place: Place) -> Callable[[Property, object], object]:

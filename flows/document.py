@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 import yaml
@@ -20,11 +20,12 @@ LINE_END: Final = re.compile("\r\n|[\n\r\x85\u2028\u2029]")  # as YAML counts li
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A text; `is_null` where nothing was written for it."""
+    """A text; `is_null` where nothing was written for it, `is_plain` where it was written without quotes."""
 
     text: str
     is_null: bool
     place: Place
+    is_plain: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +76,19 @@ class Refused(Exception):
         self.place = Place(line=mark.line + 1, column=mark.column + 1) if mark else Place(line=1, column=1)
 
 
-def read_document(text: str, file: str, complaints: Complaints) -> Tree | None:
-    """The tree of a YAML text that has one document; None where it cannot be read, with the reason in `complaints`."""
+def read_document(
+    text: str, file: str, complaints: Complaints, *, kind: str = "flow", start: str = "flow: Name"
+) -> Tree | None:
+    """The tree of a YAML text that has one document; None where it cannot be read, with the reason in `complaints`.
+
+    `kind` is what such a file is for, `start` how it begins.
+    """
     if len(text) > LARGEST:
         complaints.add(complaints.start, f"the file has {len(text)} characters; the limit is {LARGEST}")
         return None
     try:
         events = yaml.parse(text, Loader=yaml.SafeLoader)
-        return _Reader(file, complaints, events).document()
+        return _Reader(file, complaints, events, kind).document(start)
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         column = error.position - text.rfind("\n", 0, error.position)
@@ -100,35 +106,38 @@ def read_document(text: str, file: str, complaints: Complaints) -> Tree | None:
 class _Reader:
     """Reads one stream of YAML events; it never recurses deeper than DEEPEST, whatever the text."""
 
-    def __init__(self, file: str, complaints: Complaints, events: Iterator[Any]) -> None:
+    def __init__(self, file: str, complaints: Complaints, events: Iterator[Any], kind: str) -> None:
         self._file = file
+        self._kind = kind
         self._complaints = complaints
         self._events = events
 
-    def document(self) -> Tree | None:
+    def document(self, start: str) -> Tree | None:
         tree: Tree | None = None
         for event in self._events:
             if isinstance(event, yaml.DocumentStartEvent):
                 if tree is not None:
-                    raise Refused("a second document begins here; write one flow a file", event.start_mark)
+                    raise Refused(f"a second document begins here; write one {self._kind} a file", event.start_mark)
                 tree = self._tree(next(self._events), 1)
         if tree is None:
-            self._complaints.add(self._complaints.start, "the file is empty; a flow file begins with `flow: Name`")
+            self._complaints.add(
+                self._complaints.start, f"the file is empty; a {self._kind} file begins with `{start}`"
+            )
         return tree
 
     def _tree(self, event: Any, depth: int) -> Tree:
         if isinstance(event, yaml.AliasEvent):
             raise Refused(f"*{event.anchor} is an alias; write out what it stands for", event.start_mark)
         if event.anchor is not None:
-            raise Refused(f"&{event.anchor} is an anchor; flow files have none", event.start_mark)
+            raise Refused(f"&{event.anchor} is an anchor; {self._kind} files have none", event.start_mark)
         if event.tag is not None:
-            raise Refused(f"{event.tag} is a tag; flow files have none", event.start_mark)
+            raise Refused(f"{event.tag} is a tag; {self._kind} files have none", event.start_mark)
         if depth > DEEPEST:
             raise Refused(f"lists and tables are more than {DEEPEST} deep here", event.start_mark)
         place = Place(file=self._file, line=event.start_mark.line + 1, column=event.start_mark.column + 1)
         if isinstance(event, yaml.ScalarEvent):
             is_null = event.style is None and event.value in ("", "~", "null", "Null", "NULL")
-            return Scalar(event.value, is_null, place)
+            return Scalar(event.value, is_null, place, event.style is None)
         if isinstance(event, yaml.SequenceStartEvent):
             return Sequence(tuple(self._items(depth)), place)
         return Mapping(tuple(self._entries(depth)), place)

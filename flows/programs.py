@@ -15,7 +15,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from engine.catalog import Catalog, did_you_mean
@@ -26,7 +26,7 @@ from engine.marking import marked
 from engine.node import Esql, NodeType, Property, node_catalog, read_values
 from engine.parser import Parser
 from esql import problems as esql_problems
-from esql.activation import Surroundings
+from esql.activation import Shared, Surroundings
 from esql.compile import compile_sources, compile_text, problems_in
 from esql.problems import SyntaxProblems
 from esql.program import Compiled, Entrance, Routine
@@ -53,6 +53,12 @@ class Binder:
     def __call__(self, declared: Property, value: object, place: Place) -> object:
         """The program of a property that is ESQL; other properties stay what they are."""
         return self.routines.get((place.node, declared.name), value)
+
+    def afresh(self) -> Binder:
+        """The same programs, their SHARED variables as they are when a flow is first deployed."""
+        programs = {id(r.program): replace(r.program, shared=Shared(r.program.places)) for r in self.routines.values()}
+        routines = {key: replace(r, program=programs[id(r.program)]) for key, r in self.routines.items()}
+        return Binder(routines, self.parsers)
 
 
 def binder(

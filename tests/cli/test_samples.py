@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from engine.costs.limits import complex_path_by_hand
+from flows.files import read_file
+from flows.svg import draw_svg
 from tests.cli.command_line import ROOT, penstock
 
 
@@ -17,13 +19,39 @@ def _at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
-@pytest.mark.parametrize("sample", ["orders", "content_filter", "complex_compute", "conversions"])
-def test_the_readme_of_the_sample(sample: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The README beside a sample shows what the command prints."""
-    text = (ROOT / "flows" / "samples" / sample / "README.md").read_text("utf-8")
-    command, shown = re.findall(r"```console\n\$ penstock ([^\n]+)\n(.*?)```", text, re.DOTALL)[0]
-    ended = penstock(capsys, *(str(tmp_path) if word == "out" else word for word in command.split()))
-    assert shown == ended.out.replace(str(tmp_path), "out")
+SAMPLES = sorted(file.parent for file in (ROOT / "flows" / "samples").glob("*/README.md"))
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda folder: folder.name)
+def test_the_readme_of_the_sample(sample: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The README beside a sample shows what its commands print."""
+    text = (sample / "README.md").read_text("utf-8")
+    blocks = re.findall(r"```console\n\$ penstock ([^\n]+)\n(.*?)```", text, re.DOTALL)
+    assert blocks
+    for number, (command, shown) in enumerate(blocks):
+        out = str(tmp_path / str(number))
+        ended = penstock(capsys, *(out if word == "out" else word for word in command.split()))
+        assert shown == ended.out.replace(out, "out")
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda folder: folder.name)
+def test_the_cases_of_the_sample(sample: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each sample has cases, and they pass."""
+    ended = penstock(capsys, "test", str(sample.relative_to(ROOT)))
+    assert (ended.code, ended.err) == (0, "")
+    assert " 0 failed" in ended.out
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda folder: folder.name)
+def test_the_picture_of_the_sample(sample: Path, accept: bool) -> None:
+    """The picture beside a sample is of its flow as it is now; `pytest --accept` draws it anew."""
+    file = sample / f"{sample.name}.yaml"
+    flow = read_file(str(file)).flow
+    assert flow is not None
+    picture = draw_svg(flow)
+    if accept:
+        file.with_suffix(".svg").write_text(picture, "utf-8")
+    assert file.with_suffix(".svg").read_text("utf-8") == picture
 
 
 def test_the_complex_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,77 @@
+"""penstock test: the cases of test files, run and reported."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from engine.cli.app import Json, app
+from engine.errors import ConfigurationException
+
+if TYPE_CHECKING:
+    from engine.errors import Problem
+    from engine.testing.case import Case
+    from engine.testing.suite import Result
+
+
+@app.command("test")
+def run_tests(
+    paths: Annotated[list[str], typer.Argument(help="Test files, flow files, or folders that are searched for both.")],
+    name: Annotated[str, typer.Option("-k", help="Only cases with this in their name or their file's.")] = "",
+    junit: Annotated[Path | None, typer.Option(help="Write JUnit's XML to this file as well.")] = None,
+    coverage: Annotated[bool, typer.Option("--coverage", help="Show which lines of ESQL ran.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Run the cases of tests/*.yaml beside flows, and show what is not as expected; the exit code is 1 if anything is.
+
+    docs/testing_flows.md says what a test file may hold.
+    """
+    from engine.testing import report
+    from engine.testing.esql_coverage import covered
+    from engine.testing.reading import read_file
+    from engine.testing.running import Flows
+    from engine.testing.suite import find_files, named, run_cases
+
+    started = time.perf_counter()
+    readings = [read_file(file) for file in find_files(paths)]
+    problems = [problem for reading in readings for problem in reading.problems]
+    sound = [case for reading in readings if not reading.problems for case in reading.cases]
+    cases = [case for case in sound if named(case, name)]
+    if not cases and not problems:
+        raise ConfigurationException(f"no case has {name} in its name: {len(sound)} have other names")
+    flows, results = Flows(), list["Result"]()
+    with covered(flows, wanted=coverage) as table:
+        for result in run_cases(cases, flows):
+            _show(result, results[-1].case if results else None, as_json=as_json)
+            results.append(result)
+    if junit is not None:
+        junit.write_bytes(report.junit(results))
+    for problem in problems:
+        typer.echo(problem.render(), err=True)
+    if as_json:
+        typer.echo(json.dumps(report.data(results, problems) | {"coverage": table.data()}, indent=2))
+    else:
+        typer.echo(report.summary(results, time.perf_counter() - started) + _unread(problems))
+        typer.echo(table.text(), nl=False)
+    raise typer.Exit(1 if problems or not all(result.passed for result in results) else 0)
+
+
+def _show(result: Result, before: Case | None, *, as_json: bool) -> None:
+    """A case, under the name of its file."""
+    from engine.testing.report import case_lines
+
+    if as_json:
+        return
+    if before is None or before.file != result.case.file:
+        typer.echo(result.case.file)
+    for line in case_lines(result):
+        typer.echo(line)
+
+
+def _unread(problems: list[Problem]) -> str:
+    files = {problem.file for problem in problems}
+    return f"; {len(files)} test file{'' if len(files) == 1 else 's'} cannot be used" if files else ""

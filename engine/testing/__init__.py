@@ -1,0 +1,1 @@
+"""Tests of flows: files of cases beside flow files, run, judged and reported."""

@@ -1,0 +1,124 @@
+"""Results of cases as text for people, as JUnit's XML, and as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from typing import Any, Final
+from xml.etree import ElementTree  # it only writes
+
+from engine.errors import Problem
+from engine.testing.judging import Failure
+from engine.testing.suite import Result
+
+_INDENT: Final = "      "
+
+
+def failure_text(failure: Failure) -> str:
+    """A failure in lines: what it is about, what differs, and the bodies' diff."""
+    at = f"  ({failure.place})" if failure.place.file else ""
+    lines = [f"{failure.subject}{at}", *(f"  {_printable(line)}" for line in failure.lines)]
+    lines += (f"  {_printable(line)}" for line in failure.diff.splitlines())
+    return "\n".join(lines)
+
+
+def result_text(result: Result) -> str:
+    """What is wrong with a result, for a report that has said which it is."""
+    texts = [problem.render() for problem in result.problems] + [failure_text(found) for found in result.failures]
+    return "\n".join(texts)
+
+
+def case_lines(result: Result) -> Iterator[str]:
+    """A line for a case, and below it what is wrong."""
+    yield f"  {'ok  ' if result.passed else 'FAIL'}  {result.case.name}"
+    yield from (f"{_INDENT}{line}" for line in result_text(result).splitlines())
+
+
+def summary(results: list[Result], seconds: float) -> str:
+    """The sums."""
+    failed = sum(not result.passed for result in results)
+    cases = f"{len(results)} case{'' if len(results) == 1 else 's'}"
+    return f"{cases}: {len(results) - failed} passed, {failed} failed, in {seconds:.2f} s"
+
+
+def data(results: list[Result], problems: list[Problem]) -> dict[str, Any]:
+    """The results for programs."""
+    return {
+        "passed": sum(result.passed for result in results),
+        "failed": sum(not result.passed for result in results),
+        "problems": [_problem(problem) for problem in problems],
+        "cases": [
+            {
+                "file": result.case.file,
+                "line": result.case.place.line,
+                "name": result.case.name,
+                "flow": result.case.flow,
+                "passed": result.passed,
+                "seconds": round(result.seconds, 6),
+                "problems": [_problem(problem) for problem in result.problems],
+                "failures": [
+                    {
+                        "subject": found.subject,
+                        "differences": list(found.lines),
+                        "diff": found.diff,
+                        "file": found.place.file,
+                        "line": found.place.line,
+                        "column": found.place.column,
+                    }
+                    for found in result.failures
+                ],
+            }
+            for result in results
+        ],
+    }
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    return {"file": problem.file, "line": problem.line, "column": problem.column, "text": problem.text}
+
+
+def junit(results: list[Result]) -> bytes:
+    """The results as JUnit's XML: a suite a file."""
+    top = ElementTree.Element("testsuites")
+    for file, group in groupby(results, key=lambda result: result.case.file):
+        found = list(group)
+        suite = ElementTree.SubElement(
+            top,
+            "testsuite",
+            name=file,
+            tests=str(len(found)),
+            failures=str(sum(bool(result.failures) for result in found)),
+            errors=str(sum(bool(result.problems) for result in found)),
+            skipped="0",
+            time=f"{sum(result.seconds for result in found):.6f}",
+        )
+        for result in found:
+            _junit_case(suite, result)
+    for name in ("tests", "failures", "errors"):
+        top.set(name, str(sum(int(suite.get(name, "0")) for suite in top)))
+    ElementTree.indent(top)
+    text: bytes = ElementTree.tostring(top, encoding="utf-8", xml_declaration=True)
+    return text + b"\n"
+
+
+def _junit_case(suite: ElementTree.Element, result: Result) -> None:
+    case = result.case
+    made = ElementTree.SubElement(
+        suite,
+        "testcase",
+        name=_printable(case.name),
+        classname=case.file,
+        file=case.file,
+        line=str(case.place.line),
+        time=f"{result.seconds:.6f}",
+    )
+    if not result.passed:
+        kind = "error" if result.problems else "failure"
+        first = str(result.problems[0]) if result.problems else result.failures[0].subject
+        what = ElementTree.SubElement(made, kind, message=_printable(first), type=kind)
+        what.text = "\n".join(map(_printable, result_text(result).splitlines()))
+
+
+def _printable(text: str) -> str:
+    """A line without what a terminal would obey, or XML cannot hold."""
+    return "".join(c if c.isprintable() or c in " \t" else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -1,0 +1,108 @@
+"""Test files found, their cases run one after the other, and how each ended."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from engine.errors import BrokerError, ConfigurationException, Problem
+from engine.testing.case import Case
+from engine.testing.judging import Failure, judge
+from engine.testing.reading import Reading, read_file
+from engine.testing.running import Flows, run
+
+FOLDER: Final = "tests"
+ENDINGS: Final = (".yaml", ".yml")
+_HEAD: Final = 1 << 20
+_FLOW_FILE: Final = re.compile(rb"^(?:nodes|wires|subflow)\s*:", re.MULTILINE)
+_TEST_FILE: Final = re.compile(rb"^cases\s*:", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a case ended: with failures, with problems of its flow or its file, or well."""
+
+    case: Case
+    seconds: float
+    failures: tuple[Failure, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether everything was as expected."""
+        return not self.failures and not self.problems
+
+
+def is_test_file(path: Path) -> bool:
+    """Whether a file is one of cases: a YAML file in a folder called tests that has a table of them."""
+    if path.suffix not in ENDINGS or path.parent.name != FOLDER:
+        return False
+    with path.open("rb") as opened:
+        return _TEST_FILE.search(opened.read(_HEAD)) is not None
+
+
+def find_files(paths: Iterable[str]) -> list[str]:
+    """The test files that paths name: files themselves, the tests beside a flow file, all that folders hold."""
+    found: dict[str, None] = {}
+    for name in paths:
+        path = Path(name)
+        if not path.exists():
+            raise ConfigurationException(f"{name} does not exist: name a test file, a flow file or a folder")
+        files = _in_folder(path) if path.is_dir() else _of_file(path)
+        if not files:
+            text = f"{name} has no tests: write them in {FOLDER}/NAME.yaml beside the flow; see docs/testing_flows.md"
+            raise ConfigurationException(text)
+        found |= dict.fromkeys(map(str, files))
+    return list(found)
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    every = sorted(path for ending in ENDINGS for path in folder.rglob(f"*{ending}"))
+    return [path for path in every if path.parent.resolve().name == FOLDER and not _says_flow(path)]
+
+
+def _of_file(path: Path) -> list[Path]:
+    """The file itself; of a flow file the tests beside it that are of this flow."""
+    if not _says_flow(path):
+        return [path]
+    beside = _in_folder(path.parent / FOLDER) if (path.parent / FOLDER).is_dir() else []
+    return [file for file in beside if _speaks_of(read_file(str(file)), path)]
+
+
+def _speaks_of(reading: Reading, flow: Path) -> bool:
+    return any(Path(case.flow).resolve() == flow.resolve() for case in reading.cases)
+
+
+def _says_flow(path: Path) -> bool:
+    with path.open("rb") as opened:
+        head = opened.read(_HEAD)
+    return _FLOW_FILE.search(head) is not None and _TEST_FILE.search(head) is None
+
+
+def named(case: Case, word: str) -> bool:
+    """Whether a case is one that `-k` asks for: by a part of its name or of its file's, whatever the case of letters.
+
+    >>> named(Case("A large order", "", (), Expected(), file="tests/orders.yaml"), "LARGE")
+    True
+    """
+    return word.lower() in f"{case.file}::{case.name}".lower()
+
+
+def run_cases(cases: Iterable[Case], flows: Flows) -> Iterator[Result]:
+    """Run cases one after the other."""
+    for case in cases:
+        start = time.perf_counter()
+        failures: list[Failure] = []
+        problems: tuple[Problem, ...] = ()
+        try:
+            failures = judge(case, run(case, flows))
+        except ConfigurationException as error:
+            problems = error.problems
+            failures = [] if problems else [Failure("the case", (str(error),), place=case.place)]
+        except BrokerError as error:
+            failures = [Failure("the case", (f"cannot be run: {error}",), place=case.place)]
+        yield Result(case, time.perf_counter() - start, tuple(failures), problems)
