@@ -36,11 +36,24 @@ class Library:
 
     def codec(self, template: Template) -> Codec:
         """What reads and writes the message that a template selects."""
-        key = template[1:]
+        found = self._codecs.get(template[1:])
+        return self._selected(template) if found is None else found
+
+    def _selected(self, template: Template) -> Codec:
+        definition = self.definition(template)
+        key = definition.message_set.name, definition.message.name, definition.format
         found = self._codecs.get(key)
         if found is None:
-            found = self._codecs[key] = self._compiled(template)
+            kind = definition.message_set.formats[definition.format].kind
+            found = self._codecs[key] = wire_format_catalog.find(kind).compile(definition)
+        if template.type in definition.message_set.messages:  # a path through messages may be any text
+            self._codecs[template[1:]] = found
         return found
+
+    @property
+    def kept(self) -> tuple[tuple[str, str, str], ...]:
+        """What codecs are kept under: sets, types and formats."""
+        return tuple(self._codecs)
 
     def definition(self, template: Template) -> Definition:
         """The message that a template selects; what it names must be known."""
@@ -52,11 +65,6 @@ class Library:
         if message_set is None:
             raise _unknown(UNKNOWN_SET, "message set", template.set, self.sets, "here")
         return Definition(message_set, _message(message_set, template.type), _format(message_set, template.format))
-
-    def _compiled(self, template: Template) -> Codec:
-        definition = self.definition(template)
-        use = definition.message_set.formats[definition.format]
-        return wire_format_catalog.find(use.kind).compile(definition)
 
 
 def _message(message_set: MessageSet, path: str) -> Message:

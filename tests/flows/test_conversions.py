@@ -82,6 +82,27 @@ def test_conversion(given: str, form: str) -> None:
     assert record == (sent if form == "CWF" else converted(sent, form, "CWF"))
 
 
+def test_programs_read_and_write_bytes() -> None:
+    """PARSE and ASBITSTREAM know the deployment's message sets, in any tree."""
+    record = (SAMPLE / "messages" / "record.bin").read_bytes()
+    parsers, _ = message_parsers(Flow("F"), FILES)
+    received = Received(Descriptor(), record, template=Template("BLOB"))
+    received.domain = RootDomain(parsers)
+    compiled = compile_text(
+        """
+        CREATE LASTCHILD OF Environment DOMAIN 'MRM'
+            PARSE(InputRoot.BLOB.BLOB ENCODING 546 CCSID 1208 SET 'CONVERSIONS' TYPE 'Record' FORMAT 'CWF');
+        SET OutputRoot.Properties = InputRoot.Properties;
+        SET OutputRoot.BLOB.BLOB = ASBITSTREAM(Environment.MRM ENCODING 546 CCSID 1208 SET 'CONVERSIONS'
+            TYPE 'Record' FORMAT 'TDS');
+        """,
+        "COMPUTE",
+        "bytes",
+    )
+    [(_, sent)] = compiled.evaluate(Message(read_only(received.root())))
+    assert converted(record, "CWF", "TDS") == write_message(sent.root)[1]
+
+
 def test_deployment(tmp_path: Path) -> None:
     """Message sets are found beside the flow, and what a node asks of them must be there when it is deployed."""
     (tmp_path / "a.set.yaml").write_bytes(FILES[0][1])

@@ -61,6 +61,18 @@ def test_unknown(asked: tuple[str, str, str], said: str) -> None:
     assert "known: " in caught.value.text
 
 
+def test_codecs_are_kept() -> None:
+    """A message is compiled once, whatever it is asked for by; paths of any text do not add up."""
+    library = Library([ORDERS, NOTES])
+    asked = [
+        ("ORDERS", "Order", "Old"),
+        ("DH5TB4G002001", "Order", ""),
+        *(("ORDERS", f"Order/{n}", "") for n in range(9)),
+    ]
+    assert 1 == len({id(library.codec(Template("MRM", *one))) for one in asked})
+    assert 2 == len(library.kept)
+
+
 def test_without_sets() -> None:
     """The parser of the catalogue, which no deployment has bound, says that it knows no message sets."""
     received = Received(Descriptor(), b"\1", template=Template("MRM", "ORDERS", "Order", "Old"))
