@@ -66,11 +66,11 @@ def run(flow: Flow, letters: Iterable[Letter], *, queue: str = "", bind: Bind | 
     entries = {str(getattr(e.node, "queue_name", e.label)): e for e in deployed.entrances}
     entry = _entry(flow, list(entries), queue)
     queues = MemoryQueues(*entries, open_=True)
-    work = queues.work()
+    work, posting = queues.work(), queues.work()
     for letter in letters:
         steps.taken = []
-        work.put(entry, letter.descriptor, letter.body)
-        work.commit()
+        posting.put(entry, letter.descriptor, letter.body)
+        posting.commit()
         error = _followed(deployed, work)
         yield Passage(letter.name, tuple(steps.taken), tuple(_sent(queues, entries)), error)
 
@@ -82,7 +82,8 @@ def _followed(deployed: DeployedFlow, work: UnitOfWork) -> BrokerError | None:
     while rounds > before:
         before = rounds
         for entrance in deployed.entrances:
-            while (outcome := deployed.process(entrance, work)) is not None:
+            batch = deployed.batch(entrance)
+            while (outcome := deployed.process(entrance, work, batch, patient=False)) is not None:
                 rounds += 1
                 error = error or outcome.error
                 if outcome.error is not None and outcome.error.number == BLOCKED:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from engine.catalog import Catalog
-from engine.descriptor import LITTLE_ENDIAN, UTF_8
+from engine.descriptor import LITTLE_ENDIAN, UTF_8, Descriptor
 from engine.source import Domain, Handle, Source
 
 if TYPE_CHECKING:
@@ -108,6 +109,10 @@ class Header(Parser):
 
 parser_catalog: Final[Catalog[Parser]] = Catalog("parser", package="parsers")
 format_catalog: Final[Catalog[Header]] = Catalog("header format", package="parsers")
+
+
+Convert: TypeAlias = "Callable[[Descriptor, bytes, int, int], tuple[Descriptor, bytes]]"
+conversion_catalog: Final[Catalog[Convert]] = Catalog("conversion", package="parsers")
 
 
 def parser(kind: type[Parser]) -> type[Parser]:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP
 from engine.errors import ParserException
 from engine.parser import (
     NO_OPTIONS,
@@ -84,7 +85,7 @@ class Part(Source):
 class Received(Source):
     """A descriptor and a body as the source of a Root: Properties, MQMD, further headers by their formats, the body."""
 
-    __slots__ = ("_parts", "body", "descriptor", "domain", "options", "queue", "template", "transactional")
+    __slots__ = ("_parts", "body", "descriptor", "domain", "options", "queue", "spared", "template", "transactional")
 
     def __init__(
         self,
@@ -103,7 +104,18 @@ class Received(Source):
         self.options = options
         self.queue = queue
         self.transactional = transactional
+        self.spared = 0  # times that it was backed out for another message's failure
         self._parts: list[Part] | None = None
+
+    @property
+    def is_within_group(self) -> bool:
+        """Whether it is of a group, and not its last message."""
+        return self.descriptor.msg_flags & (MSG_IN_GROUP | LAST_MSG_IN_GROUP) == MSG_IN_GROUP
+
+    @property
+    def tries(self) -> int:
+        """How often it was backed out for its own sake, if it is part of a unit of work."""
+        return max(0, self.descriptor.backout_count - self.spared) if self.transactional else 0
 
     def root(self) -> Element:
         """A new Root over this message."""

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from types import GeneratorType
 from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
+from engine.batches import ALONE, Alone, Batch
 from engine.errors import BrokerError, ConfigurationException, Place
 from engine.flow import FLOW_PROPERTIES, Flow, FlowProperties, NodeUse, Wire, label_routes, plain
 from engine.message import Message
 from engine.node import ANY_TERMINAL, FAILURE, LABEL, Node, NodeType, Property, build, node_catalog, read_values
 from engine.parser import Parser
 from engine.received import ROOT, Received, RootDomain
-from engine.work import UnitOfWork
+from engine.work import NO_ORDER, Order, UnitOfWork
 
 NODE_FAILED: Final = 2230
 
@@ -144,21 +145,47 @@ class DeployedFlow:
         self.properties = FlowProperties(**_flow_values(flow))
         self.entrances = tuple(s for s in stations.values() if s.type.is_source)
 
-    def process(self, entrance: Station, work: UnitOfWork) -> Outcome | None:
+    def batch(self, entrance: Station) -> Batch | Alone:
+        """What an instance of the flow remembers between messages, so that several may make a unit of work."""
+        by_group = bool(getattr(entrance.node, "commit_by_message_group", False))
+        if self.properties.commit_count == 1 and not by_group:
+            return ALONE
+        return Batch(self.properties.commit_count, self.properties.commit_interval, by_group=by_group)
+
+    def instances(self, entrance: Station) -> int:
+        """How many instances take messages in there: the flow's, or the node's own where it has a pool to itself."""
+        node = entrance.node
+        own = getattr(node, "component_level", "flow") == "node"
+        return 1 + (getattr(node, "additional_instances", 0) if own else self.properties.additional_instances)
+
+    @staticmethod
+    def order(entrance: Station) -> Order:
+        """What these instances keep in order."""
+        found = getattr(entrance.node, "order", NO_ORDER)
+        return found if isinstance(found, Order) else NO_ORDER
+
+    def process(
+        self, entrance: Station, work: UnitOfWork, batch: Batch | Alone = ALONE, *, patient: bool = True
+    ) -> Outcome | None:
         """Take one message through the flow in a unit of work of its own; None where there is no message.
 
         A message that fails is backed out, also where it only fails to be committed; what happens to it then is for
-        the entrance to decide when it sees it again.
+        the entrance to decide when it sees it again. With a batch, the unit of work is committed when that says so;
+        who is not `patient` has it committed as soon as no message waits.
         """
         message: Message | None = None
         try:
             message = entrance.node.receive(work)  # type: ignore[attr-defined]  # an Entrance
+            if message is not None:
+                if self._domain is not ROOT:
+                    _bind(message, self._domain)
+                batch.received(message)
+                entrance.carry(message, work)
+            if batch.ends(message, patient=patient):
+                work.commit()
+                batch.committed()
             if message is None:
                 return None
-            if self._domain is not ROOT:
-                _bind(message, self._domain)
-            entrance.carry(message, work)
-            work.commit()
         except BrokerError as error:
             failed = error.at(entrance.place)
         except Exception as error:  # a queue or a database that broke: the message must not be lost with it
@@ -170,6 +197,7 @@ class DeployedFlow:
         else:
             return Outcome(message)
         work.back_out()
+        batch.backed_out()
         if message is None:
             raise failed
         return Outcome(message, failed)

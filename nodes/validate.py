@@ -6,7 +6,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from engine.errors import BrokerError, ConfigurationException
+from engine.errors import BrokerError
 from engine.message import Message
 from engine.node import UNSUITABLE_VALUE, node, prop
 from engine.tree import Element
@@ -40,7 +40,7 @@ class Validate:
             text = (
                 f"validateMaster {self.validate_master} needs message sets, which there are none of yet: set it to none"
             )
-            raise ConfigurationException(text, number=UNSUITABLE_VALUE)
+            raise BrokerError(UNSUITABLE_VALUE, text)
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         check(

@@ -10,10 +10,11 @@ import pytest
 from engine.descriptor import NO_ID, NO_TOKEN, Descriptor
 from engine.errors import BrokerError
 from engine.message import Message
+from engine.mq.queue import QueueDefinition
 from engine.node import build, node_catalog
 from engine.received import Received
 from engine.sharing import copy, read_only
-from engine.transports.memory import MemoryQueues, MemoryWork, QueueDefinition
+from engine.transports.memory import MemoryQueues, MemoryWork
 from engine.tree import Element
 from engine.work import QueueAttributes
 

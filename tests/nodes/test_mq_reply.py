@@ -8,9 +8,10 @@ import pytest
 
 from engine.descriptor import NO_ID, Descriptor
 from engine.message import Message
+from engine.mq.queue import QueueDefinition
 from engine.received import Received
 from engine.sharing import copy, read_only
-from engine.transports.memory import MemoryQueues, QueueDefinition
+from engine.transports.memory import MemoryQueues
 from engine.work import QueueAttributes
 from tests.nodes.bench import Seen, carried, exception_numbers, message_of
 
