@@ -56,7 +56,9 @@ class _Steps:
         self.taken.append((label, terminal, target))
 
 
-def run(flow: Flow, letters: Iterable[Letter], *, queue: str = "", bind: Bind | None = None) -> Iterator[Passage]:
+def run(
+    flow: Flow, letters: Iterable[Letter], *, queue: str = "", bind: Bind | None = None, queue_manager: str = "QM"
+) -> Iterator[Passage]:
     """Send messages through an expanded flow one after the other; `queue` says where they enter, if there is a choice.
 
     A message is followed until every queue that the flow reads is empty, so a flow that feeds itself is run to its end.
@@ -65,7 +67,7 @@ def run(flow: Flow, letters: Iterable[Letter], *, queue: str = "", bind: Bind | 
     deployed = deploy(flow, bind=bind, watch=steps.watch)
     entries = {str(getattr(e.node, "queue_name", e.label)): e for e in deployed.entrances}
     entry = _entry(flow, list(entries), queue)
-    queues = MemoryQueues(*entries, open_=True)
+    queues = MemoryQueues(*entries, name=queue_manager, open_=True)
     work, posting = queues.work(), queues.work()
     for letter in letters:
         steps.taken = []

@@ -29,6 +29,7 @@ def run(
     source: Annotated[str, typer.Option("--input", help="A file, a directory of files, or - for standard input.")],
     output: Annotated[str, typer.Option("--output", help="Where messages are written: DIR/QUEUE/NAME.")],
     queue: Annotated[str, typer.Option(help="The queue they enter by, where the flow reads more than one.")] = "",
+    queue_manager: Annotated[str, typer.Option(help="The name of the queue manager whose queues these are.")] = "QM",
     ccsid: Annotated[int, typer.Option(help="The CCSID that they are written in.")] = 1208,
     encoding: Annotated[int, typer.Option(help="The MQ encoding of their numbers.")] = 546,
     format_: Annotated[str, typer.Option("--format", help="The MQ format of their first bytes, such as MQHRF2.")] = "",
@@ -56,7 +57,9 @@ def run(
     report = _Report(loaded.qualified_name)
     with _tracing(wanted=trace):
         try:
-            for passage in _progress(run_flow(loaded, letters, queue=queue, bind=bind), count):
+            for passage in _progress(
+                run_flow(loaded, letters, queue=queue, bind=bind, queue_manager=queue_manager), count
+            ):
                 report.add(passage, [(sent.queue, outbox.write(passage.name, sent)) for sent in passage.sent])
         except BaseException:
             if report.messages:  # what was done until it went wrong, or until someone had enough of it

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.descriptor import Descriptor
-from engine.errors import BrokerError, ConfigurationException
+from engine.errors import BrokerError
 from engine.message import Message
 from engine.node import build, node_catalog
 from engine.parser import Template
@@ -64,6 +64,6 @@ def test_a_failure_behind_match(kind: str) -> None:
 @pytest.mark.parametrize("how", ["content", "contentAndValue", "inherit"])
 def test_content_is_not_validated(how: str) -> None:
     """Validation of content is refused at deploy, rather than left out in silence."""
-    with pytest.raises(ConfigurationException, match=f"validateMaster {how} needs message sets"):
+    with pytest.raises(BrokerError, match=f"validateMaster {how} needs message sets"):
         build(node_catalog.find("Validate"), {"validateMaster": how})
     assert build(node_catalog.find("Validate"), {"validateMaster": "none"})
