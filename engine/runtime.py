@@ -40,7 +40,10 @@ class Entrance(Protocol):
 
 
 class Station:
-    """A node where it stands in a deployed flow, with what is wired to each of its terminals."""
+    """A node where it stands in a deployed flow, with what is wired to each of its terminals.
+
+    A node with a field `_place` is told where it stands: it catches failures of its own.
+    """
 
     __slots__ = ("evaluate", "label", "node", "place", "type", "wires")
 
@@ -49,6 +52,8 @@ class Station:
         self.node = node
         self.type = node_type
         self.place = place
+        if hasattr(node, "_place"):
+            object.__setattr__(node, "_place", place)
         self.evaluate: Callable[[Message, UnitOfWork], Evaluation] = node.evaluate
         self.wires: dict[str, tuple[Go, ...]] = {}
 
@@ -121,8 +126,11 @@ class Station:
         if not onward:
             raise error.through(self.place)
         failed = message.failed(error)
-        for go in onward:
-            go(failed, work)
+        try:
+            for go in onward:
+                go(failed, work)
+        except BrokerError as later:
+            raise later.through(self.place)  # noqa: B904 - it is the same error on its way up
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from engine.dead_letters import BACKOUT_THRESHOLD_REACHED, BLOCKED, FAILED_FOR_GOOD, UNPARSEABLE, put_away
 from engine.descriptor import LITTLE_ENDIAN, UTF_8
-from engine.errors import BrokerError, ConversionException
+from engine.errors import NOWHERE, BrokerError, ConversionException, Place
 from engine.message import Message
 from engine.node import UNSUITABLE_VALUE, Pattern, Range, mandatory, node, prop
 from engine.parser import Options, Template, conversion_catalog, parser_catalog
@@ -82,6 +82,7 @@ class MQInput:
     _template: Template = field(init=False, repr=False)
     _options: Options = field(init=False, repr=False)
     _selection: Selection = field(init=False, repr=False)
+    _place: Place = field(init=False, repr=False, default=NOWHERE)
 
     def __post_init__(self) -> None:
         self._check()
@@ -177,7 +178,7 @@ class MQInput:
         try:
             message = self._initialised(message)
         except BrokerError as error:
-            if tries >= threshold or not (yield "failure", message.failed(error)):
+            if tries >= threshold or not (yield "failure", message.failed(error.at(self._place))):
                 if self.browse:
                     raise
                 self._put_away(received, work, _reason(error))
