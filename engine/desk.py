@@ -14,6 +14,7 @@ from engine.errors import BrokerError, ConfigurationException
 from engine.flow import Flow
 from engine.runtime import Bind, DeployedFlow, deploy
 from engine.transports.memory import MemoryQueues
+from engine.usertrace import UserTrace
 from engine.work import Arrival, UnitOfWork
 
 MOST_ROUNDS: Final = 100_000  # a message that has gone through the flow so often goes round for ever
@@ -57,14 +58,20 @@ class _Steps:
 
 
 def run(
-    flow: Flow, letters: Iterable[Letter], *, queue: str = "", bind: Bind | None = None, queue_manager: str = "QM"
+    flow: Flow,
+    letters: Iterable[Letter],
+    *,
+    queue: str = "",
+    bind: Bind | None = None,
+    queue_manager: str = "QM",
+    trace: UserTrace | None = None,
 ) -> Iterator[Passage]:
     """Send messages through an expanded flow one after the other; `queue` says where they enter, if there is a choice.
 
     A message is followed until every queue that the flow reads is empty, so a flow that feeds itself is run to its end.
     """
     steps = _Steps()
-    deployed = deploy(flow, bind=bind, watch=steps.watch)
+    deployed = deploy(flow, bind=bind, watch=steps.watch, trace=trace)
     entries = {str(getattr(e.node, "queue_name", e.label)): e for e in deployed.entrances}
     entry = _entry(flow, list(entries), queue)
     queues = MemoryQueues(*entries, name=queue_manager, open_=True)

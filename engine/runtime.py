@@ -14,6 +14,7 @@ from engine.message import Message
 from engine.node import ANY_TERMINAL, FAILURE, LABEL, Node, NodeType, Property, build, node_catalog, read_values
 from engine.parser import Parser
 from engine.received import ROOT, Received, RootDomain
+from engine.usertrace import TracedWork, UserTrace
 from engine.work import NO_ORDER, Order, UnitOfWork
 
 NODE_FAILED: Final = 2230
@@ -133,6 +134,35 @@ class Station:
             raise later.through(self.place)  # noqa: B904 - it is the same error on its way up
 
 
+class TracedStation(Station):
+    """A station that tells the user trace what its node does."""
+
+    __slots__ = ("trace",)
+
+    def __init__(self, station: Station, trace: UserTrace) -> None:
+        super().__init__(station.label, station.node, station.type, station.place)
+        self.trace = trace
+
+    def carry(self, message: Message, work: UnitOfWork) -> None:
+        """Say that the node is at work, and let it."""
+        self.trace.invoked(self.place, message, enters=self.type.is_source)
+        super().carry(message, TracedWork(work, self.trace, self.place))
+
+    def _fail(self, error: BrokerError, message: Message, work: UnitOfWork) -> None:
+        self.trace.failed(self.place, error)
+        super()._fail(error, message, work)
+
+    def onward(self, terminal: str, go: Go) -> Go:
+        """The wire from a terminal, which says that a message takes it."""
+        shown = terminal.removeprefix(LABEL)
+
+        def say_and_go(message: Message, work: UnitOfWork) -> None:
+            self.trace.propagated(self.place, shown)
+            go(message, work)
+
+        return say_and_go
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What became of one message that a flow received."""
@@ -211,21 +241,27 @@ class DeployedFlow:
         return Outcome(message, failed)
 
 
-def deploy(flow: Flow, *, bind: Bind | None = None, watch: Watch | None = None) -> DeployedFlow:
+def deploy(
+    flow: Flow, *, bind: Bind | None = None, watch: Watch | None = None, trace: UserTrace | None = None
+) -> DeployedFlow:
     """Build the nodes of an expanded flow and bind them to its wires.
 
     `bind` makes what the node works with of a property that is more than its text, such as ESQL; it gets the
     property, the text, and the place of the node that it belongs to. `watch` is called with the label, the terminal
-    and the label at the other end for each message on each wire; a flow that nobody watches does not pay for it.
+    and the label at the other end for each message on each wire; `trace` is told what nodes do. A flow that nobody
+    watches or traces does not pay for it.
     """
     stations: dict[str, Station] = {}
     for use in flow.nodes:
         if use.label in stations:
             raise ConfigurationException(f"there are two nodes called {use.label}: rename one of them").at(use.place)
-        stations[use.label] = _station(flow, use, bind)
+        made = _station(flow, use, bind)
+        stations[use.label] = made if trace is None else TracedStation(made, trace)
     for wire in flow.wires:
         source, target = (_end(stations, label, wire) for label in (wire.source, wire.target))
         go = target.carry if watch is None else _watched(wire.source, wire.source_terminal, target, watch)
+        if isinstance(source, TracedStation):
+            go = source.onward(wire.source_terminal, go)
         source.wires[wire.source_terminal] = (*source.wires.get(wire.source_terminal, ()), go)
     for router, label in label_routes(flow, node_catalog):
         target = stations[label]
@@ -233,7 +269,10 @@ def deploy(flow: Flow, *, bind: Bind | None = None, watch: Watch | None = None) 
         assert declared is not None
         name = str(getattr(target.node, declared.attribute))
         go = target.carry if watch is None else _watched(router, name, target, watch)
-        stations[router].wires[f"{LABEL}{name}"] = (go,)
+        source = stations[router]
+        if isinstance(source, TracedStation):
+            go = source.onward(f"{LABEL}{name}", go)
+        source.wires[f"{LABEL}{name}"] = (go,)
     return DeployedFlow(
         flow, stations, RootDomain(bind.parsers) if isinstance(bind, Supplies) and bind.parsers else ROOT
     )

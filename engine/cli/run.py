@@ -8,10 +8,12 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from engine.cli.app import Json, app
 from engine.cli.failing import existing
@@ -19,11 +21,24 @@ from engine.errors import NOWHERE, BrokerError, ConfigurationException
 
 if TYPE_CHECKING:
     from engine.desk import Letter, Passage
+    from engine.usertrace import UserTrace
 
 MOST_SHOWN = 20
+TRACE_LEVELS = ("none", "normal", "debug")
 
 
-@app.command()
+class _Run(TyperCommand):
+    """The command, with --trace alone for --trace normal."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        given = [
+            "--trace=normal" if arg == "--trace" and (following.startswith("-") or not following) else arg
+            for arg, following in pairwise([*args, ""])
+        ]
+        return super().parse_args(ctx, given)
+
+
+@app.command(cls=_Run)
 def run(
     flow: Annotated[str, typer.Argument(help="The flow file.")],
     source: Annotated[str, typer.Option("--input", help="A file, a directory of files, or - for standard input.")],
@@ -33,7 +48,10 @@ def run(
     ccsid: Annotated[int, typer.Option(help="The CCSID that they are written in.")] = 1208,
     encoding: Annotated[int, typer.Option(help="The MQ encoding of their numbers.")] = 546,
     format_: Annotated[str, typer.Option("--format", help="The MQ format of their first bytes, such as MQHRF2.")] = "",
-    trace: Annotated[bool, typer.Option("--trace", help="Show on stderr what Trace nodes write.")] = False,
+    trace: Annotated[
+        str,
+        typer.Option(metavar="[LEVEL]", help="Show the user trace on stderr: normal, or debug for more."),
+    ] = "none",
     as_json: Json = False,
 ) -> None:
     """Send messages through a flow at this desk, and show which way they took and what came out.
@@ -50,15 +68,16 @@ def run(
         raise ConfigurationException("--output names no directory: say where messages are to be written")
     _check(ccsid, encoding, format_)
     loaded = load_flow(flow)
-    bind = binder(loaded)
+    tracer = _tracer(trace)
+    bind = binder(loaded, trace=tracer)
     descriptor = Descriptor(coded_char_set_id=ccsid, encoding=encoding, format=format_)
     letters, count = _letters(source, descriptor)
     outbox, started = Outbox(Path(output)), time.perf_counter()
     report = _Report(loaded.qualified_name)
-    with _tracing(wanted=trace):
+    with _tracing(wanted=trace != "none"):
         try:
             for passage in _progress(
-                run_flow(loaded, letters, queue=queue, bind=bind, queue_manager=queue_manager), count
+                run_flow(loaded, letters, queue=queue, bind=bind, queue_manager=queue_manager, trace=tracer), count
             ):
                 report.add(passage, [(sent.queue, outbox.write(passage.name, sent)) for sent in passage.sent])
         except BaseException:
@@ -91,6 +110,15 @@ def _letters(source: str, descriptor: Any) -> tuple[Iterator[Letter], int]:
     return letters_from(files, descriptor), len(files)
 
 
+def _tracer(level: str) -> UserTrace | None:
+    """What writes the user trace at this level."""
+    from engine.usertrace import UserTrace
+
+    if level not in TRACE_LEVELS:
+        raise ConfigurationException(f"--trace {level} is no level: it is one of {', '.join(TRACE_LEVELS)}")
+    return None if level == "none" else UserTrace("debug" if level == "debug" else "normal")
+
+
 @contextmanager
 def _tracing(*, wanted: bool) -> Iterator[None]:
     """Have the user trace on stderr while something runs."""
@@ -99,7 +127,10 @@ def _tracing(*, wanted: bool) -> Iterator[None]:
         return
     import logging
 
+    from engine.usertrace import TraceFormatter
+
     log, handler = logging.getLogger("penstock"), logging.StreamHandler()
+    handler.setFormatter(TraceFormatter())
     log.addHandler(handler)
     log.setLevel(logging.INFO)
     try:

@@ -95,8 +95,28 @@ def test_trace(flow: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     silent = penstock(capsys, "run", flow, "--input", source, "--output", str(tmp_path / "out"))
     traced = penstock(capsys, "run", flow, "--input", source, "--output", str(tmp_path / "out"), "--trace")
     assert (silent.code, silent.err) == (0, "")
-    assert traced.err.startswith("BIP3051I: id '1'\n")
+    first, second, third, *_ = (line.split("   ")[-1] for line in traced.err.splitlines())
+    assert first == "BIP2632I: Message received and propagated to 'out' terminal of MQ Input node 'Pass.In'."
+    assert second == "BIP3051I: id '1'"
+    assert third == "BIP4015I: Message propagated to the 'out' terminal of node 'Pass.Look'."
     assert traced.code == 1
+
+
+@pytest.mark.parametrize(("arguments", "number"), [(("--trace", "--json"), 3904), (("--trace", "debug"), 3904)])
+def test_levels_of_trace(
+    arguments: tuple[str, ...], number: int, flow: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """--trace alone means normal; debug shows which nodes run as well."""
+    source = messages(tmp_path, b"<a><id>1</id></a>")
+    ended = penstock(capsys, "run", flow, "--input", source, "--output", str(tmp_path / "out"), *arguments)
+    assert ("BIP2632I" in ended.err, f"BIP{number}I" in ended.err) == (True, "debug" in arguments)
+
+
+def test_a_level_that_there_is_not(flow: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Another level is refused."""
+    source = messages(tmp_path, b"<a/>")
+    ended = penstock(capsys, "run", flow, "--input", source, "--output", str(tmp_path / "out"), "--trace", "loud")
+    assert (ended.code, "--trace loud is no level: it is one of none, normal, debug" in ended.err) == (1, True)
 
 
 def test_failures(flow: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
