@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
 from engine.descriptor import NO_ID
@@ -63,10 +63,14 @@ class Selection:
     browse: bool = False
     rewind: float = -1.0
 
-    @property
-    def plain(self) -> bool:
-        """Whether nothing but ids is asked for."""
-        return not (self.logical or self.whole_groups or self.browse or self.order != NO_ORDER)
+    plain: bool = field(init=False, repr=False, compare=False)  # nothing but ids is asked for
+    next_in_turn: bool = field(init=False, repr=False, compare=False)  # nothing but logical order is
+
+    def __post_init__(self) -> None:
+        otherwise = self.whole_groups or self.browse or self.order.mode != "default"
+        by_id = bool(self.msg_id or self.correl_id or self.group_id)
+        object.__setattr__(self, "plain", not (otherwise or self.logical))
+        object.__setattr__(self, "next_in_turn", self.logical and not (otherwise or by_id))
 
 
 class Arrival(NamedTuple):

@@ -172,7 +172,7 @@ class MQInput:
     def _carried(
         self, message: Message, received: Received, work: UnitOfWork
     ) -> Generator[tuple[str, Message], bool, None]:
-        tries = 0 if self.browse else received.tries
+        tries = received.tries if received.descriptor.backout_count and not self.browse else 0
         attributes = work.attributes(self.queue_name) if tries else None
         threshold = max(1, attributes.backout_threshold if attributes else 0)
         try:

@@ -73,7 +73,7 @@ def _swept(orders: list[int], waiting: Mapping[int, Stored]) -> list[int]:
 class Handle:
     """What is remembered of a queue for one that reads it: the group in hand, and how far it has browsed."""
 
-    __slots__ = ("_kept", "_seen", "clock", "cursor", "group", "next_number", "whole")
+    __slots__ = ("_kept", "_seen", "changed", "clock", "cursor", "group", "next_number", "whole")
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
@@ -81,6 +81,7 @@ class Handle:
         self.next_number = 1
         self.whole: frozenset[bytes] = frozenset()  # groups that were whole when the first of them was taken
         self.cursor = -1
+        self.changed = False  # since the last unit of work ended
         self._seen = 0.0
         self._kept = (self.group, self.next_number, self.whole)
 
@@ -91,6 +92,7 @@ class Handle:
 
     def note(self, stored: Stored, wanted: Selection) -> None:
         """Remember the message that was found."""
+        self.changed = True
         descriptor = stored.descriptor
         if wanted.browse:
             self.cursor = stored.order
@@ -107,10 +109,12 @@ class Handle:
     def commit(self) -> None:
         """What is remembered now is what a unit of work that is backed out comes back to."""
         self._kept = (self.group, self.next_number, self.whole)
+        self.changed = False
 
     def back_out(self) -> None:
         """Come back to what was known before the unit of work."""
         self.group, self.next_number, self.whole = self._kept
+        self.changed = False
 
 
 class Queue:
@@ -138,7 +142,7 @@ class Queue:
 
     def take(self, wanted: Selection | None, handle: Handle) -> Stored | None:
         """The next message that is wanted; unless it is browsed, it no longer waits."""
-        if wanted is None:
+        if wanted is None or (wanted.next_in_turn and not handle.group and self._begins_alone()):
             stored = self._next()
         elif wanted.plain:
             keys = _keys(wanted)
@@ -168,6 +172,11 @@ class Queue:
             if stored is not None:
                 return stored
         return None
+
+    def _begins_alone(self) -> bool:
+        """Whether the first message is of no group, which is what most are."""
+        first = self._waiting.get(self._orders[0]) if self._orders else None
+        return first is not None and not first.descriptor.msg_flags & _GROUPED
 
     def _chosen(self, wanted: Selection, handle: Handle) -> Stored | None:
         """The first message that is wanted, in turn, and in nobody else's hand."""

@@ -150,13 +150,12 @@ class MemoryQueues:
             found = self.find(queue)
             return None if found is None else found.take(wanted, handle)
 
-    def release(self, handles: dict[str, Handle]) -> None:
-        """Let others have messages of the keys that these handles had in hand."""
+    def release(self, queue: str, handle: Handle) -> None:
+        """Let others have messages of the keys that a handle had in hand."""
         with self._lock:
-            for name, handle in handles.items():
-                queue = self._queues.get(name)
-                if queue is not None and queue.in_hand:
-                    queue.in_hand = {key: held for key, held in queue.in_hand.items() if held is not handle}
+            found = self._queues.get(queue)
+            if found is not None and found.in_hand:
+                found.in_hand = {key: held for key, held in found.in_hand.items() if held is not handle}
 
     def undo(self, puts: list[tuple[str, Stored]], taken: list[tuple[str, Stored]]) -> None:
         """Forget admitted messages, and put those that were taken back where they were, their backout count higher."""
@@ -226,13 +225,15 @@ class MemoryWork:
     def commit(self) -> None:
         self._queues.apply(self._puts)
         self._taken, self._puts = [], []
-        for handle in self._handles.values():
-            handle.commit()
-        self._queues.release(self._handles)
+        for name, handle in self._handles.items():
+            if handle.changed:
+                handle.commit()
+                self._queues.release(name, handle)
 
     def back_out(self) -> None:
         taken, puts, self._taken, self._puts = self._taken, self._puts, [], []
-        for handle in self._handles.values():
-            handle.back_out()
         self._queues.undo(puts, taken)
-        self._queues.release(self._handles)
+        for name, handle in self._handles.items():
+            if handle.changed:
+                handle.back_out()
+                self._queues.release(name, handle)
