@@ -167,6 +167,11 @@ class Outbox:
         file.write_bytes(sent.arrival.body)
         return file
 
+    def others(self) -> int:
+        """How many files stand in the folders of queues that this outbox has not written: those of a former run."""
+        folders = [folder for folder in self._directory.iterdir() if folder.is_dir() and not folder.is_symlink()]
+        return sum(file not in self._taken for folder in folders for file in folder.iterdir())
+
 
 def _safe(name: str) -> str:
     """A name that is one plain name in any file system; queue names may come from messages.

@@ -70,6 +70,13 @@ class Pattern:
 
 
 @dataclass(frozen=True, slots=True)
+class Pending:
+    """Marks a property that is checked and has no effect before something else is there: `Pending("databases")`."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
 class LabelName:
     """Marks the property by which a node is reached from nodes that route to labels: unique in a flow."""
 

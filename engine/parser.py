@@ -78,10 +78,12 @@ class Parser(Domain):
     """Reads and writes the part of a message that stands under its name in Root.
 
     `read` is given a portion when something in it is first looked at, and answers with the source and the handle of
-    the part's top; `write` renders an element that stands under the parser's name.
+    the part's top; `write` renders an element that stands under the parser's name. What `may_be_empty` is sound also
+    where there are no bytes of it.
     """
 
     __slots__ = ()
+    may_be_empty: bool = True
 
     def read(self, portion: Portion) -> tuple[Source, Handle]:
         """Read lazily."""

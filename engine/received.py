@@ -166,7 +166,7 @@ class Received(Source):
 
     def first(self, handle: Handle, wanted: Step) -> Part | None:
         for part in self.parts:
-            if part.parser.name == wanted.name and not wanted.types:
+            if part.parser.name == wanted.name and not wanted.types and not wanted.namespace:
                 return part
         return next((part for part in self.parts if _matches(wanted, part)), None)
 
@@ -176,6 +176,8 @@ class Received(Source):
 
 def _matches(wanted: Step, part: Part) -> bool:
     types = wanted.types
+    if wanted.namespace:  # parts are in none
+        return False
     return wanted.name in {None, part.parser.name} and (not types or any(NAME & mask == v for mask, v in types))
 
 
@@ -232,6 +234,9 @@ def parse(root: Element, *, whole: bool) -> None:
     body = root.last_child
     if body is not None:
         _ = body.first_child
+        source = body.source
+        if whole and isinstance(source, Part) and not source.portion.bytes and not source.parser.may_be_empty:
+            raise ParserException(5009, f"the message has no {body.name} body: it ends where that should begin")
     pending = list(root) if whole else []
     while pending:
         element = pending.pop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from types import GeneratorType
@@ -18,6 +19,7 @@ from engine.usertrace import TracedWork, UserTrace
 from engine.work import NO_ORDER, Order, UnitOfWork
 
 NODE_FAILED: Final = 2230
+_LOCAL_ERROR: Final = logging.getLogger("penstock.localerror")
 
 Evaluation: TypeAlias = Generator[tuple[str, Message], bool, None]
 Go: TypeAlias = Callable[[Message, UnitOfWork], None]
@@ -126,6 +128,8 @@ class Station:
         onward = () if self.type.is_source else self.wires.get(FAILURE, ())
         if not onward:
             raise error.through(self.place)
+        if _LOCAL_ERROR.isEnabledFor(logging.INFO):
+            _LOCAL_ERROR.info("%s; the message went to the failure terminal of %s", error, self.label)
         failed = message.failed(error)
         try:
             for go in onward:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Final, Literal
@@ -178,10 +179,14 @@ class MQInput:
         try:
             message = self._initialised(message)
         except BrokerError as error:
-            if tries >= threshold or not (yield "failure", message.failed(error.at(self._place))):
-                if self.browse:
-                    raise
-                self._put_away(received, work, _reason(error))
+            failed = message.failed(error.at(self._place))
+            if tries < threshold and (yield "failure", failed):
+                _note(error, "the message went to the failure terminal")
+                return
+            if self.browse:
+                raise
+            _note(error, "the message was put away")
+            self._put_away(received, work, _reason(error))
             return
         if tries >= threshold:
             if tries >= 2 * threshold or not (yield "failure", message):
@@ -238,3 +243,10 @@ class MQInput:
 def _reason(error: BrokerError) -> int:
     """Why a message is put away that cannot be worked on: it cannot be converted, or not be parsed."""
     return error.number if isinstance(error, ConversionException) else UNPARSEABLE
+
+
+def _note(error: BrokerError, what: str) -> None:
+    """Write to the local error log what became of a message, and why."""
+    log = logging.getLogger("penstock.localerror")
+    if log.isEnabledFor(logging.INFO):
+        log.info("%s; %s", error, what)

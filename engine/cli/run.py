@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from engine.cli.app import Json, app
+from engine.cli.app import Json, OwnNodes, app
 from engine.cli.failing import existing
 from engine.errors import NOWHERE, BrokerError, ConfigurationException
 
@@ -52,6 +52,7 @@ def run(
         str,
         typer.Option(metavar="[LEVEL]", help="Show the user trace on stderr: normal, or debug for more."),
     ] = "none",
+    nodes: OwnNodes = None,
     as_json: Json = False,
 ) -> None:
     """Send messages through a flow at this desk, and show which way they took and what came out.
@@ -61,12 +62,14 @@ def run(
     from engine.descriptor import Descriptor
     from engine.desk import Outbox
     from engine.desk import run as run_flow
+    from engine.own_nodes import load_nodes
     from flows.files import load_flow
     from flows.programs import binder
 
     if not output:
         raise ConfigurationException("--output names no directory: say where messages are to be written")
     _check(ccsid, encoding, format_)
+    load_nodes(nodes or ())
     loaded = load_flow(flow)
     tracer = _tracer(trace)
     bind = binder(loaded, trace=tracer)
@@ -74,17 +77,19 @@ def run(
     letters, count = _letters(source, descriptor)
     outbox, started = Outbox(Path(output)), time.perf_counter()
     report = _Report(loaded.qualified_name)
-    with _tracing(wanted=trace != "none"):
+    with _tracing(wanted=trace != "none"), _local_errors() as reasons:
         try:
-            for passage in _progress(
-                run_flow(loaded, letters, queue=queue, bind=bind, queue_manager=queue_manager, trace=tracer), count
-            ):
+            passages = run_flow(loaded, letters, queue=queue, bind=bind, queue_manager=queue_manager, trace=tracer)
+            for passage in _progress(passages, count):
+                report.explain(passage.name, reasons)
                 report.add(passage, [(sent.queue, outbox.write(passage.name, sent)) for sent in passage.sent])
         except BaseException:
             if report.messages:  # what was done until it went wrong, or until someone had enough of it
                 report.show(time.perf_counter() - started, as_json=as_json)
             raise
     report.show(time.perf_counter() - started, as_json=as_json)
+    if not as_json and (others := outbox.others()):
+        typer.echo(f"{output} also holds {others:,} files of another run: empty it, or name another", err=True)
     raise typer.Exit(1 if report.failed else 0)
 
 
@@ -140,6 +145,24 @@ def _tracing(*, wanted: bool) -> Iterator[None]:
         log.removeHandler(handler)
 
 
+@contextmanager
+def _local_errors() -> Iterator[list[str]]:
+    """Have the lines of the local error log in a list while something runs."""
+    import logging
+
+    lines: list[str] = []
+    log, handler = logging.getLogger("penstock.localerror"), logging.Handler(logging.INFO)
+    handler.emit = lambda record: lines.append(record.getMessage())  # type: ignore[method-assign]  # all it does
+    log.addHandler(handler)
+    before = log.level
+    log.setLevel(logging.INFO)
+    try:
+        yield lines
+    finally:
+        log.setLevel(before)
+        log.removeHandler(handler)
+
+
 def _progress(passages: Iterable[Passage], count: int) -> Iterator[Passage]:
     """The passages, with a bar on stderr if a person is looking and there is something to wait for."""
     if count <= MOST_SHOWN or not sys.stderr.isatty():
@@ -161,6 +184,12 @@ class _Report:
         self._queues: Counter[tuple[str, str]] = Counter()
         self._shown: list[dict[str, Any]] = []
         self.failed: list[dict[str, str]] = []
+        self._reasons: list[tuple[str, str]] = []
+
+    def explain(self, name: str, lines: list[str]) -> None:
+        """Take what the local error log has said of a message."""
+        self._reasons += ((name, line.splitlines()[0]) for line in lines if line)
+        lines.clear()
 
     def add(self, passage: Passage, written: list[tuple[str, Path]]) -> None:
         self.messages += 1
@@ -188,6 +217,8 @@ class _Report:
             typer.echo(f"  {count:>{width},}  {label}.{terminal} -> {target}")
         for (queue, folder), count in sorted(self._queues.items()):
             typer.echo(f"  {count:>{width},}  on {queue}, in {folder}")
+        for name, reason in self._reasons[:MOST_SHOWN]:
+            typer.echo(f"{name}: {reason}", err=True)
         for failure in self.failed[:MOST_SHOWN]:
             typer.echo(f"{failure['message']}: {failure['error']}", err=True)
         if len(self.failed) > MOST_SHOWN:
@@ -201,6 +232,7 @@ class _Report:
             "wires": {f"{label}.{terminal} -> {target}": n for (label, terminal, target), n in self._wires.items()},
             "queues": {queue: {"messages": n, "directory": folder} for (queue, folder), n in self._queues.items()},
             "failures": self.failed,
+            "reasons": [{"message": name, "reason": reason} for name, reason in self._reasons],
             "first": self._shown,
         }
 

@@ -51,6 +51,8 @@ RETRY = {
     ),
     "unparseable, nowhere to go": Case("", "IN", body=b"<x", timing="complete", letters="", errors=(2630,) * 20),
     "unparseable, but nobody looks": Case("O", "consumed", wired="O", body=b"<x"),
+    "empty": Case("", "DLQ", body=b"", timing="complete"),
+    "empty, but nobody looks": Case("O", "consumed", wired="O", body=b""),
     "parseable": Case("O", "consumed", wired="O", body=b"<x a='1'>y<z/></x>", timing="complete"),
 }
 
