@@ -108,6 +108,10 @@ class Header(Parser):
         """The header's length in bytes, and what it announces."""
         raise NotImplementedError(type(self))
 
+    def describe(self, element: Element, said: Template) -> bool:
+        """Have the header say what the body is from now on, as far as `said` is not empty; whether that changes it."""
+        return False
+
 
 parser_catalog: Final[Catalog[Parser]] = Catalog("parser", package="parsers")
 format_catalog: Final[Catalog[Header]] = Catalog("header format", package="parsers")
