@@ -234,6 +234,7 @@ class MQInput:
             queue=self.queue_name,
             transactional=received.transactional,
         )
+        made.domain = received.domain
         return Message(read_only(made.root()))
 
     def _is_transactional(self, descriptor: Descriptor) -> bool:
