@@ -15,16 +15,20 @@ FORMAT: Final = "MQDEAD"
 BACKOUT_THRESHOLD_REACHED: Final = 2362
 BLOCKED: Final = 2630  # the number of the refusal
 UNPARSEABLE: Final = 2110  # MQRC_FORMAT_ERROR
+FAILED_FOR_GOOD: Final = 2362  # a message that was tried once: its threshold is that
 
 
 BROKER: Final = 26  # MQAT_BROKER
 PROGRAM: Final = "Penstock"
 
 
-def put_away(queue: str, descriptor: Descriptor, body: bytes, work: UnitOfWork, *, reason: int) -> None:
+def put_away(
+    queue: str, descriptor: Descriptor, body: bytes, work: UnitOfWork, *, reason: int, syncpoint: bool = True
+) -> None:
     """Put a message on its queue's backout-requeue queue, else with an MQDLH on the dead-letter queue, else refuse.
 
     The refusal leaves the message to the unit of work, which backs it out: it blocks its queue until someone acts.
+    One that was got outside the unit is put outside it too, and the refusal says that it is gone.
     A queue that is its own backout-requeue queue has none: the message would come round for ever.
     """
     attributes = work.attributes(queue)
@@ -33,7 +37,7 @@ def put_away(queue: str, descriptor: Descriptor, body: bytes, work: UnitOfWork, 
     refusal: MessageException | None = None
     if requeue not in {"", queue}:
         try:
-            work.put(requeue, descriptor, body)
+            work.put(requeue, descriptor, body, syncpoint=syncpoint)
         except MessageException as refused:
             refusal = refused
         else:
@@ -41,16 +45,18 @@ def put_away(queue: str, descriptor: Descriptor, body: bytes, work: UnitOfWork, 
     if work.dead_letter_queue not in {"", queue}:
         letter = descriptor._replace(format=FORMAT)
         try:
-            work.put(work.dead_letter_queue, letter, header(queue, descriptor, work.queue_manager, reason) + body)
+            above = header(queue, descriptor, work.queue_manager, reason)
+            work.put(work.dead_letter_queue, letter, above + body, syncpoint=syncpoint)
         except MessageException as refused:
             refused.__cause__ = refusal
             refusal = refused
         else:
             return
+    ends = "stays where it is" if syncpoint else "is lost, because transactionMode keeps it out of the unit of work"
     raise BrokerError(
         BLOCKED,
         f"a message on {queue} cannot be processed, and neither its backout-requeue queue nor the dead-letter queue"
-        " takes it, so it stays where it is: define or empty one of them",
+        f" takes it, so it {ends}: define or empty one of them",
         queue,
     ) from refusal
 

@@ -16,6 +16,12 @@ PERSISTENT: Final = 1
 DATAGRAM: Final = 8
 UNLIMITED: Final = -1
 
+SEGMENTATION_ALLOWED: Final = 1  # message flags
+SEGMENT: Final = 2
+LAST_SEGMENT: Final = 4
+MSG_IN_GROUP: Final = 8
+LAST_MSG_IN_GROUP: Final = 16
+
 
 class Descriptor(NamedTuple):
     """An MQMD (version 2); character fields are kept without their trailing blanks, times as MQ writes them."""

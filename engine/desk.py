@@ -14,6 +14,7 @@ from engine.errors import BrokerError, ConfigurationException
 from engine.flow import Flow
 from engine.runtime import Bind, DeployedFlow, deploy
 from engine.transports.memory import MemoryQueues
+from engine.usertrace import UserTrace
 from engine.work import Arrival, UnitOfWork
 
 MOST_ROUNDS: Final = 100_000  # a message that has gone through the flow so often goes round for ever
@@ -56,21 +57,29 @@ class _Steps:
         self.taken.append((label, terminal, target))
 
 
-def run(flow: Flow, letters: Iterable[Letter], *, queue: str = "", bind: Bind | None = None) -> Iterator[Passage]:
+def run(
+    flow: Flow,
+    letters: Iterable[Letter],
+    *,
+    queue: str = "",
+    bind: Bind | None = None,
+    queue_manager: str = "QM",
+    trace: UserTrace | None = None,
+) -> Iterator[Passage]:
     """Send messages through an expanded flow one after the other; `queue` says where they enter, if there is a choice.
 
     A message is followed until every queue that the flow reads is empty, so a flow that feeds itself is run to its end.
     """
     steps = _Steps()
-    deployed = deploy(flow, bind=bind, watch=steps.watch)
+    deployed = deploy(flow, bind=bind, watch=steps.watch, trace=trace)
     entries = {str(getattr(e.node, "queue_name", e.label)): e for e in deployed.entrances}
     entry = _entry(flow, list(entries), queue)
-    queues = MemoryQueues(*entries, open_=True)
-    work = queues.work()
+    queues = MemoryQueues(*entries, name=queue_manager, open_=True)
+    work, posting = queues.work(), queues.work()
     for letter in letters:
         steps.taken = []
-        work.put(entry, letter.descriptor, letter.body)
-        work.commit()
+        posting.put(entry, letter.descriptor, letter.body)
+        posting.commit()
         error = _followed(deployed, work)
         yield Passage(letter.name, tuple(steps.taken), tuple(_sent(queues, entries)), error)
 
@@ -82,7 +91,8 @@ def _followed(deployed: DeployedFlow, work: UnitOfWork) -> BrokerError | None:
     while rounds > before:
         before = rounds
         for entrance in deployed.entrances:
-            while (outcome := deployed.process(entrance, work)) is not None:
+            batch = deployed.batch(entrance)
+            while (outcome := deployed.process(entrance, work, batch, patient=False)) is not None:
                 rounds += 1
                 error = error or outcome.error
                 if outcome.error is not None and outcome.error.number == BLOCKED:
@@ -156,6 +166,11 @@ class Outbox:
         self._taken[file] = 2
         file.write_bytes(sent.arrival.body)
         return file
+
+    def others(self) -> int:
+        """How many files stand in the folders of queues that this outbox has not written: those of a former run."""
+        folders = [folder for folder in self._directory.iterdir() if folder.is_dir() and not folder.is_symlink()]
+        return sum(file not in self._taken for folder in folders for file in folder.iterdir())
 
 
 def _safe(name: str) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engine.dead_letters import BROKER, PROGRAM
-from engine.descriptor import NO_ID, NO_TOKEN, Descriptor
-from engine.errors import BrokerError
+from engine.descriptor import NO_ID, NO_TOKEN, SEGMENTATION_ALLOWED, Descriptor
+from engine.errors import BrokerError, MessageException
 from engine.received import Received
 from engine.sharing import copy
 from engine.step import step
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from engine.message import Message
     from engine.work import UnitOfWork
 
+UNKNOWN_REMOTE_Q_MGR: Final = 2087
 REQUEST: Final = 1
 REPLY: Final = 2
 PASS_CORREL_ID: Final = 64  # report options: what a reply's ids are
 PASS_MSG_ID: Final = 128
-_SEGMENTATION_ALLOWED: Final = 1
 _NO_IDENTITY: Final = {"user_identifier": "", "accounting_token": NO_TOKEN, "appl_identity_data": ""}
 _NO_ORIGIN: Final = {"put_appl_type": 0, "put_appl_name": "", "put_date": "", "put_time": "", "appl_origin_data": ""}
 _OUR_ORIGIN: Final = _NO_ORIGIN | {"put_appl_type": BROKER, "put_appl_name": PROGRAM}
@@ -50,7 +50,13 @@ class Destination(NamedTuple):
     request: bool = False
 
     def put(self, message: Message, descriptor: Descriptor, body: bytes, work: UnitOfWork) -> Descriptor:
-        """Put a body there on behalf of a message; the answer is the descriptor it was given."""
+        """Put a body there on behalf of a message; the answer is the descriptor it was given.
+
+        A queue of another queue manager is refused: nothing leads there, and a local queue of its name is another one.
+        """
+        manager = self.queue_manager.strip()
+        if manager not in {"", work.queue_manager}:
+            raise _unreachable(self.queue, manager, work.queue_manager)
         return work.put(self.queue, self._made(descriptor, work), body, syncpoint=self._syncpoint(message))
 
     def _made(self, descriptor: Descriptor, work: UnitOfWork) -> Descriptor:
@@ -65,7 +71,7 @@ class Destination(NamedTuple):
         if self.new_correl_id:
             changes["correl_id"] = work.new_id()
         if self.segmentation_allowed:
-            changes["msg_flags"] = descriptor.msg_flags | _SEGMENTATION_ALLOWED
+            changes["msg_flags"] = descriptor.msg_flags | SEGMENTATION_ALLOWED
         if self.reply_to_queue:
             changes["reply_to_q"] = self.reply_to_queue
             changes["reply_to_q_mgr"] = self.reply_to_queue_manager or work.queue_manager
@@ -84,6 +90,14 @@ class Destination(NamedTuple):
             return self.transaction_mode == "yes"
         arrived = message.root.source
         return arrived.transactional if isinstance(arrived, Received) else _says_transactional(message.root)
+
+
+def _unreachable(queue: str, manager: str, own: str) -> MessageException:
+    text = (
+        f"queue {queue} is one of queue manager {manager}, and nothing leads there from {own}:"
+        f" leave the name of the queue manager empty, or name {own}"
+    )
+    return MessageException(UNKNOWN_REMOTE_Q_MGR, text, queue, manager, reason=UNKNOWN_REMOTE_Q_MGR)
 
 
 def _says_transactional(root: Element) -> bool:

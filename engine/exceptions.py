@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final, NamedTuple
 
-from engine.errors import BrokerError, Insert, Place
+from engine.errors import NOWHERE, BrokerError, Insert, Place
 from engine.source import NAME, NAME_VALUE
 from engine.tree import Element
 
@@ -43,6 +44,7 @@ def _chain(error: BaseException) -> list[_Link]:
     """The exceptions from the outermost in: the first is always one of a node that threw."""
     links: list[_Link] = []
     seen: set[int] = set()
+    where = NOWHERE  # a cause that does not know its node is of the one that it was in
     at: BaseException | None = error
     while at is not None and id(at) not in seen:
         seen.add(id(at))
@@ -50,7 +52,8 @@ def _chain(error: BaseException) -> list[_Link]:
             links += map(_passed, at.passed)
             if not links and at.number != _THROWING:
                 links.append(_passed(at.place))
-            links.append(_Link(at.kind, _fields(at, at.place), at.inserts))
+            where = at.place if at.place.node else replace(where, file=at.place.file, line=at.place.line)
+            links.append(_Link(at.kind, _fields(at, where), at.inserts))
         elif not links:
             links.append(_Link(BrokerError.kind, _fields(BrokerError(_THROWING, str(at)), Place()), ()))
         at = at.__cause__
@@ -75,8 +78,8 @@ def _fields(error: BrokerError, place: Place) -> dict[str, object]:
         "Type": place.type,
         "Name": label,
         "Label": label,
+        "Text": error.text,
         "Catalog": error.catalog,
         "Severity": error.severity,
         "Number": error.number,
-        "Text": error.text,
     }

@@ -41,6 +41,7 @@ from engine.node import (
     unknown_property,
 )
 
+ADVICE: Final = "if it is a node of your own, list the file that defines it: --nodes FILE"
 UNFIT: Final = 2087
 UNKNOWN_TYPE: Final = 2241
 NO_SUBFLOWS: Final[Mapping[str, Flow]] = {}
@@ -96,7 +97,8 @@ def unknown_types(subject: Subject) -> Iterator[Finding]:
             yield Finding(use.type_place, f"{use.subflow} holds no subflow that can be read", use.subflow, UNKNOWN_TYPE)
         elif subject.types[use.label] is None and use.type:
             names = [INPUT, OUTPUT, *subject.known.subflows, *subject.known.catalog]
-            text = f"there is no node type or subflow {use.type}{did_you_mean(use.type, names)}"
+            advice = did_you_mean(use.type, names) or f"; {ADVICE}"
+            text = f"there is no node type or subflow {use.type}{advice}"
             yield Finding(use.type_place, text, use.type, UNKNOWN_TYPE)
 
 

@@ -58,6 +58,25 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
+class Pattern:
+    """Marks a text that has a form: `Annotated[str, Pattern("[0-9]*", "digits")]`."""
+
+    regex: str
+    words: str
+
+    def __str__(self) -> str:
+        """The form in words."""
+        return f"that is {self.words}"
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """Marks a property that is checked and has no effect before something else is there: `Pending("databases")`."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
 class LabelName:
     """Marks the property by which a node is reached from nodes that route to labels: unique in a flow."""
 
@@ -106,7 +125,7 @@ class Property:
         for mark in self.marks:
             if isinstance(mark, Esql):
                 return f"ESQL ({mark.kind})"
-        limits = "".join(f" {mark}" for mark in self.marks if isinstance(mark, Range))
+        limits = "".join(f" {mark}" for mark in self.marks if isinstance(mark, Range | Pattern))
         return WORDS[self.type] + limits
 
     def read(self, value: object) -> object:
@@ -124,6 +143,8 @@ class Property:
             raise self.unsuitable(value, close)
         for mark in self.marks:
             if isinstance(mark, Range) and not mark.low <= float(str(read)) <= mark.high:
+                raise self.unsuitable(value)
+            if isinstance(mark, Pattern) and not re.fullmatch(mark.regex, str(read)):
                 raise self.unsuitable(value)
         return read
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from engine.catalog import Catalog
-from engine.descriptor import LITTLE_ENDIAN, UTF_8
+from engine.descriptor import LITTLE_ENDIAN, UTF_8, Descriptor
 from engine.source import Domain, Handle, Source
 
 if TYPE_CHECKING:
@@ -77,10 +78,12 @@ class Parser(Domain):
     """Reads and writes the part of a message that stands under its name in Root.
 
     `read` is given a portion when something in it is first looked at, and answers with the source and the handle of
-    the part's top; `write` renders an element that stands under the parser's name.
+    the part's top; `write` renders an element that stands under the parser's name. What `may_be_empty` is sound also
+    where there are no bytes of it.
     """
 
     __slots__ = ()
+    may_be_empty: bool = True
 
     def read(self, portion: Portion) -> tuple[Source, Handle]:
         """Read lazily."""
@@ -108,9 +111,17 @@ class Header(Parser):
         """The header's length in bytes, and what it announces."""
         raise NotImplementedError(type(self))
 
+    def describe(self, element: Element, said: Template) -> bool:
+        """Have the header say what the body is from now on, as far as `said` is not empty; whether that changes it."""
+        return False
+
 
 parser_catalog: Final[Catalog[Parser]] = Catalog("parser", package="parsers")
 format_catalog: Final[Catalog[Header]] = Catalog("header format", package="parsers")
+
+
+Convert: TypeAlias = "Callable[[Descriptor, bytes, int, int], tuple[Descriptor, bytes]]"
+conversion_catalog: Final[Catalog[Convert]] = Catalog("conversion", package="parsers")
 
 
 def parser(kind: type[Parser]) -> type[Parser]:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP
 from engine.errors import ParserException
 from engine.parser import (
     NO_OPTIONS,
@@ -85,7 +86,7 @@ class Part(Source):
 class Received(Source):
     """A descriptor and a body as the source of a Root: Properties, MQMD, further headers by their formats, the body."""
 
-    __slots__ = ("_parts", "body", "descriptor", "domain", "options", "queue", "template", "transactional")
+    __slots__ = ("_parts", "body", "descriptor", "domain", "options", "queue", "spared", "template", "transactional")
 
     def __init__(
         self,
@@ -104,7 +105,18 @@ class Received(Source):
         self.options = options
         self.queue = queue
         self.transactional = transactional
+        self.spared = 0  # times that it was backed out for another message's failure
         self._parts: list[Part] | None = None
+
+    @property
+    def is_within_group(self) -> bool:
+        """Whether it is of a group, and not its last message."""
+        return self.descriptor.msg_flags & (MSG_IN_GROUP | LAST_MSG_IN_GROUP) == MSG_IN_GROUP
+
+    @property
+    def tries(self) -> int:
+        """How often it was backed out for its own sake, if it is part of a unit of work."""
+        return max(0, self.descriptor.backout_count - self.spared) if self.transactional else 0
 
     def root(self) -> Element:
         """A new Root over this message."""
@@ -155,7 +167,7 @@ class Received(Source):
 
     def first(self, handle: Handle, wanted: Step) -> Part | None:
         for part in self.parts:
-            if part.parser.name == wanted.name and not wanted.types:
+            if part.parser.name == wanted.name and not wanted.types and not wanted.namespace:
                 return part
         return next((part for part in self.parts if _matches(wanted, part)), None)
 
@@ -165,6 +177,8 @@ class Received(Source):
 
 def _matches(wanted: Step, part: Part) -> bool:
     types = wanted.types
+    if wanted.namespace:  # parts are in none
+        return False
     return wanted.name in {None, part.parser.name} and (not types or any(NAME & mask == v for mask, v in types))
 
 
@@ -221,6 +235,9 @@ def parse(root: Element, *, whole: bool) -> None:
     body = root.last_child
     if body is not None:
         _ = body.first_child
+        source = body.source
+        if whole and isinstance(source, Part) and not source.portion.bytes and not source.parser.may_be_empty:
+            raise ParserException(5009, f"the message has no {body.name} body: it ends where that should begin")
     pending = list(root) if whole else []
     while pending:
         element = pending.pop()

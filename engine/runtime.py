@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from types import GeneratorType, MappingProxyType
 from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
+from engine.batches import ALONE, Alone, Batch
 from engine.errors import BrokerError, ConfigurationException, Place
 from engine.flow import FLOW_PROPERTIES, Flow, FlowProperties, NodeUse, Wire, label_routes, plain
 from engine.message import Message
 from engine.node import ANY_TERMINAL, FAILURE, LABEL, Node, NodeType, Property, build, node_catalog, read_values
 from engine.parser import Parser
 from engine.received import ROOT, Received, RootDomain
-from engine.work import UnitOfWork
+from engine.usertrace import TracedWork, UserTrace
+from engine.work import NO_ORDER, Order, UnitOfWork
 
 NODE_FAILED: Final = 2230
 NOBODY: Final[Mapping[str, Node]] = MappingProxyType({})
+_LOCAL_ERROR: Final = logging.getLogger("penstock.localerror")
 
 Evaluation: TypeAlias = Generator[tuple[str, Message], bool, None]
 Go: TypeAlias = Callable[[Message, UnitOfWork], None]
@@ -41,7 +45,10 @@ class Entrance(Protocol):
 
 
 class Station:
-    """A node where it stands in a deployed flow, with what is wired to each of its terminals."""
+    """A node where it stands in a deployed flow, with what is wired to each of its terminals.
+
+    A node with a field `_place` is told where it stands: it catches failures of its own.
+    """
 
     __slots__ = ("evaluate", "label", "listen", "node", "place", "type", "wires")
 
@@ -50,6 +57,8 @@ class Station:
         self.node = node
         self.type = node_type
         self.place = place
+        if hasattr(node, "_place"):
+            object.__setattr__(node, "_place", place)
         self.evaluate: Callable[[Message, UnitOfWork], Evaluation] = node.evaluate
         self.listen: Listen | None = None
         self.wires: dict[str, tuple[Go, ...]] = {}
@@ -122,11 +131,45 @@ class Station:
         onward = () if self.type.is_source else self.wires.get(FAILURE, ())
         if not onward:
             raise error.through(self.place)
+        if _LOCAL_ERROR.isEnabledFor(logging.INFO):
+            _LOCAL_ERROR.info("%s; the message went to the failure terminal of %s", error, self.label)
         failed = message.failed(error)
         if self.listen is not None:
             self.listen(self.label, FAILURE, failed)
-        for go in onward:
-            go(failed, work)
+        try:
+            for go in onward:
+                go(failed, work)
+        except BrokerError as later:
+            raise later.through(self.place)  # noqa: B904 - it is the same error on its way up
+
+
+class TracedStation(Station):
+    """A station that tells the user trace what its node does."""
+
+    __slots__ = ("trace",)
+
+    def __init__(self, station: Station, trace: UserTrace) -> None:
+        super().__init__(station.label, station.node, station.type, station.place)
+        self.trace = trace
+
+    def carry(self, message: Message, work: UnitOfWork) -> None:
+        """Say that the node is at work, and let it."""
+        self.trace.invoked(self.place, message, enters=self.type.is_source)
+        super().carry(message, TracedWork(work, self.trace, self.place))
+
+    def _fail(self, error: BrokerError, message: Message, work: UnitOfWork) -> None:
+        self.trace.failed(self.place, error)
+        super()._fail(error, message, work)
+
+    def onward(self, terminal: str, go: Go) -> Go:
+        """The wire from a terminal, which says that a message takes it."""
+        shown = terminal.removeprefix(LABEL)
+
+        def say_and_go(message: Message, work: UnitOfWork) -> None:
+            self.trace.propagated(self.place, shown)
+            go(message, work)
+
+        return say_and_go
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,21 +192,47 @@ class DeployedFlow:
         self.properties = FlowProperties(**_flow_values(flow))
         self.entrances = tuple(s for s in stations.values() if s.type.is_source)
 
-    def process(self, entrance: Station, work: UnitOfWork) -> Outcome | None:
+    def batch(self, entrance: Station) -> Batch | Alone:
+        """What an instance of the flow remembers between messages, so that several may make a unit of work."""
+        by_group = bool(getattr(entrance.node, "commit_by_message_group", False))
+        if self.properties.commit_count == 1 and not by_group:
+            return ALONE
+        return Batch(self.properties.commit_count, self.properties.commit_interval, by_group=by_group)
+
+    def instances(self, entrance: Station) -> int:
+        """How many instances take messages in there: the flow's, or the node's own where it has a pool to itself."""
+        node = entrance.node
+        own = getattr(node, "component_level", "flow") == "node"
+        return 1 + (getattr(node, "additional_instances", 0) if own else self.properties.additional_instances)
+
+    @staticmethod
+    def order(entrance: Station) -> Order:
+        """What these instances keep in order."""
+        found = getattr(entrance.node, "order", NO_ORDER)
+        return found if isinstance(found, Order) else NO_ORDER
+
+    def process(
+        self, entrance: Station, work: UnitOfWork, batch: Batch | Alone = ALONE, *, patient: bool = True
+    ) -> Outcome | None:
         """Take one message through the flow in a unit of work of its own; None where there is no message.
 
         A message that fails is backed out, also where it only fails to be committed; what happens to it then is for
-        the entrance to decide when it sees it again.
+        the entrance to decide when it sees it again. With a batch, the unit of work is committed when that says so;
+        who is not `patient` has it committed as soon as no message waits.
         """
         message: Message | None = None
         try:
             message = entrance.node.receive(work)  # type: ignore[attr-defined]  # an Entrance
+            if message is not None:
+                if self._domain is not ROOT:
+                    _bind(message, self._domain)
+                batch.received(message)
+                entrance.carry(message, work)
+            if batch.ends(message, patient=patient):
+                work.commit()
+                batch.committed()
             if message is None:
                 return None
-            if self._domain is not ROOT:
-                _bind(message, self._domain)
-            entrance.carry(message, work)
-            work.commit()
         except BrokerError as error:
             failed = error.at(entrance.place)
         except Exception as error:  # a queue or a database that broke: the message must not be lost with it
@@ -175,6 +244,7 @@ class DeployedFlow:
         else:
             return Outcome(message)
         work.back_out()
+        batch.backed_out()
         if message is None:
             raise failed
         return Outcome(message, failed)
@@ -185,6 +255,7 @@ def deploy(
     *,
     bind: Bind | None = None,
     watch: Watch | None = None,
+    trace: UserTrace | None = None,
     listen: Listen | None = None,
     stand_ins: Mapping[str, Node] = NOBODY,
 ) -> DeployedFlow:
@@ -193,19 +264,22 @@ def deploy(
     `bind` makes what the node works with of a property that is more than its text, such as ESQL; it gets the
     property, the text, and the place of the node that it belongs to. `watch` is called with the label, the terminal
     and the label at the other end for each message on each wire, `listen` with the label, the terminal and the message
-    for all that leaves a node, wired or not; a flow that nobody watches does not pay for it. `stand_ins` do the work
-    of the nodes with these labels, which are then not built.
+    for all that leaves a node, wired or not; `trace` is told what nodes do. A flow that nobody watches or traces does
+    not pay for it. `stand_ins` do the work of the nodes with these labels, which are then not built.
     """
     stations: dict[str, Station] = {}
     for use in flow.nodes:
         if use.label in stations:
             raise ConfigurationException(f"there are two nodes called {use.label}: rename one of them").at(use.place)
-        stations[use.label] = station = _station(flow, use, bind, stand_ins.get(use.label))
+        station = _station(flow, use, bind, stand_ins.get(use.label))
+        stations[use.label] = station = station if trace is None else TracedStation(station, trace)
         if listen is not None:
             station.listen, station.evaluate = listen, _heard(use.label, station.evaluate, listen)
     for wire in flow.wires:
         source, target = (_end(stations, label, wire) for label in (wire.source, wire.target))
         go = target.carry if watch is None else _watched(wire.source, wire.source_terminal, target, watch)
+        if isinstance(source, TracedStation):
+            go = source.onward(wire.source_terminal, go)
         source.wires[wire.source_terminal] = (*source.wires.get(wire.source_terminal, ()), go)
     for router, label in label_routes(flow, node_catalog):
         target = stations[label]
@@ -213,7 +287,10 @@ def deploy(
         assert declared is not None
         name = str(getattr(target.node, declared.attribute))
         go = target.carry if watch is None else _watched(router, name, target, watch)
-        stations[router].wires[f"{LABEL}{name}"] = (go,)
+        source = stations[router]
+        if isinstance(source, TracedStation):
+            go = source.onward(f"{LABEL}{name}", go)
+        source.wires[f"{LABEL}{name}"] = (go,)
     return DeployedFlow(
         flow, stations, RootDomain(bind.parsers) if isinstance(bind, Supplies) and bind.parsers else ROOT
     )

@@ -2,20 +2,75 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
+
+from engine.descriptor import NO_ID
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor
 
+ALL_IN_TURN: Final = b"*"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What stays in order when several instances of a flow read one queue: data that a broker or Spark plans with.
+
+    `groups` says that the messages of a group stay together as well.
+
+    >>> from engine.descriptor import Descriptor
+    >>> Order("byUserID").key(Descriptor(user_identifier="ada"))
+    b'ada'
+    """
+
+    mode: Literal["default", "byUserID", "byQueueOrder"] = "default"
+    groups: bool = False
+
+    @property
+    def single(self) -> bool:
+        """Whether messages go through one by one, so that more instances bring nothing."""
+        return self.mode == "byQueueOrder"
+
+    def key(self, descriptor: Descriptor) -> bytes | None:
+        """Messages of one key go through one after the other, in the queue's order; those of None at any time."""
+        if self.mode == "byQueueOrder":
+            return ALL_IN_TURN
+        if self.mode == "byUserID":
+            return descriptor.user_identifier.encode()
+        return descriptor.group_id if self.groups and descriptor.group_id != NO_ID else None
+
+
+NO_ORDER: Final = Order()
+
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which message of a queue is wanted: the next one, or the next that has these ids."""
+    """Which message of a queue is wanted: the next one, or the next that has these ids.
+
+    `logical` asks for the messages of a group one after the other, a group behind the other; `whole_groups` for groups
+    only when all of their messages are there. A message whose key of `order` another unit of work has in hand has to
+    wait. `browse` leaves messages where they are and goes on to the next; after `rewind` seconds without a message it
+    begins anew, if that is not negative.
+    """
 
     msg_id: bytes = b""
     correl_id: bytes = b""
     group_id: bytes = b""
+    logical: bool = False
+    whole_groups: bool = False
+    order: Order = NO_ORDER
+    browse: bool = False
+    rewind: float = -1.0
+
+    plain: bool = field(init=False, repr=False, compare=False)  # nothing but ids is asked for
+    next_in_turn: bool = field(init=False, repr=False, compare=False)  # nothing but logical order is
+
+    def __post_init__(self) -> None:
+        otherwise = self.whole_groups or self.browse or self.order.mode != "default"
+        by_id = bool(self.msg_id or self.correl_id or self.group_id)
+        object.__setattr__(self, "plain", not (otherwise or self.logical))
+        object.__setattr__(self, "next_in_turn", self.logical and not (otherwise or by_id))
 
 
 class Arrival(NamedTuple):

@@ -9,7 +9,7 @@ from engine.descriptor import FIELDS, LENGTHS, Descriptor
 from engine.errors import ParserException
 from engine.parser import NO_TEMPLATE, Follow, Form, Header, Parser, Template, format_catalog
 from engine.received import Part, Received
-from engine.sharing import appended_children, changed_children, written
+from engine.sharing import appended_children, changed_children, copy, written
 from engine.source import Source, Value
 from engine.state import EDITED, EXPANDED, RESTRUCTURED
 from engine.step import step
@@ -54,6 +54,7 @@ def write_message(root: Element) -> tuple[Descriptor, bytes]:
     template = _template(properties)
     if len(chain) == 1 and not isinstance(chain[0].owner, Header):
         return _write_alone(chain[0], descriptor, template)
+    chain = _described(chain, properties)
     follows = _announcements(chain, descriptor)
     pieces = []
     for link, before, after in zip(chain, follows, [*follows, None][1:], strict=True):
@@ -62,6 +63,47 @@ def write_message(root: Element) -> tuple[Descriptor, bytes]:
     if follows and follows[0].format != descriptor.format:
         descriptor = descriptor._replace(format=follows[0].format)
     return descriptor, b"".join(pieces)
+
+
+def _described(chain: list[_Link], properties: _Link | None) -> list[_Link]:
+    """The chain with headers that say what the body is, where the flow has said so in Properties or has changed it.
+
+    What a flow has written into a header itself stands, but for what it has written into Properties.
+    """
+    said = _said_of_body(properties)
+    last = chain[-1] if chain else None
+    body = "" if last is None or last.part is not None or isinstance(last.owner, Header) else last.name
+    if said == NO_TEMPLATE and not body:
+        return chain
+    described = []
+    for link in chain:
+        wanted = said._replace(domain="" if link.part is None else body)
+        if isinstance(link.owner, Header) and wanted != NO_TEMPLATE:
+            element = copy(_element_of(link))
+            if link.owner.describe(element, wanted):
+                described.append(_Link(link.name, link.owner, element, None))
+                continue
+        described.append(link)
+    return described
+
+
+def _said_of_body(properties: _Link | None) -> Template:
+    """What Properties says of the body by fields that the flow has given it."""
+    if properties is None or properties.part is not None:
+        return NO_TEMPLATE
+    known = {field.name: str(field.value) for field in _fields_of(properties)[1] if field.value is not None}
+    return Template("", *(known.get(name, "") for name in ("MessageSet", "MessageType", "MessageFormat")))
+
+
+def _element_of(link: _Link) -> Element:
+    """The element of a link, made of the message that came in where there is none yet."""
+    if link.element is not None:
+        return link.element
+    received = None if link.part is None else link.part.portion.received
+    assert received is not None
+    found = received.root().child(step(link.name))
+    assert found is not None
+    return found
 
 
 def _write_alone(link: _Link, descriptor: Descriptor, template: Template) -> tuple[Descriptor, bytes]:
@@ -97,13 +139,7 @@ def _write(link: _Link, form: Form) -> bytes:
     part = link.part
     if part is not None and _same_form(part, link.owner, form):
         return part.portion.bytes
-    element = link.element
-    if element is None:
-        received = None if part is None else part.portion.received
-        assert received is not None
-        element = received.root().child(step(link.name))
-        assert element is not None
-    return link.owner.write(element, form)
+    return link.owner.write(_element_of(link), form)
 
 
 def _same_form(part: Part, owner: Parser, form: Form) -> bool:

@@ -25,23 +25,25 @@ ANY_KIND: Final = "ANY"
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 
 
-def compile_sources(sources: Sequence[tuple[str, bytes | str]]) -> Compiled:
+def compile_sources(sources: Sequence[tuple[str, bytes | str]], *, trace: str = "") -> Compiled:
     """Compile .esql files that are deployed together, each its name and its text; bare statements are a Compute node's.
+
+    With `trace` they tell the user trace of each statement (normal), and of each value as well (debug).
 
     >>> compile_sources([("a.esql", "SET OutputRoot = InputRoot;")]).entrance().kind
     'COMPUTE'
     """
-    return _compiled([_file(name, data) for name, data in sources])
+    return _compiled([_file(name, data) for name, data in sources], trace=trace)
 
 
-def compile_text(data: bytes | str, kind: str, name: str = "ESQL") -> Compiled:
+def compile_text(data: bytes | str, kind: str, name: str = "ESQL", *, trace: str = "") -> Compiled:
     """Compile the text of a node's property; the kind is COMPUTE, FILTER or DATABASE.
 
     >>> compile_text("Body.total > 100", "FILTER").entrance().kind
     'FILTER'
     """
     program = read_statements(data, name)
-    return _compiled([File(name, program, decode(data, name).text)], kind)
+    return _compiled([File(name, program, decode(data, name).text)], kind, trace=trace)
 
 
 def compile_expression(data: bytes | str, name: str = "expression") -> Compiled:
@@ -131,13 +133,13 @@ def _kind(program: syntax.Program) -> str | None:
     return "COMPUTE" if is_text and not is_file else None
 
 
-def _compiled(files: list[File], kind: str = "") -> Compiled:
+def _compiled(files: list[File], kind: str = "", *, trace: str = "") -> Compiled:
     known = Library(tuple(files))
     _refuse(list(_modules_twice(files)))
     kinds = [None if kind == ANY_KIND else kind or _kind(file.program) for file in files]
     resolutions = [resolve(file.program, one, known) for file, one in zip(files, kinds, strict=True)]
     _refuse([problem for found in resolutions for problem in problems_of(found, known) if problem.stops])
-    deployment = Deployment(routine_facts(resolutions))
+    deployment = Deployment(routine_facts(resolutions), trace=trace)
     emitted = [_emitted(deployment, *pair) for pair in zip(resolutions, files, strict=True)]
     _refuse([problem for one in emitted for problem in one.problems])
     namespace: dict[str, Any] = {**library(), **deployment.constants.values}

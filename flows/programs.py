@@ -25,6 +25,7 @@ from engine.lint import UNFIT
 from engine.marking import marked
 from engine.node import Esql, NodeType, Property, node_catalog, read_values
 from engine.parser import Parser
+from engine.usertrace import UserTrace
 from esql import problems as esql_problems
 from esql.activation import Shared, Surroundings
 from esql.compile import compile_sources, compile_text, problems_in
@@ -68,19 +69,27 @@ def binder(
     sources: Sources | None = None,
     message_sets: Sources | None = None,
     catalog: Catalog[NodeType] = node_catalog,
+    trace: UserTrace | None = None,
 ) -> Binder:
     """Compile the programs of an expanded flow; raises with all that is wrong with them.
+
+    With `trace` they are compiled to write to it what they do; without it there is nothing of that in them.
 
     `given` are properties that the broker around the flow knows, such as BrokerName and ExecutionGroupLabel; `sources`
     are its .esql files, by name, where they are not to be looked for beside the flow, and so are `message_sets`.
     """
-    examined = _Examination(flow, catalog, sources).examined()
+    examined = _Examination(flow, catalog, sources, trace.level if trace else "").examined()
     parsers, wrong = message_parsers(flow, message_sets)
     if examined.problems or wrong:
         problems = tuple(sorted({*examined.problems, *wrong}))
         raise ConfigurationException(f"{flow.file or flow.name} cannot be deployed: {problems[0].text}", problems)
+
+    def around(use: NodeUse) -> Surroundings:
+        known = _surroundings(flow, use, given)
+        return replace(known, trace=trace.write) if trace else known
+
     uses = [use for use in examined.uses() if use.key in examined.programs]
-    routines = {use.key: Routine(*examined.programs[use.key], _surroundings(flow, use.node, given)) for use in uses}
+    routines = {use.key: Routine(*examined.programs[use.key], around(use.node)) for use in uses}
     return Binder(routines, parsers)
 
 
@@ -141,6 +150,7 @@ class _Examination:
     flow: Flow
     catalog: Catalog[NodeType]
     sources: Sources | None
+    trace: str = ""
     programs: dict[Key, tuple[Compiled, Entrance]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
@@ -179,7 +189,7 @@ class _Examination:
         sources, unreadable = self.found()
         self.problems += unreadable
         try:
-            compiled = compile_sources(sources)
+            compiled = compile_sources(sources, trace=self.trace)
         except SyntaxProblems:
             self.problems += (_problem(found) for found in problems_in(sources))
             return
@@ -216,7 +226,7 @@ class _Examination:
         in_place = text_in_place(use.text, place)
         name = ".".join((self.flow.qualified_name, *use.key)) if in_place is None else place.file
         try:
-            compiled = compile_text(use.text if in_place is None else in_place, use.kind, name)
+            compiled = compile_text(use.text if in_place is None else in_place, use.kind, name, trace=self.trace)
         except SyntaxProblems as found:
             for one in found.problems:
                 if in_place is not None or not place.file:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from engine.errors import BrokerError
 from engine.message import Message
-from engine.node import ANY_LABEL, Esql, mandatory, node, prop
+from engine.node import ANY_LABEL, UNSUITABLE_VALUE, Esql, Pending, mandatory, node, prop
 from esql.program import Evaluation, Routine, bound
 
 if TYPE_CHECKING:
@@ -37,9 +37,26 @@ class Compute:
         "all",
     ] = prop("message", "Which output trees go on: message is Root, destination LocalEnvironment; else the input's do.")
 
+    data_source: Annotated[str, Pending("databases")] = prop("", "The database that the program works with.")
+    transaction: Annotated[Literal["automatic", "commit"], Pending("databases")] = prop(
+        "automatic", "Whether its work there ends with the flow's unit of work, or with the node."
+    )
+    treat_warnings_as_errors: Annotated[bool, Pending("databases")] = prop(
+        False, "Whether a warning of the database is a failure."
+    )
+    throw_exception_on_database_error: Annotated[bool, Pending("databases")] = prop(
+        True, "Whether an error of the database is a failure, or for the program to look at."
+    )
+    validate_master: Literal["none", "content", "contentAndValue", "inherit"] = prop(
+        "none", "Whether the content is validated; anything but none is refused for lack of message sets."
+    )
+
     _program: Routine = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        if self.validate_master != "none":
+            text = f"validateMaster {self.validate_master} needs message sets, which are still to come: set it to none"
+            raise BrokerError(UNSUITABLE_VALUE, text)
         program = bound(self.compute_expression, "computeExpression")
         object.__setattr__(self, "_program", program.sending(self.compute_mode))
 

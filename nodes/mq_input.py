@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Generator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from engine.dead_letters import BACKOUT_THRESHOLD_REACHED, UNPARSEABLE, put_away
-from engine.errors import BrokerError
+from engine.dead_letters import BACKOUT_THRESHOLD_REACHED, BLOCKED, FAILED_FOR_GOOD, UNPARSEABLE, put_away
+from engine.descriptor import LITTLE_ENDIAN, UTF_8
+from engine.errors import NOWHERE, BrokerError, ConversionException, Place
 from engine.message import Message
-from engine.node import mandatory, node, prop
-from engine.parser import Options, Template, parser_catalog
+from engine.node import UNSUITABLE_VALUE, Pattern, Range, mandatory, node, prop
+from engine.parser import Options, Template, conversion_catalog, parser_catalog
 from engine.received import Received, parse
 from engine.sharing import copy, read_only
 from engine.step import step
+from engine.work import Order, Selection
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor
     from engine.work import UnitOfWork
 
 _SYNCPOINT: Final = {"yes": True, "no": False, "automatic": None}
+
+_HEX: Final = Pattern(r"([0-9A-Fa-f]{2}){0,24}", "up to 48 hex digits, two for each byte")
+_ID: Final = 24
 
 Retention = Literal["none", "all"]
 
@@ -29,7 +35,8 @@ Retention = Literal["none", "all"]
 class MQInput:
     """Get messages from a queue; what fails behind `out` is caught, backed out, or put away, but never dropped.
 
-    With transactionMode no, the get stays done: what fails then, and no wire or dead-letter queue takes, is gone.
+    With transactionMode no, the get stays done: what fails then, and no wire takes, is put on the backout-requeue or
+    the dead-letter queue at once.
     """
 
     queue_name: str = mandatory("The queue that messages are got from.")
@@ -38,9 +45,29 @@ class MQInput:
     message_type_property: str = prop("", "The message of that set.")
     message_format_property: str = prop("", "The wire format of the body.")
     topic_property: str = prop("", "The topic that Properties shows.")
+    connection: Literal["Local"] = prop("Local", "Which queue manager: only that of the flow itself is there.")
     transaction_mode: Literal["yes", "no", "automatic"] = prop(
         "yes", "Whether the get is part of the unit of work; automatic: if the message is persistent."
     )
+    order_mode: Literal["default", "byUserID", "byQueueOrder"] = prop(
+        "default", "What stays in order where several instances read: nothing, each user's messages, or all."
+    )
+    logical_order: bool = prop(True, "Whether the messages of a group come in their order, a group behind the other.")
+    all_msgs_available: bool = prop(False, "Whether a group only comes when all of its messages are there.")
+    commit_by_message_group: bool = prop(False, "Whether a unit of work lasts to the end of a group.")
+    match_message_id: Annotated[str, _HEX] = prop("", "The MsgId of the messages that are got, as hex digits.")
+    match_correl_id: Annotated[str, _HEX] = prop("", "Their CorrelId, as hex digits.")
+    convert: bool = prop(False, "Whether messages are converted as they are got; where that fails, they fail.")
+    convert_encoding: Annotated[int, Range(0, 2**31 - 1)] = prop(LITTLE_ENDIAN, "The encoding to convert to.")
+    convert_coded_char_set_id: Annotated[int, Range(0, 2**31 - 1)] = prop(0, "The CCSID to convert to; 0: 1208, UTF-8.")
+    browse: bool = prop(False, "Whether messages are only looked at, one after the other, and stay where they are.")
+    reset_browse_timeout: Annotated[int, Range(-1)] = prop(
+        -1, "Milliseconds without a message after which browsing begins anew; -1: it does not."
+    )
+    additional_instances: Annotated[int, Range(0, 256)] = prop(
+        0, "How many more instances read, where componentLevel is node."
+    )
+    component_level: Literal["flow", "node"] = prop("flow", "Whether the flow's additionalInstances count, or these.")
     validate_master: Literal["none", "content", "contentAndValue"] = prop(
         "none", "What of the body is validated by its message set, when it is parsed."
     )
@@ -55,8 +82,11 @@ class MQInput:
 
     _template: Template = field(init=False, repr=False)
     _options: Options = field(init=False, repr=False)
+    _selection: Selection = field(init=False, repr=False)
+    _place: Place = field(init=False, repr=False, default=NOWHERE)
 
     def __post_init__(self) -> None:
+        self._check()
         domain = self.message_domain_property
         if domain and parser_catalog.get(domain) is None:
             raise BrokerError(2211, f"messageDomainProperty names no parser: {domain}{parser_catalog.suggest(domain)}")
@@ -75,10 +105,37 @@ class MQInput:
         )
         object.__setattr__(self, "_template", template)
         object.__setattr__(self, "_options", options)
+        selection = Selection(
+            bytes.fromhex(self.match_message_id).ljust(_ID, b"\0") if self.match_message_id else b"",
+            bytes.fromhex(self.match_correl_id).ljust(_ID, b"\0") if self.match_correl_id else b"",
+            logical=self.logical_order,
+            whole_groups=self.all_msgs_available,
+            order=self.order,
+            browse=self.browse,
+            rewind=self.reset_browse_timeout / 1000,
+        )
+        object.__setattr__(self, "_selection", selection)
+
+    def _check(self) -> None:
+        """Refuse what cannot be, or would have no effect."""
+        if self.additional_instances and self.component_level == "flow":
+            text = "additionalInstances of a node count where componentLevel is node: set that, or the flow's own"
+            raise BrokerError(UNSUITABLE_VALUE, text)
+        if self.commit_by_message_group and not self.logical_order:
+            raise BrokerError(UNSUITABLE_VALUE, "commitByMessageGroup needs logicalOrder: set both or none")
+        if self.commit_by_message_group and self.transaction_mode == "no":
+            raise BrokerError(UNSUITABLE_VALUE, "commitByMessageGroup needs a transactionMode other than no")
+        if self.reset_browse_timeout >= 0 and not self.browse:
+            raise BrokerError(UNSUITABLE_VALUE, "resetBrowseTimeout is for browsing: set browse, or leave it at -1")
+
+    @property
+    def order(self) -> Order:
+        """What stays in order where several instances read the queue."""
+        return Order(self.order_mode, self.logical_order)
 
     def receive(self, work: UnitOfWork) -> Message | None:
         """The next message of the queue, its body not parsed yet."""
-        arrival = work.get(self.queue_name, syncpoint=_SYNCPOINT[self.transaction_mode])
+        arrival = work.get(self.queue_name, self._selection, syncpoint=_SYNCPOINT[self.transaction_mode])
         if arrival is None:
             return None
         received = Received(
@@ -94,19 +151,44 @@ class MQInput:
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         received = message.root.source
         assert isinstance(received, Received)
-        descriptor, body = received.descriptor, received.body
-        attributes = work.attributes(self.queue_name) if descriptor.backout_count else None
+        if received.transactional or self.browse:
+            return self._carried(message, received, work)
+        return self._carried_once(message, received, work)
+
+    def _carried_once(
+        self, message: Message, received: Received, work: UnitOfWork
+    ) -> Generator[tuple[str, Message], bool, None]:
+        """What fails for good is put away at once: the get is no part of the unit that is backed out."""
+        try:
+            yield from self._carried(message, received, work)
+        except BrokerError as error:
+            if error.number != BLOCKED:
+                put_away(
+                    self.queue_name, received.descriptor, received.body, work, reason=FAILED_FOR_GOOD, syncpoint=False
+                )
+            raise
+
+    def _carried(
+        self, message: Message, received: Received, work: UnitOfWork
+    ) -> Generator[tuple[str, Message], bool, None]:
+        tries = received.tries if received.descriptor.backout_count and not self.browse else 0
+        attributes = work.attributes(self.queue_name) if tries else None
         threshold = max(1, attributes.backout_threshold if attributes else 0)
-        tries = descriptor.backout_count if received.transactional else 0
         try:
             message = self._initialised(message)
         except BrokerError as error:
-            if tries >= threshold or not (yield "failure", message.failed(error)):
-                put_away(self.queue_name, descriptor, body, work, reason=UNPARSEABLE)
+            failed = message.failed(error.at(self._place))
+            if tries < threshold and (yield "failure", failed):
+                _note(error, "the message went to the failure terminal")
+                return
+            if self.browse:
+                raise
+            _note(error, "the message was put away")
+            self._put_away(received, work, _reason(error))
             return
         if tries >= threshold:
             if tries >= 2 * threshold or not (yield "failure", message):
-                put_away(self.queue_name, descriptor, body, work, reason=BACKOUT_THRESHOLD_REACHED)
+                self._put_away(received, work, BACKOUT_THRESHOLD_REACHED)
             return
         try:
             yield "out", message
@@ -114,11 +196,18 @@ class MQInput:
             failed = message.failed(error)
             if (yield "catch", failed):
                 return
-            if received.transactional or not (yield "failure", failed):
+            retried = received.transactional and not self.browse
+            if retried or not (yield "failure", failed):
                 raise
+
+    def _put_away(self, received: Received, work: UnitOfWork, reason: int) -> None:
+        syncpoint = received.transactional
+        put_away(self.queue_name, received.descriptor, received.body, work, reason=reason, syncpoint=syncpoint)
 
     def _initialised(self, message: Message) -> Message:
         """The message with what the node's properties want of its tree before it goes anywhere."""
+        if self.convert:
+            message = self._converted(message)
         if self.validate_timing != "deferred":
             parse(message.root, whole=self.validate_timing == "complete")
         if not self.topic_property:
@@ -127,5 +216,36 @@ class MQInput:
         root.ensure(step("Properties")).ensure(step("Topic")).value = self.topic_property
         return message.replaced(root=root)
 
+    def _converted(self, message: Message) -> Message:
+        received = message.root.source
+        assert isinstance(received, Received)
+        convert = conversion_catalog.find("get")
+        ccsid = self.convert_coded_char_set_id or UTF_8
+        descriptor, body = convert(received.descriptor, received.body, self.convert_encoding, ccsid)
+        if descriptor is received.descriptor:
+            return message
+        made = Received(
+            descriptor,
+            body,
+            template=self._template,
+            options=self._options,
+            queue=self.queue_name,
+            transactional=received.transactional,
+        )
+        made.domain = received.domain
+        return Message(read_only(made.root()))
+
     def _is_transactional(self, descriptor: Descriptor) -> bool:
         return self.transaction_mode == "yes" or (self.transaction_mode == "automatic" and descriptor.persistence == 1)
+
+
+def _reason(error: BrokerError) -> int:
+    """Why a message is put away that cannot be worked on: it cannot be converted, or not be parsed."""
+    return error.number if isinstance(error, ConversionException) else UNPARSEABLE
+
+
+def _note(error: BrokerError, what: str) -> None:
+    """Write to the local error log what became of a message, and why."""
+    log = logging.getLogger("penstock.localerror")
+    if log.isEnabledFor(logging.INFO):
+        log.info("%s; %s", error, what)

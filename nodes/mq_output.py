@@ -25,7 +25,9 @@ class MQOutput:
     """Put the message on one or more queues; what was done is in LocalEnvironment.WrittenDestination behind `out`."""
 
     queue_name: str = prop("", "The queue, where destinationMode is fixed.")
-    queue_manager_name: str = prop("", "The queue manager of the queue; empty: the flow's own.")
+    queue_manager_name: str = prop(
+        "", "The queue manager of the queue; empty: the flow's own. A put to any other fails."
+    )
     destination_mode: Literal["fixed", "list", "reply"] = prop(
         "fixed", "Which queue: queueName; those that LocalEnvironment.Destination.MQ lists; the MQMD's ReplyToQ."
     )
@@ -42,7 +44,7 @@ class MQOutput:
         "passAll", "Which of the sender's identity and origin the message keeps."
     )
     alternate_user_authority: bool = prop(
-        False, "Whether it is put with its own user's authority, if queues ask for any."
+        False, "Whether it is put with its own user's authority; the queues there are ask for none."
     )
     request: bool = prop(False, "Whether the message is a request, with an id of its own, that wants a reply.")
     reply_to_q: str = prop("", "Where replies to a request are to go.", name="replyToQ")

@@ -11,6 +11,7 @@ from engine.parser import Follow, Form, Header, Portion, Template, parser, parse
 from engine.sharing import written
 from engine.source import NAME, NAME_VALUE, VALUE, Handle, Source
 from engine.state import EDITED
+from engine.step import step
 from engine.tree import Element
 from parsers import fields
 from parsers.ccsid import codec, encode
@@ -48,6 +49,8 @@ _DOMAINS: Final = {
     "soap": "SOAP",
     "dataobject": "DataObject",
 }
+_FROM_DOMAIN: Final = {"BLOB": "none", "JMSMap": "jms_map", "JMSStream": "jms_stream"}  # others in lower case
+_OF_MCD: Final = ("Set", "Type", "Fmt")
 _TO_INPUT_NODE: Final = frozenset({"", "jms_text", "jms_bytes", "jms_object", "jms_none"})
 _WITHOUT: Final = MappingProxyType({"JMSMap": "XML", "JMSStream": "XML"})  # their bodies are XML
 
@@ -74,6 +77,20 @@ class MqRfh2(Header):
     def read(self, portion: Portion) -> tuple[Source, Handle]:
         laid = LAYOUT.open(portion)
         return Extended(laid, Folders(_segments(laid, portion.follow.encoding))), TOP
+
+    def describe(self, element: Element, said: Template) -> bool:
+        mcd = element.at("mcd")
+        if mcd is None:
+            return False
+        domain = _text(mcd, "Msd")
+        changes = {
+            name: text for name, text in zip(_OF_MCD, said[1:], strict=True) if text != _text(mcd, name) and text
+        }
+        if said.domain and domain.lower() not in _TO_INPUT_NODE and _named(domain) != said.domain:
+            changes["Msd"] = _FROM_DOMAIN.get(said.domain, said.domain.lower())
+        for name, text in changes.items():
+            mcd.ensure(step(name)).value = text
+        return bool(changes)
 
     def write(self, element: Element, form: Form) -> bytes:
         fixed = LAYOUT.fixed(element, form)
@@ -136,6 +153,11 @@ def _said_in(data: bytes, ccsid: int, encoding: int, offset: int) -> dict[str, s
     nodes = Segment(data, ccsid, encoding, offset).nodes
     mcd = next(node for node in nodes if node.name == "mcd")
     return {node.name: str(value_of(node) or "").strip() for node in mcd.children}
+
+
+def _text(folder: Element, name: str) -> str:
+    found = folder.at(name)
+    return "" if found is None or found.value is None else str(found.value)
 
 
 def _named(domain: str) -> str:

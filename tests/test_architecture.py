@@ -15,69 +15,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.imports_allowed import COMPOSITION_ROOTS, IMPORTED_ONLY_BY, MAY_IMPORT, THIRD_PARTY
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("engine", "nodes", "esql", "parsers", "flows", "spark_exec")
 LONGEST_MODULE = 400
-
-# DESIGN.md section 2 as a table. A row covers a module and all beneath it; the longest row that fits is the one that
-# counts; what stands in a row is allowed with all beneath it. A module may always import its own row.
-TREES = (
-    *("engine.errors", "engine.source", "engine.state", "engine.step", "engine.links"),
-    *("engine.tree", "engine.sharing", "engine.dump"),
-)
-MESSAGES = (
-    *TREES,
-    *("engine.catalog", "engine.descriptor", "engine.parser", "engine.received", "engine.writing"),
-    *("engine.exceptions", "engine.message", "engine.moments"),
-)
-FOUNDATION = (*MESSAGES, "engine.work", "engine.node", "engine.dead_letters", "engine.destinations")
-DEPLOYMENT = (*FOUNDATION, "engine.flow", "engine.lint", "engine.marking", "engine.statistics")
-EVERYTHING = ("engine", "nodes", "esql", "parsers", "flows")
-MAY_IMPORT: dict[str, tuple[str, ...]] = {
-    "engine": (),  # only engine/__init__.py: each module of engine has a row of its own
-    **dict.fromkeys(("engine.errors", "engine.moments", "engine.state", "engine.step"), ()),
-    "engine.source": ("engine.step", "engine.tree"),
-    "engine.links": ("engine.errors", "engine.source", "engine.state", "engine.step"),
-    "engine.tree": ("engine.errors", "engine.source", "engine.state", "engine.step", "engine.links"),
-    "engine.sharing": TREES,
-    "engine.dump": TREES,
-    "engine.exceptions": TREES,
-    "engine.catalog": ("engine.errors",),
-    "engine.descriptor": (),
-    "engine.parser": MESSAGES,
-    "engine.received": MESSAGES,
-    "engine.writing": MESSAGES,
-    "engine.message": MESSAGES,
-    "engine.work": MESSAGES,
-    **dict.fromkeys(("engine.node", "engine.dead_letters", "engine.destinations"), FOUNDATION),
-    "engine.flow": FOUNDATION,
-    "engine.lint": (*FOUNDATION, "engine.flow", "engine.marking"),
-    "engine.marking": ("engine.errors",),
-    "engine.statistics": (*FOUNDATION, "engine.flow"),
-    "engine.mq": FOUNDATION,
-    "engine.transports": (*FOUNDATION, "engine.mq"),
-    "engine.runtime": DEPLOYMENT,
-    "engine.desk": (*DEPLOYMENT, "engine.runtime", "engine.transports"),
-    "engine.broker": (*DEPLOYMENT, "engine.runtime", "engine.mq", "engine.transports"),
-    "esql": FOUNDATION,
-    "parsers": FOUNDATION,
-    **dict.fromkeys(("parsers.importers", "parsers.records"), (*FOUNDATION, "engine.marking", "parsers")),
-    "nodes": (*FOUNDATION, "esql"),
-    "flows": ("engine",),
-    "flows.esql_files": ("engine", "esql"),  # what flows are programmed in
-    "flows.message_sets": ("engine", "parsers.mrm", "flows.document", "flows.writer", "flows.schema"),
-    "flows.programs": ("engine", "esql", "parsers", "flows.esql_files", "flows.message_sets"),
-    **dict.fromkeys(("engine.costs", "engine.testing"), EVERYTHING),
-    "engine.cli": (*EVERYTHING, "spark_exec"),
-    "spark_exec": (*DEPLOYMENT, "engine.runtime", "engine.broker", "flows"),
-}
-COMPOSITION_ROOTS = ("engine.cli", "engine.costs", "engine.testing", "spark_exec")  # only engine.cli imports them
-
-IMPORTED_ONLY_BY = {"antlr4": "esql.read", "esql.grammar.generated": "esql.read"}
-THIRD_PARTY: dict[str, tuple[str, ...]] = {  # a module without a row may import any package pyproject.toml names
-    "engine.tree": (),
-    "flows": ("lxml", "yaml"),
-}
 
 # What turns data into code, and where it may happen.
 DANGEROUS_MODULES = ("pickle", "marshal", "shelve", "dill", "cloudpickle")

@@ -16,6 +16,10 @@ app = typer.Typer(
 )
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+OwnNodes = Annotated[
+    list[str] | None,
+    typer.Option("--nodes", help="A Python file that defines nodes of your own; may be given several times."),
+]
 
 
 def _version(wanted: bool) -> None:

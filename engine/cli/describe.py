@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from engine.cli.app import Json, app
+from engine.cli.app import Json, OwnNodes, app
 
 describe = typer.Typer(help="Describe nodes, parsers and functions from their declarations.", no_args_is_help=True)
 app.add_typer(describe, name="describe")
@@ -17,9 +17,12 @@ Name = Annotated[str | None, typer.Argument(help="Which one; none: a list of all
 
 
 @describe.command()
-def node(name: Name = None, as_json: Json = False) -> None:
+def node(name: Name = None, nodes: OwnNodes = None, as_json: Json = False) -> None:
     """Node types: what they do, their terminals and properties."""
     from engine.node import NodeType, node_catalog
+    from engine.own_nodes import load_nodes
+
+    load_nodes(nodes or ())
 
     def data(found: NodeType) -> dict[str, Any]:
         properties = [

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from engine.cli.app import Json, app
+from engine.cli.app import Json, OwnNodes, app
 from engine.errors import ConfigurationException, Problem
 
 flow = typer.Typer(help="Draw and check flow files.", no_args_is_help=True)
@@ -22,14 +22,17 @@ def show(
     file: Annotated[str, typer.Argument(help="The flow file.")],
     svg: Annotated[Path | None, typer.Option(help="Write a picture to this file instead.")] = None,
     ascii_: Annotated[bool, typer.Option("--ascii", help="Draw with plain characters.")] = False,
+    nodes: OwnNodes = None,
     as_json: Json = False,
 ) -> None:
     """Draw the graph of a flow in the terminal, or as an SVG picture."""
     from engine.flow import canonical, label_routes
     from engine.node import node_catalog
+    from engine.own_nodes import load_nodes
     from flows.drawing import draw_text
     from flows.files import read_file
 
+    load_nodes(nodes or ())
     reading = read_file(file)
     if reading.flow is None:
         raise ConfigurationException(f"{file} holds no flow that could be drawn", reading.problems)
@@ -58,14 +61,18 @@ def show(
 @flow.command()
 def lint(
     files: Annotated[list[str], typer.Argument(help="Flow files; what they use is found beside them.")],
+    nodes: OwnNodes = None,
     as_json: Json = False,
 ) -> None:
     """Everything that is wrong with flow files, found without running them; the exit code is 1 if there is anything."""
     from dataclasses import asdict
 
+    from engine.notes import notes
+    from engine.own_nodes import load_nodes
     from flows.files import load
     from flows.programs import problems_of
 
+    load_nodes(nodes or ())
     loaded = load(*files)
     problems = sorted({*loaded.lint(), *problems_of(*loaded.flows, *loaded.subflows.values())})
     if as_json:
@@ -73,4 +80,6 @@ def lint(
     else:
         for problem in problems:
             typer.echo(problem.render())
+        for note in notes(*loaded.flows, *loaded.subflows.values()):
+            typer.echo(note.render(), err=True)
     raise typer.Exit(1 if problems else 0)

@@ -8,31 +8,51 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
-from engine.cli.app import Json, app
+from engine.cli.app import Json, OwnNodes, app
 from engine.cli.failing import existing
 from engine.errors import NOWHERE, BrokerError, ConfigurationException
 
 if TYPE_CHECKING:
     from engine.desk import Letter, Passage
+    from engine.usertrace import UserTrace
 
 MOST_SHOWN = 20
+TRACE_LEVELS = ("none", "normal", "debug")
 
 
-@app.command()
+class _Run(TyperCommand):
+    """The command, with --trace alone for --trace normal."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        given = [
+            "--trace=normal" if arg == "--trace" and (following.startswith("-") or not following) else arg
+            for arg, following in pairwise([*args, ""])
+        ]
+        return super().parse_args(ctx, given)
+
+
+@app.command(cls=_Run)
 def run(
     flow: Annotated[str, typer.Argument(help="The flow file.")],
     source: Annotated[str, typer.Option("--input", help="A file, a directory of files, or - for standard input.")],
     output: Annotated[str, typer.Option("--output", help="Where messages are written: DIR/QUEUE/NAME.")],
     queue: Annotated[str, typer.Option(help="The queue they enter by, where the flow reads more than one.")] = "",
+    queue_manager: Annotated[str, typer.Option(help="The name of the queue manager whose queues these are.")] = "QM",
     ccsid: Annotated[int, typer.Option(help="The CCSID that they are written in.")] = 1208,
     encoding: Annotated[int, typer.Option(help="The MQ encoding of their numbers.")] = 546,
     format_: Annotated[str, typer.Option("--format", help="The MQ format of their first bytes, such as MQHRF2.")] = "",
-    trace: Annotated[bool, typer.Option("--trace", help="Show on stderr what Trace nodes write.")] = False,
+    trace: Annotated[
+        str,
+        typer.Option(metavar="[LEVEL]", help="Show the user trace on stderr: normal, or debug for more."),
+    ] = "none",
+    nodes: OwnNodes = None,
     as_json: Json = False,
 ) -> None:
     """Send messages through a flow at this desk, and show which way they took and what came out.
@@ -42,27 +62,34 @@ def run(
     from engine.descriptor import Descriptor
     from engine.desk import Outbox
     from engine.desk import run as run_flow
+    from engine.own_nodes import load_nodes
     from flows.files import load_flow
     from flows.programs import binder
 
     if not output:
         raise ConfigurationException("--output names no directory: say where messages are to be written")
     _check(ccsid, encoding, format_)
+    load_nodes(nodes or ())
     loaded = load_flow(flow)
-    bind = binder(loaded)
+    tracer = _tracer(trace)
+    bind = binder(loaded, trace=tracer)
     descriptor = Descriptor(coded_char_set_id=ccsid, encoding=encoding, format=format_)
     letters, count = _letters(source, descriptor)
     outbox, started = Outbox(Path(output)), time.perf_counter()
     report = _Report(loaded.qualified_name)
-    with _tracing(wanted=trace):
+    with _tracing(wanted=trace != "none"), _local_errors() as reasons:
         try:
-            for passage in _progress(run_flow(loaded, letters, queue=queue, bind=bind), count):
+            passages = run_flow(loaded, letters, queue=queue, bind=bind, queue_manager=queue_manager, trace=tracer)
+            for passage in _progress(passages, count):
+                report.explain(passage.name, reasons)
                 report.add(passage, [(sent.queue, outbox.write(passage.name, sent)) for sent in passage.sent])
         except BaseException:
             if report.messages:  # what was done until it went wrong, or until someone had enough of it
                 report.show(time.perf_counter() - started, as_json=as_json)
             raise
     report.show(time.perf_counter() - started, as_json=as_json)
+    if not as_json and (others := outbox.others()):
+        typer.echo(f"{output} also holds {others:,} files of another run: empty it, or name another", err=True)
     raise typer.Exit(1 if report.failed else 0)
 
 
@@ -88,6 +115,15 @@ def _letters(source: str, descriptor: Any) -> tuple[Iterator[Letter], int]:
     return letters_from(files, descriptor), len(files)
 
 
+def _tracer(level: str) -> UserTrace | None:
+    """What writes the user trace at this level."""
+    from engine.usertrace import UserTrace
+
+    if level not in TRACE_LEVELS:
+        raise ConfigurationException(f"--trace {level} is no level: it is one of {', '.join(TRACE_LEVELS)}")
+    return None if level == "none" else UserTrace("debug" if level == "debug" else "normal")
+
+
 @contextmanager
 def _tracing(*, wanted: bool) -> Iterator[None]:
     """Have the user trace on stderr while something runs."""
@@ -96,13 +132,34 @@ def _tracing(*, wanted: bool) -> Iterator[None]:
         return
     import logging
 
+    from engine.usertrace import TraceFormatter
+
     log, handler = logging.getLogger("penstock"), logging.StreamHandler()
+    handler.setFormatter(TraceFormatter())
     log.addHandler(handler)
     log.setLevel(logging.INFO)
     try:
         yield
     finally:
         log.setLevel(logging.NOTSET)
+        log.removeHandler(handler)
+
+
+@contextmanager
+def _local_errors() -> Iterator[list[str]]:
+    """Have the lines of the local error log in a list while something runs."""
+    import logging
+
+    lines: list[str] = []
+    log, handler = logging.getLogger("penstock.localerror"), logging.Handler(logging.INFO)
+    handler.emit = lambda record: lines.append(record.getMessage())  # type: ignore[method-assign]  # all it does
+    log.addHandler(handler)
+    before = log.level
+    log.setLevel(logging.INFO)
+    try:
+        yield lines
+    finally:
+        log.setLevel(before)
         log.removeHandler(handler)
 
 
@@ -127,6 +184,12 @@ class _Report:
         self._queues: Counter[tuple[str, str]] = Counter()
         self._shown: list[dict[str, Any]] = []
         self.failed: list[dict[str, str]] = []
+        self._reasons: list[tuple[str, str]] = []
+
+    def explain(self, name: str, lines: list[str]) -> None:
+        """Take what the local error log has said of a message."""
+        self._reasons += ((name, line.splitlines()[0]) for line in lines if line)
+        lines.clear()
 
     def add(self, passage: Passage, written: list[tuple[str, Path]]) -> None:
         self.messages += 1
@@ -154,6 +217,8 @@ class _Report:
             typer.echo(f"  {count:>{width},}  {label}.{terminal} -> {target}")
         for (queue, folder), count in sorted(self._queues.items()):
             typer.echo(f"  {count:>{width},}  on {queue}, in {folder}")
+        for name, reason in self._reasons[:MOST_SHOWN]:
+            typer.echo(f"{name}: {reason}", err=True)
         for failure in self.failed[:MOST_SHOWN]:
             typer.echo(f"{failure['message']}: {failure['error']}", err=True)
         if len(self.failed) > MOST_SHOWN:
@@ -167,6 +232,7 @@ class _Report:
             "wires": {f"{label}.{terminal} -> {target}": n for (label, terminal, target), n in self._wires.items()},
             "queues": {queue: {"messages": n, "directory": folder} for (queue, folder), n in self._queues.items()},
             "failures": self.failed,
+            "reasons": [{"message": name, "reason": reason} for name, reason in self._reasons],
             "first": self._shown,
         }
 

@@ -6,16 +6,11 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from engine.costs import compute, esql, kernel, records
+from engine.costs import compute, esql, hops, kernel, records
 from engine.costs.bounds import Benchmark, Measured
 
 GROUPS: Final[Mapping[str, Benchmark]] = MappingProxyType(
-    {
-        kernel.GROUP: kernel.benchmarks,
-        esql.GROUP: esql.benchmarks,
-        compute.GROUP: compute.benchmarks,
-        records.GROUP: records.benchmarks,
-    }
+    {module.GROUP: module.benchmarks for module in (kernel, hops, esql, compute, records)}
 )
 
 

@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from engine.errors import NOWHERE, Place
 from engine.flow import Setting
+from engine.mq.queue import QueueDefinition
 from engine.parser import NO_TEMPLATE, Template
-from engine.transports.memory import QueueDefinition
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from typing import Final
 from engine.errors import Place, Problem
 from engine.flow import Setting
 from engine.lint import UNFIT
+from engine.mq.queue import QueueDefinition
 from engine.testing.case import (
     Call,
     Case,
@@ -33,7 +34,6 @@ from engine.testing.case import (
 )
 from engine.testing.messages import Messages
 from engine.testing.tables import Tables
-from engine.transports.memory import QueueDefinition
 from engine.work import QueueAttributes
 from flows.document import LARGEST, Complaints, Mapping, Scalar, Tree, read_document
 

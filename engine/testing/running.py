@@ -13,6 +13,7 @@ from engine.errors import BrokerError, ConfigurationException, Place, Problem
 from engine.flow import Flow, Setting, expand
 from engine.lint import UNFIT
 from engine.message import Message
+from engine.mq.queue import QueueDefinition
 from engine.node import ANY_LABEL, ANY_TERMINAL, LABEL, NodeType, node_catalog
 from engine.received import ROOT, RootDomain
 from engine.runtime import DeployedFlow, Outcome, Station, deploy
@@ -20,7 +21,7 @@ from engine.sharing import copy
 from engine.testing.case import Case, Description, Propagations, Send
 from engine.testing.making import entering, letter, surrounded
 from engine.testing.stubs import StubNode
-from engine.transports.memory import MemoryQueues, QueueDefinition
+from engine.transports.memory import MemoryQueues
 from engine.work import Arrival, UnitOfWork
 from flows.files import load
 from flows.programs import Binder, binder

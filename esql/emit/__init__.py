@@ -64,10 +64,12 @@ TABLES: Final = Tables(
 class Deployment:
     """Programs that are emitted together: their constants, routines and variables have names that no other has."""
 
-    __slots__ = ("_count", "_facts", "constants", "places", "routines")
+    __slots__ = ("_count", "_facts", "_trace", "constants", "places", "routines")
 
-    def __init__(self, facts: Mapping[int, RoutineFacts]) -> None:
+    def __init__(self, facts: Mapping[int, RoutineFacts], *, trace: str = "") -> None:
+        """`trace` has statements (normal), or values as well (debug), written to the user trace; empty: nothing."""
         self._facts = facts
+        self._trace = trace
         self._count = 0
         self.constants = Constants()
         self.routines: dict[DeclaredRoutine, EmittedRoutine] = {}
@@ -85,6 +87,6 @@ class Deployment:
         return emitter.text_with(resolution.program, given, is_expression=is_expression)
 
     def _emitter(self, resolution: Resolution, file: str, lines: tuple[str, ...]) -> Emitter:
-        unit = Unit(resolution, file, lines, self.constants, self.routines, self.places)
+        unit = Unit(resolution, file, lines, self.constants, self.routines, self.places, self._trace)
         self._count += 1
         return Emitter(unit, TABLES, self._facts, f"p{self._count}_")

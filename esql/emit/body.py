@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from esql import syntax
+from esql.emit import tracing
 from esql.emit.code import LOAD, STORE, assign, attribute, call, function, is_true, item, locate, name, walrus
 from esql.emit.unit import EmitError, Unit
 from esql.emit.value import BOOLEAN, Value
@@ -80,7 +81,10 @@ class Body:
         emit = self.tables.expressions.get(type(node))
         if emit is None:
             raise EmitError(node, f"{type(node).__name__} is no expression here")
-        return emit(self, node).located(self._locator(node))
+        value = emit(self, node)
+        if self.unit.trace:
+            value = tracing.value(self, node, value)
+        return value.located(self._locator(node))
 
     def condition(self, node: syntax.Node, wanted: bool = True) -> ast.expr:
         """A test in Python whether an expression is TRUE, or whether it is FALSE; UNKNOWN is neither."""
@@ -112,6 +116,11 @@ class Body:
         emit = self.tables.statements.get(type(node))
         if emit is None:
             raise EmitError(node, f"{type(node).__name__} is no statement here")
+        if self.unit.trace:
+            with self.block() as said:
+                tracing.statement(self, node)
+            self._place(said, node)
+            self.statements.extend(said)
         if not self.guards:
             before = len(self.statements)
             emit(self, node)

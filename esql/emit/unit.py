@@ -63,6 +63,7 @@ class Unit:
     constants: Constants = field(default_factory=Constants)
     routines: dict[DeclaredRoutine, EmittedRoutine] = field(default_factory=dict)
     places: dict[tuple[Variable, str], int] = field(default_factory=dict)
+    trace: str = ""
     declared: dict[int, Variable] = field(default_factory=dict)
     named: dict[tuple[int, str], Variable] = field(default_factory=dict)
     jumped: set[int] = field(default_factory=set)

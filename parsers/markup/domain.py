@@ -61,6 +61,7 @@ class Markup(Parser):
     """A parser of one flavour."""
 
     __slots__ = ()
+    may_be_empty = False
     flavour: Flavour
 
     def read(self, portion: Portion) -> tuple[Source, Handle]:

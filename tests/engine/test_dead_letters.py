@@ -7,7 +7,8 @@ import pytest
 from engine.dead_letters import BLOCKED, put_away
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, MessageException
-from engine.transports.memory import MemoryQueues, QueueDefinition
+from engine.mq.queue import QueueDefinition
+from engine.transports.memory import MemoryQueues
 from engine.work import QueueAttributes
 
 LETTER = Descriptor(msg_id=b"m" * 24, backout_count=3, put_date="20010203", put_time="04050607")

@@ -23,6 +23,7 @@ from engine.flow import (
     label_routes,
     layers,
 )
+from engine.node import node_catalog
 from flows.reader import read_flow
 from tests.flows.samples import sample_nodes
 
@@ -211,6 +212,25 @@ def test_labels_are_reached_without_wires() -> None:
     text = "flow: A\nnodes: {R: {type: RouteToLabel}, L1: {type: Label}, L2: {type: Label}, T: {type: Trace}}"
     assert list(label_routes(flow_of(text), sample_nodes)) == [("R", "L1"), ("R", "L2")]
     assert layers(flow_of(text), label_routes(flow_of(text), sample_nodes)) == (("R", "T"), ("L1", "L2"))
+
+
+LABELLED = [
+    ("SET OutputRoot = InputRoot;", []),
+    ("PROPAGATE TO LABEL 'a';", [("C", "L")]),
+    ("propagate to label x;", [("C", "L")]),
+    ("Orders.Route", [("C", "L")]),
+    ("esql://routine/orders#Route.Main", [("C", "L")]),
+]
+
+
+@pytest.mark.parametrize(("program", "expected"), LABELLED)
+def test_labels_that_a_program_can_reach(program: str, expected: list[tuple[str, str]]) -> None:
+    """A program that stands in the flow leads to Labels only if it speaks of one; a module may."""
+    nodes = (
+        NodeUse("C", "Compute", (Setting("computeExpression", program),)),
+        NodeUse("L", "Label", (Setting("labelName", "a"),)),
+    )
+    assert list(label_routes(Flow("F", nodes=nodes), node_catalog)) == expected
 
 
 def test_subflows_look_like_types() -> None:

@@ -11,7 +11,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from engine.descriptor import NO_ID, Descriptor
 from engine.errors import MessageException
-from engine.transports.memory import MemoryQueues, MemoryWork, QueueDefinition
+from engine.mq.queue import QueueDefinition
+from engine.transports.memory import MemoryQueues, MemoryWork
 from engine.work import Selection
 
 UNITS = 3

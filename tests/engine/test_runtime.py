@@ -92,6 +92,12 @@ WAYS = [
         "caught 7 of Second",
     ),
     (
+        "a failure flow that fails has gone through the node that it belongs to",
+        [use("Deep: Try"), fail(), use("Second: Fail"), use("Read")],
+        "Enter.out -> Deep, Deep.try -> Fail, Fail.failure -> Second, Deep.catch -> Read",
+        "caught 7 of Second|exceptions [2230, 2230, 7]",
+    ),
+    (
         "a node that goes on after failures below",
         [use("Stubborn"), fail()],
         "Enter.out -> Stubborn, Stubborn.out -> Fail",

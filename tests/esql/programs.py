@@ -50,12 +50,15 @@ def surroundings() -> Surroundings:
     )
 
 
-def gives(text: str, name: str) -> list[str]:
+def gives(text: str, name: str, *, trace: str = "") -> list[str]:
     """What a program sends, or the error that ends it."""
     expected = Expected.of(text)
     lines: list[str] = []
     try:
-        compiled = compile_text(text, expected.kind, name) if expected.kind else compile_sources([(name, text)])
+        if expected.kind:
+            compiled = compile_text(text, expected.kind, name, trace=trace)
+        else:
+            compiled = compile_sources([(name, text)], trace=trace)
         message = message_of(expected.input.encode() or None, expected.domain)
         lines.extend(outcomes(compiled, message, expected.module, surroundings()))
     except (BrokerError, SyntaxProblems) as error:

@@ -20,6 +20,13 @@ def test_program(path: Path, accept: bool) -> None:
     assert list(Expected.of(text).gives) == found
 
 
+@pytest.mark.parametrize("path", programs(), ids=lambda path: str(path.relative_to(FOLDER)))
+def test_traced_program(path: Path) -> None:
+    """A program that tells the user trace all it does sends the same messages, or fails with the same error."""
+    text = path.read_text("utf-8")
+    assert list(Expected.of(text).gives) == gives(text, path.name, trace="debug")
+
+
 def test_there_are_many() -> None:
     """The folder is found."""
     assert len(programs()) > 150

@@ -1,87 +1,19 @@
-"""MQInput: each row of the table of what happens to messages that fail, and its properties."""
+"""MQInput: each row of the table of what happens to messages that fail."""
 
 from __future__ import annotations
-
-from collections.abc import Generator
-from dataclasses import dataclass
-from typing import Any, NamedTuple
 
 import pytest
 
 from engine import runtime
-from engine.catalog import Catalog
-from engine.descriptor import Descriptor
 from engine.errors import BrokerError
-from engine.flow import Flow, NodeUse, Setting, Wire
-from engine.message import Message
-from engine.node import NodeType, node, node_catalog, prop
-from engine.received import Received
-from engine.runtime import DeployedFlow, deploy
-from engine.transports.memory import MemoryQueues, QueueDefinition
-from engine.tree import Element
-from engine.work import QueueAttributes
-from engine.writing import write_message
-
-catalog: Catalog[NodeType] = Catalog("node type", package="")
-catalog.register("MQInput")(node_catalog.find("MQInput"))
-catalog.register("MQOutput")(node_catalog.find("MQOutput"))
+from engine.transports.memory import MemoryQueues
+from tests.nodes.input_flows import BODY, LETTER, Case, catalog, dead_letter, input_flow, queues_for, turns
 
 
 @pytest.fixture(autouse=True)
 def _nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     """The runtime knows MQInput, MQOutput and the nodes of this file."""
     monkeypatch.setattr(runtime, "node_catalog", catalog)
-
-
-@node("Note", catalog=catalog)
-@dataclass(frozen=True, slots=True)
-class Note:
-    """Puts what it saw on the queue NOTES, outside the unit of work, and fails if told."""
-
-    word: str = prop("", "Where it stands.")
-    fails: bool = prop(False, "Whether it fails.")
-
-    def evaluate(self, message: Message, work: Any) -> Generator[tuple[str, Message], bool, None]:
-        exceptions = "E" if message.exceptions.first_child is not None else ""
-        work.put("NOTES", Descriptor(), f"{self.word}{exceptions}".encode(), syncpoint=False)
-        work.put("KEPT", Descriptor(), self.word.encode())
-        if self.fails:
-            raise BrokerError(3001, "told to")
-        yield "out", message
-
-
-@node("Look", catalog=catalog)
-@dataclass(frozen=True, slots=True)
-class Look:
-    """Shows what it is given to the test."""
-
-    seen: str = prop("", "Ignored.")
-
-    def evaluate(self, message: Message, work: Any) -> Generator[tuple[str, Message], bool, None]:
-        work.seen.append(message)
-        yield "out", message
-
-
-LAST = 20  # more turns than any rule allows
-LETTER = Descriptor(
-    format="MQSTR", msg_id=b"m" * 24, correl_id=b"c" * 24, put_date="20010203", put_time="04050607", put_appl_name="app"
-)
-BODY = b"poison \x00\xff"
-
-
-class Case(NamedTuple):
-    """How queues and wires are, and what becomes of one message that fails."""
-
-    notes: str  # what nodes saw, in order; F is seen at failure, C at catch, O at out; E: with an ExceptionList
-    ends: str  # the queue on which it ends, or a letter: it was consumed
-    threshold: int = 0
-    wired: str = "O!"  # a letter for each terminal that is wired, ! behind one that fails
-    requeue: str = ""
-    full: tuple[str, ...] = ()
-    letters: str = "DLQ"
-    body: bytes = BODY
-    timing: str = "deferred"
-    errors: tuple[int, ...] = ()  # of each turn in which something failed
 
 
 RETRY = {
@@ -119,44 +51,10 @@ RETRY = {
     ),
     "unparseable, nowhere to go": Case("", "IN", body=b"<x", timing="complete", letters="", errors=(2630,) * 20),
     "unparseable, but nobody looks": Case("O", "consumed", wired="O", body=b"<x"),
+    "empty": Case("", "DLQ", body=b"", timing="complete"),
+    "empty, but nobody looks": Case("O", "consumed", wired="O", body=b""),
     "parseable": Case("O", "consumed", wired="O", body=b"<x a='1'>y<z/></x>", timing="complete"),
 }
-
-
-def input_flow(wired: str, **properties: str) -> DeployedFlow:
-    """MQInput with a Note at each of these terminals."""
-    names = {"O": "out", "C": "catch", "F": "failure"}
-    uses = [NodeUse("In", "MQInput", tuple(Setting(n, v) for n, v in {"queueName": "IN", **properties}.items()))]
-    wires = []
-    for at, letter in enumerate(wired):
-        if letter in names:
-            fails = str(wired[at + 1 : at + 2] == "!").lower()
-            uses.append(NodeUse(letter, "Note", (Setting("word", letter), Setting("fails", fails))))
-            wires.append(Wire("In", names[letter], letter))
-    return deploy(Flow("F", nodes=tuple(uses), wires=tuple(wires)))
-
-
-def queues_for(case: Case) -> MemoryQueues:
-    attributes = QueueAttributes(backout_threshold=case.threshold, backout_requeue_queue=case.requeue)
-    depths = {name: 0 if name in case.full else 10 for name in ("BOQ", "DLQ")}
-    definitions = [
-        QueueDefinition(name, max_depth=depth) for name, depth in depths.items() if name != "DLQ" or case.letters
-    ]
-    return MemoryQueues(
-        QueueDefinition("IN", attributes), "NOTES", "KEPT", *definitions, dead_letter_queue=case.letters
-    )
-
-
-def turns(deployed: DeployedFlow, queues: MemoryQueues) -> list[int]:
-    """The errors of all turns until the queue is empty, or for so long that it never will be."""
-    work, errors = queues.work(), []
-    for _ in range(LAST):
-        outcome = deployed.process(deployed.entrances[0], work)
-        if outcome is None:
-            break
-        if outcome.error is not None:
-            errors.append(outcome.error.number)
-    return errors
 
 
 @pytest.mark.parametrize("case", RETRY.values(), ids=RETRY.keys())
@@ -193,16 +91,6 @@ def test_catch_keeps_the_unit_of_work() -> None:
         turns(input_flow(wired), queues)
         kept[wired] = [arrival.body for arrival in queues.browse("KEPT")]
     assert kept == {"O!C": [b"O", b"C"], "O!C!": []}
-
-
-def dead_letter(descriptor: Descriptor, body: bytes, **properties: str) -> Received:
-    """What stands on the dead-letter queue after a message has failed."""
-    queues = queues_for(Case("", ""))
-    work = queues.work()
-    work.put("IN", descriptor, body)
-    work.commit()
-    turns(input_flow("O!", **properties), queues)
-    return Received(*queues.browse("DLQ")[0])
 
 
 @pytest.mark.parametrize("encoding", [273, 546])
@@ -255,14 +143,27 @@ WITHOUT = {
 @pytest.mark.parametrize(("wired", "notes", "errors"), WITHOUT.values(), ids=WITHOUT.keys())
 @pytest.mark.parametrize("mode", ["no", "automatic"])
 def test_without_transaction(wired: str, notes: str, errors: tuple[int, ...], mode: str) -> None:
-    """A message that is got outside the unit of work is tried once: then catch, else failure, else it is gone."""
+    """A message that is got outside the unit of work is tried once: then catch, else failure, else it is put away."""
     queues = queues_for(Case("", ""))
     work = queues.work()
     work.put("IN", LETTER, BODY)
     work.commit()
     assert list(errors) == turns(input_flow(wired, transactionMode=mode), queues)
     assert notes.split() == [arrival.body.decode() for arrival in queues.browse("NOTES")]
-    assert [queues.depth("IN"), queues.depth("DLQ")] == [0, 0]
+    assert [queues.depth("IN"), queues.depth("DLQ")] == [0, len(errors)]
+    assert all(arrival.body.endswith(BODY) for arrival in queues.browse("DLQ"))
+
+
+def test_without_transaction_and_with_nowhere_to_go() -> None:
+    """A message that was got outside the unit of work and that no queue takes is lost, and the error says so."""
+    queues = queues_for(Case("", "", letters=""))
+    work = queues.work()
+    work.put("IN", LETTER, BODY, syncpoint=False)
+    deployed = input_flow("O!", transactionMode="no")
+    outcome = deployed.process(deployed.entrances[0], work)
+    assert outcome is not None
+    assert outcome.error is not None
+    assert (outcome.error.number, "so it is lost" in outcome.error.text) == (2630, True)
 
 
 def test_an_unparseable_message_without_transaction_is_put_away() -> None:
@@ -280,89 +181,6 @@ def test_a_poison_message_does_not_stop_the_next() -> None:
     work.commit()
     assert turns(input_flow("O", validateTiming="complete", messageDomainProperty="XMLNSC"), queues) == []
     assert ([arrival.body for arrival in queues.browse("NOTES")], queues.depth("DLQ")) == ([b"O"], 1)
-
-
-class Looking:
-    """A unit of work that keeps the messages that a Look node sees."""
-
-    def __init__(self, queues: MemoryQueues) -> None:
-        self._work = queues.work()
-        self.seen: list[Message] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._work, name)
-
-
-def looked(descriptor: Descriptor, body: bytes, **properties: str) -> Message:
-    """The message that stands behind `out`."""
-    settings = tuple(Setting(name, value) for name, value in {"queueName": "IN", **properties}.items())
-    nodes = (NodeUse("In", "MQInput", settings), NodeUse("Look", "Look"))
-    deployed = deploy(Flow("F", nodes=nodes, wires=(Wire("In", "out", "Look"),)))
-    work: Any = Looking(MemoryQueues("IN"))
-    work.put("IN", descriptor, body)
-    work.commit()
-    outcome = deployed.process(deployed.entrances[0], work)
-    assert outcome is not None
-    assert outcome.error is None
-    (message,) = work.seen
-    assert isinstance(message, Message)
-    return message
-
-
-XML = b"<a><!--c-->m<?p q?>n<b/></a>"
-RETENTION = {
-    "nothing": ({}, {"b"}),
-    "comments": ({"parserXmlnscCommentsRetainMode": "all"}, {"b", "comment"}),
-    "instructions": ({"parserXmlnscProcessingInstructionsRetainMode": "all"}, {"b", "instruction"}),
-    "text": ({"parserXmlnscMixedContentRetainMode": "all"}, {"b", "text"}),
-}
-
-
-def kinds(element: Element) -> set[str]:
-    """What there is inside an element, by what its values are."""
-    names = {"c": "comment", "q": "instruction", "mn": "text"}
-    return {names.get(str(child.value), child.name) for child in element}
-
-
-@pytest.mark.parametrize(("properties", "expected"), RETENTION.values(), ids=RETENTION.keys())
-def test_retention(properties: dict[str, str], expected: set[str]) -> None:
-    """XMLNSC keeps what the properties ask it to keep beside elements."""
-    message = looked(LETTER._replace(format=""), XML, messageDomainProperty="XMLNSC", **properties)
-    top = message.root.at("XMLNSC", "a")
-    assert top is not None
-    assert expected == kinds(top)
-
-
-def test_domain() -> None:
-    """A body whose domain no property names is a BLOB; the set, type and format are in Properties."""
-    message = looked(LETTER, BODY)
-    assert message.root.last_child is not None
-    assert message.root.last_child.name == "BLOB"
-    given = {"messageSetProperty": "S", "messageTypeProperty": "T", "messageFormatProperty": "W"}
-    properties = looked(LETTER, BODY, **given).root.at("Properties")
-    assert properties is not None
-    fields = {child.name: child.value for child in properties}
-    assert [fields[name] for name in ("MessageSet", "MessageType", "MessageFormat")] == ["S", "T", "W"]
-
-
-def test_topic() -> None:
-    """Properties shows the topic that the node names, and the message is written as it came."""
-    message = looked(LETTER, BODY, topicProperty="orders/new")
-    topic = message.root.at("Properties", "Topic")
-    assert topic is not None
-    assert topic.value == "orders/new"
-    assert write_message(message.root) == (LETTER, BODY)
-
-
-@pytest.mark.parametrize("timing", ["deferred", "complete"])
-def test_topic_of_a_message_that_cannot_be_read(timing: str) -> None:
-    """A message whose headers are broken is put away like any other, also where its topic is to be shown."""
-    queues = queues_for(Case("", ""))
-    work = queues.work()
-    work.put("IN", LETTER._replace(format="MQDEAD"), b"DLH short")
-    work.commit()
-    assert turns(input_flow("O", topicProperty="t", validateTiming=timing), queues) == []
-    assert ([queues.depth("IN"), queues.depth("DLQ")], queues.browse("NOTES")) == ([0, 1], [])
 
 
 def test_empty_queue() -> None:

@@ -10,12 +10,13 @@ import pytest
 from engine.descriptor import NO_ID, NO_TOKEN, Descriptor
 from engine.errors import BrokerError
 from engine.message import Message
+from engine.mq.queue import QueueDefinition
 from engine.node import build, node_catalog
 from engine.received import Received
 from engine.sharing import copy, read_only
-from engine.transports.memory import MemoryQueues, MemoryWork, QueueDefinition
-from engine.tree import Element
+from engine.transports.memory import MemoryQueues, MemoryWork
 from engine.work import QueueAttributes
+from tests.nodes.bench import tree
 
 Folder: TypeAlias = "list[tuple[str, Any]]"
 
@@ -35,21 +36,6 @@ def queue_manager() -> MemoryQueues:
         QueueDefinition("FULL", max_depth=0),
     )
     return MemoryQueues("OUT", "ONE", "TWO", "REPLY", *definitions)
-
-
-def tree(name: str, content: object) -> Element:
-    """A tree of pairs: a name with a value, or with pairs again."""
-    made = Element(name)
-    fill(made, content)
-    return made
-
-
-def fill(element: Element, content: object) -> None:
-    for name, value in content if isinstance(content, list) else ():
-        if isinstance(value, list):
-            fill(element.add(name), value)
-        else:
-            element.add(name, value)
 
 
 def one(**fields: object) -> Folder:
@@ -142,7 +128,8 @@ REPLIES = [
 @pytest.mark.parametrize(("kind", "report", "expected", "new"), REPLIES)
 def test_reply(kind: int, report: int, expected: dict[str, object], new: bool) -> None:
     """A reply goes to the ReplyToQ, with the ids that the request's report options ask for."""
-    found = put(message_of(LETTER._replace(msg_type=kind, report=report)), destinationMode="reply", queueName="OUT")
+    request = LETTER._replace(msg_type=kind, report=report, reply_to_q_mgr="QM")
+    found = put(message_of(request), destinationMode="reply", queueName="OUT")
     ((queue, (descriptor,)),) = found.items()
     assert queue == "REPLY"
     assert expected == {name: getattr(descriptor, name) for name in expected}
@@ -184,7 +171,7 @@ LISTS: list[tuple[str, Folder, dict[str, object], dict[str, list[dict[str, objec
         "every field",
         one(
             queueName="ONE",
-            queueManagerName="THERE",
+            queueManagerName=" QM ",
             transactionMode="yes",
             persistenceMode="asQdef",
             newMsgId="no",
@@ -285,6 +272,27 @@ REFUSALS: list[tuple[str, Message, dict[str, object], str]] = [
     ("no such queue", message_of(), {"queueName": "NONE"}, "BIP2085: there is no queue called 'NONE': define it"),
     ("full", message_of(), {"queueName": "FULL"}, "BIP2053: queue FULL is full: it may hold 0"),
     (
+        "another queue manager",
+        message_of(),
+        {"queueName": "OUT", "queueManagerName": "THERE"},
+        "BIP2087: queue OUT is one of queue manager THERE, and nothing leads there from QM:"
+        " leave the name of the queue manager empty, or name QM",
+    ),
+    (
+        "another queue manager in a list",
+        message_of(mq=one(queueName="ONE", queueManagerName="THERE")),
+        LISTED,
+        "BIP2087: queue ONE is one of queue manager THERE, and nothing leads there from QM:"
+        " leave the name of the queue manager empty, or name QM",
+    ),
+    (
+        "another queue manager for a reply",
+        message_of(),
+        {"destinationMode": "reply"},
+        "BIP2087: queue REPLY is one of queue manager THERE, and nothing leads there from QM:"
+        " leave the name of the queue manager empty, or name QM",
+    ),
+    (
         "no ReplyToQ",
         message_of(LETTER._replace(reply_to_q="")),
         {"destinationMode": "reply"},
@@ -353,12 +361,12 @@ def test_written_destination(report: int) -> None:
     """WrittenDestination says of each put where it went and its ids; by replyIdentifier a reply is known."""
     queues = queue_manager()
     work = queues.work()
-    mq: Folder = [*one(queueName="ONE", newMsgId="yes"), *one(queueName="TWO", queueManagerName="THERE")]
+    mq: Folder = [*one(queueName="ONE", newMsgId="yes"), *one(queueName="TWO", queueManagerName="QM")]
     message = message_of(LETTER._replace(report=report), mq)
     sent = evaluated(work, message, {"destinationMode": "list"})
     work.commit()
     expected = []
-    for queue, manager in (("ONE", "QM"), ("TWO", "THERE")):
+    for queue, manager in (("ONE", "QM"), ("TWO", "QM")):
         descriptor = queues.browse(queue)[0].descriptor
         expected.append(
             {

@@ -8,9 +8,10 @@ import pytest
 
 from engine.descriptor import NO_ID, Descriptor
 from engine.message import Message
+from engine.mq.queue import QueueDefinition
 from engine.received import Received
 from engine.sharing import copy, read_only
-from engine.transports.memory import MemoryQueues, QueueDefinition
+from engine.transports.memory import MemoryQueues
 from engine.work import QueueAttributes
 from tests.nodes.bench import Seen, carried, exception_numbers, message_of
 
@@ -19,7 +20,7 @@ REQUEST = Descriptor(
     msg_id=b"m" * 24,
     correl_id=b"c" * 24,
     reply_to_q="ANSWERS ",
-    reply_to_q_mgr="THERE",
+    reply_to_q_mgr="QM",
     user_identifier="ada",
     expiry=500,
     format="MQSTR",
@@ -106,7 +107,7 @@ def test_what_goes_on() -> None:
     data = seen.message.local_environment.at("WrittenDestination", "MQ", "DestinationData")
     assert data is not None
     fields = {field.name: field.value for field in data}
-    assert ("ANSWERS", "THERE", put.msg_id) == tuple(fields[n] for n in ("queueName", "queueManagerName", "msgId"))
+    assert ("ANSWERS", "QM", put.msg_id) == tuple(fields[n] for n in ("queueName", "queueManagerName", "msgId"))
     assert seen.message.root.at("MQMD", "CorrelId") is not None
     assert seen.terminals == ["out"]
 
@@ -131,6 +132,16 @@ REFUSALS = [
     ("NONE", 2085, "there is no queue called 'NONE': define it"),
     ("FULL", 2053, "queue FULL is full: it may hold 0"),
 ]
+
+
+def test_a_request_of_another_queue_manager() -> None:
+    """A reply never goes to the local queue of the name that another queue manager's has."""
+    queues = queue_manager()
+    work = queues.work()
+    seen = carried("MQReply", request(REQUEST._replace(reply_to_q_mgr="THERE")), "out", "failure", work=work)
+    work.commit()
+    assert (seen.terminals, exception_numbers(seen.message)) == (["failure"], [2230, 2087])
+    assert queues.depth("ANSWERS") == 0
 
 
 @pytest.mark.parametrize(("queue", "number", "text"), REFUSALS)

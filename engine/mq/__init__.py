@@ -1,0 +1,1 @@
+"""The queue manager: queues and what their handles remember."""
