@@ -1,28 +1,25 @@
-"""The pipeline: text -> read -> scope -> check -> emit -> code."""
+"""The pipeline: text -> read -> scope -> check -> emit -> code -> link."""
 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from types import CodeType
 from typing import Any, Final
 
 from esql import syntax
-from esql.activation import Shared
 from esql.check import problems_of
 from esql.emit import Deployment, Emitted
-from esql.emit.library import library
-from esql.emit.reentry import Given
+from esql.emit.reentry import Given, declared
+from esql.link import Door, Parts, executed, link, split_lines
 from esql.problems import Problem, SyntaxProblems
-from esql.program import Compiled, Entrance
+from esql.program import Compiled
 from esql.read import read_expression, read_file, read_statements
-from esql.read.source import decode
 from esql.scope import File, Library, Resolution, resolve, routine_facts
+from esql.source import decode
 
 ANY_KIND: Final = "ANY"
-_LINE_END: Final = re.compile(r"\r\n|\r|\n")
 
 
 def compile_sources(sources: Sequence[tuple[str, bytes | str]]) -> Compiled:
@@ -31,7 +28,7 @@ def compile_sources(sources: Sequence[tuple[str, bytes | str]]) -> Compiled:
     >>> compile_sources([("a.esql", "SET OutputRoot = InputRoot;")]).entrance().kind
     'COMPUTE'
     """
-    return _compiled([_file(name, data) for name, data in sources])
+    return link(parts_of_sources(sources))
 
 
 def compile_text(data: bytes | str, kind: str, name: str = "ESQL") -> Compiled:
@@ -40,37 +37,46 @@ def compile_text(data: bytes | str, kind: str, name: str = "ESQL") -> Compiled:
     >>> compile_text("Body.total > 100", "FILTER").entrance().kind
     'FILTER'
     """
+    return link(parts_of_text(data, kind, name))
+
+
+def parts_of_sources(sources: Sequence[tuple[str, bytes | str]]) -> Parts:
+    """What .esql files that are deployed together become, before it is made ready to run."""
+    return _parts([_file(name, data) for name, data in sources])
+
+
+def parts_of_text(data: bytes | str, kind: str, name: str = "ESQL") -> Parts:
+    """What the text of a node's property becomes, before it is made ready to run."""
     program = read_statements(data, name)
-    return _compiled([File(name, program, decode(data, name).text)], kind)
+    return _parts([File(name, program, decode(data, name).text)], kind)
 
 
 def compile_expression(data: bytes | str, name: str = "expression") -> Compiled:
     """Compile one expression, which may use the names of nodes of any kind; its value is what the program returns."""
     result = read_expression(data, name)
     program = syntax.Program((syntax.Return(result, position=result.position),), position=result.position)
-    return _compiled([File(name, program, decode(data, name).text)], ANY_KIND)
+    return link(_parts([File(name, program, decode(data, name).text)], ANY_KIND))
 
 
 @lru_cache(maxsize=256)
 def compile_given(text: str, kind: str, given: tuple[Given, ...], is_expression: bool) -> Callable[..., Any]:
     """Compile a text of EVAL; the function takes the invocation, the depth, and what is given of each variable."""
-    declared = tuple(syntax.Declare((one.name,), one.type) for one in given)
+    declarations = declared(given)
     if is_expression:
         result = read_expression(text, "EVAL")
         statements: tuple[syntax.Statement, ...] = (syntax.Return(result, position=result.position),)
     else:
         statements = read_statements(text, "EVAL").statements
-    file = File("EVAL", syntax.Program((*declared, *statements)), text)
+    file = File("EVAL", syntax.Program((*declarations, *statements)), text)
     known = Library((file,))
     found = resolve(file.program, kind or None, known)
     _refuse([problem for problem in problems_of(found, known) if problem.position.line])
     deployment = Deployment(routine_facts([found]))
-    emitted = deployment.emit_text(found, declared, is_expression=is_expression)
+    emitted = deployment.emit_text(found, declarations, is_expression=is_expression)
     _refuse(emitted.problems)
     if emitted.entrances[0].yields:
         _refuse([_at_start(file, "a text of EVAL cannot PROPAGATE: write the statement where EVAL stands")])
-    namespace: dict[str, Any] = {**library(), **deployment.constants.values}
-    exec(_code(emitted, file), namespace)  # noqa: S102 - see the architecture test
+    namespace = executed((_code(emitted, file),), deployment.constants.values)
     run: Callable[..., Any] = namespace[emitted.entrances[0].slot]
     return run
 
@@ -86,7 +92,7 @@ def problems_in(sources: Sequence[tuple[str, bytes | str]]) -> tuple[Problem, ..
             found.extend(problems.problems)
     if not found:
         try:
-            _compiled(files)
+            _parts(files)
         except SyntaxProblems as problems:
             found.extend(problems.problems)
     return tuple(found)
@@ -120,7 +126,7 @@ def _kind(program: syntax.Program) -> str | None:
     return "COMPUTE" if is_text and not is_file else None
 
 
-def _compiled(files: list[File], kind: str = "") -> Compiled:
+def _parts(files: list[File], kind: str = "") -> Parts:
     known = Library(tuple(files))
     _refuse(list(_modules_twice(files)))
     kinds = [None if kind == ANY_KIND else kind or _kind(file.program) for file in files]
@@ -129,10 +135,11 @@ def _compiled(files: list[File], kind: str = "") -> Compiled:
     deployment = Deployment(routine_facts(resolutions))
     emitted = [_emitted(deployment, *pair) for pair in zip(resolutions, files, strict=True)]
     _refuse([problem for one in emitted for problem in one.problems])
-    namespace: dict[str, Any] = {**library(), **deployment.constants.values}
-    for one, file in zip(emitted, files, strict=True):
-        exec(_code(one, file), namespace)  # noqa: S102 - see the architecture test
-    return _entered(emitted, files, namespace, len(deployment.places))
+    codes = tuple(_code(one, file) for one, file in zip(emitted, files, strict=True))
+    texts = {file.name: file.text for file in files}
+    doors = tuple(_doors(emitted, files))
+    trees = tuple(one.tree for one in emitted)
+    return Parts(codes, deployment.constants.values, doors, len(deployment.places), texts, trees)
 
 
 def _modules_twice(files: list[File]) -> Iterator[Problem]:
@@ -149,7 +156,7 @@ def _modules_twice(files: list[File]) -> Iterator[Problem]:
 
 
 def _emitted(deployment: Deployment, resolution: Resolution, file: File) -> Emitted:
-    return deployment.emit(resolution, file.name, tuple(_LINE_END.split(file.text)))
+    return deployment.emit(resolution, file.name, split_lines(file.text))
 
 
 def _code(emitted: Emitted, file: File) -> CodeType:
@@ -169,21 +176,13 @@ def _refuse(problems: Sequence[Problem]) -> None:
         raise SyntaxProblems(tuple(problems))
 
 
-def _entered(emitted: list[Emitted], files: list[File], namespace: dict[str, Any], places: int) -> Compiled:
+def _doors(emitted: list[Emitted], files: list[File]) -> Iterator[Door]:
+    """Where the code is entered; each entrance starts the variables of all schemas, then those of its module."""
     starts = tuple(one.starts for one in emitted if one.starts)
     shares = tuple(one.shares for one in emitted if one.shares)
-    entrances = {
-        ".".join((*file.schema, found.title)): Entrance(
-            found.kind,
-            ".".join((*file.schema, found.title)),
-            namespace[found.slot],
-            found.yields,
-            (*starts, *((found.starts,) if found.starts else ())),
-            (*shares, *((found.shares,) if found.shares else ())),
-        )
-        for one, file in zip(emitted, files, strict=True)
-        for found in one.entrances
-    }
-    names = {file.name: tuple(_LINE_END.split(file.text)) for file in files}
-    trees = tuple(one.tree for one in emitted)
-    return Compiled(entrances, namespace, names, places, trees, Shared(places), compile_given)
+    for one, file in zip(emitted, files, strict=True):
+        for found in one.entrances:
+            name = ".".join((*file.schema, found.title))
+            own = (found.starts,) if found.starts else ()
+            shared = (found.shares,) if found.shares else ()
+            yield Door(found.kind, name, found.slot, found.yields, (*starts, *own), (*shares, *shared))

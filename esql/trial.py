@@ -12,7 +12,6 @@ from engine.parser import Template
 from engine.tree import Element
 from engine.writing import write_message
 from esql.activation import Surroundings
-from esql.compile import compile_expression, compile_sources
 from esql.literals import to_literal
 from esql.problems import SyntaxProblems
 from esql.program import Compiled
@@ -38,6 +37,8 @@ def message_of(data: bytes | None, domain: str) -> Message:
 
 def value_of(case: Case, around: Surroundings | None = None) -> Value:
     """The value of an expression."""
+    from esql.compile import compile_expression
+
     compiled = compile_expression(case.esql)
     here = compiled.activation(message_of(case.input, case.domain), around)
     results = compiled.results(compiled.entrance(), here)
@@ -79,6 +80,8 @@ def outcomes(
 
 def lines_of(case: Case) -> list[str]:
     """What a whole module, or the text of a Compute node, sends for a message."""
+    from esql.compile import compile_sources
+
     compiled = compile_sources([(case.id or "case.esql", case.esql)])
     return list(outcomes(compiled, message_of(case.input, case.domain)))
 

@@ -27,7 +27,7 @@ from engine.node import Esql, NodeType, Property, node_catalog, read_values
 from engine.parser import Parser
 from esql import problems as esql_problems
 from esql.activation import Surroundings
-from esql.compile import compile_sources, compile_text, problems_in
+from esql.cache import Cache, users_cache
 from esql.problems import SyntaxProblems
 from esql.program import Compiled, Entrance, Routine
 from esql.values import Value
@@ -62,13 +62,15 @@ def binder(
     sources: Sources | None = None,
     message_sets: Sources | None = None,
     catalog: Catalog[NodeType] = node_catalog,
+    cache: Cache | None = None,
 ) -> Binder:
     """Compile the programs of an expanded flow; raises with all that is wrong with them.
 
     `given` are properties that the broker around the flow knows, such as BrokerName and ExecutionGroupLabel; `sources`
-    are its .esql files, by name, where they are not to be looked for beside the flow, and so are `message_sets`.
+    are its .esql files, by name, where they are not to be looked for beside the flow, and so are `message_sets`. Where no
+    `cache` is given it is the user's.
     """
-    examined = _Examination(flow, catalog, sources).examined()
+    examined = _Examination(flow, catalog, sources, cache or users_cache()).examined()
     parsers, wrong = message_parsers(flow, message_sets)
     if examined.problems or wrong:
         problems = tuple(sorted({*examined.problems, *wrong}))
@@ -80,12 +82,13 @@ def binder(
 
 def sources_of(flow: Flow, catalog: Catalog[NodeType] = node_catalog) -> Sources:
     """The .esql files that an expanded flow needs, by name: what `binder` is given where there are no files."""
-    return _Examination(flow, catalog, None).found()[0]
+    return _Examination(flow, catalog, None, Cache()).found()[0]
 
 
 def problems_of(*flows: Flow, catalog: Catalog[NodeType] = node_catalog) -> tuple[Problem, ...]:
     """Everything that is wrong with the programs of flows, sorted by place."""
-    found = {one for flow in flows for one in _Examination(flow, catalog, None).examined().problems}
+    cache = users_cache()
+    found = {one for flow in flows for one in _Examination(flow, catalog, None, cache).examined().problems}
     return tuple(sorted(found | {one for flow in flows for one in message_parsers(flow)[1]}))
 
 
@@ -135,6 +138,7 @@ class _Examination:
     flow: Flow
     catalog: Catalog[NodeType]
     sources: Sources | None
+    cache: Cache
     programs: dict[Key, tuple[Compiled, Entrance]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
@@ -173,8 +177,10 @@ class _Examination:
         sources, unreadable = self.found()
         self.problems += unreadable
         try:
-            compiled = compile_sources(sources)
+            compiled = self.cache.sources(sources)
         except SyntaxProblems:
+            from esql.compile import problems_in  # it brings the reader of ESQL, which a program from the cache spares
+
             self.problems += (_problem(found) for found in problems_in(sources))
             return
         for use in uses:
@@ -210,7 +216,7 @@ class _Examination:
         in_place = text_in_place(use.text, place)
         name = ".".join((self.flow.qualified_name, *use.key)) if in_place is None else place.file
         try:
-            compiled = compile_text(use.text if in_place is None else in_place, use.kind, name)
+            compiled = self.cache.text(use.text if in_place is None else in_place, use.kind, name)
         except SyntaxProblems as found:
             for one in found.problems:
                 if in_place is not None or not place.file:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, TypeAlias
 
 from esql import syntax
 from esql.emit.code import constant, group, method
@@ -16,11 +16,30 @@ if TYPE_CHECKING:
     from esql.emit.value import Value
 
 
-class Given(NamedTuple):
-    """A variable that a text is given: its name, and its type as it was declared."""
+# A variable that a text is given: its name, and its type as it was declared. It is a constant of the code, so it is
+# plain data: (name, type, precision, scale, largest and smallest field of an INTERVAL).
+Given: TypeAlias = tuple[str, str, int | None, int | None, str | None, str | None]
 
-    name: str
-    type: syntax.DataType
+
+def declared(given: Sequence[Given]) -> tuple[syntax.Declare, ...]:
+    """The declarations of the variables that a text is given.
+
+    >>> declared([("x", "INTERVAL", None, None, "DAY", None)])[0].type.qualifier.largest
+    'DAY'
+    """
+    return tuple(syntax.Declare((one[0],), _type(one)) for one in given)
+
+
+def _type(given: Given) -> syntax.DataType:
+    _, name, precision, scale, largest, smallest = given
+    units = None if largest is None else syntax.Qualifier(largest, smallest)
+    return syntax.DataType(name, precision, scale, units)
+
+
+def _given(variable: Variable) -> Given:
+    of = variable.type or syntax.DataType("")
+    units = (None, None) if of.qualifier is None else (of.qualifier.largest, of.qualifier.smallest)
+    return (variable.name, of.name, of.precision, of.scale, *units)
 
 
 def in_sight(body: Body, node: syntax.Node) -> list[Variable]:
@@ -52,7 +71,7 @@ def contents_of(variables: Sequence[Variable]) -> list[tuple[Variable, str]]:
 
 def evaluation(body: Body, text: Value, variables: Sequence[Variable], *, is_expression: bool) -> ast.expr:
     """The call that compiles a text and runs it."""
-    given = tuple(Given(variable.name, variable.type or syntax.DataType("")) for variable in variables)
+    given = tuple(_given(variable) for variable in variables)
     loaded = [_loaded(body, variable, what) for variable, what in contents_of(variables)]
     return method(
         "here",
