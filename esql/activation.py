@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
@@ -12,6 +12,7 @@ from engine.message import Message
 from engine.received import domain_of, new_root
 from engine.sharing import copy
 from engine.tree import Element
+from esql.database import Connection, Procedure, Row, Statement, rows_of
 from esql.failures import ValueFailure, wrong_argument
 from esql.functions.field import BIT_STREAM_OPTIONS
 from esql.invocation import Codec, Invocation, Zone, local_zone, system_clock
@@ -44,19 +45,6 @@ class Limits:
     string: int = 256 * 1024 * 1024
 
 
-class NoDatabase:
-    """Every use of a database is an error."""
-
-    __slots__ = ()
-
-    def __getattr__(self, name: str) -> Any:
-        def refuse(*_: object) -> NoReturn:
-            text = f"there is no database for {name.upper()}: give the node a dataSource"
-            raise BrokerError(NO_DATABASE, text, name)
-
-        return refuse
-
-
 class Shared:
     """What all invocations of a flow share: its SHARED variables, and the lock of BEGIN ATOMIC."""
 
@@ -79,7 +67,7 @@ class Surroundings:
     clock: Callable[[], Any] = system_clock
     displace: Zone = local_zone
     codec: Codec | None = None
-    database: Any = field(default_factory=NoDatabase)
+    database: Connection | None = None
     log: Callable[[bool, str], None] = lambda trace, text: None
     mode: str = "message"
 
@@ -215,6 +203,28 @@ class Activation(Invocation):
             text = f"no Python callable is registered under {name}, which stands for a {language} routine"
             raise BrokerError(NO_EXTERNAL, text, name)
         return known(*arguments)
+
+    def execute(self, statement: Statement, place: tuple[str, ...], values: tuple[Value, ...]) -> list[Element]:
+        """Do a statement of a database, and give its rows."""
+        return rows_of(self._executed(statement, place, values))
+
+    def _executed(self, statement: Statement, place: tuple[str, ...], values: tuple[Value, ...]) -> Iterable[Row]:
+        if self.database is None:
+            said = type(statement).__name__.upper()
+            text = f"there is no database for {said}: give the node a dataSource"
+            raise BrokerError(NO_DATABASE, text, said.lower())
+        return self.database.execute(statement, place, values)
+
+    def procedure(self, statement: Procedure, place: tuple[str, ...], values: tuple[Value, ...]) -> Any:
+        """Call a stored procedure: what it returns, and behind it OUT and INOUT where it has any."""
+        row = next(iter(self._executed(statement, place, values)), ())
+        outputs = sum(direction != "IN" for direction in statement.directions)
+        if len(row) != outputs + statement.returns:
+            text = f"{statement.name} answered {len(row)} values and should answer {outputs + statement.returns}"
+            raise BrokerError(NO_DATABASE, text, statement.name)
+        answers = [value for _, value in row]
+        result = answers.pop(0) if statement.returns else None
+        return (result, *answers) if outputs else result
 
     def thrown(self, severity: Value, catalog: Value, number: Value, values: tuple[Value, ...]) -> BrokerError:
         """The exception that THROW raises."""

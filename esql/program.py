@@ -12,6 +12,7 @@ from engine.errors import BrokerError, ConfigurationException, Place
 from engine.message import Message
 from esql.activation import TOO_DEEP, Activation, Shared, Surroundings
 from esql.cast import Target, assign
+from esql.database import Connection
 from esql.support import LimitExceeded
 
 Evaluation: TypeAlias = Generator[tuple[str, Message], bool, None]
@@ -150,10 +151,12 @@ class Routine:
     entrance: Entrance
     around: Surroundings
 
-    def __call__(self, message: Message) -> Evaluation:
-        """Run it for a message: yield terminals and what goes out of them."""
-        program = self.program
-        return program.entered(self.entrance, program.activation(message, self.around))
+    def __call__(self, message: Message, database: Connection | None = None) -> Evaluation:
+        """Run it for a message, with the databases of its unit of work: yield terminals and what goes out of them."""
+        here = self.program.activation(message, self.around)
+        if database is not None:
+            here.database = database
+        return self.program.entered(self.entrance, here)
 
     def sending(self, mode: str) -> Routine:
         """The same for a node of another Compute mode."""

@@ -9,12 +9,14 @@ from __future__ import annotations
 import hashlib
 import marshal
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from datetime import date, datetime, time
 from decimal import Decimal
 from types import CodeType, FunctionType, MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from engine.step import Step, step
+from esql import database
 from esql.cast.job import Target
 from esql.functions import function_catalog
 from esql.link import Door, Parts
@@ -30,6 +32,22 @@ class _Kind(NamedTuple):
     of: type
     data: Callable[[Any], Any]
     value: Callable[[Any], Any]
+
+
+_STATEMENTS: Final = (
+    *(database.Select, database.Insert, database.Update, database.Delete, database.Passthru, database.Procedure),
+    *(database.Commit, database.Rollback, database.Column, database.Parameter, database.Computed),
+)
+
+
+def _fields_of(kind: type) -> _Kind:
+    """A dataclass by what its fields hold, in their order."""
+    titles = tuple(one.name for one in fields(kind))
+    return _Kind(
+        kind,
+        lambda value: tuple(_data(getattr(value, title)) for title in titles),
+        lambda data: kind(*map(_value, data)),
+    )
 
 
 _KINDS: Final[Mapping[str, _Kind]] = MappingProxyType(
@@ -51,6 +69,7 @@ _KINDS: Final[Mapping[str, _Kind]] = MappingProxyType(
             lambda one: (one.name, one.precision, one.scale, _data(one.units)),
             lambda data: Target(data[0], data[1], data[2], _value(data[3])),
         ),
+        **{kind.__name__: _fields_of(kind) for kind in _STATEMENTS},
         "tuple": _Kind(tuple, lambda one: tuple(map(_data, one)), lambda data: tuple(map(_value, data))),
     }
 )

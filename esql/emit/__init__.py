@@ -13,6 +13,7 @@ from esql.emit import (
     changes,
     choices,
     conditions,
+    databases,
     effects,
     functions,
     handlers,
@@ -42,11 +43,11 @@ TABLES: Final = Tables(
             **choices.EXPRESSIONS,
             **calls.EXPRESSIONS,
             **selects.EXPRESSIONS,
-            **effects.EXPRESSIONS,
+            **databases.EXPRESSIONS,
         }
     ),
     conditions=MappingProxyType({**operations.CONDITIONS, **conditions.CONDITIONS}),
-    lists=MappingProxyType({**paths.LISTS, **selects.LISTS, **effects.LISTS}),
+    lists=MappingProxyType({**paths.LISTS, **selects.LISTS, **databases.LISTS}),
     statements=MappingProxyType(
         {
             **assignments.STATEMENTS,
@@ -54,6 +55,7 @@ TABLES: Final = Tables(
             **handlers.STATEMENTS,
             **changes.STATEMENTS,
             **effects.STATEMENTS,
+            **databases.STATEMENTS,
         }
     ),
     plan=memory.plan,

@@ -61,7 +61,8 @@ def _set_list(body: Body, node: syntax.SetStatement) -> None:
     target = node.target
     if not target.steps:
         raise EmitError(node, "a list is assigned to field[], not to a reference")
-    items = body.items(node.source) if is_list(node.source) else call("items_of", _source(body, node.source))
+    has_items = is_list(node.source) or isinstance(node.source, syntax.PassthruCall)
+    items = body.items(node.source) if has_items else call("items_of", _source(body, node.source))
     held = body.fresh()
     body.emit(assign(held, items))
     owner = ensured(body, target, target.steps[:-1])
