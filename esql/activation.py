@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
@@ -81,6 +81,7 @@ class Activation(Invocation):
         "around",
         "database",
         "deepest",
+        "has_output",
         "input_exceptions",
         "input_root",
         "longest",
@@ -121,6 +122,7 @@ class Activation(Invocation):
         self.database = around.database
         self.nodes = Nodes(limits.nodes)
         self.deepest = limits.depth
+        self.has_output = True
         self.longest = limits.string
         self.quantum = min(_QUANTUM, limits.turns)
         self.sql = _NO_ERROR
@@ -232,7 +234,7 @@ class Activation(Invocation):
         said = THROWN if number is None else _number("MESSAGE", number)
         text = ", ".join(inserts) or f"message {said} of {catalog or 'BIPmsgs'}"
         grade = 1 if severity is None else _number("SEVERITY", severity)
-        return UserException(said, text, *inserts, severity=grade)
+        return UserException(said, text, *inserts, severity=grade, catalog=_catalog(catalog))
 
     def log(  # noqa: PLR0913, PLR0917 - the clauses of LOG
         self,
@@ -251,21 +253,32 @@ class Activation(Invocation):
             text += f" ({self.sql.sqlerrortext})"
         self.around.log(bool(trace), text)
 
-    def evaluate_text(
-        self, text: Value, kind: str, given: tuple[Any, ...], contents: tuple[Value, ...], is_expression: object
-    ) -> Any:
-        """EVAL: the value of an expression, or what the variables hold behind the statements."""
-        if type(text) is not str:
+    def evaluate_expression(self, text: Value, kind: str, given: tuple[Any, ...], contents: tuple[Any, ...]) -> Any:
+        """EVAL as a function: the value of an expression."""
+        return self._entered(text, kind, given, is_expression=True)[0](self, 1, *contents)
+
+    def evaluate_statements(
+        self, text: Value, kind: str, given: tuple[Any, ...], contents: tuple[Any, ...]
+    ) -> Generator[Any, Any, Any]:
+        """EVAL as a statement: what the variables hold behind the statements, which may PROPAGATE."""
+        run, yields = self._entered(text, kind, given, is_expression=False)
+        return (yield from run(self, 1, *contents)) if yields else run(self, 1, *contents)
+
+    def _entered(
+        self, text: Value, kind: str, given: tuple[Any, ...], *, is_expression: bool
+    ) -> tuple[Callable[..., Any], bool]:
+        if text is None:
             raise wrong_argument("EVAL", "text", "CHARACTER", shown(text))
         if self.reenter is None:
             raise BrokerError(NO_EVAL, "EVAL needs a program that was compiled from text")
+        said = to_text(text)
         try:
-            run = self.reenter(text, kind, given, bool(is_expression))
+            found: tuple[Callable[..., Any], bool] = self.reenter(said, kind, given, is_expression)
         except SyntaxProblems as problems:
             first = problems.problems[0]
             where = f"EVAL:{first.position.line}:{first.position.column}"
-            raise BrokerError(NO_EVAL, f"{where}: {first.text}", text) from problems
-        return run(self, 1, *contents)
+            raise BrokerError(NO_EVAL, f"{where}: {first.text}", said) from problems
+        return found
 
     # what goes out
 
@@ -280,6 +293,8 @@ class Activation(Invocation):
     ) -> tuple[str, Message]:
         """PROPAGATE: where to, and what; the output trees start anew, or with DELETE NONE go on as they are."""
         where = _terminal(terminal) if label is None else f"label {_label(label)}"
+        if not self.has_output:  # a node without output trees sends its message on, whatever the clauses say
+            return where, self.message.replaced(local_environment=self._changed_input())
         sent = self.outgoing(environment, message, exception)
         if keeps:
             self.output_root = copy(self.output_root)
@@ -341,6 +356,12 @@ def _number(clause: str, value: Value) -> int:
     if type(value) is int:
         return value
     raise wrong_argument(clause, "value", "INTEGER", f"{type_of(value)} {shown(value)}")
+
+
+def _catalog(value: Value) -> str:
+    if value is None or type(value) is str:
+        return value or ""
+    raise wrong_argument("CATALOG", "value", "CHARACTER", f"{type_of(value)} {shown(value)}")
 
 
 def _insert(value: Value) -> str:

@@ -11,7 +11,8 @@ from typing import Any, Final
 from esql import syntax
 from esql.check import problems_of
 from esql.emit import Deployment, Emitted
-from esql.emit.reentry import Given, declared
+from esql.emit.reentry import Given, declared, routine_of, stored
+from esql.emit.unit import EmittedRoutine
 from esql.link import Door, Parts, executed, link, split_lines
 from esql.problems import Problem, SyntaxProblems
 from esql.program import Compiled
@@ -59,26 +60,37 @@ def compile_expression(data: bytes | str, name: str = "expression") -> Compiled:
 
 
 @lru_cache(maxsize=256)
-def compile_given(text: str, kind: str, given: tuple[Given, ...], is_expression: bool) -> Callable[..., Any]:
-    """Compile a text of EVAL; the function takes the invocation, the depth, and what is given of each variable."""
-    declarations = declared(given)
+def compile_given(text: str, kind: str, given: tuple[Any, ...], is_expression: bool) -> tuple[Callable[..., Any], bool]:
+    """Compile a text of EVAL: a function of the invocation, the depth, the given routines and what is in the variables.
+
+    The second answer is whether it is a generator, for it may PROPAGATE.
+    """
+    known_here = Given(*given)
+    declarations, kept = declared(known_here.variables), stored(known_here.stored)
+    routines = tuple(routine_of(one) for one in known_here.routines)
     if is_expression:
         result = read_expression(text, "EVAL")
         statements: tuple[syntax.Statement, ...] = (syntax.Return(result, position=result.position),)
     else:
         statements = read_statements(text, "EVAL").statements
-    file = File("EVAL", syntax.Program((*declarations, *statements)), text)
+    file = File("EVAL", syntax.Program((*routines, *kept, *declarations, *statements)), text)
+    if any(isinstance(one, syntax.Routine) for one in statements):
+        _refuse([_at_start(file, "a text of EVAL declares no routines: declare them where EVAL stands")])
     known = Library((file,))
     found = resolve(file.program, kind or None, known)
     _refuse([problem for problem in problems_of(found, known) if problem.position.line])
-    deployment = Deployment(routine_facts([found]))
-    emitted = deployment.emit_text(found, declarations, is_expression=is_expression)
+    deployment = Deployment(routine_facts([found]), [found])
+    slots = {id(node): one[:2] for node, one in zip(routines, known_here.routines, strict=True)}
+    for routine in deployment.routines:
+        deployment.routines[routine] = EmittedRoutine(*slots[id(routine.node)])
+    places = {id(node): one[3:] for node, one in zip(kept, known_here.stored, strict=True)}
+    emitted = deployment.emit_text(found, (declarations, places), is_expression=is_expression)
     _refuse(emitted.problems)
-    if emitted.entrances[0].yields:
-        _refuse([_at_start(file, "a text of EVAL cannot PROPAGATE: write the statement where EVAL stands")])
+    entrance = emitted.entrances[0]
+    if entrance.yields and is_expression:
+        _refuse([_at_start(file, "EVAL as a function cannot PROPAGATE: write EVAL as a statement")])
     namespace = executed((_code(emitted, file),), deployment.constants.values)
-    run: Callable[..., Any] = namespace[emitted.entrances[0].slot]
-    return run
+    return namespace[entrance.slot], entrance.yields
 
 
 def problems_in(sources: Sequence[tuple[str, bytes | str]]) -> tuple[Problem, ...]:
@@ -132,7 +144,7 @@ def _parts(files: list[File], kind: str = "") -> Parts:
     kinds = [None if kind == ANY_KIND else kind or _kind(file.program) for file in files]
     resolutions = [resolve(file.program, one, known) for file, one in zip(files, kinds, strict=True)]
     _refuse([problem for found in resolutions for problem in problems_of(found, known)])
-    deployment = Deployment(routine_facts(resolutions))
+    deployment = Deployment(routine_facts(resolutions), resolutions)
     emitted = [_emitted(deployment, *pair) for pair in zip(resolutions, files, strict=True)]
     _refuse([problem for one in emitted for problem in one.problems])
     codes = tuple(_code(one, file) for one, file in zip(emitted, files, strict=True))

@@ -68,7 +68,7 @@ def split_lines(text: str) -> tuple[str, ...]:
     return tuple(_LINE_END.split(text))
 
 
-def _reenter(text: str, kind: str, given: tuple[Any, ...], is_expression: bool) -> Callable[..., Any]:
+def _reenter(text: str, kind: str, given: tuple[Any, ...], is_expression: bool) -> tuple[Callable[..., Any], bool]:
     """What EVAL runs. Nothing else of a program that is deployed from a cache needs the reader of ESQL."""
     from esql.compile import compile_given
 

@@ -18,6 +18,7 @@ from esql.support import LimitExceeded
 Evaluation: TypeAlias = Generator[tuple[str, Message], bool, None]
 
 _BOOLEAN: Final = Target("BOOLEAN")
+_WITHOUT_OUTPUT: Final = frozenset(("FILTER", "DATABASE", "DATABASEEVENT"))
 _TERMINALS: Final = MappingProxyType({True: "true", False: "false", None: "unknown"})
 
 
@@ -91,6 +92,7 @@ class Compiled:
 
     def results(self, entrance: Entrance, here: Activation) -> Generator[tuple[str, Message], bool, Any]:
         """Run the code of an entrance; the generator's result is what it returned."""
+        here.has_output = entrance.kind not in _WITHOUT_OUTPUT
         try:
             self._start(entrance, here)
             if entrance.yields:

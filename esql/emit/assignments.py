@@ -149,7 +149,9 @@ def _give_scalar(body: Body, target: syntax.Path, value: Value) -> None:
 
 
 def declare(body: Body, node: syntax.Declare) -> None:
-    """`DECLARE names type [initial]`: each time it is reached the variable starts anew."""
+    """`DECLARE names type [initial]`: each time it is reached the variable starts anew, but for a SHARED one."""
+    if node.lifetime == "SHARED":
+        return
     for title in node.names:
         variable = body.unit.named.get((id(node), title))
         if variable is None:

@@ -14,7 +14,7 @@ from esql.emit.choices import assigned, target_of
 from esql.emit.code import assign, constant, do, group, item, method, name
 from esql.emit.functions import function_call
 from esql.emit.paths import found
-from esql.emit.reentry import contents_of, evaluation, in_sight
+from esql.emit.reentry import contents_of, evaluation, passed
 from esql.emit.selects import complex_value, is_complex
 from esql.emit.unit import EmitError
 from esql.emit.value import Value
@@ -154,10 +154,11 @@ def _tree(body: Body, node: syntax.Node) -> ast.expr:
 
 def eval_(body: Body, node: syntax.Eval) -> None:
     """EVAL: the text is compiled when it is known, and runs with the variables that are in sight."""
-    variables = in_sight(body, node)
+    variables = passed(body, node)
     text = body.expression(node.text)
     held = body.fresh()
-    body.emit(assign(held, evaluation(body, text, variables, is_expression=False)))
+    body.yields = True
+    body.emit(assign(held, ast.YieldFrom(evaluation(body, node, text, is_expression=False))))
     for place, (variable, what) in enumerate(contents_of(variables)):
         if not variable.is_fixed:
             body.emit(body.store(variable, item(name(held), place), what))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +68,7 @@ class Unit:
     named: dict[tuple[int, str], Variable] = field(default_factory=dict)
     jumped: set[int] = field(default_factory=set)
     text_is_local: bool = True
+    stored: set[Variable] = field(default_factory=set)
 
     def constant(self, value: Any) -> ast.expr:
         """A value as Python: a literal, or a name among the constants."""
@@ -90,12 +92,11 @@ class Unit:
         line = self.lines[at.line - 1] if 0 < at.line <= len(self.lines) else ""
         return Problem(at, error.text, self.file, line, kind="flow")
 
-    def learn(self) -> None:
+    def learn(self, variables: Iterable[Variable]) -> None:
         """Find the variables by their declarations, and the blocks that are jumped to."""
         jumps = self.resolution.each(syntax.Leave, syntax.Iterate)
         self.jumped.update(id(self.resolution.of(visit.node)) for visit in jumps)
-        for reference in self.resolution.references.values():
-            if isinstance(reference, Variable):
-                self.declared[id(reference.declaration)] = reference
-                self.named[id(reference.declaration), reference.name] = reference
+        for variable in variables:
+            self.declared[id(variable.declaration)] = variable
+            self.named[id(variable.declaration), variable.name] = variable
         self.text_is_local = not self.resolution.routines

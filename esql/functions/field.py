@@ -151,7 +151,8 @@ def as_bitstream(
 
 
 def _is_top(field: Element, owner: Any) -> bool:
-    return field.parent is None or field.parent.owner is not owner
+    """Whether a field stands for a whole message: it has a parser of its own, or stands in no tree of its parser's."""
+    return field.domain is not None or field.parent is None or field.parent.owner is not owner
 
 
 def _wrapped(field: Element, owner: Any) -> Element:
