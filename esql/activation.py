@@ -276,7 +276,7 @@ class Activation(Invocation):
             found: tuple[Callable[..., Any], bool] = self.reenter(said, kind, given, is_expression)
         except SyntaxProblems as problems:
             first = problems.problems[0]
-            where = f"EVAL:{first.position.line}:{first.position.column}"
+            where = f"EVAL:{first.line}:{first.column}"
             raise BrokerError(NO_EVAL, f"{where}: {first.text}", said) from problems
         return found
 

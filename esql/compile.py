@@ -8,13 +8,14 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any, Final
 
+from engine.errors import Problem
 from esql import syntax
 from esql.check import problems_of
 from esql.emit import Deployment, Emitted
 from esql.emit.reentry import Given, declared, routine_of, stored
 from esql.emit.unit import EmittedRoutine
 from esql.link import Door, Parts, executed, link, split_lines
-from esql.problems import Problem, SyntaxProblems
+from esql.problems import SyntaxProblems, problem_at
 from esql.program import Compiled
 from esql.read import read_expression, read_file, read_statements
 from esql.scope import File, Library, Resolution, resolve, routine_facts
@@ -78,7 +79,7 @@ def compile_given(text: str, kind: str, given: tuple[Any, ...], is_expression: b
         _refuse([_at_start(file, "a text of EVAL declares no routines: declare them where EVAL stands")])
     known = Library((file,))
     found = resolve(file.program, kind or None, known)
-    _refuse([problem for problem in problems_of(found, known) if problem.position.line])
+    _refuse([problem for problem in problems_of(found, known) if problem.line])
     deployment = Deployment(routine_facts([found]), [found])
     slots = {id(node): one[:2] for node, one in zip(routines, known_here.routines, strict=True)}
     for routine in deployment.routines:
@@ -164,7 +165,7 @@ def _modules_twice(files: list[File]) -> Iterator[Problem]:
             other = first.setdefault((*file.schema, node.name), file)
             if other is not file:
                 text = f"{other.name} has a module {node.name} too: rename one of them, or put them into two schemas"
-                yield Problem(node.position, text, file.name, file.lines()[node.position.line - 1], kind="name")
+                yield problem_at(node.position, text, file.name, file.lines()[node.position.line - 1], kind="name")
 
 
 def _emitted(deployment: Deployment, resolution: Resolution, file: File) -> Emitted:
@@ -180,7 +181,7 @@ def _code(emitted: Emitted, file: File) -> CodeType:
 
 
 def _at_start(file: File, text: str) -> Problem:
-    return Problem(syntax.Position(1, 1, 1, 2), text, file.name, file.lines()[0])
+    return problem_at(syntax.Position(1, 1, 1, 2), text, file.name, file.lines()[0])
 
 
 def _refuse(problems: Sequence[Problem]) -> None:

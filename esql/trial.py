@@ -89,7 +89,5 @@ def lines_of(case: Case) -> list[str]:
 def told(error: Exception) -> str:
     """An error, or the problems of a program, on one line."""
     if isinstance(error, SyntaxProblems):
-        return "; ".join(
-            f"{one.number} {one.file}:{one.position.line}:{one.position.column}: {one.text}" for one in error.problems
-        )
+        return "; ".join(str(one) for one in error.problems)
     return str(error)

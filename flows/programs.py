@@ -15,17 +15,16 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from engine.catalog import Catalog, did_you_mean
 from engine.errors import ConfigurationException, Place, Problem
 from engine.flow import FLOW_PROPERTIES, Flow, FlowProperties, NodeUse, Setting, plain
 from engine.lint import UNFIT
-from engine.marking import marked
+from engine.marking import LONGEST_SHOWN_LINE, marked
 from engine.node import Esql, NodeType, Property, node_catalog, read_values
 from engine.parser import Parser
-from esql import problems as esql_problems
 from esql.activation import Surroundings
 from esql.cache import Cache, users_cache
 from esql.problems import SyntaxProblems
@@ -67,8 +66,8 @@ def binder(
     """Compile the programs of an expanded flow; raises with all that is wrong with them.
 
     `given` are properties that the broker around the flow knows, such as BrokerName and ExecutionGroupLabel; `sources`
-    are its .esql files, by name, where they are not to be looked for beside the flow, and so are `message_sets`. Where no
-    `cache` is given it is the user's.
+    are its .esql files, by name, where they are not to be looked for beside the flow, and so are `message_sets`.
+    Without a `cache` it is the user's.
     """
     examined = _Examination(flow, catalog, sources, cache or users_cache()).examined()
     parsers, wrong = message_parsers(flow, message_sets)
@@ -222,7 +221,7 @@ class _Examination:
                 if in_place is not None or not place.file:
                     self.problems.append(_problem(one))
                 else:
-                    at = f"line {one.position.line} of {use.setting.name}, column {one.position.column}"
+                    at = f"line {one.line} of {use.setting.name}, column {one.column}"
                     self._complain(use, f"{one.text} ({at})")
             return
         self.programs[use.key] = compiled, compiled.entrance()
@@ -247,10 +246,6 @@ def _listed(modules: list[str]) -> str:
     return f"the modules are {', '.join(modules)}" if modules else "there are no modules"
 
 
-def _problem(found: esql_problems.Problem) -> Problem:
-    """A problem of ESQL as a problem of the flow."""
-    at = found.position
-    end = at.end_column - 1 if at.end_line == at.line else None
-    place = Place(file=found.file, line=at.line, column=at.column)
-    about = found.source_line[at.column - 1 : end]
-    return marked(place, found.text, about, int(found.number.removeprefix("BIP")), found.source_line)
+def _problem(found: Problem) -> Problem:
+    """A problem of ESQL without a source line that is too long to be shown."""
+    return found if len(found.source_line) <= LONGEST_SHOWN_LINE else replace(found, source_line="")

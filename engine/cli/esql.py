@@ -15,7 +15,7 @@ from engine.cli.failing import existing
 from engine.errors import BrokerError, ConfigurationException
 
 if TYPE_CHECKING:
-    from esql.problems import Problem
+    from engine.errors import Problem
     from esql.trial import Case
 
 esql = typer.Typer(help="Check, show, run and format ESQL.", no_args_is_help=True)
@@ -159,12 +159,11 @@ def _body(source: str | None) -> bytes | None:
 
 
 def _data(problem: Problem) -> dict[str, Any]:
-    at = problem.position
     return {
         "file": problem.file,
-        "line": at.line,
-        "column": at.column,
-        "number": problem.number,
+        "line": problem.line,
+        "column": problem.column,
+        "number": f"BIP{problem.number:04d}",
         "kind": problem.kind,
         "text": problem.text,
     }

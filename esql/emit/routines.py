@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from engine.errors import Problem
 from esql import syntax
 from esql.emit.assignments import initialize
 from esql.emit.body import Body, Tables
@@ -14,7 +15,6 @@ from esql.emit.code import assign, attribute, compare, constant, do, function, g
 from esql.emit.effects import parameter_variable, with_outputs
 from esql.emit.nullness import never_null
 from esql.emit.unit import EmitError, EmittedRoutine, Unit
-from esql.problems import Problem
 from esql.scope import RoutineFacts, body_may_propagate
 from esql.scope.children import children
 from esql.scope.references import DeclaredRoutine, Variable

@@ -8,15 +8,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from engine.errors import Problem
 from engine.step import Types, step
 from esql import syntax
 from esql.emit.code import constant, name
-from esql.problems import Problem
+from esql.problems import problem_at
 from esql.scope.references import Variable
 
 if TYPE_CHECKING:
     from esql.scope.references import DeclaredRoutine, Resolution
 
+_ANY_NUMBER = 2402  # as the checks have it for what has no number of its own
 _LITERAL = (str, bytes, bool, type(None))
 
 
@@ -90,7 +92,7 @@ class Unit:
         """An error as the problem of the program."""
         at = error.node.position
         line = self.lines[at.line - 1] if 0 < at.line <= len(self.lines) else ""
-        return Problem(at, error.text, self.file, line, kind="flow")
+        return problem_at(at, error.text, self.file, line, _ANY_NUMBER, "flow")
 
     def learn(self, variables: Iterable[Variable]) -> None:
         """Find the variables by their declarations, and the blocks that are jumped to."""

@@ -96,7 +96,7 @@ def _built(build: Callable[[], Built], source: Source) -> Built:
 
 def _raise_problems(source: Source) -> None:
     if source.problems:
-        ordered = sorted(source.problems, key=lambda problem: (problem.position.line, problem.position.column))
+        ordered = sorted(source.problems, key=lambda problem: (problem.line, problem.column))
         raise SyntaxProblems(tuple(ordered))
 
 
