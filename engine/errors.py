@@ -32,7 +32,11 @@ NOWHERE = Place()
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """One thing that is wrong with a definition, found without running it."""
+    """One thing that is wrong with a definition or a program, found without running it.
+
+    The kind is syntax, name, type or flow where a program is wrong, and empty elsewhere. One that does not stop a
+    program is told, and the program runs all the same.
+    """
 
     file: str
     line: int
@@ -41,17 +45,25 @@ class Problem:
     text: str
     source_line: str = ""
     width: int = 1
+    kind: str = ""
+    stops: bool = True
 
     def __str__(self) -> str:
         """The problem in one line, as compilers print it."""
-        return f"BIP{self.number:04d} {Place(file=self.file, line=self.line, column=self.column)}: {self.text}"
+        place = Place(file=self.file, line=self.line, column=self.column)
+        return f"BIP{self.number:04d} {place}: {_shown(self.text)}"
 
     def render(self) -> str:
         """The problem with its source line and a marker under the place."""
         if not self.source_line:
             return str(self)
         before = "".join(c if c == "\t" else " " for c in self.source_line[: max(0, self.column - 1)])
-        return f"{self}\n    {self.source_line}\n    {before}{'^' * max(1, self.width)}"
+        return f"{self}\n    {_shown(self.source_line)}\n    {before}{'^' * max(1, self.width)}"
+
+
+def _shown(text: str) -> str:
+    """A text without what a terminal would obey; as many characters, so that columns stay."""
+    return "".join(c if c.isprintable() or c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 @dataclass(frozen=True, slots=True)

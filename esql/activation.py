@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
@@ -12,6 +12,7 @@ from engine.message import Message
 from engine.received import domain_of, new_root
 from engine.sharing import copy
 from engine.tree import Element
+from esql.database import Connection, Procedure, Row, Statement, rows_of
 from esql.failures import ValueFailure, wrong_argument
 from esql.functions.field import BIT_STREAM_OPTIONS
 from esql.invocation import Codec, Invocation, Zone, local_zone, system_clock
@@ -47,19 +48,6 @@ class Limits:
     string: int = 256 * 1024 * 1024
 
 
-class NoDatabase:
-    """Every use of a database is an error."""
-
-    __slots__ = ()
-
-    def __getattr__(self, name: str) -> Any:
-        def refuse(*_: object) -> NoReturn:
-            text = f"there is no database for {name.upper()}: give the node a dataSource"
-            raise BrokerError(NO_DATABASE, text, name)
-
-        return refuse
-
-
 class Shared:
     """What all invocations of a flow share: its SHARED variables, and the lock of BEGIN ATOMIC."""
 
@@ -82,7 +70,7 @@ class Surroundings:
     clock: Callable[[], Any] = system_clock
     displace: Zone = local_zone
     codec: Codec | None = None
-    database: Any = field(default_factory=NoDatabase)
+    database: Connection | None = None
     log: Callable[[bool, str], None] = lambda trace, text: None
     mode: str = "message"
     trace: Callable[[int, str], None] = lambda number, text: None
@@ -97,6 +85,7 @@ class Activation(Invocation):
         "around",
         "database",
         "deepest",
+        "has_output",
         "input_exceptions",
         "input_root",
         "longest",
@@ -137,6 +126,7 @@ class Activation(Invocation):
         self.database = around.database
         self.nodes = Nodes(limits.nodes)
         self.deepest = limits.depth
+        self.has_output = True
         self.longest = limits.string
         self.quantum = min(_QUANTUM, limits.turns)
         self.sql = _NO_ERROR
@@ -220,13 +210,35 @@ class Activation(Invocation):
             raise BrokerError(NO_EXTERNAL, text, name)
         return known(*arguments)
 
+    def execute(self, statement: Statement, place: tuple[str, ...], values: tuple[Value, ...]) -> list[Element]:
+        """Do a statement of a database, and give its rows."""
+        return rows_of(self._executed(statement, place, values))
+
+    def _executed(self, statement: Statement, place: tuple[str, ...], values: tuple[Value, ...]) -> Iterable[Row]:
+        if self.database is None:
+            said = type(statement).__name__.upper()
+            text = f"there is no database for {said}: give the node a dataSource"
+            raise BrokerError(NO_DATABASE, text, said.lower())
+        return self.database.execute(statement, place, values)
+
+    def procedure(self, statement: Procedure, place: tuple[str, ...], values: tuple[Value, ...]) -> Any:
+        """Call a stored procedure: what it returns, and behind it OUT and INOUT where it has any."""
+        row = next(iter(self._executed(statement, place, values)), ())
+        outputs = sum(direction != "IN" for direction in statement.directions)
+        if len(row) != outputs + statement.returns:
+            text = f"{statement.name} answered {len(row)} values and should answer {outputs + statement.returns}"
+            raise BrokerError(NO_DATABASE, text, statement.name)
+        answers = [value for _, value in row]
+        result = answers.pop(0) if statement.returns else None
+        return (result, *answers) if outputs else result
+
     def thrown(self, severity: Value, catalog: Value, number: Value, values: tuple[Value, ...]) -> BrokerError:
         """The exception that THROW raises."""
         inserts = tuple(_insert(value) for value in values)
         said = THROWN if number is None else _number("MESSAGE", number)
         text = ", ".join(inserts) or f"message {said} of {catalog or 'BIPmsgs'}"
         grade = 1 if severity is None else _number("SEVERITY", severity)
-        return UserException(said, text, *inserts, severity=grade)
+        return UserException(said, text, *inserts, severity=grade, catalog=_catalog(catalog))
 
     def log(  # noqa: PLR0913, PLR0917 - the clauses of LOG
         self,
@@ -262,21 +274,32 @@ class Activation(Invocation):
         flow, node = around.properties.get("MessageFlowName"), around.properties.get("NodeLabel")
         around.trace(number, f"Node '{flow}.{node}': {text}")
 
-    def evaluate_text(
-        self, text: Value, kind: str, given: tuple[Any, ...], contents: tuple[Value, ...], is_expression: object
-    ) -> Any:
-        """EVAL: the value of an expression, or what the variables hold behind the statements."""
-        if type(text) is not str:
+    def evaluate_expression(self, text: Value, kind: str, given: tuple[Any, ...], contents: tuple[Any, ...]) -> Any:
+        """EVAL as a function: the value of an expression."""
+        return self._entered(text, kind, given, is_expression=True)[0](self, 1, *contents)
+
+    def evaluate_statements(
+        self, text: Value, kind: str, given: tuple[Any, ...], contents: tuple[Any, ...]
+    ) -> Generator[Any, Any, Any]:
+        """EVAL as a statement: what the variables hold behind the statements, which may PROPAGATE."""
+        run, yields = self._entered(text, kind, given, is_expression=False)
+        return (yield from run(self, 1, *contents)) if yields else run(self, 1, *contents)
+
+    def _entered(
+        self, text: Value, kind: str, given: tuple[Any, ...], *, is_expression: bool
+    ) -> tuple[Callable[..., Any], bool]:
+        if text is None:
             raise wrong_argument("EVAL", "text", "CHARACTER", shown(text))
         if self.reenter is None:
             raise BrokerError(NO_EVAL, "EVAL needs a program that was compiled from text")
+        said = to_text(text)
         try:
-            run = self.reenter(text, kind, given, bool(is_expression))
+            found: tuple[Callable[..., Any], bool] = self.reenter(said, kind, given, is_expression)
         except SyntaxProblems as problems:
             first = problems.problems[0]
-            where = f"EVAL:{first.position.line}:{first.position.column}"
-            raise BrokerError(NO_EVAL, f"{where}: {first.text}", text) from problems
-        return run(self, 1, *contents)
+            where = f"EVAL:{first.line}:{first.column}"
+            raise BrokerError(NO_EVAL, f"{where}: {first.text}", said) from problems
+        return found
 
     # what goes out
 
@@ -291,6 +314,8 @@ class Activation(Invocation):
     ) -> tuple[str, Message]:
         """PROPAGATE: where to, and what; the output trees start anew, or with DELETE NONE go on as they are."""
         where = _terminal(terminal) if label is None else f"label {_label(label)}"
+        if not self.has_output:  # a node without output trees sends its message on, whatever the clauses say
+            return where, self.message.replaced(local_environment=self._changed_input())
         sent = self.outgoing(environment, message, exception)
         if keeps:
             self.output_root = copy(self.output_root)
@@ -358,6 +383,12 @@ def _said(value: Any) -> str:
     """A value as the user trace shows it, cut where it is long."""
     text = f"{value.name} ..." if isinstance(value, Element) else shown(value)
     return text if len(text) <= _LONGEST_SAID else f"{text[:_LONGEST_SAID]}..."
+
+
+def _catalog(value: Value) -> str:
+    if value is None or type(value) is str:
+        return value or ""
+    raise wrong_argument("CATALOG", "value", "CHARACTER", f"{type_of(value)} {shown(value)}")
 
 
 def _insert(value: Value) -> str:

@@ -78,7 +78,7 @@ EXISTS SINGULAR                 : list -> BOOLEAN
 THE                             : list -> any
 COALESCE                        : any any... -> any
 NULLIF                          : any any -> any
-EVAL                            : CHARACTER -> any
+EVAL                            : any -> any
 UUIDASBLOB                      : [CHARACTER] -> BLOB
 UUIDASCHAR                      : [BLOB] -> CHARACTER
 SLEEP                           : number -> BOOLEAN

@@ -1,28 +1,27 @@
-"""The pipeline: text -> read -> scope -> check -> emit -> code."""
+"""The pipeline: text -> read -> scope -> check -> emit -> code -> link."""
 
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from types import CodeType
 from typing import Any, Final
 
+from engine.errors import Problem
 from esql import syntax
-from esql.activation import Shared
 from esql.check import problems_of
 from esql.emit import Deployment, Emitted
-from esql.emit.library import library
-from esql.emit.reentry import Given
-from esql.problems import Problem, SyntaxProblems
-from esql.program import Compiled, Entrance
+from esql.emit.reentry import Given, declared, routine_of, stored
+from esql.emit.unit import EmittedRoutine
+from esql.link import Door, Parts, executed, link, split_lines
+from esql.problems import SyntaxProblems, problem_at
+from esql.program import Compiled
 from esql.read import read_expression, read_file, read_statements
-from esql.read.source import decode
 from esql.scope import File, Library, Resolution, resolve, routine_facts
+from esql.source import decode
 
 ANY_KIND: Final = "ANY"
-_LINE_END: Final = re.compile(r"\r\n|\r|\n")
 
 
 def compile_sources(sources: Sequence[tuple[str, bytes | str]], *, trace: str = "") -> Compiled:
@@ -33,7 +32,7 @@ def compile_sources(sources: Sequence[tuple[str, bytes | str]], *, trace: str = 
     >>> compile_sources([("a.esql", "SET OutputRoot = InputRoot;")]).entrance().kind
     'COMPUTE'
     """
-    return _compiled([_file(name, data) for name, data in sources], trace=trace)
+    return link(parts_of_sources(sources, trace=trace))
 
 
 def compile_text(data: bytes | str, kind: str, name: str = "ESQL", *, trace: str = "") -> Compiled:
@@ -42,39 +41,59 @@ def compile_text(data: bytes | str, kind: str, name: str = "ESQL", *, trace: str
     >>> compile_text("Body.total > 100", "FILTER").entrance().kind
     'FILTER'
     """
+    return link(parts_of_text(data, kind, name, trace=trace))
+
+
+def parts_of_sources(sources: Sequence[tuple[str, bytes | str]], *, trace: str = "") -> Parts:
+    """What .esql files that are deployed together become, before it is made ready to run."""
+    return _parts([_file(name, data) for name, data in sources], trace=trace)
+
+
+def parts_of_text(data: bytes | str, kind: str, name: str = "ESQL", *, trace: str = "") -> Parts:
+    """What the text of a node's property becomes, before it is made ready to run."""
     program = read_statements(data, name)
-    return _compiled([File(name, program, decode(data, name).text)], kind, trace=trace)
+    return _parts([File(name, program, decode(data, name).text)], kind, trace=trace)
 
 
 def compile_expression(data: bytes | str, name: str = "expression") -> Compiled:
     """Compile one expression, which may use the names of nodes of any kind; its value is what the program returns."""
     result = read_expression(data, name)
     program = syntax.Program((syntax.Return(result, position=result.position),), position=result.position)
-    return _compiled([File(name, program, decode(data, name).text)], ANY_KIND)
+    return link(_parts([File(name, program, decode(data, name).text)], ANY_KIND))
 
 
 @lru_cache(maxsize=256)
-def compile_given(text: str, kind: str, given: tuple[Given, ...], is_expression: bool) -> Callable[..., Any]:
-    """Compile a text of EVAL; the function takes the invocation, the depth, and what is given of each variable."""
-    declared = tuple(syntax.Declare((one.name,), one.type) for one in given)
+def compile_given(text: str, kind: str, given: tuple[Any, ...], is_expression: bool) -> tuple[Callable[..., Any], bool]:
+    """Compile a text of EVAL: a function of the invocation, the depth, the given routines and what is in the variables.
+
+    The second answer is whether it is a generator, for it may PROPAGATE.
+    """
+    known_here = Given(*given)
+    declarations, kept = declared(known_here.variables), stored(known_here.stored)
+    routines = tuple(routine_of(one) for one in known_here.routines)
     if is_expression:
         result = read_expression(text, "EVAL")
         statements: tuple[syntax.Statement, ...] = (syntax.Return(result, position=result.position),)
     else:
         statements = read_statements(text, "EVAL").statements
-    file = File("EVAL", syntax.Program((*declared, *statements)), text)
+    file = File("EVAL", syntax.Program((*routines, *kept, *declarations, *statements)), text)
+    if any(isinstance(one, syntax.Routine) for one in statements):
+        _refuse([_at_start(file, "a text of EVAL declares no routines: declare them where EVAL stands")])
     known = Library((file,))
     found = resolve(file.program, kind or None, known)
-    _refuse([problem for problem in problems_of(found, known) if problem.position.line and problem.stops])
-    deployment = Deployment(routine_facts([found]))
-    emitted = deployment.emit_text(found, declared, is_expression=is_expression)
+    _refuse([problem for problem in problems_of(found, known) if problem.line and problem.stops])
+    deployment = Deployment(routine_facts([found]), [found])
+    slots = {id(node): one[:2] for node, one in zip(routines, known_here.routines, strict=True)}
+    for routine in deployment.routines:
+        deployment.routines[routine] = EmittedRoutine(*slots[id(routine.node)])
+    places = {id(node): one[3:] for node, one in zip(kept, known_here.stored, strict=True)}
+    emitted = deployment.emit_text(found, (declarations, places), is_expression=is_expression)
     _refuse(emitted.problems)
-    if emitted.entrances[0].yields:
-        _refuse([_at_start(file, "a text of EVAL cannot PROPAGATE: write the statement where EVAL stands")])
-    namespace: dict[str, Any] = {**library(), **deployment.constants.values}
-    exec(_code(emitted, file), namespace)  # noqa: S102 - see the architecture test
-    run: Callable[..., Any] = namespace[emitted.entrances[0].slot]
-    return run
+    entrance = emitted.entrances[0]
+    if entrance.yields and is_expression:
+        _refuse([_at_start(file, "EVAL as a function cannot PROPAGATE: write EVAL as a statement")])
+    namespace = executed((_code(emitted, file),), deployment.constants.values)
+    return namespace[entrance.slot], entrance.yields
 
 
 def problems_in(sources: Sequence[tuple[str, bytes | str]]) -> tuple[Problem, ...]:
@@ -89,12 +108,12 @@ def problems_in(sources: Sequence[tuple[str, bytes | str]]) -> tuple[Problem, ..
     if found:
         return tuple(found)
     try:
-        _compiled(files)
+        _parts(files)
     except SyntaxProblems as problems:
         found.extend(problems.problems)
     places = {name: at for at, (name, _) in enumerate(sources)}
     found.extend(_harmless(files))
-    return tuple(sorted(found, key=lambda one: (places[one.file], one.position.line, one.position.column)))
+    return tuple(sorted(found, key=lambda one: (places[one.file], one.line, one.column)))
 
 
 def _harmless(files: list[File]) -> Iterator[Problem]:
@@ -133,19 +152,20 @@ def _kind(program: syntax.Program) -> str | None:
     return "COMPUTE" if is_text and not is_file else None
 
 
-def _compiled(files: list[File], kind: str = "", *, trace: str = "") -> Compiled:
+def _parts(files: list[File], kind: str = "", *, trace: str = "") -> Parts:
     known = Library(tuple(files))
     _refuse(list(_modules_twice(files)))
     kinds = [None if kind == ANY_KIND else kind or _kind(file.program) for file in files]
     resolutions = [resolve(file.program, one, known) for file, one in zip(files, kinds, strict=True)]
     _refuse([problem for found in resolutions for problem in problems_of(found, known) if problem.stops])
-    deployment = Deployment(routine_facts(resolutions), trace=trace)
+    deployment = Deployment(routine_facts(resolutions), resolutions, trace=trace)
     emitted = [_emitted(deployment, *pair) for pair in zip(resolutions, files, strict=True)]
     _refuse([problem for one in emitted for problem in one.problems])
-    namespace: dict[str, Any] = {**library(), **deployment.constants.values}
-    for one, file in zip(emitted, files, strict=True):
-        exec(_code(one, file), namespace)  # noqa: S102 - see the architecture test
-    return _entered(emitted, files, namespace, len(deployment.places))
+    codes = tuple(_code(one, file) for one, file in zip(emitted, files, strict=True))
+    texts = {file.name: file.text for file in files}
+    doors = tuple(_doors(emitted, files))
+    trees = tuple(one.tree for one in emitted)
+    return Parts(codes, deployment.constants.values, doors, len(deployment.places), texts, trees)
 
 
 def _modules_twice(files: list[File]) -> Iterator[Problem]:
@@ -158,11 +178,11 @@ def _modules_twice(files: list[File]) -> Iterator[Problem]:
             other = first.setdefault((*file.schema, node.name), file)
             if other is not file:
                 text = f"{other.name} has a module {node.name} too: rename one of them, or put them into two schemas"
-                yield Problem(node.position, text, file.name, file.lines()[node.position.line - 1], kind="name")
+                yield problem_at(node.position, text, file.name, file.lines()[node.position.line - 1], kind="name")
 
 
 def _emitted(deployment: Deployment, resolution: Resolution, file: File) -> Emitted:
-    return deployment.emit(resolution, file.name, tuple(_LINE_END.split(file.text)))
+    return deployment.emit(resolution, file.name, split_lines(file.text))
 
 
 def _code(emitted: Emitted, file: File) -> CodeType:
@@ -174,7 +194,7 @@ def _code(emitted: Emitted, file: File) -> CodeType:
 
 
 def _at_start(file: File, text: str) -> Problem:
-    return Problem(syntax.Position(1, 1, 1, 2), text, file.name, file.lines()[0])
+    return problem_at(syntax.Position(1, 1, 1, 2), text, file.name, file.lines()[0])
 
 
 def _refuse(problems: Sequence[Problem]) -> None:
@@ -182,21 +202,13 @@ def _refuse(problems: Sequence[Problem]) -> None:
         raise SyntaxProblems(tuple(problems))
 
 
-def _entered(emitted: list[Emitted], files: list[File], namespace: dict[str, Any], places: int) -> Compiled:
+def _doors(emitted: list[Emitted], files: list[File]) -> Iterator[Door]:
+    """Where the code is entered; each entrance starts the variables of all schemas, then those of its module."""
     starts = tuple(one.starts for one in emitted if one.starts)
     shares = tuple(one.shares for one in emitted if one.shares)
-    entrances = {
-        ".".join((*file.schema, found.title)): Entrance(
-            found.kind,
-            ".".join((*file.schema, found.title)),
-            namespace[found.slot],
-            found.yields,
-            (*starts, *((found.starts,) if found.starts else ())),
-            (*shares, *((found.shares,) if found.shares else ())),
-        )
-        for one, file in zip(emitted, files, strict=True)
-        for found in one.entrances
-    }
-    names = {file.name: tuple(_LINE_END.split(file.text)) for file in files}
-    trees = tuple(one.tree for one in emitted)
-    return Compiled(entrances, namespace, names, places, trees, Shared(places), compile_given)
+    for one, file in zip(emitted, files, strict=True):
+        for found in one.entrances:
+            name = ".".join((*file.schema, found.title))
+            own = (found.starts,) if found.starts else ()
+            shared = (found.shares,) if found.shares else ()
+            yield Door(found.kind, name, found.slot, found.yields, (*starts, *own), (*shares, *shared))

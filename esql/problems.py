@@ -1,35 +1,27 @@
-"""What is wrong with a program: where, what, what to do."""
+"""What is wrong with a program: problems at pieces of its text, and all of them as one error."""
 
-from dataclasses import dataclass
+from __future__ import annotations
 
-from esql.syntax import Position
+from typing import TYPE_CHECKING, Final
+
+from engine.errors import Problem
+
+if TYPE_CHECKING:
+    from esql.syntax import Position
+
+SYNTAX: Final = 2401
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """One problem of a program, found before it runs."""
-
-    position: Position
-    text: str
-    file: str
-    source_line: str
-    number: str = "BIP2401"
-    kind: str = "syntax"
-    stops: bool = True  # whether the program cannot run before this is mended
-
-    def render(self) -> str:
-        """Give the place and the text on one line, the source line below, and carets under the piece that is meant."""
-        at = self.position
-        before = self.source_line[: at.column - 1]
-        last = at.end_column - 1 if at.end_line == at.line else len(self.source_line)
-        blank = "".join("\t" if letter == "\t" else " " for letter in before)
-        carets = "^" * max(1, last - len(before))
-        place = f"{self.number} {self.file}:{at.line}:{at.column}: {self.text}"
-        return f"{place}\n    {self.source_line}\n    {blank}{carets}"
+def problem_at(
+    at: Position, text: str, file: str, source_line: str, number: int = SYNTAX, kind: str = "syntax"
+) -> Problem:
+    """A problem at a piece of a program; of a piece of several lines, what stands on the first is marked."""
+    last = at.end_column if at.end_line == at.line else len(source_line) + 1
+    return Problem(file, at.line, at.column, number, text, source_line, max(1, last - at.column), kind)
 
 
 class SyntaxProblems(Exception):
-    """All syntax problems of one text."""
+    """All problems of some programs."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         super().__init__(problems)

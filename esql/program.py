@@ -12,11 +12,13 @@ from engine.errors import BrokerError, ConfigurationException, Place
 from engine.message import Message
 from esql.activation import TOO_DEEP, Activation, Shared, Surroundings
 from esql.cast import Target, assign
+from esql.database import Connection
 from esql.support import LimitExceeded
 
 Evaluation: TypeAlias = Generator[tuple[str, Message], bool, None]
 
 _BOOLEAN: Final = Target("BOOLEAN")
+_WITHOUT_OUTPUT: Final = frozenset(("FILTER", "DATABASE", "DATABASEEVENT"))
 _TERMINALS: Final = MappingProxyType({True: "true", False: "false", None: "unknown"})
 
 
@@ -90,6 +92,7 @@ class Compiled:
 
     def results(self, entrance: Entrance, here: Activation) -> Generator[tuple[str, Message], bool, Any]:
         """Run the code of an entrance; the generator's result is what it returned."""
+        here.has_output = entrance.kind not in _WITHOUT_OUTPUT
         try:
             self._start(entrance, here)
             if entrance.yields:
@@ -150,10 +153,12 @@ class Routine:
     entrance: Entrance
     around: Surroundings
 
-    def __call__(self, message: Message) -> Evaluation:
-        """Run it for a message: yield terminals and what goes out of them."""
-        program = self.program
-        return program.entered(self.entrance, program.activation(message, self.around))
+    def __call__(self, message: Message, database: Connection | None = None) -> Evaluation:
+        """Run it for a message, with the databases of its unit of work: yield terminals and what goes out of them."""
+        here = self.program.activation(message, self.around)
+        if database is not None:
+            here.database = database
+        return self.program.entered(self.entrance, here)
 
     def sending(self, mode: str) -> Routine:
         """The same for a node of another Compute mode."""

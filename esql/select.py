@@ -6,15 +6,16 @@ whatever can be iterated. A row is an element without a parent; rows and element
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from engine.source import NAME, Value
 from engine.step import Step
 from engine.tree import Element
 from esql.failures import wrong_types
-from esql.operators import add, greater, less
+from esql.invocation import Zone
+from esql.operators import add, equal, greater, less
 from esql.trees import copy_of, set_field, set_list
 from esql.values import Interval, type_of
 
@@ -123,3 +124,58 @@ def minimum(values: Sequence[Value]) -> Value:
         if value is not None and (result is None or less(value, result)):
             result = value
     return result
+
+
+def same_lists(left: Sequence[object], right: Sequence[object], zone: Zone) -> bool | None:
+    """`list = list`: as many items, each equal to the one in its place; rows and folders as `same_rows` has them.
+
+    >>> from esql.invocation import local_zone
+    >>> same_lists([1, 2], [1, 2], local_zone), same_lists([1], [1, 2], local_zone), same_lists([1], [None], local_zone)
+    (True, False, None)
+    """
+    if len(left) != len(right):
+        return False
+    return _all(_same(*pair, zone) for pair in zip(left, right, strict=True))
+
+
+def same_rows(left: object, right: object, zone: Zone) -> bool | None:
+    """`row = row`: the same columns in the same order, by name and namespace, each equal, with what is below it.
+
+    A column without a value is equal to another without one; a row that is not there is NULL.
+    """
+    if left is None or right is None:
+        return None
+    if not (isinstance(left, Element) and isinstance(right, Element)):
+        raise wrong_types("=", "a row and a value: compare a row with a row or a field")
+    return _same_below(left, right, zone)
+
+
+def _same(left: Any, right: Any, zone: Zone) -> bool | None:
+    """Two items of lists: by value, and if both have any, by what is below them."""
+    first = left.value if isinstance(left, Element) else left
+    second = right.value if isinstance(right, Element) else right
+    folders = [side for side in (left, right) if isinstance(side, Element) and side.first_child is not None]
+    if len(folders) == 2:
+        return _below(left, right, zone)
+    return False if folders else equal(first, second, zone)
+
+
+def _below(left: Element, right: Element, zone: Zone) -> bool | None:
+    """Two fields of one name: by value where either has one, and by what is below them."""
+    if left.value is not None or right.value is not None:
+        of_values = equal(left.value, right.value, zone)
+        if not of_values:
+            return of_values
+    return _same_below(left, right, zone)
+
+
+def _same_below(left: Element, right: Element, zone: Zone) -> bool | None:
+    first, second = list(left), list(right)
+    if [(one.name, one.namespace) for one in first] != [(one.name, one.namespace) for one in second]:
+        return False
+    return _all(_below(*pair, zone) for pair in zip(first, second, strict=True))
+
+
+def _all(truths: Iterable[bool | None]) -> bool | None:
+    known = list(truths)
+    return False if False in known else None if None in known else True

@@ -13,7 +13,6 @@ from engine.received import Received
 from engine.tree import Element
 from engine.writing import write_message
 from esql.activation import Surroundings
-from esql.compile import compile_expression, compile_sources
 from esql.literals import to_literal
 from esql.problems import SyntaxProblems
 from esql.program import Compiled
@@ -39,6 +38,8 @@ def message_of(data: bytes | None, domain: str) -> Message:
 
 def value_of(case: Case, around: Surroundings | None = None) -> Value:
     """The value of an expression."""
+    from esql.compile import compile_expression
+
     compiled = compile_expression(case.esql)
     here = compiled.activation(message_of(case.input, case.domain), around)
     results = compiled.results(compiled.entrance(), here)
@@ -86,6 +87,8 @@ def _body(sent: Message) -> bytes:
 
 def lines_of(case: Case) -> list[str]:
     """What a whole module, or the text of a Compute node, sends for a message."""
+    from esql.compile import compile_sources
+
     compiled = compile_sources([(case.id or "case.esql", case.esql)])
     return list(outcomes(compiled, message_of(case.input, case.domain)))
 
@@ -93,7 +96,5 @@ def lines_of(case: Case) -> list[str]:
 def told(error: Exception) -> str:
     """An error, or the problems of a program, on one line."""
     if isinstance(error, SyntaxProblems):
-        return "; ".join(
-            f"{one.number} {one.file}:{one.position.line}:{one.position.column}: {one.text}" for one in error.problems
-        )
+        return "; ".join(str(one) for one in error.problems)
     return str(error)

@@ -13,7 +13,7 @@ from typing import Final
 from engine.errors import Place, Problem
 from engine.lint import UNFIT
 from esql.predefined import CORRELATIONS
-from esql.read.source import decode
+from esql.source import decode
 
 MOST_FILES: Final = 1000
 LARGEST: Final = 16 * 1024 * 1024  # bytes of one file

@@ -22,18 +22,17 @@ from engine.catalog import Catalog, did_you_mean
 from engine.errors import ConfigurationException, Place, Problem
 from engine.flow import FLOW_PROPERTIES, Flow, FlowProperties, NodeUse, Setting, plain
 from engine.lint import UNFIT
-from engine.marking import marked
+from engine.marking import LONGEST_SHOWN_LINE, marked
 from engine.node import Esql, NodeType, Property, node_catalog, read_values
 from engine.parser import Parser
 from engine.usertrace import UserTrace
-from esql import problems as esql_problems
 from esql.activation import Shared, Surroundings
-from esql.compile import compile_sources, compile_text, problems_in
+from esql.cache import Cache, users_cache
 from esql.problems import SyntaxProblems
 from esql.program import Compiled, Entrance, Routine
 from esql.values import Value
 from flows.esql_files import find_sources, line_of, name_of, text_in_place
-from flows.message_sets.deploying import message_parsers
+from flows.message_sets.deploying import ENDING, message_parsers, message_sets_of
 from parsers import ccsid
 
 Key = tuple[str, str]
@@ -66,19 +65,22 @@ def binder(
     flow: Flow,
     *,
     given: Mapping[str, Value] = NOTHING,
-    sources: Sources | None = None,
-    message_sets: Sources | None = None,
+    files: Sources | None = None,
     catalog: Catalog[NodeType] = node_catalog,
     trace: UserTrace | None = None,
+    cache: Cache | None = None,
 ) -> Binder:
     """Compile the programs of an expanded flow; raises with all that is wrong with them.
 
     With `trace` they are compiled to write to it what they do; without it there is nothing of that in them.
 
-    `given` are properties that the broker around the flow knows, such as BrokerName and ExecutionGroupLabel; `sources`
-    are its .esql files, by name, where they are not to be looked for beside the flow, and so are `message_sets`.
+    `given` are properties that the broker around the flow knows, such as BrokerName and ExecutionGroupLabel; `files`
+    are its .esql files and message sets, by name, where they are not to be looked for beside the flow. Without a
+    `cache` it is the user's.
     """
-    examined = _Examination(flow, catalog, sources, trace.level if trace else "").examined()
+    kept = cache or users_cache()
+    sources, message_sets = (None, None) if files is None else _parted(files)
+    examined = _Examination(flow, catalog, sources, kept, trace.level if trace else "").examined()
     parsers, wrong = message_parsers(flow, message_sets)
     if examined.problems or wrong:
         problems = tuple(sorted({*examined.problems, *wrong}))
@@ -93,14 +95,21 @@ def binder(
     return Binder(routines, parsers)
 
 
-def sources_of(flow: Flow, catalog: Catalog[NodeType] = node_catalog) -> Sources:
-    """The .esql files that an expanded flow needs, by name: what `binder` is given where there are no files."""
-    return _Examination(flow, catalog, None).found()[0]
+def files_of(flow: Flow, catalog: Catalog[NodeType] = node_catalog) -> Sources:
+    """The .esql files and message sets that an expanded flow needs: what `binder` is given elsewhere."""
+    return [*_Examination(flow, catalog, None, Cache()).found()[0], *message_sets_of(flow)]
+
+
+def _parted(files: Sources) -> tuple[Sources, Sources]:
+    """The .esql files among files, and the message sets."""
+    sets = [file for file in files if file[0].endswith(ENDING)]
+    return [file for file in files if file not in sets], sets
 
 
 def problems_of(*flows: Flow, catalog: Catalog[NodeType] = node_catalog) -> tuple[Problem, ...]:
     """Everything that is wrong with the programs of flows, sorted by place."""
-    found = {one for flow in flows for one in _Examination(flow, catalog, None).examined().problems}
+    cache = users_cache()
+    found = {one for flow in flows for one in _Examination(flow, catalog, None, cache).examined().problems}
     return tuple(sorted(found | {one for flow in flows for one in message_parsers(flow)[1]}))
 
 
@@ -150,6 +159,7 @@ class _Examination:
     flow: Flow
     catalog: Catalog[NodeType]
     sources: Sources | None
+    cache: Cache
     trace: str = ""
     programs: dict[Key, tuple[Compiled, Entrance]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
@@ -189,8 +199,10 @@ class _Examination:
         sources, unreadable = self.found()
         self.problems += unreadable
         try:
-            compiled = compile_sources(sources, trace=self.trace)
+            compiled = self.cache.sources(sources, trace=self.trace)
         except SyntaxProblems:
+            from esql.compile import problems_in  # it brings the reader of ESQL, which a program from the cache spares
+
             self.problems += (_problem(found) for found in problems_in(sources))
             return
         for use in uses:
@@ -226,13 +238,14 @@ class _Examination:
         in_place = text_in_place(use.text, place)
         name = ".".join((self.flow.qualified_name, *use.key)) if in_place is None else place.file
         try:
-            compiled = compile_text(use.text if in_place is None else in_place, use.kind, name, trace=self.trace)
+            text = use.text if in_place is None else in_place
+            compiled = self.cache.text(text, use.kind, name, trace=self.trace)
         except SyntaxProblems as found:
             for one in found.problems:
                 if in_place is not None or not place.file:
                     self.problems.append(_problem(one))
                 else:
-                    at = f"line {one.position.line} of {use.setting.name}, column {one.position.column}"
+                    at = f"line {one.line} of {use.setting.name}, column {one.column}"
                     self._complain(use, f"{one.text} ({at})")
             return
         self.programs[use.key] = compiled, compiled.entrance()
@@ -257,10 +270,6 @@ def _listed(modules: list[str]) -> str:
     return f"the modules are {', '.join(modules)}" if modules else "there are no modules"
 
 
-def _problem(found: esql_problems.Problem) -> Problem:
-    """A problem of ESQL as a problem of the flow."""
-    at = found.position
-    end = at.end_column - 1 if at.end_line == at.line else None
-    place = Place(file=found.file, line=at.line, column=at.column)
-    about = found.source_line[at.column - 1 : end]
-    return marked(place, found.text, about, int(found.number.removeprefix("BIP")), found.source_line)
+def _problem(found: Problem) -> Problem:
+    """A problem of ESQL without a source line that is too long to be shown."""
+    return found if len(found.source_line) <= LONGEST_SHOWN_LINE else replace(found, source_line="")

@@ -1,10 +1,13 @@
 """Options of the whole test suite."""
 
+import os
+
 import pytest
 from hypothesis import settings
 
 settings.register_profile("tests", deadline=None)  # a busy machine is no failure
 settings.load_profile("tests")
+os.environ["PENSTOCK_CACHE"] = "off"  # a test that wants a cache has its own; none touches the user's
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -15,7 +15,7 @@ from engine.cli.failing import existing
 from engine.errors import BrokerError, ConfigurationException
 
 if TYPE_CHECKING:
-    from esql.problems import Problem
+    from engine.errors import Problem
     from esql.trial import Case
 
 esql = typer.Typer(help="Check, show, run and format ESQL.", no_args_is_help=True)
@@ -83,7 +83,7 @@ def run(
     cases: Cases = None,
 ) -> None:
     """Run a module over one message, and print `terminal|body` for each message that it sends."""
-    from esql.compile import compile_sources
+    from esql.cache import users_cache
     from esql.trial import lines_of, message_of, outcomes
 
     if cases is not None:
@@ -91,7 +91,7 @@ def run(
         return
     if file is None:
         raise ConfigurationException("run needs a file, or --cases FILE")
-    compiled = _or_problems(lambda: compile_sources(_sources([file])))
+    compiled = _or_problems(lambda: users_cache().sources(_sources([file])))
     for line in outcomes(compiled, message_of(_body(source), domain), module):
         typer.echo(line)
 
@@ -105,7 +105,7 @@ def format_(
     """Write programs in the one form that all may agree on."""
     from esql.compile import read_program
     from esql.format import format_program
-    from esql.read.source import decode
+    from esql.source import decode
 
     changed = []
     for name, data in _sources(files):
@@ -159,12 +159,11 @@ def _body(source: str | None) -> bytes | None:
 
 
 def _data(problem: Problem) -> dict[str, Any]:
-    at = problem.position
     return {
         "file": problem.file,
-        "line": at.line,
-        "column": at.column,
-        "number": problem.number,
+        "line": problem.line,
+        "column": problem.column,
+        "number": f"BIP{problem.number:04d}",
         "kind": problem.kind,
         "text": problem.text,
     }

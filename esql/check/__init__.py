@@ -9,10 +9,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from engine.errors import Problem
 from esql.check import assignments, calls, clauses, declarations, flow, names, operators, selects
-from esql.problems import Problem
+from esql.problems import problem_at
 from esql.scope import Library, Resolution, resolve
 from esql.syntax import Position
 
@@ -75,7 +77,7 @@ def problems_of(found: Resolution, library: Library) -> tuple[Problem, ...]:
 
 
 def _order(problem: Problem) -> tuple[int, int]:
-    return problem.position.line, problem.position.column
+    return problem.line, problem.column
 
 
 def _placed(finding: Finding, name: str, lines: list[str]) -> Problem:
@@ -83,7 +85,8 @@ def _placed(finding: Finding, name: str, lines: list[str]) -> Problem:
     if finding.word:
         position = _word(position, finding.word, lines)
     line = lines[position.line - 1] if 0 < position.line <= len(lines) else ""
-    return Problem(position, finding.text, name, line, finding.number, finding.kind, finding.stops)
+    found = problem_at(position, finding.text, name, line, finding.number, finding.kind)
+    return found if finding.stops else replace(found, stops=False)
 
 
 def _word(position: Position, word: str, lines: list[str]) -> Position:

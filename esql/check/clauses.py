@@ -24,7 +24,7 @@ _CLAUSES: dict[type, dict[str, frozenset[str]]] = {
     syntax.Throw: _RAISED,
     syntax.Log: _RAISED,
     syntax.Propagate: {"terminal": _TEXT_OR_NUMBER, "label": _TEXT},
-    syntax.Eval: {"text": _TEXT},
+    syntax.Eval: {"text": ANY},
     syntax.Passthru: {"sql": _TEXT},
     syntax.PassthruCall: {"sql": _TEXT},
     syntax.Insert: {"values": ANY},

@@ -10,11 +10,11 @@ from esql.scope import Resolution
 from esql.syntax import Node
 
 # IBM's numbers where its own message says the same; BIP2402 stands for everything else that is wrong with a program.
-ANY_NUMBER = "BIP2402"
-NAME_NUMBER = "BIP2432"
-OPERATOR_NUMBER = "BIP2420"
-FILTER_RESULT_NUMBER = "BIP4003"
-TERMINAL_NUMBER = "BIP4009"
+ANY_NUMBER = 2402
+NAME_NUMBER = 2432
+OPERATOR_NUMBER = 2420
+FILTER_RESULT_NUMBER = 4003
+TERMINAL_NUMBER = 4009
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Finding:
     node: Node
     kind: str
     text: str
-    number: str = ANY_NUMBER
+    number: int = ANY_NUMBER
     word: str = ""
     stops: bool = True
 

@@ -48,7 +48,7 @@ def duplicate_names(found: Resolution) -> Iterator[Finding]:
             yield Finding(twice.node, "name", text, word=twice.name)
 
 
-Explained = tuple[str, str, str]
+Explained = tuple[str, int, str]
 Guess = Callable[[str, list[str]], str]
 
 

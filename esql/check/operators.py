@@ -9,7 +9,7 @@ from engine.catalog import did_you_mean
 from esql import syntax
 from esql.builtins import DATES, NUMBERS, STRINGS
 from esql.check.casts import SCALARS, can_cast, can_compare, common_cast, part_counts
-from esql.check.finding import FILTER_RESULT_NUMBER, OPERATOR_NUMBER, Finding, a, accepted_types, one_of
+from esql.check.finding import ANY_NUMBER, FILTER_RESULT_NUMBER, OPERATOR_NUMBER, Finding, a, accepted_types, one_of
 from esql.scope import Resolution
 from esql.scope.types import arithmetic
 
@@ -109,7 +109,7 @@ def _case(node: Any, found: Resolution) -> Findings:
 
 
 def _takes(
-    value: syntax.Expression | None, accepted: frozenset[str], what: str, found: Resolution, number: str = "BIP2402"
+    value: syntax.Expression | None, accepted: frozenset[str], what: str, found: Resolution, number: int = ANY_NUMBER
 ) -> Findings:
     given = found.type_of(value)
     if value is not None and given and given not in accepted:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from esql import syntax
 from esql.emit import (
     assignments,
     calls,
     changes,
     choices,
     conditions,
+    databases,
     effects,
     functions,
     handlers,
@@ -24,7 +24,7 @@ from esql.emit import (
     selects,
 )
 from esql.emit.body import Tables
-from esql.emit.routines import Emitted, Emitter, Entrance
+from esql.emit.routines import Emitted, Emitter, Entrance, GivenDeclarations
 from esql.emit.unit import Constants, EmittedRoutine, Unit
 from esql.scope import Resolution, RoutineFacts, Variable
 from esql.scope.references import DeclaredRoutine
@@ -42,11 +42,11 @@ TABLES: Final = Tables(
             **choices.EXPRESSIONS,
             **calls.EXPRESSIONS,
             **selects.EXPRESSIONS,
-            **effects.EXPRESSIONS,
+            **databases.EXPRESSIONS,
         }
     ),
     conditions=MappingProxyType({**operations.CONDITIONS, **conditions.CONDITIONS}),
-    lists=MappingProxyType({**paths.LISTS, **selects.LISTS, **effects.LISTS}),
+    lists=MappingProxyType({**paths.LISTS, **selects.LISTS, **databases.LISTS}),
     statements=MappingProxyType(
         {
             **assignments.STATEMENTS,
@@ -54,6 +54,7 @@ TABLES: Final = Tables(
             **handlers.STATEMENTS,
             **changes.STATEMENTS,
             **effects.STATEMENTS,
+            **databases.STATEMENTS,
         }
     ),
     plan=memory.plan,
@@ -64,12 +65,17 @@ TABLES: Final = Tables(
 class Deployment:
     """Programs that are emitted together: their constants, routines and variables have names that no other has."""
 
-    __slots__ = ("_count", "_facts", "_trace", "constants", "places", "routines")
+    __slots__ = ("_count", "_facts", "_seen", "_trace", "constants", "places", "routines")
 
-    def __init__(self, facts: Mapping[int, RoutineFacts], *, trace: str = "") -> None:
+    def __init__(
+        self, facts: Mapping[int, RoutineFacts], resolutions: Iterable[Resolution], *, trace: str = ""
+    ) -> None:
         """`trace` has statements (normal), or values as well (debug), written to the user trace; empty: nothing."""
         self._facts = facts
         self._trace = trace
+        # what one file declares may be used in others alone
+        found = (reference for one in resolutions for reference in one.references.values())
+        self._seen = [reference for reference in found if isinstance(reference, Variable)]
         self._count = 0
         self.constants = Constants()
         self.routines: dict[DeclaredRoutine, EmittedRoutine] = {}
@@ -81,12 +87,13 @@ class Deployment:
         """Emit one program."""
         return self._emitter(resolution, file, lines).program(resolution.program)
 
-    def emit_text(self, resolution: Resolution, given: Sequence[syntax.Declare], *, is_expression: bool) -> Emitted:
+    def emit_text(self, resolution: Resolution, given: GivenDeclarations, *, is_expression: bool) -> Emitted:
         """Emit a text of EVAL, with the declarations of the variables that it is given."""
         emitter = self._emitter(resolution, "EVAL", ())
         return emitter.text_with(resolution.program, given, is_expression=is_expression)
 
     def _emitter(self, resolution: Resolution, file: str, lines: tuple[str, ...]) -> Emitter:
         unit = Unit(resolution, file, lines, self.constants, self.routines, self.places, self._trace)
+        unit.learn(self._seen)
         self._count += 1
         return Emitter(unit, TABLES, self._facts, f"p{self._count}_")

@@ -75,7 +75,8 @@ def _set_list(body: Body, node: syntax.SetStatement) -> None:
     target = node.target
     if not target.steps:
         raise EmitError(node, "a list is assigned to field[], not to a reference")
-    items = body.items(node.source) if is_list(node.source) else call("items_of", _source(body, node.source))
+    has_items = is_list(node.source) or isinstance(node.source, syntax.PassthruCall)
+    items = body.items(node.source) if has_items else call("items_of", _source(body, node.source))
     held = body.fresh()
     body.emit(assign(held, items))
     owner = ensured(body, target, target.steps[:-1])
@@ -193,7 +194,9 @@ def _give_scalar(body: Body, target: syntax.Path, value: Value) -> None:
 
 
 def declare(body: Body, node: syntax.Declare) -> None:
-    """`DECLARE names type [initial]`: each time it is reached the variable starts anew."""
+    """`DECLARE names type [initial]`: each time it is reached the variable starts anew, but for a SHARED one."""
+    if node.lifetime == "SHARED":
+        return
     for title in node.names:
         variable = body.unit.named.get((id(node), title))
         if variable is None:

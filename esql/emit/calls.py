@@ -9,9 +9,11 @@ from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
+from esql.database import Procedure
 from esql.emit.body import Body, Expressions
 from esql.emit.choices import assigned, target_of
-from esql.emit.code import attribute, call, constant, group, item, method, name, walrus
+from esql.emit.code import call, constant, group, item, method, name, walrus
+from esql.emit.databases import data_source
 from esql.emit.functions import function_call
 from esql.emit.paths import found, root_of
 from esql.emit.unit import EmitError
@@ -45,7 +47,7 @@ def invoke(body: Body, node: syntax.Call | syntax.CallStatement, routine: Declar
     returns = routine.node.returns
     type_ = returns.type.name if returns is not None and returns.type.name in _SCALARS else ""
     if isinstance(routine.node.body, syntax.External):
-        return Invoked(_external(body, routine, arguments), routine.outputs, "")
+        return Invoked(_external(body, node, routine, arguments), routine.outputs, "")
     emitted = body.unit.routines[routine]
     made: ast.expr = call(emitted.slot, name("here"), _deeper(), *arguments)
     if emitted.yields:
@@ -58,14 +60,33 @@ def _deeper() -> ast.expr:
     return ast.BinOp(name("depth"), ast.Add(), constant(1))
 
 
-def _external(body: Body, routine: DeclaredRoutine, arguments: Sequence[ast.expr]) -> ast.expr:
+def _external(
+    body: Body, node: syntax.Call | syntax.CallStatement, routine: DeclaredRoutine, arguments: Sequence[ast.expr]
+) -> ast.expr:
     language = routine.node.language or "DATABASE"
     outside = routine.node.body
     assert isinstance(outside, syntax.External)
-    title = constant(outside.name)
     if language == "DATABASE":
-        return method(attribute("here", "database"), "call", title, group(arguments))
-    return method("here", "external", constant(language), title, group(arguments))
+        return _procedure(body, node, routine, outside, arguments)
+    return method("here", "external", constant(language), constant(outside.name), group(arguments))
+
+
+def _procedure(
+    body: Body,
+    node: syntax.Call | syntax.CallStatement,
+    routine: DeclaredRoutine,
+    outside: syntax.External,
+    arguments: Sequence[ast.expr],
+) -> ast.expr:
+    """The call of a stored procedure: it answers like a routine, outputs behind the result."""
+    if routine.node.result_sets:
+        raise EmitError(node, "result sets of procedures are not received: SELECT the rows, or use PASSTHRU")
+    directions = tuple(parameter.direction or "IN" for parameter in routine.node.parameters)
+    given = [one for one, direction in zip(arguments, directions, strict=True) if direction != "OUT"]
+    database, schema = (node.database, node.schema) if isinstance(node, syntax.CallStatement) else (None, None)
+    statement = Procedure(outside.name, directions, routine.node.returns is not None)
+    place = group(data_source(body, database, schema))
+    return method("here", "procedure", body.unit.constant(statement), place, group(given))
 
 
 def _argument(body: Body, node: syntax.Node, parameter: syntax.Parameter) -> ast.expr:

@@ -157,6 +157,10 @@ def locate(tree: ast.AST, at: Position, lines: Sequence[str] = ()) -> None:
         if "lineno" in node._attributes:
             node.lineno, node.end_lineno = line, end_line  # type: ignore[attr-defined]  # it has these attributes
             node.col_offset, node.end_col_offset = start, end  # type: ignore[attr-defined]
+        if isinstance(node, ast.Attribute) and end_line != line:
+            # Python counts an attribute to its last line, where it supposes the name; a first line is all that it gets
+            first = lines[line - 1] if line <= len(lines) else ""
+            node.end_lineno, node.end_col_offset = line, max(start, _bytes(lines, line, len(first) + 1))
         pending.extend(ast.iter_child_nodes(node))
 
 

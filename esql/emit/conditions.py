@@ -12,6 +12,7 @@ from esql.emit.body import Body, Conditions, Expressions
 from esql.emit.code import call, choose, constant, every, group, is_none, is_some, method, negated, some
 from esql.emit.operations import zone
 from esql.emit.value import BOOLEAN, CHARACTER, INTEGER, Value
+from esql.emit.wholes import is_whole, whole_comparison
 
 _OPERATORS: Final[Mapping[str, tuple[ast.cmpop, str]]] = MappingProxyType(
     {
@@ -27,6 +28,8 @@ _OPERATORS: Final[Mapping[str, tuple[ast.cmpop, str]]] = MappingProxyType(
 
 def comparison(body: Body, node: syntax.Comparison) -> Value:
     """`left operator right`."""
+    if is_whole(body, node):
+        return whole_comparison(body, node)
     left, right = body.expression(node.left), body.expression(node.right)
     if not _inline(left, right):
         made = call(_OPERATORS[node.operator][1], left.code, right.code, zone(body))
@@ -39,6 +42,8 @@ def comparison(body: Body, node: syntax.Comparison) -> Value:
 
 def comparison_condition(body: Body, node: syntax.Comparison) -> ast.expr | None:
     """A comparison where only TRUE counts."""
+    if is_whole(body, node):
+        return None
     return comparison_test(body, node.operator, body.expression(node.left), body.expression(node.right))
 
 

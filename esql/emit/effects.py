@@ -1,4 +1,4 @@
-"""CALL, RETURN, THROW, LOG, PROPAGATE, EVAL and the statements of databases -> Python."""
+"""CALL, RETURN, THROW, LOG, PROPAGATE and EVAL -> Python."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Final
 
 from esql import syntax
 from esql.emit.assignments import give_code, give_variable
-from esql.emit.body import Body, Expressions, Statements
+from esql.emit.body import Body, Statements
 from esql.emit.calls import invoke
 from esql.emit.choices import assigned, target_of
-from esql.emit.code import assign, attribute, call, constant, do, group, item, method, name
+from esql.emit.code import assign, constant, do, group, item, method, name
 from esql.emit.functions import function_call
 from esql.emit.paths import found
-from esql.emit.reentry import contents_of, evaluation, in_sight
-from esql.emit.selects import complex_value, is_complex, table_of
+from esql.emit.reentry import contents_of, evaluation, passed
+from esql.emit.selects import complex_value, is_complex
 from esql.emit.unit import EmitError
 from esql.emit.value import Value
 from esql.scope.references import DeclaredRoutine, Variable
@@ -154,71 +154,14 @@ def _tree(body: Body, node: syntax.Node) -> ast.expr:
 
 def eval_(body: Body, node: syntax.Eval) -> None:
     """EVAL: the text is compiled when it is known, and runs with the variables that are in sight."""
-    variables = in_sight(body, node)
+    variables = passed(body, node)
     text = body.expression(node.text)
     held = body.fresh()
-    body.emit(assign(held, evaluation(body, text, variables, is_expression=False)))
+    body.yields = True
+    body.emit(assign(held, ast.YieldFrom(evaluation(body, node, text, is_expression=False))))
     for place, (variable, what) in enumerate(contents_of(variables)):
         if not variable.is_fixed:
             body.emit(body.store(variable, item(name(held), place), what))
-
-
-# databases
-
-
-def _database(body: Body, title: str, *arguments: ast.expr) -> None:
-    body.emit(do(method(attribute("here", "database"), title, *arguments)))
-
-
-def _table(body: Body, path: syntax.Path) -> ast.expr:
-    table = table_of(body, path)
-    if table is None:
-        raise EmitError(path, "a table is named by Database and its name")
-    return table
-
-
-def insert(body: Body, node: syntax.Insert) -> None:
-    """INSERT INTO."""
-    values = [body.expression(value).code for value in node.values]
-    columns = [constant(column) for column in node.columns]
-    _database(body, "insert", _table(body, node.table), group(columns), group(values))
-
-
-def update(body: Body, node: syntax.Update) -> None:
-    """UPDATE."""
-    _database(body, "update", _table(body, node.table))
-
-
-def delete_from(body: Body, node: syntax.DeleteFrom) -> None:
-    """DELETE FROM."""
-    _database(body, "delete", _table(body, node.table))
-
-
-def passthru(body: Body, node: syntax.Passthru) -> None:
-    """PASSTHRU as a statement."""
-    _database(body, "passthru", *_passed(body, node))
-
-
-def passthru_call(body: Body, node: syntax.PassthruCall) -> Value:
-    """PASSTHRU as an expression."""
-    return Value(call("value_of", call("the", passthru_list(body, node).code)))
-
-
-def passthru_list(body: Body, node: syntax.PassthruCall) -> Value:
-    """PASSTHRU as a list of rows."""
-    return Value(method(attribute("here", "database"), "passthru", *_passed(body, node)), "LIST")
-
-
-def _passed(body: Body, node: syntax.Passthru | syntax.PassthruCall) -> list[ast.expr]:
-    database = constant(None) if node.database is None else _table(body, node.database)
-    values = [body.expression(value).code for value in node.values]
-    return [database, body.expression(node.sql).code, group(values)]
-
-
-def commit(body: Body, node: syntax.Commit | syntax.Rollback) -> None:
-    """COMMIT and ROLLBACK."""
-    database = constant(None) if node.database is None else _table(body, node.database)
-    _database(body, "commit" if isinstance(node, syntax.Commit) else "rollback", database)
 
 
 STATEMENTS: Final[Statements] = MappingProxyType(
@@ -229,13 +172,5 @@ STATEMENTS: Final[Statements] = MappingProxyType(
         syntax.Log: log,
         syntax.Propagate: propagate,
         syntax.Eval: eval_,
-        syntax.Insert: insert,
-        syntax.Update: update,
-        syntax.DeleteFrom: delete_from,
-        syntax.Passthru: passthru,
-        syntax.Commit: commit,
-        syntax.Rollback: commit,
     }
 )
-EXPRESSIONS: Final[Expressions] = MappingProxyType({syntax.PassthruCall: passthru_call})
-LISTS: Final[Expressions] = MappingProxyType({syntax.PassthruCall: passthru_list})

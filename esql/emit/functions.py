@@ -11,7 +11,7 @@ from esql import syntax
 from esql.emit.body import Body, Expressions
 from esql.emit.code import attribute, call, choose, constant, group, is_none, is_some, name
 from esql.emit.paths import counted, found
-from esql.emit.reentry import evaluation, in_sight
+from esql.emit.reentry import evaluation
 from esql.emit.unit import EmitError
 from esql.emit.value import BOOLEAN, CHARACTER, INTEGER, Value
 from esql.functions import Function, function_catalog
@@ -191,7 +191,7 @@ def the_item(body: Body, node: syntax.Call) -> ast.expr:
 
 def _eval(body: Body, node: syntax.Call) -> Value:
     text = body.expression(node.arguments[0])
-    return Value(evaluation(body, text, in_sight(body, node), is_expression=True))
+    return Value(evaluation(body, node, text, is_expression=True))
 
 
 def bitstream(body: Body, node: syntax.AsBitstream) -> Value:

@@ -59,6 +59,8 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "maximum",
             "minimum",
             "total",
+            "same_lists",  # (list, list, zone) -> truth, also same_rows of elements: = and <> of wholes
+            "same_rows",
         ),
         "engine.errors": ("BrokerError",),
     }

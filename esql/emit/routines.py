@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
+from engine.errors import Problem
 from esql import syntax
 from esql.emit.assignments import initialize
 from esql.emit.body import Body, Tables
@@ -13,10 +15,12 @@ from esql.emit.code import assign, attribute, compare, constant, do, function, g
 from esql.emit.effects import parameter_variable, with_outputs
 from esql.emit.nullness import has_handlers, never_null
 from esql.emit.unit import EmitError, EmittedRoutine, Unit
-from esql.problems import Problem
 from esql.scope import RoutineFacts, body_may_propagate
+from esql.scope.children import children
 from esql.scope.references import DeclaredRoutine, Variable
 
+# The declarations of variables that a text of EVAL is handed, and the numbers of those that it uses where they are.
+GivenDeclarations: TypeAlias = tuple[Sequence[syntax.Declare], Mapping[int, tuple[int, int | None]]]
 HERE = "here"
 DEPTH = "depth"
 
@@ -55,27 +59,39 @@ class Emitter:
     functions: list[ast.stmt] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
 
-    def text_with(self, node: syntax.Program, given: Sequence[syntax.Declare], *, is_expression: bool) -> Emitted:
-        """A text that is given variables, and gives them back; an expression gives its value."""
-        self.unit.learn()
+    def text_with(self, node: syntax.Program, given: GivenDeclarations, *, is_expression: bool) -> Emitted:
+        """A text that is given routines and variables, and gives these back; an expression gives its value."""
+        self.unit.text_is_local = True
         body = Body(self.unit, self.tables, self.unit.resolution.kind)
         contents: list[ast.expr] = []
-        for declared in given:
+        handed, places = given
+        self._place_stored(places)
+        for declared in handed:
             variable = self.unit.named.get((id(declared), declared.names[0]))
             variable = variable or Variable(declared.names[0], declared.type, "text", declared)
             contents += [body.load(variable)] + ([body.load(variable, "moved")] if variable.is_reference else [])
-        slots = [one.id for one in contents if isinstance(one, ast.Name)]
-        kept = {id(one) for one in given}
-        statements = [one for one in node.statements if id(one) not in kept]
+        slots = [emitted.slot for emitted in self.unit.routines.values()]
+        slots += [one.id for one in contents if isinstance(one, ast.Name)]
+        kept = {*places, *(id(one) for one in handed)}
+        statements = [one for one in node.statements if id(one) not in kept and not isinstance(one, syntax.Routine)]
         last = constant(None) if is_expression else group(contents)
         emitted = EmittedRoutine(f"{self.prefix}text", yields=False)
         self._finish(body, emitted, slots, statements, last, node)
         entrance = Entrance(self.unit.resolution.kind, "", emitted.slot, body.yields)
         return Emitted(ast.Module(self.functions, []), [entrance], problems=self.problems)
 
+    def _place_stored(self, places: Mapping[int, tuple[int, int | None]]) -> None:
+        """Find the variables of a text that live outside functions where the program around it keeps them."""
+        for (declaration, _), variable in self.unit.named.items():
+            if declaration in places:
+                own, moved = places[declaration]
+                self.unit.stored.add(variable)
+                self.unit.places[variable, ""] = own
+                if moved is not None:
+                    self.unit.places[variable, "moved"] = moved
+
     def program(self, node: syntax.Program) -> Emitted:
         """All functions of a program."""
-        self.unit.learn()
         for routine in self.unit.resolution.routines:
             if not isinstance(routine.node.body, syntax.External):
                 self._routine(routine)
@@ -130,7 +146,10 @@ class Emitter:
         body = Body(self.unit, self.tables, self.unit.resolution.kind, yields=yields)
         statements = [one for one in node.statements if not isinstance(one, syntax.Routine)]
         self._finish(body, emitted, [], statements, constant(True), node)
-        return Entrance(self.unit.resolution.kind, "", emitted.slot, yields)
+        kind = self.unit.resolution.kind
+        shared = [one for one in statements if isinstance(one, syntax.Declare) and one.lifetime == "SHARED"]
+        self._start_alone(shared)
+        return Entrance(kind, "", emitted.slot, yields, shares=self._starting(shared, "share", "", kind))
 
     def _finish(
         self,
@@ -185,6 +204,18 @@ class Emitter:
         body.locate(made, declared[0])
         self.functions.append(made)
         return slot
+
+    def _start_alone(self, shared: list[syntax.Declare]) -> None:
+        """What a SHARED variable of a text starts with is worked out once, before any other variable of it is there."""
+        for node in shared:
+            pending: list[syntax.Node] = [] if node.initial is None else [node.initial]
+            while pending:
+                one = pending.pop()
+                variable = self.unit.resolution.variable(one) if isinstance(one, syntax.Path) else None
+                if variable is not None and variable.role == "text" and not (variable.is_fixed or variable.lifetime):
+                    text = f"a SHARED variable starts before {variable.name} has a value: use constants and SHARED ones"
+                    self.problems.append(self.unit.problem(EmitError(one, text)))
+                pending.extend(children(one))
 
     def _initialized(self, body: Body, node: syntax.Declare, variable: Variable) -> None:
         try:

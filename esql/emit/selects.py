@@ -9,7 +9,8 @@ from typing import Final
 
 from esql import syntax
 from esql.emit.body import Body, Expressions
-from esql.emit.code import assign, attribute, call, constant, do, group, method, name, when
+from esql.emit.code import assign, call, constant, do, group, method, name, when
+from esql.emit.databases import conjuncts, is_database, rows_selected
 from esql.emit.functions import the_item
 from esql.emit.paths import found
 from esql.emit.steps import step_of
@@ -36,7 +37,7 @@ def is_list(node: syntax.Node) -> bool:
 def is_complex(body: Body, node: syntax.Node) -> bool:
     """Whether an expression gives a field, a row or a list, with what is below it, rather than a value."""
     match node:
-        case syntax.Row() | syntax.ListOf():
+        case syntax.Row() | syntax.ListOf() | syntax.PassthruCall():
             return True
         case syntax.Select():
             return aggregate_of(node) is None
@@ -69,6 +70,8 @@ def complex_value(body: Body, node: syntax.Node) -> ast.expr:
     match node:
         case syntax.Row():
             return row(body, node)
+        case syntax.PassthruCall():  # a list where one item is wanted
+            return call("the", body.items(node))
         case syntax.Path() if _is_field(body, node):
             variable = body.unit.resolution.variable(node)
             if variable is not None and not node.steps and variable.role in {"for", "select", "quantified"}:
@@ -126,43 +129,44 @@ def _query(body: Body, node: syntax.Select, result: Callable[[Body], ast.expr]) 
     """A function that loops through the lists and gathers a result for each combination that the condition takes."""
     inner = body.nested()
     rows = inner.fresh("rows")
+    asks = any(is_database(inner, source.source) for source in node.sources)
+    conditions = conjuncts(node.condition) if asks else [node.condition] if node.condition is not None else []
     with inner.block() as innermost:
-        _sources(inner, node, 0, lambda: inner.emit(do(method(rows, "append", result(inner)))))
+        _sources(inner, node, 0, lambda: inner.emit(do(method(rows, "append", result(inner)))), conditions)
     inner.emit(assign(rows, ast.List([], ast.Load())), *innermost, ast.Return(name(rows)))
     return body.define(inner, node)
 
 
-def _sources(inner: Body, node: syntax.Select, place: int, gather: Callable[[], None]) -> None:
+def _sources(
+    inner: Body, node: syntax.Select, place: int, gather: Callable[[], None], conditions: list[syntax.Expression]
+) -> None:
     if place == len(node.sources):
-        if node.condition is None:
-            gather()
-            return
-        test = inner.condition(node.condition)
-        with inner.block() as taken:
-            gather()
-        inner.emit(when(test, taken))
+        _tested(inner, conditions, gather)
         return
     source = node.sources[place]
     slot = inner.slot(_item_of(inner, source))
-    table = table_of(inner, source.source)
-    items = inner.items(source.source) if table is None else method(attribute("here", "database"), "select", table)
+    if is_database(inner, source.source):
+        items: ast.expr = rows_selected(inner, node, place, conditions)
+    else:
+        items = inner.items(source.source)
     with inner.block() as each:
-        _sources(inner, node, place + 1, gather)
+        _sources(inner, node, place + 1, gather, conditions)
     inner.emit(ast.For(ast.Name(slot, ast.Store()), items, each or [ast.Pass()], []))
+
+
+def _tested(inner: Body, conditions: list[syntax.Expression], gather: Callable[[], None]) -> None:
+    if not conditions:
+        gather()
+        return
+    test = inner.condition(conditions[0])
+    with inner.block() as taken:
+        _tested(inner, conditions[1:], gather)
+    inner.emit(when(test, taken))
 
 
 def _item_of(inner: Body, source: syntax.FromItem) -> Variable:
     """The correlation name of a list, or one that nothing refers to."""
     return inner.unit.declared.setdefault(id(source), Variable("", None, "select", source))
-
-
-def table_of(body: Body, node: syntax.Node) -> ast.expr | None:
-    """The name of a table of a database, in parts; None for anything else."""
-    reference = body.unit.resolution.of(node)
-    if not isinstance(node, syntax.Path) or not isinstance(reference, Correlation) or reference.name != "Database":
-        return None
-    names = [step.name.text for step in node.steps if isinstance(step.name, syntax.Name)]
-    return group([constant(part) for part in names])
 
 
 def _result(inner: Body, node: syntax.Select) -> ast.expr:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import ast
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from engine.errors import Problem
 from engine.step import Types, step
 from esql import syntax
 from esql.emit.code import constant, name
-from esql.problems import Problem
+from esql.problems import problem_at
 from esql.scope.references import Variable
 
 if TYPE_CHECKING:
     from esql.scope.references import DeclaredRoutine, Resolution
 
+_ANY_NUMBER = 2402  # as the checks have it for what has no number of its own
 _LITERAL = (str, bytes, bool, type(None))
 
 
@@ -68,6 +71,7 @@ class Unit:
     named: dict[tuple[int, str], Variable] = field(default_factory=dict)
     jumped: set[int] = field(default_factory=set)
     text_is_local: bool = True
+    stored: set[Variable] = field(default_factory=set)
 
     def constant(self, value: Any) -> ast.expr:
         """A value as Python: a literal, or a name among the constants."""
@@ -89,14 +93,13 @@ class Unit:
         """An error as the problem of the program."""
         at = error.node.position
         line = self.lines[at.line - 1] if 0 < at.line <= len(self.lines) else ""
-        return Problem(at, error.text, self.file, line, kind="flow")
+        return problem_at(at, error.text, self.file, line, _ANY_NUMBER, "flow")
 
-    def learn(self) -> None:
+    def learn(self, variables: Iterable[Variable]) -> None:
         """Find the variables by their declarations, and the blocks that are jumped to."""
         jumps = self.resolution.each(syntax.Leave, syntax.Iterate)
         self.jumped.update(id(self.resolution.of(visit.node)) for visit in jumps)
-        for reference in self.resolution.references.values():
-            if isinstance(reference, Variable):
-                self.declared[id(reference.declaration)] = reference
-                self.named[id(reference.declaration), reference.name] = reference
+        for variable in variables:
+            self.declared[id(variable.declaration)] = variable
+            self.named[id(variable.declaration), variable.name] = variable
         self.text_is_local = not self.resolution.routines

@@ -42,6 +42,19 @@ BIT_STREAM_OPTIONS: Final = MappingProxyType(
 )
 
 
+_VALIDATION: Final = 3 << 4
+_CANNOT_VALIDATE: Final = 5010
+# These validate by a message set or a schema, where they are given one; for all other domains IBM has no validation.
+_VALIDATING: Final = frozenset(("XMLNSC", "MRM", "IDOC", "SOAP", "DFDL", "DataObject"))
+
+
+def refuse_validation(owner: Parser, options: int) -> None:
+    """Raise where bytes are to be validated by a parser that would have to, and cannot."""
+    if options & _VALIDATION and owner.name in _VALIDATING:
+        text = f"{owner.name} has no message set to validate by: leave out ValidateContent and ValidateContentAndValue"
+        raise ParserException(_CANNOT_VALIDATE, text, owner.name)
+
+
 class Reference(Protocol):
     """A reference variable, as far as functions ask: whether its last move, or its declaration, found its target."""
 
@@ -146,12 +159,15 @@ def as_bitstream(
         ccsid=_number("CCSID", ccsid) or UTF_8,
         template=Template(owner.name, *(_word(part) for part in template)),
     )
-    folder = _number("options", options) & _FORM_OF_BITS == FOLDER
+    said = _number("options", options)
+    refuse_validation(owner, said)
+    folder = said & _FORM_OF_BITS == FOLDER
     return owner.write(_wrapped(field, owner) if folder and not _is_top(field, owner) else field, form)
 
 
 def _is_top(field: Element, owner: Any) -> bool:
-    return field.parent is None or field.parent.owner is not owner
+    """Whether a field stands for a whole message: it has a parser of its own, or stands in no tree of its parser's."""
+    return field.domain is not None or field.parent is None or field.parent.owner is not owner
 
 
 def _wrapped(field: Element, owner: Any) -> Element:

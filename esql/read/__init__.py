@@ -14,9 +14,9 @@ from esql.read.blocks import may_be_condition
 from esql.read.expressions import expression
 from esql.read.parser import TooDeepError, match_rule, report_depth, try_rule
 from esql.read.routines import program
-from esql.read.source import Source, decode
 from esql.read.statements import statements
 from esql.read.tokens import tokenize
+from esql.source import Source, decode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -96,7 +96,7 @@ def _built(build: Callable[[], Built], source: Source) -> Built:
 
 def _raise_problems(source: Source) -> None:
     if source.problems:
-        ordered = sorted(source.problems, key=lambda problem: (problem.position.line, problem.position.column))
+        ordered = sorted(source.problems, key=lambda problem: (problem.line, problem.column))
         raise SyntaxProblems(tuple(ordered))
 
 

@@ -10,7 +10,7 @@ from esql.grammar.generated.ESQLParser import ESQLParser as Rules
 from esql.words import STATEMENTS
 
 if TYPE_CHECKING:
-    from esql.read.source import Source
+    from esql.source import Source
 
 ROUTINE_WORDS = (
     Rules.FUNCTION,

@@ -9,7 +9,7 @@ from esql.grammar.generated.ESQLParser import ESQLParser as Rules
 from esql.read import expressions
 
 if TYPE_CHECKING:
-    from esql.read.source import Source
+    from esql.source import Source
 
 
 def unquoted(token: Any) -> str:

@@ -11,7 +11,7 @@ from esql.grammar.generated.ESQLLexer import ESQLLexer as Tokens
 from esql.read.comments import flattened
 
 if TYPE_CHECKING:
-    from esql.read.source import Source
+    from esql.source import Source
 
 _CLOSED = {Tokens.OPEN_STRING: Tokens.STRING, Tokens.OPEN_IDENTIFIER: Tokens.QUOTED_IDENTIFIER}
 _QUOTES = {
@@ -51,8 +51,7 @@ def tokenize(source: Source) -> tuple[Any, tuple[syntax.Comment, ...]]:
         text = text[:end] + quote + text[end + 1 :]
         stream = _stream(text)
     stream.tokens = [token for token in stream.tokens if not _is_illegal(token, source)]
-    lines = [problem.position.end_line for problem in source.problems]
-    source.unreliable.update(lines, [line + 1 for line in lines])
+    source.unreliable.update(source.last_lines, [line + 1 for line in source.last_lines])
     for place, token in enumerate(stream.tokens):
         token.tokenIndex = place
     return stream, tuple(_comment(token, source) for token in stream.tokens if token.channel == Token.HIDDEN_CHANNEL)

@@ -12,7 +12,7 @@ from esql.read.functions import bitstream_clauses
 from esql.read.statements import builds
 
 if TYPE_CHECKING:
-    from esql.read.source import Source
+    from esql.source import Source
 
 
 @builds(Rules.AttachStatementContext)

@@ -48,10 +48,10 @@ def routine_facts(resolutions: Iterable[Resolution]) -> dict[int, RoutineFacts]:
 
 def body_may_propagate(resolution: Resolution, facts: Mapping[int, RoutineFacts]) -> bool:
     """Say whether the statements of a node's property, outside its routines, may propagate."""
-    for visit in resolution.each(syntax.Propagate, syntax.Call, syntax.CallStatement):
+    for visit in resolution.each(syntax.Propagate, syntax.Eval, syntax.Call, syntax.CallStatement):
         called = facts.get(id(getattr(resolution.of(visit.node), "node", None)))
         if visit.place.routine is None and (
-            isinstance(visit.node, syntax.Propagate) or (called and called.may_propagate)
+            isinstance(visit.node, syntax.Propagate | syntax.Eval) or (called and called.may_propagate)
         ):
             return True
     return False
@@ -61,9 +61,9 @@ def _note(visit: Visit, resolution: Resolution, calls: Calls, doing: tuple[set[i
     node, caller = visit.node, id(visit.place.routine.node) if visit.place.routine else 0
     propagating, evaluating = doing
     found = resolution.of(node)
-    if isinstance(node, syntax.Propagate):
+    if isinstance(node, syntax.Propagate | syntax.Eval):  # the text of an EVAL may PROPAGATE
         propagating.add(caller)
-    elif isinstance(found, DeclaredRoutine):
+    if isinstance(found, DeclaredRoutine):
         calls.setdefault(caller, {})[id(found.node)] = found
     elif evaluates(node):
         evaluating.add(caller)

@@ -12,7 +12,7 @@ from engine.sharing import copy_into
 from engine.source import NAME, NAME_VALUE, Value
 from engine.tree import Element
 from esql.failures import wrong_argument
-from esql.functions.field import FOLDER
+from esql.functions.field import FOLDER, refuse_validation
 from esql.literals import shown
 from esql.trees.naming import path_of
 
@@ -53,12 +53,14 @@ def parse(here: Invocation, element: Element, domain: Value, bits: Value, *claus
         raise wrong_argument("PARSE", "first argument", "BLOB", shown(bits))
     owner = _owner(element) if domain is None else _parser(here, str(domain))
     said = BitClauses(*clauses)
+    options = _number("options", said.options)
+    refuse_validation(owner, options)
     template = Template(owner.name, _word(said.set), _word(said.type), _word(said.format))
     encoding, ccsid = _number("encoding", said.encoding), _number("CCSID", said.ccsid)
     follow = Follow("", encoding or LITTLE_ENDIAN, ccsid or UTF_8, template)
     read = top = Element(owner.name, "", NAME, Part(owner, Portion(bits, 0, len(bits), follow, template)))
     top.domain = owner
-    if _number("options", said.options) & _FORM_OF_BITS == FOLDER:
+    if options & _FORM_OF_BITS == FOLDER:
         read = _folder(top)
     copy_into(element, read)
     element.domain = owner

@@ -49,8 +49,8 @@ def test_broken_texts_give_problems_or_programs(path, read):
             read(changed, "broken")
         except SyntaxProblems as found:
             for problem in found.problems:
-                assert lines[problem.position.line - 1] == problem.source_line
-                assert problem.position.column - 1 <= len(problem.source_line)
+                assert lines[problem.line - 1] == problem.source_line
+                assert problem.column - 1 <= len(problem.source_line)
                 assert problem.render()
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import BrokerError
+from engine.errors import BrokerError, UserException
 from esql.activation import Limits, Surroundings
 from esql.compile import compile_expression, compile_sources, compile_text, problems_in
 from esql.literals import to_literal
@@ -351,3 +351,20 @@ def test_expressions_may_use_the_names_of_any_node() -> None:
     compiled = compile_expression("Root.XMLNSC.a || InputRoot.XMLNSC.a")
     here = compiled.activation(message_of(b"<a>x</a>", "XMLNSC"))
     assert compiled.entrance().run(here, 1) == "xx"
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("THROW EXCEPTION", (2951, "BIPmsgs", 1, ())),
+        ("THROW USER EXCEPTION", (2951, "BIPmsgs", 1, ())),
+        ("THROW USER EXCEPTION VALUES('a', 1, NULL)", (2951, "BIPmsgs", 1, ("a", "1", ""))),
+        ("THROW USER EXCEPTION SEVERITY 3 CATALOG 'mine' MESSAGE 42", (42, "mine", 3, ())),
+    ],
+)
+def test_throw(statement: str, expected: tuple[object, ...]) -> None:
+    """THROW raises a UserException with its number, catalogue, severity and inserts."""
+    with pytest.raises(UserException) as caught:
+        list(compile_text(f"{statement};", "COMPUTE").evaluate(message_of(None, "")))
+    error = caught.value
+    assert (error.number, error.catalog, error.severity, tuple(one.text for one in error.inserts)) == expected

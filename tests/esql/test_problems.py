@@ -2,7 +2,7 @@
 
 import pytest
 
-from esql.problems import Problem, SyntaxProblems
+from esql.problems import SyntaxProblems, problem_at
 from esql.read import read_expression, read_file, read_statements
 from esql.syntax import Position
 
@@ -11,7 +11,7 @@ def problems_of(text, read=read_statements):
     """Give the place and the text of each problem."""
     with pytest.raises(SyntaxProblems) as caught:
         read(text, "x.esql")
-    return [f"{at.position.line}:{at.position.column} {at.text}" for at in caught.value.problems]
+    return [f"{at.line}:{at.column} {at.text}" for at in caught.value.problems]
 
 
 LITERALS = [
@@ -223,7 +223,7 @@ BIP2401 flows/total.esql:2:12: expected a data type after 'b', found 'INTEGR'; d
 
 def test_carets_stay_on_the_first_line_of_a_long_piece():
     """A piece over several lines is marked up to the end of its first line."""
-    problem = Problem(Position(1, 5, 3, 2), "bad", "f", "ab (cd")
+    problem = problem_at(Position(1, 5, 3, 2), "bad", "f", "ab (cd")
     assert problem.render() == "BIP2401 f:1:5: bad\n    ab (cd\n        ^^"
 
 

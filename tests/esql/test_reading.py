@@ -39,7 +39,7 @@ def test_bytes_that_are_no_text():
     with pytest.raises(SyntaxProblems) as caught:
         read_file("SET a = '\u00fc';".encode("latin-1"), "x")
     problem = caught.value.problems[0]
-    assert (problem.position.line, problem.position.column) == (1, 10)
+    assert (problem.line, problem.column) == (1, 10)
     assert "this is not a character in UTF-8" in problem.text
 
 
@@ -53,8 +53,8 @@ def test_line_ends(end):
     with pytest.raises(SyntaxProblems) as caught:
         read_statements(end.join(("SET a = 1;", "SET b = ;")), "x")
     assert (
-        caught.value.problems[0].position.line,
-        caught.value.problems[0].position.column,
+        caught.value.problems[0].line,
+        caught.value.problems[0].column,
         caught.value.problems[0].source_line,
     ) == (2, 9, "SET b = ;")
 

@@ -15,7 +15,7 @@ from engine.runtime import DeployedFlow, deploy
 from engine.writing import write_message
 from flows.esql_files import name_of
 from flows.files import load, load_flow
-from flows.programs import binder, problems_of, sources_of
+from flows.programs import binder, files_of, problems_of
 from tests.nodes.esql_nodes import message, sent
 
 FLOW = """flow: F
@@ -258,10 +258,10 @@ def test_a_flow_without_files(write: Write, tmp_path: Path, monkeypatch: pytest.
     """A flow that goes elsewhere takes its .esql files along as data; without them, none are looked for anywhere."""
     file = write("m.esql", module(says("'data'")))
     loaded = load_flow(write("f.yaml", flow("M")))
-    sources = sources_of(loaded)
-    assert sources == [(file, Path(file).read_bytes())]
+    files = files_of(loaded)
+    assert files == [(file, Path(file).read_bytes())]
     Path(file).unlink()
-    node = deploy(loaded, bind=binder(loaded, sources=sources)).stations["C"].node
+    node = deploy(loaded, bind=binder(loaded, files=files)).stations["C"].node
     assert write_message(sent(node, message())[0][1].root)[1] == b"<m>data</m>"
     monkeypatch.chdir(tmp_path)
     write("m.esql", module(""))

@@ -5,7 +5,8 @@ import re
 from bisect import bisect_right
 from typing import Any
 
-from esql.problems import Problem
+from engine.errors import Problem
+from esql.problems import problem_at
 from esql.syntax import Position
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -15,13 +16,15 @@ _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codec
 class Source:
     """A text with a name; knows the line and column of every offset, and collects problems."""
 
-    __slots__ = ("_reported", "_starts", "name", "problems", "text", "unreliable")
+    __slots__ = ("_reported", "_starts", "last_lines", "name", "problems", "text", "unreliable")
 
     def __init__(self, text: str, name: str) -> None:
         self.text = text
         self.name = name
         self.problems: list[Problem] = []
         self._reported: set[int] = set()
+        # the lines on which what has a problem ends
+        self.last_lines: list[int] = []
         # lines with a problem that is likely to look like others
         self.unreliable: set[int] = set()
         self._starts = [0, *(end.end() for end in _LINE_END.finditer(text))]
@@ -53,8 +56,9 @@ class Source:
         if start in self._reported:
             return
         self._reported.add(start)
+        self.last_lines.append(position.end_line)
         begin = self._starts[position.line - 1]
-        self.problems.append(Problem(position, text, self.name, self.text[begin : self.line_end(begin)]))
+        self.problems.append(problem_at(position, text, self.name, self.text[begin : self.line_end(begin)]))
 
     def problem_at(self, context: Any, text: str) -> None:
         """Write down a problem with all of a rule's context."""
