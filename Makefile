@@ -91,8 +91,8 @@ $(VENV)/.demo: pyproject.toml $(VENV)/.created
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml $(VENV)/.created
-	@echo "Installing Penstock and its development tools into $(VENV)"
-	@$(INSTALL) '.[dev]'
+	@echo "Installing Penstock, its development tools and Spark into $(VENV)"
+	@$(INSTALL) '.[dev,spark]'
 	@touch $(VENV)/.demo $@
 
 $(VENV)/.slow: pyproject.toml $(VENV)/.created

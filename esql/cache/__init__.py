@@ -47,7 +47,7 @@ class Cache:
 
             return parts_of_sources(sources, trace=trace)
 
-        return self._found(key_of("", sources, trace), sources, make)
+        return self._found(("", trace), sources, make)
 
     def text(self, data: bytes | str, kind: str, name: str = "ESQL", *, trace: str = "") -> Compiled:
         """Compile the text of a node's property; the kind is COMPUTE, FILTER or DATABASE."""
@@ -57,11 +57,13 @@ class Cache:
 
             return parts_of_text(data, kind, name, trace=trace)
 
-        return self._found(key_of(kind, [(name, data)], trace), [(name, data)], make)
+        return self._found((kind, trace), [(name, data)], make)
 
-    def _found(self, key: str, sources: Sources, make: Callable[[], Parts]) -> Compiled:
+    def _found(self, how: tuple[str, str], sources: Sources, make: Callable[[], Parts]) -> Compiled:
         if self.folder is None:
             return link(make())
+        kind, trace = how
+        key = key_of(kind, sources, trace)
         data = directory.read(self.folder, key)
         parts = (
             None if data is None else from_bytes(key, data, {name: decode(text, name).text for name, text in sources})

@@ -1,0 +1,98 @@
+"""Plans: which flows read which queues, in which groups and partitions, and in which order messages stay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from engine.errors import ConfigurationException
+from engine.flow import Flow
+from engine.node import node_catalog
+from flows.files import load_flow
+from spark_exec.deployment import Deployment
+from spark_exec.shipped import Shipped, built, ship
+
+Order = Literal["default", "byUserID", "byQueueOrder"]
+ORDERS: Final[tuple[Order, ...]] = ("default", "byUserID", "byQueueOrder")
+
+# Nodes that need what an executor does not have.
+_REFUSED: Final = {
+    "MQGet": "it gets messages by itself, and executors have no queues: make them a message set of their own",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FlowPlan:
+    """One flow of one group: the queues it reads, its partitions, and how messages are dealt out to them."""
+
+    group: str
+    shipped: Shipped
+    reads: tuple[str, ...]
+    instances: int
+    order: Order
+
+    @property
+    def partitions(self) -> int:
+        """How many partitions its messages are in: one for each instance, but one a queue where their order counts."""
+        return len(self.reads) if self.order == "byQueueOrder" else self.instances
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to run, in which groups."""
+
+    deployment: Deployment
+    flows: tuple[FlowPlan, ...]
+
+    @property
+    def reads(self) -> Mapping[str, FlowPlan]:
+        """The flow that reads each queue."""
+        return {queue: flow for flow in self.flows for queue in flow.reads}
+
+    def scaled(self, partitions: int) -> Plan:
+        """The plan with so many partitions for every flow that may have any number."""
+        return replace(self, flows=tuple(replace(flow, instances=partitions) for flow in self.flows))
+
+    def lines(self) -> Iterable[str]:
+        """The plan in words, a line each."""
+        for group in dict.fromkeys(flow.group for flow in self.flows):
+            own = [flow for flow in self.flows if flow.group == group]
+            yield f"execution group {group}: {sum(flow.partitions for flow in own)} partitions"
+            for flow in own:
+                queues = ", ".join(flow.reads)
+                yield f"  {flow.shipped.name} reads {queues}: {flow.partitions} partitions, order {flow.order}"
+
+
+def plan(deployment: Deployment) -> Plan:
+    """Load every flow of a deployment, and decide how it runs; raises where one cannot."""
+    found = [_planned(load_flow(use.file), use.group, use.additional_instances) for use in deployment.uses]
+    readers: dict[str, str] = {}
+    for flow in found:
+        for queue in flow.reads:
+            if queue in readers:
+                names = f"{readers[queue]} and {flow.shipped.name}"
+                raise ConfigurationException(
+                    f"{names} both read {queue}: deploy one of them, with additional instances"
+                )
+            readers[queue] = flow.shipped.name
+    return Plan(deployment, tuple(found))
+
+
+def _planned(flow: Flow, group: str, additional: int | None) -> FlowPlan:
+    for use in flow.nodes:
+        if use.type in _REFUSED:
+            text = f"{use.label} is a {use.type} node, which does not run on Spark: {_REFUSED[use.type]}"
+            raise ConfigurationException(text).at(use.place)
+    entrances = [use for use in flow.nodes if (known := node_catalog.get(use.type)) is not None and known.is_source]
+    reads = tuple(str(use.values.get("queueName", "")) for use in entrances)
+    if not reads:
+        raise ConfigurationException(f"flow {flow.qualified_name} reads no queue: give it an MQInput node").at(
+            flow.place
+        )
+    shipped = ship(flow)
+    deployed = built(shipped)  # what is broken is broken here, before anything starts
+    instances = max(deployed.instances(entrance) for entrance in deployed.entrances)
+    asked = {deployed.order(entrance).mode for entrance in deployed.entrances}
+    order = max((known for known in ORDERS if known in asked), key=ORDERS.index)
+    return FlowPlan(group, shipped, reads, instances if additional is None else 1 + additional, order)

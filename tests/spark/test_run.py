@@ -1,0 +1,106 @@
+"""Message sets through flows on a real Spark."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyarrow import parquet
+from typer.testing import CliRunner
+
+from engine.cli.app import app
+from engine.cli.spark import spark as _commands  # noqa: F401  # registers itself
+from engine.errors import ConfigurationException
+from spark_exec.readers import Kind, Origin, messages
+from spark_exec.run import carried, run
+from tests.spark.flows import order, planned_in
+
+pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")]
+
+
+def message_files(folder: Path, count: int) -> Path:
+    folder.mkdir()
+    for number in range(count):
+        (folder / f"{number:04}.xml").write_bytes(order(number))
+    return folder
+
+
+def puts(output: Path) -> list[tuple[Any, ...]]:
+    """What was put, in the order of the messages it came of."""
+    table = parquet.read_table(output, partitioning="hive").to_pylist()
+    kept = [row for row in table if row["kind"] != "statistics"]
+    return sorted((row["kind"], row["queue"], row["lineage"], row["body"], row["msg_id"]) for row in kept)
+
+
+def test_any_number_of_partitions(spark: Any, tmp_path: Path) -> None:
+    """The same bytes and ids come out of one, two and seven partitions; fed flows run in a round of their own."""
+    planned = planned_in(tmp_path)
+    frame = messages(spark, Origin(str(message_files(tmp_path / "in", 30)), "files", "IN"))
+    found, summaries = [], []
+    for partitions in (1, 2, 7):
+        output = tmp_path / f"out{partitions}"
+        summaries.append(run(spark, planned.scaled(partitions), frame, str(output)))
+        found.append(puts(output))
+    assert found[0] == found[1] == found[2]
+    done = [body for kind, queue, _, body, _ in found[0] if (kind, queue) == ("put", "LAST")]
+    assert sorted(done) == sorted(order(n).replace(b"NEW", b"DONE") for n in range(30) if n != 13)
+    assert [(s.messages, s.rounds, s.failures, s.queues) for s in summaries] == [
+        (59, 2, 1, {"IN.BACKOUT": 1, "LAST": 29})
+    ] * 3
+
+
+ORIGINS: list[tuple[Kind, str, bytes, int, list[bytes]]] = [
+    ("text", "a.txt", b"one\r\ntwo\nthree", 0, [b"one", b"two", b"three"]),
+    ("json", "a.jsonl", b'{"body": "one", "priority": 3}\n\n{"body64": "dHdv"}\n', 0, [b"one", b"two"]),
+    ("fixed", "a.bin", b"onetwo", 3, [b"one", b"two"]),
+    ("rdw", "a.bin", b"\x00\x07\x00\x00one\x00\x08\x00\x00four", 0, [b"one", b"four"]),
+]
+
+
+@pytest.mark.parametrize("given", ORIGINS, ids=lambda given: given[0])
+def test_readers(spark: Any, tmp_path: Path, given: tuple[Kind, str, bytes, int, list[bytes]]) -> None:
+    """Text, JSON lines and records become messages, in the order in which they stand."""
+    kind, name, data, length, bodies = given
+    (tmp_path / name).write_bytes(data)
+    rows = messages(spark, Origin(str(tmp_path / name), kind, "IN", record_length=length)).orderBy("sequence").collect()
+    assert [bytes(row["body"]) for row in rows] == bodies
+    assert len({row["sequence"] for row in rows}) == len(rows)
+
+
+def test_a_message_set_of_ones_own(spark: Any, tmp_path: Path) -> None:
+    """What was written as a message set is read as one, and a DataFrame goes in and comes out."""
+    planned = planned_in(tmp_path)
+    frame = messages(spark, Origin(str(message_files(tmp_path / "in", 3)), "files", "IN"))
+    frame.write.parquet(str(tmp_path / "set.parquet"))
+    again = messages(spark, Origin(str(tmp_path / "set.parquet"), "parquet"))
+    assert [row["kind"] for row in carried(again, planned).orderBy("sequence").collect() if row["sequence"]].count(
+        "fed"
+    ) == 2
+    spark.createDataFrame([(1,)], "x int").write.parquet(str(tmp_path / "other.parquet"))
+    with pytest.raises(ConfigurationException, match="is no message set"):
+        messages(spark, Origin(str(tmp_path / "other.parquet"), "parquet"))
+
+
+def test_what_is_there_stays(spark: Any, tmp_path: Path) -> None:
+    """Output is never mixed with what another run has left."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "x").touch()
+    with pytest.raises(ConfigurationException, match="is not empty"):
+        run(spark, planned_in(tmp_path), spark.range(1), str(tmp_path / "out"))
+
+
+def test_the_plan_is_printed(tmp_path: Path) -> None:
+    """--dry-run prints the plan and starts nothing."""
+    planned_in(tmp_path)
+    asked = [str(tmp_path / "broker.yaml"), "--messages", "none", "--output", "none", "--dry-run"]
+    told = CliRunner().invoke(app, ["spark", "run", *asked])
+    assert (told.exit_code, told.stdout.splitlines()[0]) == (0, "execution group First: 3 partitions")
+
+
+def test_the_manifest(spark: Any, tmp_path: Path) -> None:
+    """A run leaves a manifest with what ran, on what, and how much of it."""
+    frame = messages(spark, Origin(str(message_files(tmp_path / "in", 2)), "files", "IN"))
+    run(spark, planned_in(tmp_path), frame, str(tmp_path / "out"), {"path": "in"})
+    said = json.loads((tmp_path / "out" / "_manifest.json").read_text())
+    assert (said["messages"], said["queues"], said["inputs"]) == (4, {"LAST": 2}, {"path": "in"})
+    assert [len(flow["hash"]) for flow in said["flows"]] == [64, 64]

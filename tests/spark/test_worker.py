@@ -1,0 +1,157 @@
+"""What executors do with batches of messages, without Spark."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engine.descriptor import Descriptor
+from engine.errors import ConfigurationException
+from spark_exec.deployment import deployment_of
+from spark_exec.message_sets import Row, as_received, rows_of
+from spark_exec.plan import plan
+from spark_exec.shipped import built
+from spark_exec.work import PartitionWork
+from tests.spark.flows import batch, order, planned_in, results, written
+
+CHANGED = order(1).replace(b"NEW", b"DONE")
+
+
+def test_puts_are_rows(tmp_path: Path) -> None:
+    """A message that is put is a row with its queue, body, descriptor and where it came from."""
+    planned = planned_in(tmp_path)
+    put = next(results(planned, batch([1])))
+    expected = ("fed", "Orders", "First", "OUT", 1, "1.0", CHANGED, "20260102")
+    found = tuple(put[name] for name in ("kind", "flow", "group", "queue", "sequence", "lineage", "body", "put_date"))
+    assert found == expected
+
+
+def test_poison_is_put_away_and_told(tmp_path: Path) -> None:
+    """A message that always fails ends on the backout queue with its bytes, and its failure is a row."""
+    rows = list(results(planned_in(tmp_path), batch([12, 13, 14])))
+    told = [(row["kind"], row["sequence"], row["queue"]) for row in rows if row["kind"] != "statistics"]
+    assert told == [("fed", 12, "OUT"), ("put", 13, "IN.BACKOUT"), ("failure", 13, "IN"), ("fed", 14, "OUT")]
+    backed_out, failure = rows[1], rows[2]
+    assert (backed_out["body"], failure["body"]) == (order(13), order(13))
+    exceptions = json.loads(failure["exceptions"])
+    inner = exceptions["RecoverableException"]
+    while "Insert" not in inner or inner["Number"] == 2230:
+        inner = next(value for value in inner.values() if isinstance(value, dict))
+    assert (inner["Number"], inner["Insert"][0]["Text"]) == (2951, "unlucky")
+
+
+def test_ids_follow_from_messages(tmp_path: Path) -> None:
+    """The same message has the same ids whatever stands before it, so that a task that runs again does the same."""
+    planned = planned_in(tmp_path)
+    alone = next(results(planned, batch([7])))
+    later = [row for row in results(planned, batch([5, 6]), batch([7])) if row["sequence"] == 7]
+    assert later[0] == alone
+    assert alone["msg_id"] != next(results(planned, batch([8])))["msg_id"]
+
+
+def test_costs_are_rows(tmp_path: Path) -> None:
+    """Every node's messages and processor time are told once for each partition."""
+    rows = [row for row in results(planned_in(tmp_path), batch([1, 2]), batch([3])) if row["kind"] == "statistics"]
+    assert {row["node"]: row["messages"] for row in rows} == {None: 3, "In": 3, "Work": 3, "Out": 3}
+    assert all(row["cpu_ns"] > 0 for row in rows)
+
+
+def test_flows_are_built_once_from_data(tmp_path: Path) -> None:
+    """A flow that was shipped needs none of its files, and is built once for what it says."""
+    planned = planned_in(tmp_path)
+    shipped = planned.flows[0].shipped
+    for file in tmp_path.iterdir():
+        file.unlink()
+    assert built(shipped) is built(shipped)
+    assert next(results(planned, batch([1])))["body"] == CHANGED
+
+
+def test_properties_stand_in_front(tmp_path: Path) -> None:
+    """Properties of a message stand in an MQRFH2 in front of its body, whose format is as before."""
+    row = next(rows_of(batch([1], format="MQSTR", properties=[("colour", "red")])))
+    descriptor, body = as_received(row)
+    assert (descriptor.format, body.startswith(b"RFH "), body.endswith(order(1))) == ("MQHRF2", True, True)
+    assert as_received(Row(1, "1", "IN", Descriptor(), {}, b"x")) == (Descriptor(), b"x")
+
+
+def test_a_unit_of_work_backs_out() -> None:
+    """What was put is forgotten and the message is on its queue again, its backout count one higher."""
+    work = PartitionWork({}, ("QM", "DEAD"), ("20260102", "03040506"))
+    work.offer(b"1", "IN", Descriptor(), b"x")
+    assert work.get("OTHER") is None
+    arrival = work.get("IN")
+    assert arrival is not None
+    work.put("OUT", Descriptor(), b"y")
+    work.put("LOG", Descriptor(), b"z", syncpoint=False)
+    work.back_out()
+    again = work.get("IN")
+    assert again is not None
+    assert (again.descriptor.backout_count, [put.queue for put in work.done]) == (1, ["LOG"])
+    work.commit()
+    assert not work.is_waiting
+
+
+def test_messages_that_are_not_asked_for(tmp_path: Path) -> None:
+    """A message that a flow does not take, as it asks for another id, is a row of its own and not lost."""
+    text = "flow: F\nnodes:\n  In: {type: MQInput, queueName: IN, matchMessageId: '01'}\n"
+    (tmp_path / "match.yaml").write_text(text, encoding="utf-8")
+    planned = plan(deployment_of(str(tmp_path / "match.yaml")))
+    wanted = b"\1".ljust(24, b"\0")
+    rows = list(results(planned, batch([1]), batch([2], msg_id=wanted)))
+    assert [(row["kind"], row["sequence"], row["body"]) for row in rows if row["sequence"]] == [
+        ("waiting", 1, order(1))
+    ]
+
+
+def test_broken_esql_is_refused_before_anything_starts(tmp_path: Path) -> None:
+    """A flow whose program is wrong is refused when it is planned."""
+    written(tmp_path)
+    (tmp_path / "Orders.esql").write_text("CREATE COMPUTE MODULE Orders\n", encoding="utf-8")
+    with pytest.raises(ConfigurationException, match="cannot be deployed"):
+        plan(deployment_of(str(tmp_path / "orders.yaml")))
+
+
+BAD_BROKERS = [
+    ("broker: B\nexecutionGroups: {G: [orders.yaml]}\nqueue: {}\n",
+     ":3:1: a broker file has no queue; did you mean queues?"),
+    ("broker: B\nexecutionGroups: {G: orders.yaml}\n", ":2:22: execution group G must be a list of flows"),
+    ("broker: B\n", "the broker has no flows"),
+    ("broker: B\nqueues: {IN: {backoutThreshold: x}}\nexecutionGroups: {G: [orders.yaml]}\n",
+     "backoutThreshold must be a number"),
+    ("broker: B\nexecutionGroups: {G: [{flow: orders.yaml, instances: 2}]}\n", "a deployed flow has no instances"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "why"), BAD_BROKERS)
+def test_broken_broker_files(tmp_path: Path, text: str, why: str) -> None:
+    """A broker file that cannot be deployed is refused, with the place and the reason."""
+    written(tmp_path)
+    file = tmp_path / "broken.yaml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigurationException) as raised:
+        deployment_of(str(file))
+    assert why in "\n".join(str(problem) for problem in raised.value.problems)
+
+
+def test_plans(tmp_path: Path) -> None:
+    """A plan says groups, queues, partitions and orders."""
+    assert list(planned_in(tmp_path).lines()) == [
+        "execution group First: 3 partitions",
+        "  Orders reads IN: 3 partitions, order default",
+        "execution group Last: 1 partitions",
+        "  Second reads OUT: 1 partitions, order default",
+    ]
+
+
+def test_what_executors_cannot_do(tmp_path: Path) -> None:
+    """A node that needs queues of its own is refused before anything runs, and so are two readers of one queue."""
+    (tmp_path / "get.yaml").write_text(
+        "flow: G\nnodes:\n  In: {type: MQInput, queueName: IN}\n  Get: {type: MQGet, queueName: X}\n"
+        "wires: [In.out -> Get]\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(ConfigurationException, match="Get is a MQGet node, which does not run on Spark"):
+        plan(deployment_of(str(tmp_path / "get.yaml")))
+    written(tmp_path)
+    with pytest.raises(ConfigurationException, match="both read IN"):
+        plan(deployment_of(*[str(tmp_path / "orders.yaml")] * 2))
