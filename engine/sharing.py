@@ -15,6 +15,7 @@ from engine.state import CHANGED, EDITED, EXPANDED, READ_ONLY, REPLACED, RESTRUC
 from engine.step import Step
 from engine.tree import Element
 
+_UNLIKE: Final = EXPANDED | RESTRUCTURED | REPLACED | SHARES  # not simply what its source has in its place
 _LEVEL: Final = EXPANDED | EDITED | VALUED | RESTRUCTURED | RETYPED
 _CLEAN: Final = REPLACED | SHARES | VALUED
 
@@ -112,6 +113,27 @@ def changed_children(element: Element) -> list[tuple[Handle, Element]]:
         return []
     kept = [_held(at) for at in element if at.state & CHANGED and not at.state & REPLACED]
     return [(at.handle, at) for at in kept if at.source is not None]
+
+
+def only_change(element: Element) -> tuple[Handle, Element] | None:
+    """The place and the element of the one new value below an element, where nothing else there has changed.
+
+    It is asked for first, as most programs that change a message change one field; None says to look closer.
+    """
+    while not element.state & _UNLIKE and element._first is None:
+        only: tuple[Handle, Element] | None = None
+        for place, child in (element._found or {}).items():
+            if place.__class__ is not Step and child.__class__ is Element and child.state & CHANGED:
+                if only is not None:
+                    return None
+                only = place, child
+        if only is None:
+            return None
+        element = only[1]
+        if element.state & VALUED:
+            alone = not element._found and element._first is None and not element.state & _UNLIKE
+            return only if alone and element.source is not None else None
+    return None
 
 
 def appended_children(element: Element) -> list[Element]:

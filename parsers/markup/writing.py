@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 from lxml import etree
 
 from engine.received import Part
-from engine.sharing import appended_children, changed_children, written
+from engine.sharing import appended_children, changed_children, only_change, written
 from engine.source import Value, leading
 from engine.state import EDITED, EXPANDED, REPLACED, RESTRUCTURED, SHARES, VALUED
 from engine.tree import Element
@@ -85,6 +85,8 @@ class Writer:
         part = held.source
         document = part.content if part.__class__ is Part else None
         if document.__class__ is Document and document.flavour.compact == self._flavour.compact:
+            if document.bounded and (text := self._one_field(document, held)) is not None:
+                return text
             changed = changed_children(held)
             if not held.state & RESTRUCTURED and (held._first is None or not appended_children(held)):
                 if not changed:
@@ -94,6 +96,20 @@ class Writer:
         if not self._flavour.compact:
             self._check_body(held)
         return self._rendered(held, NO_SCOPE)
+
+    def _one_field(self, document: Document, held: Element) -> str | None:
+        """The document with one field changed, where that is all that has changed in it and its text allows it."""
+        change = only_change(held)
+        if change is None or change[0].__class__ is not etree._Element:
+            return None
+        node, element = change
+        if element.source is not document or len(node) or kind_of(element, document.flavour) is not Kind.ELEMENT:
+            return None
+        document.untangle()
+        text = document.own_text()
+        if text is None:
+            return None
+        return spliced(text, document.root, [(node, self._text(element, element._value) or None)])
 
     def _check_body(self, body: Element) -> None:
         kinds = [self._flavour.kind(child.type) for child in body]
