@@ -33,7 +33,7 @@ class Beside:
 
 
 def side_by_side(programs: Mapping[str, Program], *, rounds: int = ROUNDS) -> Beside:
-    """Run each program for a slice in turn, several times over; what earlier ones have left behind is swept out first."""
+    """Run each program for a slice in turn, several times over; what earlier ones have left is swept out first."""
     gc.collect()
     counts = {name: _calibrated(program) for name, program in programs.items()}
     seen: dict[str, list[float]] = {name: [] for name in programs}

@@ -121,8 +121,9 @@ class Reading:
         raise self.failure(at, f"{'.'.join(path)}, which says the {what} of a field, does not stand in front of it")
 
     def data(self, place: Place) -> str:
-        """The data of a simple field as it is meant."""
-        return self.markup.plain(self.text[place.start : place.end])
+        """The data of a simple field as it is meant; where its length is known, nothing in it is markup."""
+        text = self.text[place.start : place.end]
+        return text if place.fixed else self.markup.plain(text)
 
     def end_of(self, plan: FieldPlan, at: int, limit: int) -> int:
         """Where a field of a said length ends."""

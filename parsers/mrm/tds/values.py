@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import Any, Final
 
 from engine.errors import ParserException
@@ -32,6 +32,7 @@ _FORMATS: Final[Mapping[str, str]] = {
     "gMonthDay": "--MM-dd",
     "gDay": "---dd",
 }
+_EXACT: Final = Context(prec=200)  # no number of a message has as many digits
 _START: Final = datetime(1970, 1, 1)
 
 
@@ -197,7 +198,10 @@ class Spelling:
         digits = self._digits(text)
         if _NUMBER.fullmatch(digits) is None:
             raise ValueError(text)
-        return Decimal(digits).scaleb(-self._said.virtual_decimal_point)
+        precision = self._said.precision
+        if self._style.strict and 0 <= precision < len(digits.partition(".")[2]):
+            raise ValueError(text)
+        return _EXACT.scaleb(Decimal(digits), -self._said.virtual_decimal_point)
 
     def _read_float(self, text: str) -> Value:
         return float(self._read_decimal(text))
@@ -221,8 +225,8 @@ class Spelling:
             raise ValueError(value)
         said = self._said
         if said.virtual_decimal_point:
-            exact = exact.scaleb(said.virtual_decimal_point)
-            return self._signed(f"{exact.quantize(Decimal(1)):f}")
+            exact = _EXACT.scaleb(exact, said.virtual_decimal_point)
+            return self._signed(f"{exact.quantize(Decimal(1), context=_EXACT):f}")
         text = f"{exact:f}" if said.precision < 0 else f"{exact:.{said.precision}f}"
         return self._signed(text.replace(".", self._style.decimal_point))
 

@@ -127,6 +127,15 @@ def test_refused_trees(content: Any, tree: list[Any], why: str) -> None:
     assert why in str(raised.value)
 
 
+def test_strict_numbers() -> None:
+    """With strict checking, blanks around numbers and more decimals than the model has are refused."""
+    content = group(simple("n", "decimal", precision=2), **LINES)
+    assert plain(read(codec(content), " 1.125")) == [("n", Decimal("1.125"))]
+    for text in (" 1.12", "1.125"):
+        with pytest.raises(ParserException, match="cannot be read"):
+            plain(read(codec(content, TdsFormat(strict_numeric_checking="true")), text))
+
+
 def test_defaults_fill_fixed_lengths() -> None:
     """An absent field of fixed length is written as its default."""
     own = codec(group(simple("a", length=4, default="x"), simple("n", "integer", length=3, default="7"),
