@@ -19,7 +19,7 @@ from flows.files import load_flow
 from flows.programs import binder
 
 GROUP: Final = "compute"
-MOST_COMPLEX: Final = 2.0
+MOST_AS_FLOW: Final = 2.5  # with what queues, two nodes more and a unit of work add
 SIZE: Final = 4096
 BROKEN: Final = 2230  # a program that does not do its work
 
@@ -38,7 +38,7 @@ def whole_flow() -> Measured:
     seen = side_by_side(programs)
     ratio, own, hand = seen.ratios["flow"], seen.timings["flow"], seen.timings["hand"].median
     name = f"complex as a whole flow, {SIZE // 1024} KiB"
-    return Measured(GROUP, name, own.median, ratio.median, MOST_COMPLEX, "x", ratio.low, ratio.high, hand)
+    return Measured(GROUP, name, own.median, ratio.median, MOST_AS_FLOW, "x", ratio.low, ratio.high, hand)
 
 
 def _flow(body: bytes) -> Callable[[], bytes]:
