@@ -113,13 +113,15 @@ def _is_null(place: Place, text: str) -> bool:
             return not text
         case "nullValue":
             return text == spelling.null_value
+        case _ if place.attribute:
+            return False  # all else is said by what an element has, and an attribute has nothing
         case "nullXMLSchema":
-            return node.get(NIL) in {"true", "1"}
+            return spelling.is_true(node.get(NIL))
         case "nullValueAttribute":
-            return not text
+            return node.get(plan.value_attribute) is None if plan.value_attribute else not text
         case "nullAttribute":
             name, _, value = spelling.null_value.partition("=")
-            return node.get(name) is not None and (not value or node.get(name) == value)
+            return bool(node.get(name) == value if value else spelling.is_true(node.get(name)))
     return node.find(spelling.null_value) is not None
 
 

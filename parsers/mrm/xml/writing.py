@@ -88,8 +88,7 @@ class Writing:
         if plan.is_attribute:
             if node.get(plan.tag) is not None:
                 raise ParserException(UNWRITABLE, f"{plan.field.name} is an attribute, which stands there only once")
-            if element.value is not None:
-                node.set(plan.tag, self._text(plan, element))
+            node.set(plan.tag, self._null_text(plan) if element.value is None else self._text(plan, element))
             return
         kept = self._as_read(plan, element)
         if kept is not None:
@@ -131,24 +130,28 @@ class Writing:
             raise ParserException(UNWRITABLE, f"{name} holds characters that XML cannot: {error}", name) from error
 
     def _null(self, plan: FieldPlan, node: Any) -> None:
-        """What stands for NULL."""
-        if not plan.field.nullable:
-            raise ParserException(UNWRITABLE, f"{plan.field.name} may not be NULL", plan.field.name)
-        assert plan.spelling is not None
-        value = plan.spelling.null_value
-        match plan.spelling.null:
-            case "nullValue":
-                if plan.value_attribute:
-                    node.set(plan.value_attribute, value)
-                else:
-                    node.text = value
+        """What stands for NULL in an element."""
+        text, spelling = self._null_text(plan), plan.spelling
+        assert spelling is not None
+        match spelling.null:
             case "nullXMLSchema":
                 node.set(NIL, "true")
             case "nullAttribute":
-                name, _, text = value.partition("=")
-                node.set(name, text)
+                name, _, value = spelling.null_value.partition("=")
+                node.set(name, value or self._plans.settings.boolean_true_value)
             case "nullElement":
-                etree.SubElement(node, value)
+                etree.SubElement(node, spelling.null_value)
+            case "nullValue" if plan.value_attribute:
+                node.set(plan.value_attribute, text)
+            case "nullValue":
+                node.text = text
+
+    def _null_text(self, plan: FieldPlan) -> str:
+        """The text that stands for NULL; it is empty where anything but a text does."""
+        if not plan.field.nullable:
+            raise ParserException(UNWRITABLE, f"{plan.field.name} may not be NULL", plan.field.name)
+        assert plan.spelling is not None
+        return plan.spelling.null_value if plan.spelling.null == "nullValue" else ""
 
     def _stranger(self, element: Element, node: Any, depth: int) -> None:
         """What the model does not know is an element of its own name."""

@@ -154,6 +154,52 @@ def test_null(settings: dict[str, Any], element: str) -> None:
     assert write(own, built([("x", None)])).decode() == document
 
 
+@pytest.mark.parametrize("true", ["true", "1"])
+def test_an_attribute_that_says_null(true: str) -> None:
+    """An attribute that is named says NULL by being TRUE; where it is not, the value counts."""
+    settings = {"encoding_non_numeric_null": "nullAttribute", "encoding_non_numeric_null_value": "null"}
+    own = codec(Group((simple("x", nullable=True),)), **settings)
+    assert plain(read(own, f'<Order><x null="{true}">v</x></Order>')) == [("x", None)]
+    assert plain(read(own, '<Order><x null="false">v</x></Order>')) == [("x", "v")]
+    assert write(own, built([("x", None)])) == b'<Order><x null="true"/></Order>'
+
+
+def test_null_of_a_value_attribute() -> None:
+    """Where NULL is a value attribute that is not there, an empty one is an empty text."""
+    own = codec(
+        Group((simple("x", render="XMLElementAttrVal", nullable=True),)), encoding_non_numeric_null="nullValueAttribute"
+    )
+    for document, value in (("<Order><x/></Order>", None), ('<Order><x val=""/></Order>', "")):
+        assert plain(read(own, document)) == [("x", value)]
+        assert write(own, built([("x", value)])).decode() == document
+
+
+NULL_ATTRIBUTES = [
+    ({"encoding_non_numeric_null": "nullEmpty"}, "", None),
+    ({"encoding_non_numeric_null": "nullValue", "encoding_non_numeric_null_value": "nil"}, "nil", None),
+    ({"encoding_non_numeric_null": "nullElement", "encoding_non_numeric_null_value": "s"}, "", ""),
+    ({"encoding_non_numeric_null": "nullXMLSchema"}, "", ""),
+]
+
+
+@pytest.mark.parametrize(("settings", "text", "again"), NULL_ATTRIBUTES)
+def test_null_of_an_attribute(settings: dict[str, Any], text: str, again: str | None) -> None:
+    """NULL is a text in an attribute, an empty one where the format has none for it."""
+    own = codec(Group((simple("x", render="XMLAttribute", nullable=True), simple("s"))), **settings)
+    document = f'<Order x="{text}"><s>t</s></Order>'
+    assert write(own, built([("x", None), ("s", "t")])).decode() == document
+    assert plain(read(own, document)) == [("x", again), ("s", "t")]
+
+
+@pytest.mark.parametrize("value", ["", "no name"])
+@pytest.mark.parametrize("how", ["nullAttribute", "nullElement"])
+def test_null_without_a_name(how: str, value: str) -> None:
+    """A representation of NULL that needs a name is refused without one."""
+    settings = {"encoding_numeric_null": how, "encoding_numeric_null_value": value}
+    with pytest.raises(ConfigurationException, match=f"{how} needs the name"):
+        codec(Group((simple("x"),)), **settings)
+
+
 def test_what_stands_around_a_message() -> None:
     """A root, a DOCTYPE and a declaration stand around the message's own element."""
     own = codec(
