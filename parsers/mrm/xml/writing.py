@@ -90,9 +90,7 @@ class Writing:
                 raise ParserException(UNWRITABLE, f"{plan.field.name} is an attribute, which stands there only once")
             node.set(plan.tag, self._null_text(plan) if element.value is None else self._text(plan, element))
             return
-        kept = self._as_read(plan, element)
-        if kept is not None:
-            node.append(kept)
+        if self._as_read(plan, element, node):
             return
         made = etree.SubElement(node, plan.tag)
         if plan.identity is not None:
@@ -107,17 +105,29 @@ class Writing:
             text = self._text(plan, element)
             self._put(made, etree.CDATA(text) if plan.said.output_type == "cdata" else text, plan.field.name)
 
-    def _as_read(self, plan: FieldPlan, element: Element) -> Any:
-        """The element of a field that was read by the same model and has not changed."""
+    def _has_own_name(self, element: Element) -> bool:
+        """Whether what has no model is called as where it was read, and was not copied to another name."""
+        held = written(element)
+        if not isinstance(held.source, Document):
+            return False
+        return bool(clark(element.namespace, element.name) == (held.handle.attribute or held.handle.node.tag))
+
+    def _as_read(self, plan: FieldPlan | None, element: Element, node: Any) -> bool:
+        """Whether an element that was read by the same model and has not changed is put there in its own form."""
         held = written(element)
         source = held.source
         if not isinstance(source, Document) or held.state & EDITED or source.plans is not self._plans:
-            return None
-        if held.handle.plan is not plan:
-            return None
-        kept = deepcopy(held.handle.node)
-        kept.tail = None
-        return kept
+            return False
+        place = held.handle
+        if place.plan is not plan or (place.attribute and node.get(place.attribute) is not None):
+            return False
+        if place.attribute:
+            node.set(place.attribute, place.node.get(place.attribute))
+        else:
+            kept = deepcopy(place.node)
+            kept.tail = None
+            node.append(kept)
+        return True
 
     def _text(self, plan: FieldPlan, element: Element) -> str:
         assert plan.spelling is not None
@@ -155,6 +165,8 @@ class Writing:
 
     def _stranger(self, element: Element, node: Any, depth: int) -> None:
         """What the model does not know is an element of its own name."""
+        if self._has_own_name(element) and self._as_read(None, element, node):
+            return
         if element._type == VALUE:
             raise ParserException(UNWRITABLE, f"{node.tag} has a value beside its fields, which MRM does not hold")
         if depth > _DEEPEST:

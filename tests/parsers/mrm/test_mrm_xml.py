@@ -10,7 +10,7 @@ import pytest
 from engine.errors import ConfigurationException, ParserException
 from engine.parser import Follow, Form, Portion
 from engine.received import Part
-from engine.sharing import copy
+from engine.sharing import copy, copy_into
 from engine.source import NAME
 from engine.tree import Element
 from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, WireFormatUse
@@ -108,6 +108,35 @@ def test_what_the_model_does_not_know() -> None:
     assert found is not None
     found.value = "y"
     assert write(own, tree) == b"<Order><a>y</a><extra><b>1</b></extra></Order>"
+
+
+def test_the_own_form_of_what_the_model_does_not_know() -> None:
+    """What has no model is written as it was read where it did not change, attributes, text and all."""
+    own = codec(Group((simple("a"),)))
+    tree = copy(read(own, '<Order z="1"><e q="2">t</e><f>u<g/>v</f><a>x</a></Order>'))
+    assert plain(tree)[:1] == [("z", "1")]
+    unknown, attribute, field = (tree.at(*path) for path in (["e"], ["e", "q"], ["a"]))
+    assert unknown is not None
+    assert attribute is not None
+    assert field is not None
+    assert (unknown.value, attribute.value) == ("t", "2")
+    field.value = "y"
+    assert write(own, tree) == b'<Order z="1"><a>y</a><e q="2">t</e><f>u<g/>v</f></Order>'
+    attribute.value = "3"
+    assert write(own, tree) == b'<Order z="1"><a>y</a><e>t<q>3</q></e><f>u<g/>v</f></Order>'
+
+
+def test_what_the_model_does_not_know_under_another_name() -> None:
+    """What has no model is called as it is in the tree, wherever it was copied from."""
+    own = codec(Group((simple("a"),)))
+    given = read(own, "<Order><e>t</e><a>x</a></Order>")
+    unknown = given.at("e")
+    assert unknown is not None
+    tree = built([("a", "y"), ("other", "")])
+    other = tree.at("other")
+    assert other is not None
+    copy_into(other, unknown)
+    assert write(own, tree) == b"<Order><a>y</a><other>t</other></Order>"
 
 
 SPELLED: list[tuple[str, dict[str, Any], str, Any]] = [
