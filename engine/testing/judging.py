@@ -16,7 +16,7 @@ from engine.received import Received, RootDomain, body_of
 from engine.testing import case as of
 from engine.testing.case import Case, Description, ExpectedException, Field, Propagations, Text, Tree
 from engine.testing.comparing import Found, compare
-from engine.testing.paths import every, find, nearest, tree_of
+from engine.testing.paths import every, find, nearest, steps_of, tree_of
 from engine.testing.running import Happened, Propagated
 from engine.tree import Element
 from engine.work import Arrival
@@ -237,7 +237,7 @@ def _field(message: Message, field: Field) -> Iterator[str]:
 def _values(top: Element | None, names: tuple[str, ...], wanted: Tree, path: str) -> Iterator[str]:
     if isinstance(wanted, dict):
         for name, inner in wanted.items():
-            yield from _values(top, (*names, name), inner, f"{path}.{name}")
+            yield from _values(top, (*names, *steps_of(name)), inner, f"{path}.{name}")
         return
     if isinstance(wanted, tuple):
         count = len(every(top, names))

@@ -13,7 +13,7 @@ from engine.errors import BrokerError, Place
 from engine.parser import Header, Template, parser_catalog
 from engine.testing import case
 from engine.testing.case import Body, Description, ExpectedException, Field, Text
-from engine.testing.paths import BadPath, read_path
+from engine.testing.paths import BadPath, read_path, steps_of
 from engine.testing.tables import Tables
 from flows.document import LARGEST, Mapping, Scalar, Sequence, Tree
 from parsers.ccsid import codec
@@ -116,10 +116,17 @@ class Messages:
 
     def _value(self, tree: Tree) -> case.Tree:
         if isinstance(tree, Mapping):
-            return {key.text: self._value(value) for key, value in tree.entries}
+            return {key.text: self._value(value) for key, value in tree.entries if self._leads_on(key)}
         if isinstance(tree, Sequence):
             return tuple(self._value(item) for item in tree.items)
         return Text(None if tree.is_null else tree.text, tree.is_plain, tree.place)
+
+    def _leads_on(self, key: Scalar) -> bool:
+        try:
+            return bool(steps_of(key.text))
+        except BadPath as bad:
+            self.tables.complain(key.place, str(bad), key.text)
+            return False
 
     def exception(self, tree: Tree) -> ExpectedException:
         """What is said of an exception; a text alone is a part of its text."""

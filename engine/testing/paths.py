@@ -39,7 +39,7 @@ def read_path(text: str, headers: Iterable[str]) -> tuple[str, tuple[str, ...], 
     What begins with a header of the message, such as MQMD, begins in its Root.
     """
     counts = text.endswith("[]")
-    parts = _parts(text[:-2] if counts else text)
+    parts = steps_of(text[:-2] if counts else text)
     first, known = parts[0], set(headers)
     if first in TREES:
         return TREES[first], parts[1:], counts
@@ -49,7 +49,8 @@ def read_path(text: str, headers: Iterable[str]) -> tuple[str, tuple[str, ...], 
     raise BadPath(f"a path begins with a tree, such as OutputRoot or LocalEnvironment, not with {first}{close}")
 
 
-def _parts(text: str) -> tuple[str, ...]:
+def steps_of(text: str) -> tuple[str, ...]:
+    """The steps of a path, or of a name in a table of fields, which may lead further: `Item[2].Status`."""
     parts, at = [], 0
     while True:
         found = _PART.match(text, at)
@@ -122,7 +123,7 @@ def fill(top: Element, names: Iterable[str], value: Tree) -> None:
     names = tuple(names)
     if isinstance(value, dict):
         for name, inner in value.items():
-            fill(top, (*names, *_parts(name)), inner)
+            fill(top, (*names, *steps_of(name)), inner)
     elif isinstance(value, tuple):
         for number, item in enumerate(value, 1):
             fill(top, (*names[:-1], f"{names[-1]}[{number}]"), item)

@@ -62,6 +62,14 @@ def test_the_complex_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert (tmp_path / "COMPLEX.OUT" / "complex.xml").read_bytes() == complex_path_by_hand(given.read_bytes())
 
 
+def test_the_message_set_of_the_copybook(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The message set beside a copybook is what importing the copybook makes."""
+    sample = ROOT / "flows" / "samples" / "cobol_records"
+    made = tmp_path / "orders.set.yaml"
+    penstock(capsys, "messageset", "import", str(sample / "order.cpy"), "--out", str(made), "--name", "HOST_ORDERS")
+    assert (sample / "orders.set.yaml").read_text("utf-8") == made.read_text("utf-8")
+
+
 def test_a_failure_in_esql(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What fails in a program says its file, line and column, and the node."""
     sample = ROOT / "flows" / "samples" / "content_filter"

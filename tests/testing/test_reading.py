@@ -28,6 +28,7 @@ WRONG = [
     (GOOD.replace("body: x", "body: x, domain: XLM"), "3:40: no parser is called XLM"),
     (GOOD.replace("body: x", "OuptutRoot.a: x"), "not with OuptutRoot; did you mean OutputRoot?"),
     (GOOD.replace("body: x", "Root..a: x"), "3:23: Root..a is no path such as OutputRoot.XMLNSC.Order"),
+    (GOOD.replace("body: x", "Root.a: {b c: x}"), "3:32: b c is no path such as OutputRoot.XMLNSC.Order"),
     (GOOD.replace("body: x", "MQMD.Prioritt: 3"), "3:23: MQMD has no field Prioritt"),
     (GOOD.replace("body: x", "MQMD: {Prioritt: 3}"), "3:23: MQMD has no field Prioritt"),
     (GOOD.replace("body: x", "queue: IN, node: In"), "3:40: a message goes in by a queue or at a node, not by both"),

@@ -71,6 +71,7 @@ GOOD = [
     ("a body", "{body: <a/>}", "queues: {OUT: [{body: <a><who>flow</who><n>1</n></a>}]}"),
     ("a count", "{body: <a/>}", "queues: {OUT: 1}"),
     ("paths", "{body: <a/>}", "queues: {OUT: [{OutputRoot.XMLNSC.a: {who: flow, n: 1, size: null}}]}"),
+    ("paths in a table", "{body: <a/>}", "queues: {OUT: [{OutputRoot.XMLNSC: {a.who: flow, 'a.n[1]': 1}}]}"),
     (
         "a file's trees",
         "{body: <a/>, Environment.mood: merry, LocalEnvironment: {size: 7}}",

@@ -43,14 +43,6 @@ class CwfFormat:
     century_window: Annotated[int, Range(0, 99)] = prop(
         53, "Years of two digits below this one are of the century that begins in 2000."
     )
-    first_day_of_week: Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"] = prop(
-        "Monday", "The day that weeks begin with."
-    )
-    days_in_first_week: Annotated[int, Range(1, 7)] = prop(
-        4, "How many days of a new year its first week has at least."
-    )
-    strict_date_time_checking: bool = prop(True, "Whether days and hours that no calendar has are refused.")
-    time_zone: str = prop("", "The zone of times that name none, such as +01:00; empty: none.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +83,6 @@ class CwfField:
 
 @dataclass(frozen=True, slots=True)
 class CwfGroup:
-    """What CWF says of a group that fields or messages have, or of one among members."""
+    """What CWF says of the group that a field has; a group among members is not aligned, and refused if it is to be."""
 
     byte_alignment: Annotated[int, Range(1, 16)] = prop(1, "From the start of the message.")

@@ -151,7 +151,9 @@ class _Compiler:
         if isinstance(member, Field):
             if member.max_occurs != 0:
                 yield self._item(member, path)
-        elif member.composition == "choice":
+            return
+        self._check_unaligned(member, path)
+        if member.composition == "choice":
             yield self._choice(member.members, path)
         elif member.composition == "message":
             yield self._messages(path)
@@ -161,7 +163,16 @@ class _Compiler:
 
     def _choice(self, members: tuple[Member, ...], path: str) -> Choice:
         groups = [member if isinstance(member, Group) else Group((member,)) for member in members]
+        for group in groups:
+            self._check_unaligned(group, path)
         return _choice(tuple(self._layout(group, path) for group in groups))
+
+    def _check_unaligned(self, group: Group, path: str) -> None:
+        """Refuse to align a group that no field has: it has no occurrences of its own that could begin anywhere."""
+        said: CwfGroup = group.physical.get(self._format) or CwfGroup()
+        if said.byte_alignment > 1:
+            why = "a group among members is not aligned; say byteAlignment of the fields that it begins with"
+            raise ConfigurationException(f"{path}: {why}")
 
     def _messages(self, path: str) -> Choice:
         """A message in a message: any of the set that this one does not stand in itself."""

@@ -20,6 +20,8 @@ TAGGED: Final = frozenset({"taggedDelimited", "taggedFixedLength", "taggedEncode
 FIXED: Final = frozenset({"fixedLength", "fixedLengthAL3"})
 DELIMITED: Final = frozenset({"allElementsDelimited", "variableLengthElementsDelimited"})
 
+UNDEFINED: Final = "undefined"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FieldPlan:
@@ -75,6 +77,13 @@ class GroupPlan:
     tags: dict[str, FieldPlan] = field(default_factory=dict)
     markup: tuple[str, ...] = ()
     alternatives: tuple[GroupPlan, ...] = ()
+
+    @property
+    def embeds(self) -> bool:
+        """Whether a message of the set may stand among its members."""
+        return any(
+            isinstance(each, GroupPlan) and (each.separation == UNDEFINED or each.embeds) for each in self.members
+        )
 
     @property
     def chooses(self) -> bool:
@@ -137,7 +146,7 @@ class Plans:
         suppress = said.suppress_absent_element_delimiters or settings.suppress_absent_element_delimiters
         plan = GroupPlan(
             group=group,
-            separation=said.data_element_separation or (around.separation if around else self.standard.separation),
+            separation=self._separation(group, said, around),
             group_indicator=self._text("group_indicator", said, around),
             group_terminator=self._text("group_terminator", said, around),
             delimiter=self._text("delimiter", said, around),
@@ -165,6 +174,16 @@ class Plans:
         if group.composition != "choice" or plan.separation in TAGGED:
             return plan
         return replace(plan, alternatives=tuple(replace(plan, members=(member,)) for member in members))
+
+    def _separation(self, group: Group, said: TdsGroup, around: GroupPlan | None) -> str:
+        """How elements are told from each other; a message that an earlier field names brings its own way."""
+        if group.composition == "message":
+            return UNDEFINED
+        if said.data_element_separation == UNDEFINED:
+            name = self.definition.message.name
+            text = f"the message {name}: only a group of composition message has the separation {UNDEFINED}"
+            raise ConfigurationException(text)
+        return said.data_element_separation or (around.separation if around else self.standard.separation)
 
     def _text(self, name: str, said: TdsGroup, around: GroupPlan | None) -> str:
         """Markup as a group has it itself; else as that around it, or the format, or the standard."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from engine.errors import ParserException
 from parsers.mrm.tds.places import Place, Stops, last_called
-from parsers.mrm.tds.plan import FIXED, TAGGED, FieldPlan, GroupPlan, Plans
+from parsers.mrm.tds.plan import FIXED, TAGGED, UNDEFINED, FieldPlan, GroupPlan, Plans
 from parsers.mrm.tds.tagged import tagged
 from parsers.mrm.tds.untagged import all_delimited, by_pattern, fixed_lengths, some_delimited, undefined
 
@@ -182,5 +182,5 @@ _SEPARATIONS: Final[Mapping[str, Callable[[Reading, GroupPlan, int, int, Stops],
     "allElementsDelimited": all_delimited,
     "variableLengthElementsDelimited": some_delimited,
     "useDataPattern": by_pattern,
-    "undefined": undefined,
+    UNDEFINED: undefined,
 }

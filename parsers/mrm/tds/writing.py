@@ -11,7 +11,7 @@ from engine.state import EDITED
 from engine.step import step
 from engine.tree import Element
 from parsers.ccsid import decode
-from parsers.mrm.tds.plan import DELIMITED, FIXED, TAGGED, FieldPlan, GroupPlan, Plan, Plans
+from parsers.mrm.tds.plan import DELIMITED, FIXED, TAGGED, UNDEFINED, FieldPlan, GroupPlan, Plan, Plans
 from parsers.mrm.tds.source import Text
 from parsers.mrm.tds.values import UNWRITABLE
 
@@ -40,17 +40,27 @@ class Writing:
 
     def content(self, plan: GroupPlan, element: Element, around: Stops) -> str:
         """The text of all that stands below an element; what the model does not know is not lost unsaid."""
-        if plan.group.composition == "message":
-            return self._embedded(element, around)
-        if plan.separation not in TAGGED:
-            refuse_unknown(plan, element)
+        if plan.separation not in {*TAGGED, UNDEFINED}:
+            self._refuse_unknown(plan, element)
         return self.group(plan, element, around)
 
-    def _embedded(self, element: Element, around: Stops) -> str:
+    def _refuse_unknown(self, plan: GroupPlan, element: Element) -> None:
+        """Raise where an element holds what the model does not know, and what is written would lose it."""
+        known, embedded = set(_names(plan)), self._embedded(element) if plan.embeds else None
         for child in element:
-            inner = self.plans.message(child.name)
-            if inner is not None:
-                return self.content(inner, child, around)
+            if (child.name, child.namespace) not in known and child is not embedded:
+                raise unknown(child, element)
+
+    def _embedded(self, element: Element) -> Element | None:
+        """The message of the set that stands below an element."""
+        return next((child for child in element if self.plans.message(child.name) is not None), None)
+
+    def embedded(self, element: Element, around: Stops) -> str:
+        """The text of the message that stands below an element."""
+        found = self._embedded(element)
+        inner = None if found is None else self.plans.message(found.name)
+        if found is not None and inner is not None:
+            return self.content(inner, found, around)
         raise ParserException(UNWRITABLE, f"{element.name} holds no message of the set, which must stand in it")
 
     def members(self, plan: GroupPlan, element: Element) -> Sequence[Plan]:
@@ -64,6 +74,8 @@ class Writing:
         """Whether the tree has anything of a member."""
         if isinstance(member, FieldPlan):
             return element.child(step(member.name, member.field.namespace)) is not None
+        if member.separation == UNDEFINED:
+            return self._embedded(element) is not None
         return any(self.stands(inner, element) for inner in member.members)
 
     def occurrences(self, member: FieldPlan, element: Element) -> list[Element]:
@@ -224,14 +236,6 @@ def unknown(child: Element, element: Element) -> ParserException:
     )
 
 
-def refuse_unknown(plan: GroupPlan, element: Element) -> None:
-    """Raise where an element holds what the model does not know, and what is written would lose it."""
-    known = set(_names(plan))
-    for child in element:
-        if (child.name, child.namespace) not in known:
-            raise unknown(child, element)
-
-
 def _by_pattern(writing: Writing, plan: GroupPlan, element: Element, stops: Stops) -> str:
     pieces = []
     for member in writing.members(plan, element):
@@ -242,9 +246,14 @@ def _by_pattern(writing: Writing, plan: GroupPlan, element: Element, stops: Stop
     return "".join(pieces)
 
 
+def _message(writing: Writing, plan: GroupPlan, element: Element, stops: Stops) -> str:
+    return writing.embedded(element, stops)
+
+
 _SEPARATIONS: Final[Mapping[str, Callable[[Writing, GroupPlan, Element, Stops], str]]] = {
     **dict.fromkeys(FIXED, _fixed),
     **dict.fromkeys(TAGGED, _tagged),
     **dict.fromkeys(DELIMITED, _delimited),
     "useDataPattern": _by_pattern,
+    UNDEFINED: _message,
 }

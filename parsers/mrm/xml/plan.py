@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from lxml import etree
+
 from engine.errors import ConfigurationException
 from parsers.mrm.model import Field, Group, SimpleType, fields_of
 from parsers.mrm.xml.declared import XmlField, XmlFormat, XmlMessage
@@ -57,6 +59,7 @@ class Plans:
         self.definition = definition
         settings = definition.settings
         self.settings = settings if isinstance(settings, XmlFormat) else XmlFormat()
+        _check_nulls(self.settings)
         said = definition.message.physical.get(definition.format)
         self.message: XmlMessage = said if isinstance(said, XmlMessage) else XmlMessage()
         self.tag = clark(definition.message.namespace, self.message.xml_name or definition.message.name)
@@ -110,6 +113,20 @@ class Plans:
             tag=clark(field.namespace, said.xml_name or field.name),
             identity=identity,
         )
+
+
+def _check_nulls(settings: XmlFormat) -> None:
+    """Refuse representations of NULL that need a name and have none."""
+    for how, value in (
+        (settings.encoding_numeric_null, settings.encoding_numeric_null_value),
+        (settings.encoding_non_numeric_null, settings.encoding_non_numeric_null_value),
+    ):
+        name = value.partition("=")[0] if how == "nullAttribute" else value
+        if how in {"nullAttribute", "nullElement"}:
+            try:
+                etree.QName(name)
+            except ValueError as error:
+                raise ConfigurationException(f"{how} needs the name that says NULL, which {name!r} is not") from error
 
 
 def clark(namespace: str, name: str) -> str:

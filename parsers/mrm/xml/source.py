@@ -39,7 +39,7 @@ class Document(Source):
         if handle.attribute:
             text: str = handle.node.get(handle.attribute)
         else:
-            if _has_content(handle):
+            if not _has_value(handle):
                 return None
             text = _text(handle)
         plan = handle.plan
@@ -96,6 +96,13 @@ def _has_content(place: Place) -> bool:
     return len(place.node) > 0 or bool(place.node.attrib)
 
 
+def _has_value(place: Place) -> bool:
+    """Whether a value stands in a place; an element without a model may have one beside its attributes."""
+    if place.plan is None and place.group is None and not len(place.node):
+        return bool(place.node.text) or not place.node.attrib
+    return not _has_content(place)
+
+
 def _text(place: Place) -> str:
     plan = place.plan
     if plan is not None and plan.value_attribute:
@@ -113,18 +120,20 @@ def _is_null(place: Place, text: str) -> bool:
             return not text
         case "nullValue":
             return text == spelling.null_value
+        case _ if place.attribute:
+            return False  # all else is said by what an element has, and an attribute has nothing
         case "nullXMLSchema":
-            return node.get(NIL) in {"true", "1"}
+            return spelling.is_true(node.get(NIL))
         case "nullValueAttribute":
-            return not text
+            return node.get(plan.value_attribute) is None if plan.value_attribute else not text
         case "nullAttribute":
             name, _, value = spelling.null_value.partition("=")
-            return node.get(name) is not None and (not value or node.get(name) == value)
+            return bool(node.get(name) == value if value else spelling.is_true(node.get(name)))
     return node.find(spelling.null_value) is not None
 
 
 def _type_of(place: Place) -> int:
-    return NAME_VALUE if place.attribute or not _has_content(place) else NAME
+    return NAME_VALUE if place.attribute or _has_value(place) else NAME
 
 
 def _matches(place: Place, wanted: Step) -> bool:

@@ -40,6 +40,10 @@ class Spelling:
         self.null = settings.encoding_numeric_null if numeric else settings.encoding_non_numeric_null
         self.null_value = settings.encoding_numeric_null_value if numeric else settings.encoding_non_numeric_null_value
 
+    def is_true(self, text: str | None) -> bool:
+        """Whether the text of an attribute says TRUE."""
+        return text in {"true", "1", self._settings.boolean_true_value}
+
     def read(self, text: str) -> Value:
         """The value of a text; blanks around anything but strings do not count."""
         try:

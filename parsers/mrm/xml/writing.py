@@ -88,12 +88,9 @@ class Writing:
         if plan.is_attribute:
             if node.get(plan.tag) is not None:
                 raise ParserException(UNWRITABLE, f"{plan.field.name} is an attribute, which stands there only once")
-            if element.value is not None:
-                node.set(plan.tag, self._text(plan, element))
+            node.set(plan.tag, self._null_text(plan) if element.value is None else self._text(plan, element))
             return
-        kept = self._as_read(plan, element)
-        if kept is not None:
-            node.append(kept)
+        if self._as_read(plan, element, node):
             return
         made = etree.SubElement(node, plan.tag)
         if plan.identity is not None:
@@ -108,17 +105,29 @@ class Writing:
             text = self._text(plan, element)
             self._put(made, etree.CDATA(text) if plan.said.output_type == "cdata" else text, plan.field.name)
 
-    def _as_read(self, plan: FieldPlan, element: Element) -> Any:
-        """The element of a field that was read by the same model and has not changed."""
+    def _has_own_name(self, element: Element) -> bool:
+        """Whether what has no model is called as where it was read, and was not copied to another name."""
+        held = written(element)
+        if not isinstance(held.source, Document):
+            return False
+        return bool(clark(element.namespace, element.name) == (held.handle.attribute or held.handle.node.tag))
+
+    def _as_read(self, plan: FieldPlan | None, element: Element, node: Any) -> bool:
+        """Whether an element that was read by the same model and has not changed is put there in its own form."""
         held = written(element)
         source = held.source
         if not isinstance(source, Document) or held.state & EDITED or source.plans is not self._plans:
-            return None
-        if held.handle.plan is not plan:
-            return None
-        kept = deepcopy(held.handle.node)
-        kept.tail = None
-        return kept
+            return False
+        place = held.handle
+        if place.plan is not plan or (place.attribute and node.get(place.attribute) is not None):
+            return False
+        if place.attribute:
+            node.set(place.attribute, place.node.get(place.attribute))
+        else:
+            kept = deepcopy(place.node)
+            kept.tail = None
+            node.append(kept)
+        return True
 
     def _text(self, plan: FieldPlan, element: Element) -> str:
         assert plan.spelling is not None
@@ -131,27 +140,33 @@ class Writing:
             raise ParserException(UNWRITABLE, f"{name} holds characters that XML cannot: {error}", name) from error
 
     def _null(self, plan: FieldPlan, node: Any) -> None:
-        """What stands for NULL."""
-        if not plan.field.nullable:
-            raise ParserException(UNWRITABLE, f"{plan.field.name} may not be NULL", plan.field.name)
-        assert plan.spelling is not None
-        value = plan.spelling.null_value
-        match plan.spelling.null:
-            case "nullValue":
-                if plan.value_attribute:
-                    node.set(plan.value_attribute, value)
-                else:
-                    node.text = value
+        """What stands for NULL in an element."""
+        text, spelling = self._null_text(plan), plan.spelling
+        assert spelling is not None
+        match spelling.null:
             case "nullXMLSchema":
                 node.set(NIL, "true")
             case "nullAttribute":
-                name, _, text = value.partition("=")
-                node.set(name, text)
+                name, _, value = spelling.null_value.partition("=")
+                node.set(name, value or self._plans.settings.boolean_true_value)
             case "nullElement":
-                etree.SubElement(node, value)
+                etree.SubElement(node, spelling.null_value)
+            case "nullValue" if plan.value_attribute:
+                node.set(plan.value_attribute, text)
+            case "nullValue":
+                node.text = text
+
+    def _null_text(self, plan: FieldPlan) -> str:
+        """The text that stands for NULL; it is empty where anything but a text does."""
+        if not plan.field.nullable:
+            raise ParserException(UNWRITABLE, f"{plan.field.name} may not be NULL", plan.field.name)
+        assert plan.spelling is not None
+        return plan.spelling.null_value if plan.spelling.null == "nullValue" else ""
 
     def _stranger(self, element: Element, node: Any, depth: int) -> None:
         """What the model does not know is an element of its own name."""
+        if self._has_own_name(element) and self._as_read(None, element, node):
+            return
         if element._type == VALUE:
             raise ParserException(UNWRITABLE, f"{node.tag} has a value beside its fields, which MRM does not hold")
         if depth > _DEEPEST:

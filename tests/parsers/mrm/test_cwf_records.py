@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from engine.errors import ParserException
+from engine.errors import ConfigurationException, ParserException
 from engine.sharing import copy
 from engine.step import step
+from parsers.mrm.cwf.declared import CwfGroup
 from parsers.mrm.cwf.record import Record
-from parsers.mrm.model import UNBOUNDED, Field, Group
+from parsers.mrm.model import UNBOUNDED, Composition, Field, Group
 from tests.parsers.mrm.records import BIG, built, edited, field, parser, plain, read, write
 
 TEXT = {"length": 2}
@@ -135,6 +136,26 @@ def test_alignment_and_skips() -> None:
     assert expected == plain(read(mrm, data))
     assert bytes.fromhex("01000000 00000002 0000 0300 0400 0005") == write(mrm, built(mrm, **expected))
     assert bytes.fromhex("01ffffff 00000009 ffff 03ff 04ff 0005") == write(mrm, edited(read(mrm, data), 9, "b"))
+
+
+def test_aligned_groups() -> None:
+    """Each occurrence of a field's group stands at a multiple of the group's alignment."""
+    row = Group((field("b", "byte"),), physical={"CWF": CwfGroup(byte_alignment=4)})
+    mrm = parser(field("a", "byte"), field("row", row, max_occurs=2))
+    expected = {"a": 1, "row": [{"b": 2}, {"b": 3}]}
+    data = bytes.fromhex("01000000 02000000 03")
+    assert expected == plain(read(mrm, data))
+    assert data == write(mrm, built(mrm, **expected))
+
+
+@pytest.mark.parametrize("composition", ["sequence", "choice"])
+def test_alignment_of_a_group_among_members(composition: Composition) -> None:
+    """A group that no field has is not aligned, and one that asks for it is refused."""
+    aligned = Group((field("b", "byte"),), composition, physical={"CWF": CwfGroup(byte_alignment=4)})
+    for member in (aligned, Group((aligned,)), Group((aligned,), "choice")):
+        mrm = parser(field("a", "byte"), member)
+        with pytest.raises(ConfigurationException, match="M: a group among members is not aligned"):
+            read(mrm, b"\1\2").at("a")
 
 
 def test_unbounded() -> None:

@@ -10,7 +10,7 @@ import pytest
 from engine.errors import ConfigurationException, ParserException
 from engine.parser import Follow, Form, Portion
 from engine.received import Part
-from engine.sharing import copy
+from engine.sharing import copy, copy_into
 from engine.source import NAME
 from engine.tree import Element
 from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, WireFormatUse
@@ -110,6 +110,35 @@ def test_what_the_model_does_not_know() -> None:
     assert write(own, tree) == b"<Order><a>y</a><extra><b>1</b></extra></Order>"
 
 
+def test_the_own_form_of_what_the_model_does_not_know() -> None:
+    """What has no model is written as it was read where it did not change, attributes, text and all."""
+    own = codec(Group((simple("a"),)))
+    tree = copy(read(own, '<Order z="1"><e q="2">t</e><f>u<g/>v</f><a>x</a></Order>'))
+    assert plain(tree)[:1] == [("z", "1")]
+    unknown, attribute, field = (tree.at(*path) for path in (["e"], ["e", "q"], ["a"]))
+    assert unknown is not None
+    assert attribute is not None
+    assert field is not None
+    assert (unknown.value, attribute.value) == ("t", "2")
+    field.value = "y"
+    assert write(own, tree) == b'<Order z="1"><a>y</a><e q="2">t</e><f>u<g/>v</f></Order>'
+    attribute.value = "3"
+    assert write(own, tree) == b'<Order z="1"><a>y</a><e>t<q>3</q></e><f>u<g/>v</f></Order>'
+
+
+def test_what_the_model_does_not_know_under_another_name() -> None:
+    """What has no model is called as it is in the tree, wherever it was copied from."""
+    own = codec(Group((simple("a"),)))
+    given = read(own, "<Order><e>t</e><a>x</a></Order>")
+    unknown = given.at("e")
+    assert unknown is not None
+    tree = built([("a", "y"), ("other", "")])
+    other = tree.at("other")
+    assert other is not None
+    copy_into(other, unknown)
+    assert write(own, tree) == b"<Order><a>y</a><other>t</other></Order>"
+
+
 SPELLED: list[tuple[str, dict[str, Any], str, Any]] = [
     ("boolean", {}, "true", True),
     ("integer", {}, "-5", -5),
@@ -152,6 +181,52 @@ def test_null(settings: dict[str, Any], element: str) -> None:
     document = f"<Order>{element}</Order>"
     assert plain(read(own, document)) == [("x", None)]
     assert write(own, built([("x", None)])).decode() == document
+
+
+@pytest.mark.parametrize("true", ["true", "1"])
+def test_an_attribute_that_says_null(true: str) -> None:
+    """An attribute that is named says NULL by being TRUE; where it is not, the value counts."""
+    settings = {"encoding_non_numeric_null": "nullAttribute", "encoding_non_numeric_null_value": "null"}
+    own = codec(Group((simple("x", nullable=True),)), **settings)
+    assert plain(read(own, f'<Order><x null="{true}">v</x></Order>')) == [("x", None)]
+    assert plain(read(own, '<Order><x null="false">v</x></Order>')) == [("x", "v")]
+    assert write(own, built([("x", None)])) == b'<Order><x null="true"/></Order>'
+
+
+def test_null_of_a_value_attribute() -> None:
+    """Where NULL is a value attribute that is not there, an empty one is an empty text."""
+    own = codec(
+        Group((simple("x", render="XMLElementAttrVal", nullable=True),)), encoding_non_numeric_null="nullValueAttribute"
+    )
+    for document, value in (("<Order><x/></Order>", None), ('<Order><x val=""/></Order>', "")):
+        assert plain(read(own, document)) == [("x", value)]
+        assert write(own, built([("x", value)])).decode() == document
+
+
+NULL_ATTRIBUTES = [
+    ({"encoding_non_numeric_null": "nullEmpty"}, "", None),
+    ({"encoding_non_numeric_null": "nullValue", "encoding_non_numeric_null_value": "nil"}, "nil", None),
+    ({"encoding_non_numeric_null": "nullElement", "encoding_non_numeric_null_value": "s"}, "", ""),
+    ({"encoding_non_numeric_null": "nullXMLSchema"}, "", ""),
+]
+
+
+@pytest.mark.parametrize(("settings", "text", "again"), NULL_ATTRIBUTES)
+def test_null_of_an_attribute(settings: dict[str, Any], text: str, again: str | None) -> None:
+    """NULL is a text in an attribute, an empty one where the format has none for it."""
+    own = codec(Group((simple("x", render="XMLAttribute", nullable=True), simple("s"))), **settings)
+    document = f'<Order x="{text}"><s>t</s></Order>'
+    assert write(own, built([("x", None), ("s", "t")])).decode() == document
+    assert plain(read(own, document)) == [("x", again), ("s", "t")]
+
+
+@pytest.mark.parametrize("value", ["", "no name"])
+@pytest.mark.parametrize("how", ["nullAttribute", "nullElement"])
+def test_null_without_a_name(how: str, value: str) -> None:
+    """A representation of NULL that needs a name is refused without one."""
+    settings = {"encoding_numeric_null": how, "encoding_numeric_null_value": value}
+    with pytest.raises(ConfigurationException, match=f"{how} needs the name"):
+        codec(Group((simple("x"),)), **settings)
 
 
 def test_what_stands_around_a_message() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from engine.errors import ConfigurationException
 from parsers.mrm.model import Group
 from parsers.mrm.tds.declared import TdsFormat
 from tests.parsers.mrm.texts import ALL_DELIMITED, built, codec, complex_, group, plain, read, simple, write
@@ -79,6 +80,13 @@ ENVELOPE = group(
     complex_("body", group(composition="message", data_element_separation="undefined")),
     **ALL_DELIMITED, delimiter="|",
 )  # fmt: skip
+INNER = {"Inner": group(simple("x"), simple("y"), **ALL_DELIMITED, delimiter="-")}
+AMONG_MEMBERS = group(
+    simple("kind", interpret_value_as="messageIdentity"),
+    group(composition="message", group_indicator="[", group_terminator="]"),
+    simple("end"),
+    **ALL_DELIMITED, delimiter="|",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -137,7 +145,11 @@ CASES = {
     "the first alternative whose pattern matches": Case(CHOICE, "12/34", [("slash", [("x", "12"), ("y", "34")])]),
     "a message in a message": Case(
         ENVELOPE, "Inner|p-q", [("kind", "Inner"), ("body", [("Inner", [("x", "p"), ("y", "q")])])],
-        others={"Inner": group(simple("x"), simple("y"), **ALL_DELIMITED, delimiter="-")},
+        others=INNER,
+    ),
+    "a message among members": Case(
+        AMONG_MEMBERS, "Inner|[p-q]|z", [("kind", "Inner"), ("Inner", [("x", "p"), ("y", "q")]), ("end", "z")],
+        others=INNER,
     ),
 }  # fmt: skip
 
@@ -153,6 +165,12 @@ def test_writing(case: Case) -> None:
     """A tree that was built is written as the text that means it."""
     own = codec(case.content, case.settings, **case.others)
     assert write(own, built(case.tree)) == (case.written or case.text)
+
+
+def test_undefined_is_for_messages() -> None:
+    """Only a message that an earlier field names has no separation of its own."""
+    with pytest.raises(ConfigurationException, match="only a group of composition message"):
+        codec(group(simple("a"), data_element_separation="undefined"))
 
 
 @pytest.mark.parametrize("name", ["scanning", "standards"])
