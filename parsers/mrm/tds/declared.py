@@ -55,7 +55,7 @@ class TdsFormat:
     trim_fixed_length_string: Trim = prop("", "From which end padding is taken off fixed-length texts on input.")
     truncate_on_output: bool = prop(False, "Whether data that is too long for its length is cut, or refused.")
     strict_numeric_checking: Literal["", "true", "false"] = prop(
-        "", "Whether numbers with blanks around them are refused."
+        "", "Whether numbers with blanks around them, or with more decimals than their precision, are refused."
     )
     boolean_true_representation: str = prop("", "The text of TRUE; empty: 1.")
     boolean_false_representation: str = prop("", "The text of FALSE; empty: 0.")
