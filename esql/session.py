@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from engine.dump import dump
 from engine.errors import BrokerError
+from esql.activation import Surroundings
 from esql.compile import compile_expression, compile_text
 from esql.problems import SyntaxProblems
 from esql.program import Compiled
@@ -17,9 +18,9 @@ from esql.words import STATEMENTS
 class Session:
     """The trees of a conversation; variables last for one entry."""
 
-    def __init__(self, body: bytes | None, domain: str) -> None:
+    def __init__(self, body: bytes | None, domain: str, around: Surroundings | None = None) -> None:
         self._pending: list[str] = []
-        self._here = compile_text(";", "COMPUTE").activation(message_of(body, domain))
+        self._here = compile_text(";", "COMPUTE").activation(message_of(body, domain), around)
 
     def answer(self, line: str) -> Iterator[str]:
         """What there is to say to a line; a statement goes on until a line ends with its semicolon."""

@@ -52,9 +52,9 @@ def value_of(case: Case, around: Surroundings | None = None) -> Value:
         raise compiled.placed(error) from error.__cause__
 
 
-def evaluated(case: Case) -> str:
+def evaluated(case: Case, around: Surroundings | None = None) -> str:
     """The value of an expression as an ESQL literal."""
-    return told_value(value_of(case))
+    return told_value(value_of(case, around))
 
 
 def told_value(value: object) -> str:
@@ -85,12 +85,12 @@ def _body(sent: Message) -> bytes:
     return Received(descriptor, data).parts[-1].portion.bytes
 
 
-def lines_of(case: Case) -> list[str]:
+def lines_of(case: Case, around: Surroundings | None = None) -> list[str]:
     """What a whole module, or the text of a Compute node, sends for a message."""
     from esql.compile import compile_sources
 
     compiled = compile_sources([(case.id or "case.esql", case.esql)])
-    return list(outcomes(compiled, message_of(case.input, case.domain)))
+    return list(outcomes(compiled, message_of(case.input, case.domain), around=around))
 
 
 def told(error: Exception) -> str:

@@ -16,6 +16,7 @@ from engine.errors import BrokerError, ConfigurationException
 
 if TYPE_CHECKING:
     from engine.errors import Problem
+    from esql.activation import Surroundings
     from esql.trial import Case
 
 esql = typer.Typer(help="Check, show, run and format ESQL.", no_args_is_help=True)
@@ -66,12 +67,13 @@ def evaluate(
     from esql.trial import Case, evaluated
 
     if cases is not None:
-        _run_cases(cases, evaluated)
+        around = _desk()
+        _run_cases(cases, lambda case: evaluated(case, around))
         return
     if expression is None:
         raise ConfigurationException("eval needs an expression, or --cases FILE")
     case = Case(expression, _body(source), domain)
-    typer.echo(_or_problems(lambda: evaluated(case)))
+    typer.echo(_or_problems(lambda: evaluated(case, _desk())))
 
 
 @esql.command()
@@ -87,12 +89,13 @@ def run(
     from esql.trial import lines_of, message_of, outcomes
 
     if cases is not None:
-        _run_cases(cases, lambda case: json.dumps(lines_of(case), ensure_ascii=False))
+        around = _desk()
+        _run_cases(cases, lambda case: json.dumps(lines_of(case, around), ensure_ascii=False))
         return
     if file is None:
         raise ConfigurationException("run needs a file, or --cases FILE")
     compiled = _or_problems(lambda: users_cache().sources(_sources([file])))
-    for line in outcomes(compiled, message_of(_body(source), domain), module):
+    for line in outcomes(compiled, message_of(_body(source), domain), module, _desk()):
         typer.echo(line)
 
 
@@ -128,10 +131,18 @@ def repl(source: Input = None, domain: Domain = "") -> None:
     """Read expressions and statements one after the other; Environment and OutputRoot stay between them."""
     from esql.session import Session
 
-    session = Session(_body(source), domain)
+    session = Session(_body(source), domain, _desk())
     for entry in _entries():
         for line in session.answer(entry):
             typer.echo(line)
+
+
+def _desk() -> Surroundings:
+    """What programs are given at a desk: the CCSIDs that a broker knows."""
+    from esql.activation import Surroundings
+    from parsers import ccsid
+
+    return Surroundings(codec=ccsid)
 
 
 def _entries() -> Iterator[str]:

@@ -277,9 +277,9 @@ def ensured_like(body: Body, path: syntax.Path, source: ast.expr) -> ast.expr:
 
 
 def ensured_step(body: Body, owner: ast.expr, node: syntax.Step) -> ast.expr:
-    """One step down to a field that is created where it is missing."""
+    """One step down to a field that is created where it is missing: without a name where only its type is said."""
     wanted = step_of(body, node)
-    if not is_known(body, node) and not isinstance(node.name, syntax.ComputedName):
+    if not is_known(body, node) and not isinstance(node.name, syntax.ComputedName) and not node.types:
         return call("existing", _child(body, owner, node), constant("*"))
     match node.index:
         case None | syntax.IndexFromStart(None):

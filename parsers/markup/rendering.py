@@ -141,9 +141,12 @@ def unwritable(element: Element, problem: str) -> ParserException:
     return ParserException(5010, f"XML writing errors have occurred: {'.'.join(reversed(names))}: {problem}")
 
 
+_PSEUDO: Final = {kinds.VERSION: "version", kinds.ENCODING: "encoding", kinds.STANDALONE: "standalone"}
+
+
 def render_declaration(element: Element, encoding: str = "") -> str:
     """An XML declaration from its tree, in the order that XML asks for."""
-    fields = {child.name.lower(): text_of(child.value, compact=True) for child in element}
+    fields = {_PSEUDO.get(child.type, child.name.lower()): text_of(child.value, compact=True) for child in element}
     if encoding and "encoding" in fields and not written(element).state & EDITED:
         fields["encoding"] = encoding
     return declaration_text(fields)
@@ -318,9 +321,16 @@ def _prefixed(element: Element, scope: Scope, *, attribute: bool) -> str:
     return f"NS{number}:{name}"
 
 
+def _entity_reference(name: str, entity: str) -> str:
+    """A reference to an entity, in an element of its own where it has both a name and an entity to stand for."""
+    if name and entity:
+        return f"<{name_of(name)}>&{name_of(entity)};</{name}>"
+    return f"&{name_of(entity or name)};"
+
+
 _OTHERS: Final[dict[Kind, Callable[[Element, str, Flavour], str]]] = {
     Kind.DOCTYPE: lambda e, _, flavour: render_entities(e) if flavour.compact else render_doctype(e),
-    Kind.REFERENCE: lambda e, text, _: f"&{name_of(text or e.name)};",
+    Kind.REFERENCE: lambda e, text, _: _entity_reference(e.name, text),
     Kind.TEXT: lambda _, text, __: escape(text),
     Kind.CDATA: lambda _, text, __: section(text),
     Kind.COMMENT: lambda _, text, __: comment(text),

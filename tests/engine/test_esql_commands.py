@@ -94,6 +94,8 @@ def test_cases(tmp_path: Path) -> None:
         {"id": "b", "esql": "1 / 0"},
         {"id": "c", "esql": "nothing + 1"},
         {"id": "d", "esql": "InputRoot.XMLNSC.a", "input": "<a>é</a>", "domain": "XMLNSC"},
+        {"id": "e", "esql": "CAST('ABC' AS BLOB CCSID 500) || CAST('é' AS BLOB CCSID 1252)"},
+        {"id": "f", "esql": "CAST(X'c1' AS CHARACTER CCSID 99999)"},
     ]
     file.write_text("\n".join(json.dumps(case) for case in cases))
     code, shown = run("eval", "--cases", str(file))
@@ -103,6 +105,8 @@ def test_cases(tmp_path: Path) -> None:
     assert lines[1].startswith("b\tBIP2450 ")
     assert lines[2].startswith("c\tBIP2432 ")
     assert lines[3] == "d\t'é'"
+    assert lines[4] == "e\tX'c1c2c3e9'"
+    assert lines[5].startswith("f\tBIP")
     file.write_text(
         json.dumps({"id": "m", "esql": MODULES.partition("CREATE FILTER")[0], "input": "<a/>", "domain": "XMLNSC"})
     )
