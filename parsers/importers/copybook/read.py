@@ -76,7 +76,7 @@ def _entries(tokens: Iterator[Word], findings: Findings) -> Iterator[Entry]:
             continue
         if not data or first.upper in _SKIPPED:
             continue
-        if not first.text.isdigit() or len(first.text) > 6:
+        if not first.text.isdecimal() or len(first.text) > 6:
             findings.add(first.spot, f"{first.text} stands where a level number should begin an entry", first.text)
             continue
         entry = (
