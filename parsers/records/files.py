@@ -61,11 +61,21 @@ class RecordFile:
         try:
             segment = self._segment_for(value)
             plan = self.plans[self.type if segment is None else segment.record.name]
-            short = segment is not None and segment.ends and self.framing.format in {"V", "VB"}
+            short = segment is not None and segment.ends and self.framing.format in {"V", "VB", "L"}
             absent = segment.rejected if segment is not None and short else frozenset()
-            return write_record(plan, value, self.blank[0], absent=absent)
+            return self._of_told_length(write_record(plan, value, self.blank[0], absent=absent), plan)
         except BrokerError as error:
             raise ParserException(error.number, f"record {number}: {error.text}", *error.inserts) from error
+
+    def _of_told_length(self, made: bytes, plan: Step) -> bytes:
+        """The record, unless its field of length does not say how long it is: what comes behind it would be lost."""
+        if self.framing.format != "L" or self.measure is None:
+            return made
+        said = self.measure(made) + self.framing.length_adjustment
+        length = self.framing.start + len(made) + self.framing.end
+        if said != length:
+            raise ParserException(BAD_FIELD, f"{plan.key} takes {length} bytes, and its length field says {said}")
+        return made
 
     def _names(self) -> list[str]:
         return list(dict.fromkeys(segment.record.name for segment in self.segments)) or [self.type]

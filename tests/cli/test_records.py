@@ -158,6 +158,21 @@ def test_length_field(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert [["a", "b"], [], ["c"]] == [json.loads(line)["T"] for line in done.out.splitlines()]
 
 
+def test_length_field_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A record whose field does not say how long it is would lose what comes behind it, and is refused."""
+    text = "01 R. 05 LEN PIC 9(2). 05 K PIC X. 05 A PIC X(5). 05 B REDEFINES A PIC X(2)."
+    (tmp_path / "l.cpy").write_text(text)
+    (tmp_path / "data").write_bytes(b"08Aabcde05Bxy")
+    rules = ("--length-field", "LEN", "--segment", "K=A:A", "--segment", "K=B:B")
+    form = ("--copybook", str(tmp_path / "l.cpy"), "--record-format", "L", *rules)
+    done = penstock(capsys, "decode", str(tmp_path / "data"), *form)
+    source, out = tmp_path / "in.json", tmp_path / "out"
+    source.write_text(done.out + done.out.replace("5", "6"))
+    made = penstock(capsys, "encode", str(source), *form, "--output", str(out))
+    assert "record 4: R takes 5 bytes, and its length field says 6" in made.err
+    assert b"08Aabcde05Bxy08Aabcde" == out.read_bytes()
+
+
 def test_show(book: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The layout is a table for people, and data for programs."""
     shown = penstock(capsys, "messageset", "show", book).out.splitlines()
