@@ -94,6 +94,9 @@ def _constant(tokens: list[Word], constants: dict[str, int], findings: Findings)
     declares = words[2:3] == ["CONSTANT"] if words[0] in {"01", "1"} else words[0] == "78" and words[2:3] != ["RENAMES"]
     if not declares:
         return False
+    if len(words) == 1:
+        findings.add(tokens[0].spot, "a constant has level 78 and no name", words[0])
+        return True
     value = [word for word in words[2:] if word not in {"CONSTANT", "VALUE", "VALUES", "IS", "AS", "GLOBAL"}]
     if len(value) == 1 and re.fullmatch(r"\+?\d{1,12}", value[0]):
         constants[words[1]] = int(value[0])
