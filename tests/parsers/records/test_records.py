@@ -241,6 +241,14 @@ def test_values_and_fillers() -> None:
     assert shown == read_record(plan(source, WORKSTATION, fillers=True), data)[0]
 
 
+def test_cut_off_behind_shared_storage() -> None:
+    """What follows items that share their storage stands behind the longest, also where that is cut off."""
+    made = plan("01 R. 05 A PIC X(2). 05 B REDEFINES A PIC X(4). 05 C PIC X.", WORKSTATION)
+    assert ({"A": "ab", "B": "abcd", "C": "e"}, 5) == read_record(made, b"abcde")
+    with pytest.raises(BrokerError, match=r"R\.C \(X\) at offset 4 takes 1 bytes and 0 are left"):
+        read_record(made, b"abc")
+
+
 INITIAL = [
     ("PIC X(3) VALUE X'C1C2'", "c1c240"),
     ("PIC X VALUE X'C1C2'", "40"),
