@@ -44,6 +44,8 @@ def encode(
     rdw_excludes_itself: given.RdwExcludes = False,
     bdw_order: given.BdwOrder = "big",
     bdw_adjustment: given.BdwAdjustment = 0,
+    length_field: given.LengthField = "",
+    length_adjustment: given.LengthAdjustment = 0,
     record_start: given.RecordStart = 0,
     record_end: given.RecordEnd = 0,
     segment: given.Segments = None,
@@ -71,13 +73,13 @@ def encode(
     coding = given.CodingOptions(
         ccsid, encoding, byte_order, native_order, float_format, sign, national_ccsid, blank_is_null
     ).coding()
-    if record_format.upper() == "L":
+    if record_format.upper() == "L" and not length_field:
         record_format = "F"  # the field that says how long a record is has its value in JSON
     framing = given.FramingOptions(
         *(record_format, record_length, rdw_order, rdw_adjustment, rdw_excludes_itself, bdw_order, bdw_adjustment),
-        *(0, record_start, record_end),
+        *(length_adjustment, record_start, record_end),
     ).framing()
-    choices = Choices(type_, tuple(segment or ()), fillers=fillers)
+    choices = Choices(type_, tuple(segment or ()), length_field, fillers=fillers)
     described = given.Described(copybook, messageset, format_)
     kind = described.kind(dialect, framing, coding, choices)
     with ExitStack() as stack:

@@ -59,9 +59,23 @@ class RecordFile:
     def encode(self, value: dict[str, Any], number: int) -> bytes:
         """The bytes of a record; an error says which one it is."""
         try:
-            return write_record(self._plan_for(value), value, self.blank[0])
+            segment = self._segment_for(value)
+            plan = self.plans[self.type if segment is None else segment.record.name]
+            short = segment is not None and segment.ends and self.framing.format in {"V", "VB", "L"}
+            absent = segment.rejected if segment is not None and short else frozenset()
+            return self._of_told_length(write_record(plan, value, self.blank[0], absent=absent), plan)
         except BrokerError as error:
             raise ParserException(error.number, f"record {number}: {error.text}", *error.inserts) from error
+
+    def _of_told_length(self, made: bytes, plan: Step) -> bytes:
+        """The record, unless its field of length does not say how long it is: what comes behind it would be lost."""
+        if self.framing.format != "L" or self.measure is None:
+            return made
+        said = self.measure(made) + self.framing.length_adjustment
+        length = self.framing.start + len(made) + self.framing.end
+        if said != length:
+            raise ParserException(BAD_FIELD, f"{plan.key} takes {length} bytes, and its length field says {said}")
+        return made
 
     def _names(self) -> list[str]:
         return list(dict.fromkeys(segment.record.name for segment in self.segments)) or [self.type]
@@ -97,12 +111,12 @@ class RecordFile:
         names = ", ".join(f"{s.item.name}={','.join(s.values)}" for s in self.segments)
         raise ParserException(BAD_FIELD, f"is none of the segments {names}: it begins with X'{data[:32].hex()}'")
 
-    def _plan_for(self, value: dict[str, Any]) -> Step:
+    def _segment_for(self, value: dict[str, Any]) -> Segment | None:
         if not self.segments:
-            return self.plans[self.type]
+            return None
         for segment in self.segments:
             if any(same(found, segment.values) for found in _values_of(value, segment.item.name)):
-                return self.plans[segment.record.name]
+                return segment
         raise ParserException(BAD_FIELD, "its fields make it none of the segments")
 
 
@@ -165,7 +179,7 @@ def _measure_by_reading(plans: dict[str, Step], segments: tuple[Segment, ...], t
 def _length_field(field: str, record: Record, coding: Coding) -> tuple[Measure, int]:
     """What reads the length of a record: a field's name, or OFFSET:SIZE of a binary number; and the bytes it needs."""
     at, colon, size = field.partition(":")
-    if colon and at.isdigit() and size.isdigit() and 1 <= int(size) <= 8:
+    if colon and at.isdecimal() and size.isdecimal() and 1 <= int(size) <= 8:
         start, end, order = int(at), int(at) + int(size), coding.order
         return lambda data: int.from_bytes(data[start:end], order), end
     if not field:

@@ -37,18 +37,16 @@ def to_hexadecimal(number: float | Decimal, size: int) -> bytes:
     'c276a000'
     """
     exact = Fraction(number)
-    negative = exact < 0 or (isinstance(number, float) and str(number).startswith("-"))
+    negative = str(number).startswith("-")
     exact, bits = abs(exact), 8 * (size - 1)
     if exact == 0:
         return bytes([0x80 if negative else 0]) + bytes(size - 1)
-    power = _power_above(exact)
+    power = max(_power_above(exact), -_BIAS)
     mantissa = round(exact / Fraction(16) ** power * (1 << bits))
     if mantissa >> bits:
         mantissa, power = mantissa >> 4, power + 1
     if power + _BIAS > 127:
         raise OverflowError("too large for a hexadecimal floating-point number")
-    if power + _BIAS < 0:
-        return bytes(size)
     return bytes([(0x80 if negative else 0) | (power + _BIAS)]) + mantissa.to_bytes(size - 1, "big")
 
 

@@ -54,7 +54,7 @@ def _group(step: Step, reading: _Reading, at: int, path: str) -> tuple[dict[str,
         area = inner.after if inner.shared else number
         where = f"{path}.{inner.key or inner.item.name or 'FILLER'}"
         if inner.item.entry in reading.rejected:
-            end = _end_of_rejected(inner, reading, start, end)
+            end = max(end, start + (inner.fixed_size or 0))
             if inner.key:
                 found[inner.key] = None
             continue
@@ -66,7 +66,6 @@ def _group(step: Step, reading: _Reading, at: int, path: str) -> tuple[dict[str,
             failures.setdefault(area, []).append(error)
             value = None
             stop = start + (inner.fixed_size or 0)
-            stop = stop if stop <= len(reading.data) else start
         else:
             readable.add(area)
         end = max(end, stop)
@@ -76,11 +75,6 @@ def _group(step: Step, reading: _Reading, at: int, path: str) -> tuple[dict[str,
         if area not in readable:
             raise errors[0]
     return found, end + step.tail
-
-
-def _end_of_rejected(inner: Step, reading: _Reading, start: int, end: int) -> int:
-    stop = start + (inner.fixed_size or 0)
-    return max(end, stop) if stop <= len(reading.data) else end
 
 
 def _occurrences(step: Step, reading: _Reading, at: int, path: str) -> tuple[Any, int]:

@@ -21,7 +21,8 @@ _RULE: Final = re.compile(r"\s*([^=\s]+)\s*=(.*):\s*([\w$#@-]+)\s*")
 class Segment:
     """A rule: where `item` has one of the values, the record is of this type.
 
-    `chosen` is what of items that share their storage is there, `rejected` are the others.
+    `chosen` is what of items that share their storage is there, `rejected` are the others; `ends` says that nothing
+    follows them in the record.
     """
 
     item: Item
@@ -30,6 +31,7 @@ class Segment:
     record: Record
     chosen: Entry | None = None
     rejected: frozenset[Entry] = frozenset()
+    ends: bool = False
 
     def fits(self, data: bytes) -> bool:
         """Whether a record is such a segment."""
@@ -46,7 +48,7 @@ def same(value: Any, values: tuple[str, ...]) -> bool:
     """Whether a value is one of those that a rule names; numbers are compared as such."""
     text = str(value).strip()
     return any(
-        text == wanted or (wanted.isdigit() and text.isdigit() and int(text) == int(wanted)) for wanted in values
+        text == wanted or (wanted.isdecimal() and text.isdecimal() and int(text) == int(wanted)) for wanted in values
     )
 
 
@@ -69,7 +71,9 @@ def _segment(rule: str, book: Copybook, coding: Coding) -> Segment:
             chosen = next((child for child in group.children if child.name.upper() == name), None)
             if chosen is not None and (others := _sharing(chosen, group)):
                 item = find_field(record, field)
-                return Segment(item, leaf_of(item, coding), values, record, chosen.entry, frozenset(others))
+                ends = max(one.offset + one.total for one in (chosen, *others)) == record.length
+                rejected = frozenset(other.entry for other in others)
+                return Segment(item, leaf_of(item, coding), values, record, chosen.entry, rejected, ends)
     known = [record.name for record in book.records]
     raise ConfigurationException(
         f"the segment {rule!r} names {found[3]}, which is neither a record nor an item that shares its storage"
@@ -77,10 +81,10 @@ def _segment(rule: str, book: Copybook, coding: Coding) -> Segment:
     )
 
 
-def _sharing(chosen: Item, group: Item) -> list[Entry]:
+def _sharing(chosen: Item, group: Item) -> list[Item]:
     """The other items that share the storage of one."""
     first = _first(chosen).entry
-    return [child.entry for child in group.children if child is not chosen and _first(child).entry is first]
+    return [child for child in group.children if child is not chosen and _first(child).entry is first]
 
 
 def _first(item: Item) -> Item:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
+from typing import Final
 
 from engine.errors import BrokerError
 from parsers.importers.copybook.items import Item
@@ -18,6 +20,7 @@ _BYTES = {
     "NULL": 0x00,
     "NULLS": 0x00,
 }
+_PREFIXED: Final = re.compile(r"(NX|BX|HX|UX|NC|[XNGBZUH])(?=['\"])", re.IGNORECASE)
 
 
 def initial(item: Item, leaf: Leaf) -> bytes:
@@ -44,12 +47,30 @@ def _of_literal(literal: str, item: Item, leaf: Leaf) -> bytes:
     if upper.startswith("ALL "):
         text = text_of_literal(literal[4:].strip())
         return leaf.write((text * item.length)[: item.length])
-    if upper.startswith("X") and literal[1:2] in {"'", '"'}:
-        data = bytes.fromhex(text_of_literal(literal[1:]))
-        return data if len(data) == item.length else leaf.empty
+    prefix = _PREFIXED.match(literal)
+    if prefix:
+        return _of_prefixed(prefix[1].upper(), text_of_literal(literal[prefix.end() :]), item, leaf)
     if literal[:1] in {"'", '"'}:
-        return leaf.write(text_of_literal(literal))
+        return _of_text(text_of_literal(literal), item, leaf)
     return leaf.write(Decimal(literal.replace(",", ".")) if _is_number(item) else literal)
+
+
+def _of_prefixed(prefix: str, text: str, item: Item, leaf: Leaf) -> bytes:
+    """The bytes of a literal with letters before its quote: hexadecimal, national, with a zero byte, or a number."""
+    if prefix == "X":
+        data = bytes.fromhex(text)
+        return data + leaf.empty[len(data) :] if len(data) <= item.length else leaf.empty
+    if prefix in {"H", "HX", "B", "BX"}:
+        return leaf.write(int(text, 2 if prefix == "B" else 16))
+    if prefix in {"NX", "UX"}:
+        text = bytes.fromhex(text).decode("utf-16-be" if prefix == "NX" else "utf-8")
+    return _of_text(text + "\0" * (prefix == "Z"), item, leaf)
+
+
+def _of_text(text: str, item: Item, leaf: Leaf) -> bytes:
+    """The bytes of a text: a VALUE begins at the left, whether JUSTIFIED or not."""
+    positions = item.picture.positions if item.entry.justified and item.picture else 0
+    return leaf.write(text.ljust(positions))
 
 
 def _is_number(item: Item) -> bool:

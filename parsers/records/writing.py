@@ -18,10 +18,14 @@ NOTHING = object()
 
 @dataclass(slots=True)
 class _Writing:
-    """One record while it is written; `counted` are the places of counters, and what was written there."""
+    """One record while it is written; `counted` are the places of counters, and what was written there.
+
+    Nothing is kept free for the items that are `absent`.
+    """
 
     data: bytearray
     blank: int
+    absent: frozenset[Entry] = frozenset()
     counted: dict[Entry, tuple[int, Step, int | None]] = field(default_factory=dict)
 
     def put(self, at: int, data: bytes) -> None:
@@ -34,13 +38,14 @@ class _Writing:
             self.data.extend(bytes([self.blank]) * (end - len(self.data)))
 
 
-def write_record(plan: Step, value: Any, blank: int) -> bytes:
+def write_record(plan: Step, value: Any, blank: int, *, absent: frozenset[Entry] = frozenset()) -> bytes:
     """The bytes of a record.
 
     What is not given has its VALUE, or zeros or blanks by its type; a count that is not given is that of its table. Of
-    items that share their storage, the first that is given counts where they overlap.
+    items that share their storage, the first that is given counts where they overlap. Those that are `absent` are not
+    there: the record ends with the item that is in their place, unless something follows it.
     """
-    writing = _Writing(bytearray(), blank)
+    writing = _Writing(bytearray(), blank, absent)
     end = _group(plan, writing, value, 0, plan.key, fill=True)
     writing.reach(end)
     return bytes(writing.data)
@@ -85,6 +90,8 @@ def _area(steps: list[Step], writing: _Writing, given: dict[str, Any], start: in
     for number, (inner, value) in enumerate(reversed(wanted)):
         name = f"{path}.{inner.key or inner.item.name or 'FILLER'}"
         end = max(end, _occurrences(inner, writing, value, start, name, fill=fill and number == 0))
+    if writing.absent.intersection(inner.item.entry for inner in steps):
+        return end
     if len(steps) > 1 and all(inner.fixed_size is not None for inner in steps):
         end = max(end, start + max(inner.fixed_size or 0 for inner in steps))
     return end

@@ -126,6 +126,29 @@ def test_segments_of_shared_storage(book: str, tmp_path: Path, capsys: pytest.Ca
     assert (None, {"DIGITS": 123}) == tuple(json.loads(done.out)[name] for name in ("DETAIL", "NUMBERS"))
 
 
+@pytest.mark.parametrize(
+    ("form", "tail", "length"),
+    [("V", "", 4), ("V", " 05 Z PIC X.", 7), ("F", "", 6), ("VB", "", 4)],
+    ids=["V", "V, with more behind", "F", "VB"],
+)
+def test_length_of_segments(
+    form: str, tail: str, length: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A record of variable length ends with its segment, unless the record goes on behind it."""
+    text = f"01 R. 05 KIND PIC X. 05 LONG PIC X(5). 05 SHORT REDEFINES LONG. 10 DIGITS PIC 9(3).{tail}"
+    (tmp_path / "c.cpy").write_text(text)
+    (tmp_path / "in.json").write_text('{"KIND": "S", "LONG": null, "SHORT": {"DIGITS": 123}}\n')
+    rules = ("--segment", "KIND=L:LONG", "--segment", "KIND=S:SHORT")
+    described = ("--copybook", str(tmp_path / "c.cpy"), "--record-format", form, *rules)
+    out = tmp_path / "out"
+    assert 0 == penstock(capsys, "encode", str(tmp_path / "in.json"), *described, "--output", str(out)).code
+    made = out.read_bytes()
+    assert b"S123".ljust(length) == made[len(made) - length :]
+    assert {"F": 0, "V": 4, "VB": 8}[form] == len(made) - length
+    done = penstock(capsys, "decode", str(out), *described)
+    assert {"DIGITS": 123} == json.loads(done.out)["SHORT"]
+
+
 def test_length_field(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A field says how long a record is."""
     (tmp_path / "l.cpy").write_text("01 R. 05 LEN PIC 9(2). 05 N PIC 9. 05 T PIC X OCCURS 0 TO 9 DEPENDING ON N.")
@@ -133,6 +156,21 @@ def test_length_field(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     form = ("--copybook", str(tmp_path / "l.cpy"), "--record-format", "L", "--length-field", "LEN")
     done = penstock(capsys, "decode", str(tmp_path / "data"), *form)
     assert [["a", "b"], [], ["c"]] == [json.loads(line)["T"] for line in done.out.splitlines()]
+
+
+def test_length_field_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A record whose field does not say how long it is would lose what comes behind it, and is refused."""
+    text = "01 R. 05 LEN PIC 9(2). 05 K PIC X. 05 A PIC X(5). 05 B REDEFINES A PIC X(2)."
+    (tmp_path / "l.cpy").write_text(text)
+    (tmp_path / "data").write_bytes(b"08Aabcde05Bxy")
+    rules = ("--length-field", "LEN", "--segment", "K=A:A", "--segment", "K=B:B")
+    form = ("--copybook", str(tmp_path / "l.cpy"), "--record-format", "L", *rules)
+    done = penstock(capsys, "decode", str(tmp_path / "data"), *form)
+    source, out = tmp_path / "in.json", tmp_path / "out"
+    source.write_text(done.out + done.out.replace("5", "6"))
+    made = penstock(capsys, "encode", str(source), *form, "--output", str(out))
+    assert "record 4: R takes 5 bytes, and its length field says 6" in made.err
+    assert b"08Aabcde05Bxy08Aabcde" == out.read_bytes()
 
 
 def test_show(book: str, capsys: pytest.CaptureFixture[str]) -> None:

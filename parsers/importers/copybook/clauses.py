@@ -91,7 +91,7 @@ class Sentence:
         word = self.next(wanted)
         if word.upper in self.constants:
             return self.constants[word.upper]
-        if not word.text.isdigit() or len(word.text) > 12:
+        if not word.text.isdecimal() or len(word.text) > 12:
             raise ClauseError(word, f"has {word.text} where {wanted} should be")
         return int(word.text)
 
@@ -169,7 +169,7 @@ def _clause(sentence: Sentence, entry: Entry) -> Entry:
         raise ClauseError(word, f"has the clause {upper}, which says nothing that could be laid out")
     read = CLAUSES.get(upper)
     if read is None:
-        if word.opens and word.text.isdigit():
+        if word.opens and word.text.isdecimal():
             raise ClauseError(word, f"is not ended by a period before level {word.text}")
         raise ClauseError(word, f"has {word.text} where a clause should begin")
     return read(sentence, entry, word)
@@ -297,14 +297,21 @@ def _value(sentence: Sentence, entry: Entry, word: Word) -> Entry:
     values = [_range(sentence)]
     while sentence.peek() and (_is_literal(sentence) or sentence.peek() == "ALL"):
         values.append(_range(sentence))
-    if entry.level == 88 and sentence.accept("WHEN"):
-        sentence.accept("SET")
-        sentence.accept("TO")
-        if not sentence.accept("FALSE"):
-            raise ClauseError(word, "has WHEN without SET TO FALSE")
+    if entry.level == 88:
+        _when_false(sentence, word)
+    return replace(entry, values=tuple(values))
+
+
+def _when_false(sentence: Sentence, word: Word) -> None:
+    """WHEN SET TO FALSE IS and a literal, of which FALSE alone has to be there."""
+    announced = sentence.accept("WHEN")
+    sentence.accept("SET")
+    sentence.accept("TO")
+    if sentence.accept("FALSE"):
         sentence.accept("IS")
         _literal(sentence)
-    return replace(entry, values=tuple(values))
+    elif announced:
+        raise ClauseError(word, "has WHEN without SET TO FALSE")
 
 
 def _range(sentence: Sentence) -> Values:
@@ -334,8 +341,8 @@ def _is_literal(sentence: Sentence) -> bool:
         word.kind == "literal"
         or word.upper in FIGURATIVE
         or word.upper in sentence.constants
-        or number.isdigit()
-        or (number[:1].isdigit() and number.upper().replace("E", "").replace("-", "").isdigit())
+        or number.isdecimal()
+        or (number[:1].isdecimal() and number.upper().replace("E", "").replace("-", "").isdecimal())
     )
 
 

@@ -158,7 +158,7 @@ def _names_text(words: list[Word], at: int) -> bool:
 
 
 def _is_level(word: Word | None) -> bool:
-    return word is not None and word.text.isdigit() and len(word.text) <= 2
+    return word is not None and word.text.isdecimal() and len(word.text) <= 2
 
 
 def _joined(words: list[Word], at: int) -> tuple[int, str]:

@@ -76,7 +76,7 @@ def _entries(tokens: Iterator[Word], findings: Findings) -> Iterator[Entry]:
             continue
         if not data or first.upper in _SKIPPED:
             continue
-        if not first.text.isdigit() or len(first.text) > 6:
+        if not first.text.isdecimal() or len(first.text) > 6:
             findings.add(first.spot, f"{first.text} stands where a level number should begin an entry", first.text)
             continue
         entry = (
@@ -94,6 +94,9 @@ def _constant(tokens: list[Word], constants: dict[str, int], findings: Findings)
     declares = words[2:3] == ["CONSTANT"] if words[0] in {"01", "1"} else words[0] == "78" and words[2:3] != ["RENAMES"]
     if not declares:
         return False
+    if len(words) == 1:
+        findings.add(tokens[0].spot, "a constant has level 78 and no name", words[0])
+        return True
     value = [word for word in words[2:] if word not in {"CONSTANT", "VALUE", "VALUES", "IS", "AS", "GLOBAL"}]
     if len(value) == 1 and re.fullmatch(r"\+?\d{1,12}", value[0]):
         constants[words[1]] = int(value[0])

@@ -28,7 +28,7 @@ def sentences(tokens: Iterator[Word], findings: Findings) -> Iterator[list[Word]
 
 
 def _begins_entry(token: Word) -> bool:
-    return token.kind == "run" and token.text.isdigit() and len(token.text) <= 2
+    return token.kind == "run" and token.text.isdecimal() and len(token.text) <= 2
 
 
 def _expects_number(sentence: list[Word]) -> bool:

@@ -13,7 +13,7 @@ LAST_COLUMN: Final = 72
 INDICATORS: Final = " *-/dD$"
 LONGEST_LINE: Final = 65_536
 
-_LEVEL_FIRST: Final = re.compile(r"\s{0,5}(?:\d{1,2}\s+[\w(:$.'\"]|COPY\s|REPLACE\s)", re.I)
+_LEVEL_FIRST: Final = re.compile(r"\s{0,5}(?:\d{1,2}\s+[\w(:$#@.'\"]|COPY\s|REPLACE\s)", re.I)
 _ENTRY: Final = re.compile(r"\s*\d{1,2}\s")
 _FREE: Final = re.compile(
     r"(?:\s*>>\s*SOURCE\s+(?:FORMAT\s+)?(?:IS\s+)?|.{0,6}\s*\$\s*SET\s+SOURCEFORMAT\s*\(?\s*[\"']?)(\w+)", re.I
@@ -22,6 +22,7 @@ _SKIPPED: Final = re.compile(
     r"\s*(?:(?:EJECT|SKIP[123])\s*\.?|TITLE\s+(?:'.*'|\".*\")\s*\.?|(?:CBL|PROCESS)\s.*|[*$]\s*SET\s.*)\s*$", re.I
 )
 _CONDITIONAL: Final = re.compile(r"\s*(?:>>|\$)\s*(IF|ELSE|ELIF|ELSE-IF|END-IF|END|EVALUATE|WHEN|END-EVALUATE)\b", re.I)
+_UTF_16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 _INCLUDE: Final = re.compile(r".{0,6}\s*(?:\+\+INCLUDE|-INC)\s+([\w$#@-]+)", re.I)
 
 
@@ -40,13 +41,13 @@ class Line(NamedTuple):
 
 
 def text_of(data: bytes) -> str:
-    r"""The text of a copybook's bytes: UTF-8, or else one character a byte.
+    r"""The text of a copybook's bytes: UTF-8, UTF-16 where its mark is at the beginning, or else one character a byte.
 
     >>> text_of(b"\xef\xbb\xbf01 A."), text_of(b"* caf\xe9")
     ('01 A.', '* café')
     """
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-16" if data[:2] in _UTF_16_MARKS else "utf-8-sig")
     except UnicodeDecodeError:
         return data.decode("latin-1")
 

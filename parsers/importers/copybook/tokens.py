@@ -8,6 +8,7 @@ from typing import Final
 from parsers.importers.copybook.words import Word
 
 _SEPARATORS: Final = frozenset({".", ",", ";"})
+_NATIONAL_MARKS: Final = frozenset("#@$")
 _PICTURE: Final = frozenset({"PIC", "PICTURE"})
 
 
@@ -64,9 +65,9 @@ def _split(chunk: Sequence[Word]) -> Iterator[Word]:
 
 
 def _with_whole_names(chunk: Sequence[Word]) -> list[Word]:
-    """The words with runs put together that REPLACING has set side by side."""
+    """The words with runs put together that REPLACING has set side by side, and with the marks that stand in names."""
     whole: list[Word] = []
-    for word in chunk:
+    for word in (word._replace(kind="run") if word.text in _NATIONAL_MARKS else word for word in chunk):
         if whole and word.kind == whole[-1].kind == "run":
             whole[-1] = whole[-1]._replace(text=whole[-1].text + word.text)
         else:
@@ -77,16 +78,16 @@ def _with_whole_names(chunk: Sequence[Word]) -> list[Word]:
 def _continues(number: list[Word], word: Word, after: Word | None) -> bool:
     """Whether a word goes on with the number before it: digits, or a decimal point with digits behind it."""
     if word.text in {".", ","}:
-        return after is not None and after.text[:1].isdigit()
+        return after is not None and after.text[:1].isdecimal()
     if not number:
         return False
     if number[-1].text in {"+", ".", ","}:
-        return word.text[:1].isdigit() or word.text in {".", ","}
+        return word.text[:1].isdecimal() or word.text in {".", ","}
     return False
 
 
 def _is_number(word: Word) -> bool:
-    return word.kind == "run" and word.text.lstrip("-").isdigit()
+    return word.kind == "run" and word.text.lstrip("-").isdecimal()
 
 
 def _joined(number: list[Word]) -> Word:

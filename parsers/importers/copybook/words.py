@@ -12,7 +12,7 @@ from parsers.importers.copybook.source import Line
 # A literal with its prefix, the mark of pseudo-text, a run of letters, digits and hyphens, any other character.
 _WORD: Final = re.compile(
     r"""(?P<comment>(?:(?<=\s)|^)\*>.*)
-      | (?P<literal>(?:\b(?:[XNGBZU]|NX|BX|NC|HX|UX))?(?:'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)))
+      | (?P<literal>(?:\b(?:[XNGBZUH]|NX|BX|NC|HX|UX))?(?:'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)))
       | (?P<mark>==)
       | (?P<run>[\w\-]+)
       | (?P<sign>\S)""",

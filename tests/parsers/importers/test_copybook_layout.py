@@ -177,6 +177,10 @@ LAYOUTS = {
         "01 1ST-REC. 05 2ND_FIELD PIC X. 05 DATE PIC X(8). 05 VALUE PIC 9.",
         [("1ST-REC", 0, 10), ("2ND_FIELD", 0, 1), ("DATE", 1, 8), ("VALUE", 9, 1)],
     ),
+    "names with the letters that DB2 and Assembler have beside A to Z": (
+        "01 REC#. 05 CUST# PIC X. 05 A@B PIC X. 05 F REDEFINES A@B PIC 9. 05 C$D. 10 $E PIC 9. 05 T OCCURS 2 PIC $9.",
+        [("REC#", 0, 7), ("CUST#", 0, 1), ("A@B", 1, 1), ("F", 1, 1), ("C$D", 2, 1), ("$E", 2, 1), ("T", 3, 2)],
+    ),
     "the data division of a program": (
         "IDENTIFICATION DIVISION. PROGRAM-ID. P. DATA DIVISION. FILE SECTION. FD F RECORDING MODE F."
         " 01 R. 05 A PIC X. WORKING-STORAGE SECTION. 77 B PIC 9. PROCEDURE DIVISION. MOVE 1 TO B. STOP RUN.",
@@ -241,6 +245,15 @@ def test_source(case: str) -> None:
     assert SAME == layout(SOURCES[case])
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
+def test_bytes_of_text(encoding: str, tmp_path: Path) -> None:
+    """A copybook is read as it was saved, with a mark at its beginning or without."""
+    file = tmp_path / "c.cpy"
+    file.write_bytes("01 R. *> für\n 05 A PIC X(3).\n 05 B PIC X.\n".encode(encoding))
+    record = read_copybook(file).records[0]
+    assert SAME == [(item.name, item.offset, item.length) for item in record.top.walk()]
+
+
 def test_continued_literal() -> None:
     """A literal goes on in the next line from column 72 on, blanks and all."""
     text = (
@@ -260,9 +273,10 @@ def test_debugging_lines() -> None:
 def test_conditions_and_values() -> None:
     """Condition names keep their values, ranges and figurative constants as written."""
     text = "01 R. 05 A PIC 9 VALUE 1. 88 LOW VALUES ARE 1 THRU 3, 5 7. 88 NONE VALUE ZERO WHEN SET TO FALSE 9."
+    text += " 88 SHORT VALUE 8 FALSE IS 9."
     item = read_text("c.cpy", text).records[0].top.children[0]
     found = {condition.name: [str(value) for value in condition.values] for condition in item.conditions}
-    assert {"LOW": ["1 THRU 3", "5", "7"], "NONE": ["ZERO"]} == found
+    assert {"LOW": ["1 THRU 3", "5", "7"], "NONE": ["ZERO"], "SHORT": ["8"]} == found
 
 
 COPIES = {

@@ -39,6 +39,8 @@ HOSTILE = {
     "nothing but parentheses": "(" * 60_000,
     "nothing but levels": "01 " * 20_000,
     "bytes that are no text": bytes(range(256)).decode("latin-1") * 100,
+    "digits that are no numbers": "01 R. 05 A PIC X.\n\u00b3 B PIC X. 05 C OCCURS \u00b2 PIC X.",
+    "a constant without a name": "01 R. 05 A PIC X. 78.",
     "endless continuation": "       01 R. 05 A PIC X VALUE 'a\n" + "      -    'b\n" * 20_000,
     "endless problems": "01 R.\n" + "05 A PIC Q.\n" * 20_000,
 }

@@ -58,6 +58,9 @@ FIELDS = [
     ("PIC 9(5) COMP-3", "12345f", 12345),
     ("PIC S9(31) COMP-3", "9" * 31 + "d", -int("9" * 31)),
     ("PIC 9(4) COMP-6", "1234", 1234),
+    ("COMP-1", "80000000", Decimal("-0.0")),
+    ("COMP-1", "00000001", 2.0**-280),
+    ("COMP-2", "0000000000000003", 3 * 2.0**-312),
     ("COMP-1", "c276a000", -118.625),
     ("COMP-2", "41100000" + "0" * 8, 1.0),
     ("COMP-2", "00" * 8, 0.0),
@@ -236,6 +239,33 @@ def test_values_and_fillers() -> None:
     assert data == write_record(plan(source, WORKSTATION), {}, 0x20)
     shown = {"A": "ab", "B": 0, "FILLER": "/", "C": -1, "D": "**", "E": "\0", "F": "", "G": ["", ""]}
     assert shown == read_record(plan(source, WORKSTATION, fillers=True), data)[0]
+
+
+def test_cut_off_behind_shared_storage() -> None:
+    """What follows items that share their storage stands behind the longest, also where that is cut off."""
+    made = plan("01 R. 05 A PIC X(2). 05 B REDEFINES A PIC X(4). 05 C PIC X.", WORKSTATION)
+    assert ({"A": "ab", "B": "abcd", "C": "e"}, 5) == read_record(made, b"abcde")
+    with pytest.raises(BrokerError, match=r"R\.C \(X\) at offset 4 takes 1 bytes and 0 are left"):
+        read_record(made, b"abc")
+
+
+INITIAL = [
+    ("PIC X(3) VALUE X'C1C2'", "c1c240"),
+    ("PIC X VALUE X'C1C2'", "40"),
+    ("PIC X(4) JUST VALUE 'ab'", text("ab  ")),
+    ("PIC N(2) VALUE N'a'", "00610020"),
+    ("PIC N(2) VALUE NX'00E9'", "00e90020"),
+    ("PIC G(2) DISPLAY-1 VALUE G'ab'", "00610062"),
+    ("PIC X(4) VALUE Z'ab'", "81820040"),
+    ("PIC 9(4) COMP VALUE H'00FF'", "00ff"),
+    ("PIC 9(4) COMP VALUE B'101'", "0005"),
+]
+
+
+@pytest.mark.parametrize(("clause", "data"), INITIAL)
+def test_values_with_prefixes(clause: str, data: str) -> None:
+    """A VALUE of hexadecimal digits, national characters or another base is what it stands for, from the left."""
+    assert data == write_record(plan(f"01 R. 05 F {clause}."), {}, 0x40).hex()
 
 
 def test_slack_bytes() -> None:
