@@ -136,7 +136,7 @@ def test_compute(monkeypatch: pytest.MonkeyPatch) -> None:
     """The complex program as a whole flow writes what the program by hand does, and has its figure."""
     monkeypatch.setattr(measuring, "_SLICE", 0.0001)
     (figure,) = compute.benchmarks()
-    assert (figure.group, figure.unit, figure.bound) == ("compute", "x", 2.0)
+    assert (figure.group, figure.unit, figure.bound) == ("compute", "x", 2.5)
     monkeypatch.setattr(compute, "complex_path_by_hand", lambda body: body)
     with pytest.raises(BrokerError, match="does not write"):
         compute.whole_flow()
