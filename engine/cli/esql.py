@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -110,9 +111,12 @@ def format_(
     from esql.format import format_program
     from esql.source import decode
 
+    def formatted(name: str, data: bytes) -> str:
+        return format_program(read_program(data, name))
+
     changed = []
     for name, data in _sources(files):
-        text = _or_problems(lambda data=data, name=name: format_program(read_program(data, name)))  # type: ignore[misc]
+        text = _or_problems(partial(formatted, name, data))
         if text != decode(data, name).text:
             changed.append(name)
         if as_check:

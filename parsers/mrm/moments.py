@@ -70,6 +70,32 @@ class Moments(NamedTuple):
                 raise unfit(self.what, text, f"takes a date or time ({error.why})") from error
 
 
+def value_of(text: str, pattern: str, kind: str, *, century: int = 53, offset: timedelta | None = None) -> date | time:
+    """The value of a kind that a text means by a pattern; with an offset, its own or the one given, it is in GMT.
+
+    >>> value_of("2004-10-07T11:16:56+02:00", "I", "dateTime")
+    datetime.datetime(2004, 10, 7, 9, 16, 56, tzinfo=datetime.timezone.utc)
+    """
+    fields = read_moment(text, pattern, century)
+    moment = fields.timestamp(_EPOCH)
+    if kind == "dateTime":
+        away = offset if fields.offset is None else fields.offset
+        return moment if away is None else (moment - away).replace(tzinfo=UTC)
+    return moment.time() if kind == "time" else moment.date()
+
+
+def text_of(value: Any, pattern: str) -> str:
+    """A date or time by a pattern, in its own zone.
+
+    >>> text_of(date(2004, 10, 7), "dd/MM/yyyy")
+    '07/10/2004'
+    """
+    if not isinstance(value, date | time):
+        raise TypeError(value)
+    zone = value.utcoffset() if isinstance(value, datetime | time) else None
+    return write_moment(value, pattern, zone or timedelta())
+
+
 def packed_moments(size: int, moments: Moments, positive: str = "C") -> Stored:
     """The digits of a date or time as a packed decimal.
 

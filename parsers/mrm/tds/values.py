@@ -6,14 +6,15 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, time, timedelta
 from decimal import Context, Decimal
 from typing import Any, Final
 
 from engine.errors import ParserException
-from engine.moments import MomentError, read_moment, write_moment
+from engine.moments import MomentError
 from engine.source import Value
 from parsers.mrm.model import Field, SimpleType
+from parsers.mrm.moments import DEFAULT_FORMATS, text_of, value_of
 from parsers.mrm.tds.declared import TdsField
 from parsers.mrm.tds.standards import expand
 
@@ -22,18 +23,8 @@ UNWRITABLE: Final = 5286
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
-_FORMATS: Final[Mapping[str, str]] = {
-    "dateTime": "yyyy-MM-dd'T'HH:mm:ss",
-    "date": "yyyy-MM-dd",
-    "time": "HH:mm:ss",
-    "gYear": "yyyy",
-    "gYearMonth": "yyyy-MM",
-    "gMonth": "--MM",
-    "gMonthDay": "--MM-dd",
-    "gDay": "---dd",
-}
+_FORMATS: Final = {**DEFAULT_FORMATS, "time": "HH:mm:ss"}
 _EXACT: Final = Context(prec=200)  # no number of a message has as many digits
-_START: Final = datetime(1970, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,19 +250,11 @@ class Spelling:
         return self._style.true if value else self._style.false
 
     def _read_moment(self, text: str) -> Value:
-        kind = self._type.kind
-        fields = read_moment(text, self._pattern(), self._style.century)
-        moment = fields.timestamp(_START)
-        if kind == "dateTime":
-            offset = self._style.offset if fields.offset is None else fields.offset
-            return moment if offset is None else (moment - offset).replace(tzinfo=UTC)
-        return moment.time() if kind == "time" else moment.date()
+        style = self._style
+        return value_of(text, self._pattern(), self._type.kind, century=style.century, offset=style.offset)
 
     def _write_moment(self, value: Any) -> str:
-        if not isinstance(value, date | time):
-            raise TypeError(value)
-        zone = value.utcoffset() if isinstance(value, datetime | time) else None
-        return write_moment(value, self._pattern(), zone or timedelta())
+        return text_of(value, self._pattern())
 
     def _pattern(self) -> str:
         return self._said.date_time_format or self._style.date_time_format or _FORMATS[self._type.kind]

@@ -6,14 +6,15 @@ import base64
 import binascii
 import re
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, time
 from decimal import Decimal
 from typing import Any, Final
 
 from engine.errors import ParserException
-from engine.moments import MomentError, read_moment, write_moment
+from engine.moments import MomentError
 from engine.source import Value
 from parsers.mrm.model import SimpleType
+from parsers.mrm.moments import DEFAULT_FORMATS, text_of, value_of
 from parsers.mrm.xml.declared import XmlField, XmlFormat
 
 UNREADABLE: Final = 5285
@@ -22,7 +23,6 @@ UNWRITABLE: Final = 5286
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _SPECIAL: Final = {"INF": "inf", "-INF": "-inf", "NaN": "nan"}
-_START: Final = datetime(1970, 1, 1)
 
 
 class Spelling:
@@ -134,27 +134,20 @@ class Spelling:
         return base64.b64encode(value).decode() if self._said.encoding == "base64" else value.hex().upper()
 
     def _read_moment(self, text: str) -> Value:
-        fields = read_moment(text, self._pattern() or "I")
-        moment = fields.timestamp(_START)
-        if self._type.kind == "dateTime":
-            return moment if fields.offset is None else (moment - fields.offset).replace(tzinfo=UTC)
-        return moment.time() if self._type.kind == "time" else moment.date()
+        return value_of(text, self._pattern() or "I", self._type.kind)
 
     def _write_moment(self, value: Any) -> str:
-        if not isinstance(value, date | time):
-            raise TypeError(value)
         pattern = self._pattern()
-        if not pattern:
-            return value.isoformat().replace("+00:00", "Z")
-        zone = value.utcoffset() if isinstance(value, datetime | time) else None
-        return write_moment(value, pattern, zone or timedelta())
+        if pattern or not isinstance(value, date | time):
+            return text_of(value, pattern)
+        return value.isoformat().replace("+00:00", "Z")
 
     def _pattern(self) -> str:
         """The format; without one, dates and times are as ISO 8601 has them."""
         return self._said.date_time_format or self._settings.default_date_time_format or _PARTS.get(self._type.kind, "")
 
 
-_PARTS: Final = {"gYear": "yyyy", "gYearMonth": "yyyy-MM", "gMonth": "--MM", "gMonthDay": "--MM-dd", "gDay": "---dd"}
+_PARTS: Final = {kind: pattern for kind, pattern in DEFAULT_FORMATS.items() if kind.startswith("g")}
 _KINDS: Final[Mapping[str, tuple[Callable[[Spelling, str], Any], Callable[[Spelling, Any], str]]]] = {
     "string": (Spelling._read_string, Spelling._write_string),
     "duration": (Spelling._read_string, Spelling._write_string),
