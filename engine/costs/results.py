@@ -1,0 +1,77 @@
+"""Results: what a run of the node-cost suite has found, as data that is written, read again, compared and drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, Literal, TypeAlias
+
+FORMAT: Final = 1  # of the JSON form; a reader refuses any other
+Place: TypeAlias = Literal["memory", "spark"]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """Which row of which table: the names are those of the published ones."""
+
+    section: str
+    scenario: str
+    persistent: bool
+    message_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A figure over repeated runs: the median, and the quartiles about it."""
+
+    median: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """What one node of the flow cost a message, in milliseconds of processor time; no label: what is around."""
+
+    label: str
+    cpu_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """One row as it was measured: round trips a second, and processor time by the published formula."""
+
+    runs: int
+    messages: int
+    drivers: int
+    rate: Spread
+    cpu_percent: Spread
+    cpu_ms: Spread  # cpu_percent of all processors, times their number, over the rate
+    limit_ms: Spread | None  # the program by hand for the same work, run in turn with ours
+    nodes: tuple[Node, ...]
+    rss_mib: float
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a table: measured, or with the reason why it cannot be yet."""
+
+    key: Key
+    place: Place
+    taken: Taken | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """Everything of one run: where, when and how, the rows, and the figures beside their bounds."""
+
+    machine: Mapping[str, str]
+    started: str
+    options: Mapping[str, Any]
+    rows: tuple[Row, ...]
+    bounds: tuple[Mapping[str, Any], ...] = field(default=())
+
+    def data(self) -> dict[str, Any]:
+        """The results as JSON has them."""
+        return {"format": FORMAT, **asdict(self)}
