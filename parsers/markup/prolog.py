@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 from parsers.markup import kinds
 from parsers.markup.doctype import read_doctype
 from parsers.markup.item import Item
+from parsers.markup.text import quote
 
 _TOKEN: Final = re.compile(
     r"(?P<declaration><\?xml\s.*?\?>)|(?P<instruction><\?.*?\?>)|<!--(?P<comment>.*?)-->|(?P<space>\s+)"
@@ -16,18 +19,21 @@ _TOKEN: Final = re.compile(
 )
 _PSEUDO: Final = re.compile(r"""(version|encoding|standalone)\s*=\s*["']([^"']*)["']""")
 _DECLARED: Final = re.compile(r"""(\ufeff?<\?xml\s[^?>]*?\sencoding\s*=\s*)(["'])[^"']*\2""")
+_DECLARATION_ALONE: Final = re.compile(rb"<\?xml[ \t\r\n][^?<>]{0,200}\?>[ \t\r\n]{0,8}(?=<[^?!])")
 _MARK: Final = "\ufeff"
 
 
 class Prolog:
     """The text before the root element, and what is in it; a byte order mark is part of the text."""
 
-    __slots__ = ("doctype", "items", "text")
+    __slots__ = ("compact", "doctype", "items", "names", "text")
 
     def __init__(self, text: str, items: tuple[Item, ...], doctype: str = "") -> None:
         self.text = text
         self.items = items
+        self.names = frozenset(item.name for item in items)
         self.doctype = doctype
+        self.compact = self.mark + self._compact_declaration("")
 
     @property
     def mark(self) -> str:
@@ -38,6 +44,19 @@ class Prolog:
     def declaration(self) -> Item | None:
         """The XML declaration."""
         return next((item for item in self.items if item.type == kinds.XML_DECL), None)
+
+    def compact_announcing(self, encoding: str) -> str:
+        """Byte order mark and declaration as XMLNSC writes them, naming another encoding where they name one."""
+        return self.mark + self._compact_declaration(encoding)
+
+    def _compact_declaration(self, encoding: str) -> str:
+        declaration = self.declaration
+        if declaration is None:
+            return ""
+        fields = {part.name.lower(): part.value or "" for part in declaration.children}
+        if encoding and "encoding" in fields:
+            fields["encoding"] = encoding
+        return declaration_text(fields)
 
     def announcing(self, encoding: str) -> str:
         """The prolog's text, naming another encoding where it names one.
@@ -56,7 +75,19 @@ def read_prolog(data: bytes, encoding: str = "utf-8") -> Prolog:
     second = data[1:2]
     if data[:1] == b"<" and second not in {b"?", b"!"}:
         return NO_PROLOG
-    text = data.decode(encoding)
+    alone = _DECLARATION_ALONE.match(data)
+    if alone is not None:
+        return _declared(alone[0], encoding)
+    return _read(data.decode(encoding))
+
+
+# A declaration and no more is what stands before most documents, and it is mostly the same one.
+@lru_cache(maxsize=256)
+def _declared(data: bytes, encoding: str) -> Prolog:
+    return _read(data.decode(encoding))
+
+
+def _read(text: str) -> Prolog:
     start = at = int(text.startswith(_MARK))
     items, doctype = [], ""
     while (token := _TOKEN.match(text, at)) is not None:
@@ -91,3 +122,14 @@ def read_declaration(text: str) -> Item:
     types = {"version": kinds.VERSION, "encoding": kinds.ENCODING, "standalone": kinds.STANDALONE}
     parts = tuple(Item(types[name], name.capitalize(), value) for name, value in _PSEUDO.findall(text))
     return Item(kinds.XML_DECL, "XmlDecl", None, parts)
+
+
+def declaration_text(fields: Mapping[str, str]) -> str:
+    """An XML declaration of these pseudo-attributes.
+
+    >>> declaration_text({"encoding": "UTF-8"})
+    '<?xml version="1.0" encoding="UTF-8"?>'
+    """
+    complete = {"version": "1.0", **{name: text for name, text in fields.items() if text}}
+    parts = [f" {name}={quote(complete[name])}" for name in ("version", "encoding", "standalone") if name in complete]
+    return f"<?xml{''.join(parts)}?>"

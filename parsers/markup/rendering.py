@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias
 
 from lxml import etree
@@ -19,6 +19,7 @@ from parsers.markup.document import Document
 from parsers.markup.flavour import Flavour
 from parsers.markup.kinds import Kind
 from parsers.markup.names import XML_URI, XMLNS_URI
+from parsers.markup.prolog import declaration_text
 from parsers.markup.text import Unwritable, check, comment, escape, instruction, name_of, quote, section, text_of
 
 MAX_DEPTH: Final = 512
@@ -150,17 +151,6 @@ def render_declaration(element: Element, encoding: str = "") -> str:
     if encoding and "encoding" in fields and not written(element).state & EDITED:
         fields["encoding"] = encoding
     return declaration_text(fields)
-
-
-def declaration_text(fields: Mapping[str, str]) -> str:
-    """An XML declaration of these pseudo-attributes.
-
-    >>> declaration_text({"encoding": "UTF-8"})
-    '<?xml version="1.0" encoding="UTF-8"?>'
-    """
-    complete = {"version": "1.0", **{name: text for name, text in fields.items() if text}}
-    parts = [f" {name}={quote(complete[name])}" for name in ("version", "encoding", "standalone") if name in complete]
-    return f"<?xml{''.join(parts)}?>"
 
 
 def _own_text(element: Element, flavour: Flavour) -> str:

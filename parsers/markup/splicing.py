@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from lxml import etree
@@ -11,7 +12,9 @@ from parsers.markup.text import escape
 
 _MOST_FIELDS: Final = 4  # each of them is looked for from the start of the document
 _MOST_NAMESAKES: Final = 64  # in front of a field
+_SHORT: Final = 4096  # characters: looking through all of a text is quicker than asking lxml where it begins
 _AFTER_NAME: Final = frozenset(" \t\n/>")
+_REST_OF_TAG: Final = re.compile(r"""(?>[^"'/>]++|"[^"]*+"|'[^']*+')*+(?P<empty>/)?>""")
 
 
 def spliced(text: str, root: etree._Element, fields: Sequence[tuple[Any, str | None]]) -> str | None:
@@ -20,28 +23,44 @@ def spliced(text: str, root: etree._Element, fields: Sequence[tuple[Any, str | N
     The text has no comments, instructions, sections or document type, so that `<` begins nothing but tags: the n-th
     element of a name, as libxml2 sees it, is the n-th tag of that name.
 
-    >>> root = etree.fromstring("<a><b>1</b><b>2</b></a>")
-    >>> spliced("<a><b>1</b><b>2</b></a>", root, [(root[1], "x < y")])
-    '<a><b>1</b><b>x &lt; y</b></a>'
+    >>> root = etree.fromstring('<a><b>1</b><b k="1">2</b></a>')
+    >>> spliced('<a><b>1</b><b k="1">2</b></a>', root, [(root[1], "x < y")])
+    '<a><b>1</b><b k="1">x &lt; y</b></a>'
     """
     if len(fields) > _MOST_FIELDS:
         return None
     for node, value in fields:
-        start, tag = _start(text, root, node), node.tag
+        name = node.tag
+        if name[0] == "{":
+            name = name.rpartition("}")[2]
+            if (prefix := node.prefix) is not None:
+                name = f"{prefix}:{name}"
+        start = _start(text, root, node, name)
         if start < 0:
             return None
-        end = _end(text, start, tag)
-        if end < 0:
+        field = _field(text, start, name, value)
+        if field is None:
             return None
-        field = f"<{tag}>{escape(value)}</{tag}>" if value else f"<{tag}/>"
-        text = f"{text[:start]}{field}{text[end:]}"
+        text = field
     return text
 
 
-def _start(text: str, root: etree._Element, node: etree._Element) -> int:
-    """Where the start tag of a node begins, or -1."""
-    opening, at = f"<{node.tag}", -1
-    for number, namesake in enumerate(root.iter(node.tag)):
+def _start(text: str, root: etree._Element, node: etree._Element, name: str) -> int:
+    """Where the start tag of a node begins, which the text calls by this name; or -1."""
+    opening = f"<{name}"
+    if len(text) < _SHORT:
+        at = text.find(opening)
+        if text.find(opening, at + 1) < 0:
+            return at
+    tag = node.tag
+    if tag[0] == "{" or ":" in tag:
+        return _start_among(text, opening, _of_prefix(root, node), node)
+    return _start_among(text, opening, root.iter(tag), node)
+
+
+def _start_among(text: str, opening: str, namesakes: Iterable[etree._Element], node: etree._Element) -> int:
+    at = -1
+    for number, namesake in enumerate(namesakes):
         at = text.find(opening, at + 1)
         while at >= 0 and text[at + len(opening)] not in _AFTER_NAME:
             at = text.find(opening, at + 1)
@@ -52,11 +71,31 @@ def _start(text: str, root: etree._Element, node: etree._Element) -> int:
     return -1
 
 
-def _end(text: str, start: int, tag: str) -> int:
-    """Where an element without attributes and children ends, or -1."""
-    at = start + len(tag) + 1
-    if text.startswith("/>", at):
-        return at + 2
-    closing = f"</{tag}>"
-    at = text.find("<", at) if text[at] == ">" else -1
-    return at + len(closing) if at >= 0 and text.startswith(closing, at) else -1
+def _of_prefix(root: etree._Element, node: etree._Element) -> Iterator[etree._Element]:
+    """The elements that the text calls by the same name as a node, whatever namespaces they are in."""
+    prefix = node.prefix
+    for namesake in root.iter(f"{{*}}{node.tag.rpartition('}')[2]}"):
+        if namesake.prefix == prefix:
+            yield namesake
+
+
+def _field(text: str, start: int, name: str, value: str | None) -> str | None:
+    """The text with another value in the element without children that starts there; None where it is none."""
+    inside = start + len(name) + 1
+    if text[inside] != ">":
+        rest = _REST_OF_TAG.match(text, inside)
+        if rest is None:
+            return None
+        opened, inside = text[: rest.end()], rest.end()
+        if rest["empty"]:
+            return f"{opened[:-2]}>{escape(value)}</{name}>{text[inside:]}" if value else text
+    else:
+        inside += 1
+        opened = text[:inside]
+    closing = f"</{name}>"
+    end = text.find("<", inside)
+    if not text.startswith(closing, end):
+        return None
+    if value:
+        return f"{opened}{escape(value)}{text[end:]}"
+    return f"{opened[:-1].rstrip()}/>{text[end + len(closing) :]}"

@@ -20,7 +20,7 @@ from engine.tree import Element
 from parsers.markup.document import Document
 from parsers.markup.flavour import Flavour
 from parsers.markup.kinds import Kind
-from parsers.markup.rendering import NO_SCOPE, Renderer, Scope, declaration_text, kind_of, unwritable
+from parsers.markup.rendering import NO_SCOPE, Renderer, Scope, kind_of, unwritable
 from parsers.markup.splicing import spliced
 from parsers.markup.text import Unwritable, check, escape, name_of, text_of
 
@@ -85,8 +85,8 @@ class Writer:
         part = held.source
         document = part.content if part.__class__ is Part else None
         if document.__class__ is Document and document.flavour.compact == self._flavour.compact:
-            if document.bounded and (text := self._one_field(document, held)) is not None:
-                return text
+            if (text := self._one_field(document, held)) is not None:
+                return text if document.bounded else self._framed(document, text)
             changed = changed_children(held)
             if not held.state & RESTRUCTURED and (held._first is None or not appended_children(held)):
                 if not changed:
@@ -98,18 +98,24 @@ class Writer:
         return self._rendered(held, NO_SCOPE)
 
     def _one_field(self, document: Document, held: Element) -> str | None:
-        """The document with one field changed, where that is all that has changed in it and its text allows it."""
+        """The root element with one field changed, where that is all that has changed in the document."""
         change = only_change(held)
         if change is None or change[0].__class__ is not etree._Element:
             return None
         node, element = change
         if element.source is not document or len(node) or kind_of(element, document.flavour) is not Kind.ELEMENT:
             return None
-        document.untangle()
-        text = document.own_text()
-        if text is None:
-            return None
-        return spliced(text, document.root, [(node, self._text(element, element._value) or None)])
+        own, value = document.own_text(), self._text(element, element._value) or None
+        text = None if own is None else spliced(own, document.root, [(node, value)])
+        if text is None and not document.cdata:
+            document.untangle()
+            was = node.text
+            try:
+                node.text = value
+                text = etree.tostring(document.root, encoding="unicode", with_tail=False)
+            finally:
+                node.text = was
+        return text
 
     def _check_body(self, body: Element) -> None:
         kinds = [self._flavour.kind(child.type) for child in body]
@@ -128,23 +134,19 @@ class Writer:
         if text is None:
             assert root is not None
             text = self._rendered([root], NO_SCOPE)
-        if document.bounded:
-            return text
+        return text if document.bounded else self._framed(document, text)
+
+    def _framed(self, document: Document, text: str) -> str:
+        """The root element's text with what stands before and behind it."""
         return f"{self._head(document)}{text}{_after(document)}"
 
     def _head(self, document: Document) -> str:
         prolog, encoding = document.prolog, self._encoding
         if not document.flavour.compact:
             return prolog.announcing(encoding) if encoding else prolog.text
-        before = prolog.mark
-        if not prolog.items:
+        before = prolog.compact_announcing(encoding) if encoding else prolog.compact
+        if document.alone:
             return before
-        declaration = prolog.declaration
-        if declaration is not None:
-            fields = {part.name.lower(): part.value or "" for part in declaration.children}
-            if encoding and "encoding" in fields:
-                fields["encoding"] = encoding
-            before += declaration_text(fields)
         nodes = reversed(list(document.root.itersiblings(preceding=True)))
         return before + "".join([etree.tostring(node, encoding="unicode", with_tail=False) for node in nodes])
 
@@ -156,9 +158,9 @@ class Writer:
         plan = self._plan(held, node, document)
         if plan is None:
             return None
-        document.untangle()
         if node is document.root and (text := _spliced(document, plan)) is not None:
             return text
+        document.untangle()
         undo: list[_Change] = []
         try:
             for change in plan:

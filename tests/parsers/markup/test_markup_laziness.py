@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from lxml import etree
 
 from engine.descriptor import Descriptor
 from engine.parser import Template
@@ -16,7 +15,7 @@ from engine.sharing import copy
 from engine.step import step
 from engine.tree import Element
 from engine.writing import write_message
-from parsers.markup import reading
+from parsers.markup import domain as markup
 from parsers.markup.document import Document
 from tests.parsers.markup.documents import body, write
 
@@ -61,9 +60,8 @@ def test_one_field_makes_the_elements_on_its_path(domain: str, made: list[str]) 
 def test_a_message_that_passes_is_not_parsed(domain: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Received, copied and written, with the body unseen: the parser is never called; one look calls it once."""
     calls = []
-    monkeypatch.setattr(
-        reading.etree, "fromstring", lambda *args, real=etree.fromstring: calls.append(1) or real(*args)
-    )
+    read = markup.read_document
+    monkeypatch.setattr(markup, "read_document", lambda *args, **facts: calls.append(1) or read(*args, **facts))
     root = Received(Descriptor(), BODY, template=Template(domain)).root()
     twin = copy(root)
     assert write_message(twin)[1] is BODY

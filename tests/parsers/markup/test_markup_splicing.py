@@ -83,7 +83,7 @@ FORMS = [
     (
         "XMLNSC",
         "<?xml version='1.0'?>\n<O><Status/><E></E></O>",
-        '<?xml version="1.0"?>' + "<O><Status>DONE</Status><E/></O>",
+        '<?xml version="1.0"?>' + "<O><Status>DONE</Status><E></E></O>",
     ),
     ("XMLNSC", "<O> <Status/> <E>a b</E></O>", "<O><Status>DONE</Status><E>a b</E></O>"),
     ("XMLNSC", "<O k='1'>x<Status/></O>", '<O k="1"><Status>DONE</Status></O>'),
