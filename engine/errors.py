@@ -77,7 +77,7 @@ class Insert:
 class BrokerError(Exception):
     """Something failed while a message ran; `number` is IBM's BIP number where one is known.
 
-    `passed` are the nodes that it went through on its way up, outermost first.
+    `passed` are the nodes that it went through on its way up, outermost first, and what was thrown in them around it.
 
     >>> str(BrokerError(2230, "the flow failed").at(Place(flow="F", node="In")))
     'BIP2230 F.In: the flow failed'
@@ -85,7 +85,7 @@ class BrokerError(Exception):
 
     kind: ClassVar[str] = "RecoverableException"
     catalog: str = "BIPmsgs"
-    passed: tuple[Place, ...] = ()
+    passed: tuple[Place | BrokerError, ...] = ()
 
     def __init__(
         self, number: int, text: str, *inserts: str | Insert, place: Place = NOWHERE, severity: int = 3
@@ -109,6 +109,11 @@ class BrokerError(Exception):
     def through(self, place: Place) -> Self:
         """Say that it has left a node; each node says so once, the innermost first."""
         self.passed = (place, *self.passed)
+        return self
+
+    def within(self, *errors: BrokerError) -> Self:
+        """Say what a program has thrown around it, outermost first, in the node that it will leave next."""
+        self.passed = (*errors, *self.passed)
         return self
 
     def __str__(self) -> str:

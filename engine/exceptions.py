@@ -49,9 +49,7 @@ def _chain(error: BaseException) -> list[_Link]:
     while at is not None and id(at) not in seen:
         seen.add(id(at))
         if isinstance(at, BrokerError):
-            links += map(_passed, at.passed)
-            if not links and at.number != _THROWING:
-                links.append(_passed(at.place))
+            links += _around(at, is_top=not links)
             where = at.place if at.place.node else replace(where, file=at.place.file, line=at.place.line)
             links.append(_Link(at.kind, _fields(at, where), at.inserts))
         elif not links:
@@ -60,9 +58,25 @@ def _chain(error: BaseException) -> list[_Link]:
     return links
 
 
+def _around(error: BrokerError, *, is_top: bool) -> list[_Link]:
+    """The nodes that an error has passed and what was thrown around it there; the first is always of a node."""
+    node = error.place
+    links = []
+    if is_top and not isinstance(next(iter(error.passed), None), Place) and error.number != _THROWING:
+        links.append(_passed(node))
+    for one in error.passed:
+        if isinstance(one, Place):
+            node = one
+            links.append(_passed(one))
+        else:
+            place = replace(one.place, flow=node.flow, node=node.node, type=node.type)
+            links.append(_Link(one.kind, _fields(one, place), one.inserts))
+    return links
+
+
 def _passed(place: Place) -> _Link:
     error = BrokerError(_THROWING, "Node throwing exception", Insert(_label(place), _LABEL))
-    return _Link(error.kind, _fields(error, place), error.inserts)
+    return _Link(error.kind, _fields(error, replace(place, file="", line=0)), error.inserts)
 
 
 def _label(place: Place) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 from datetime import datetime
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from engine.errors import BrokerError
@@ -26,6 +27,7 @@ PROPAGATED: Final = 4015
 OF_COMPUTE: Final = 4124
 PUT: Final = 2638
 PARSER: Final = 6060
+STATEMENT: Final = 2488
 _FAILED: Final = 2230
 
 Level = Literal["normal", "debug"]
@@ -84,11 +86,20 @@ class UserTrace:
     def failed(self, place: Place, error: BrokerError) -> None:
         """A node has failed by itself."""
         self.write(_FAILED, f"Error detected whilst processing a message in node '{_label(place)}'.", "E")
+        for around in takewhile(lambda one: isinstance(one, BrokerError), error.passed):
+            self._left(around)
         at: BaseException | None = error
         while isinstance(at, BrokerError):
             where = f" ({at.place})" if at.place.file else ""
             self.write(at.number, f"{at.text}{where}", "E")
             at = at.__cause__
+
+    def _left(self, around: Place | BrokerError) -> None:
+        """What was failing around it: a statement is said by its routine, its position and its text."""
+        if isinstance(around, BrokerError) and around.number == STATEMENT:
+            routine, position, text = (insert.text for insert in around.inserts)
+            said = f" ('{routine}', '{position}') Error detected whilst executing the SQL statement ''{text}''."
+            self.write(STATEMENT, said, "E")
 
     def put(self, place: Place, queue: str, manager: str) -> None:
         """A message has been put."""

@@ -29,11 +29,8 @@ NO_DATABASE: Final = 2393
 NO_EVAL: Final = 2902
 NO_EXTERNAL: Final = 2907
 THROWN: Final = 2951
-EXECUTING: Final = 2537  # lines of the user trace
-EVALUATED: Final = 2539
 _TERMINAL: Final = 4009
 _QUANTUM: Final = 1000
-_LONGEST_SAID: Final = 1000
 _NO_ERROR: Final = SqlState()
 _TERMINALS: Final = ("failure", "out", "out1", "out2", "out3", "out4", "nowhere")
 
@@ -100,8 +97,11 @@ class Activation(Invocation):
         "shared",
         "shared_storage",
         "sql",
+        "told",
         "variables",
     )
+
+    told: dict[str, str]  # what expressions have come to, where that is traced
 
     def __init__(
         self,
@@ -257,23 +257,6 @@ class Activation(Invocation):
             text += f" ({self.sql.sqlerrortext})"
         self.around.log(bool(trace), text)
 
-    # what a traced program says of itself
-
-    def trace_statement(self, routine: str, position: str, text: str) -> None:
-        """A statement is about to run."""
-        self._trace(EXECUTING, f"Executing statement   ''{text}'' at ('{routine}', '{position}').")
-
-    def trace_value(self, routine: str, position: str, text: str, value: Any) -> Any:
-        """An expression has come to a value."""
-        said = f"Finished evaluating expression ''{text}'' at ('{routine}', '{position}')."
-        self._trace(EVALUATED, f"{said} The result was ''{_said(value)}''.")
-        return value
-
-    def _trace(self, number: int, text: str) -> None:
-        around = self.around
-        flow, node = around.properties.get("MessageFlowName"), around.properties.get("NodeLabel")
-        around.trace(number, f"Node '{flow}.{node}': {text}")
-
     def evaluate_expression(self, text: Value, kind: str, given: tuple[Any, ...], contents: tuple[Any, ...]) -> Any:
         """EVAL as a function: the value of an expression."""
         return self._entered(text, kind, given, is_expression=True)[0](self, 1, *contents)
@@ -377,12 +360,6 @@ def _number(clause: str, value: Value) -> int:
     if type(value) is int:
         return value
     raise wrong_argument(clause, "value", "INTEGER", f"{type_of(value)} {shown(value)}")
-
-
-def _said(value: Any) -> str:
-    """A value as the user trace shows it, cut where it is long."""
-    text = f"{value.name} ..." if isinstance(value, Element) else shown(value)
-    return text if len(text) <= _LONGEST_SAID else f"{text[:_LONGEST_SAID]}..."
 
 
 def _catalog(value: Value) -> str:

@@ -20,6 +20,7 @@ from esql.program import Compiled
 from esql.read import read_expression, read_file, read_statements
 from esql.scope import File, Library, Resolution, resolve, routine_facts
 from esql.source import decode
+from esql.standing import stretches
 
 ANY_KIND: Final = "ANY"
 
@@ -165,7 +166,8 @@ def _parts(files: list[File], kind: str = "", *, trace: str = "") -> Parts:
     texts = {file.name: file.text for file in files}
     doors = tuple(_doors(emitted, files))
     trees = tuple(one.tree for one in emitted)
-    return Parts(codes, deployment.constants.values, doors, len(deployment.places), texts, trees)
+    standing = {file.name: stretches(file.program, file.schema) for file in files}
+    return Parts(codes, deployment.constants.values, doors, len(deployment.places), texts, standing, trees)
 
 
 def _modules_twice(files: list[File]) -> Iterator[Problem]:

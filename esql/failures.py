@@ -48,7 +48,7 @@ def overflow(operator: str, left: str, right: str, kind: str) -> ValueFailure:
 
 def division_by_zero(left: str) -> ValueFailure:
     """Something was divided by zero."""
-    return ValueFailure(2450, ZERO_DIVISION, f"{left} was divided by zero: test the divisor first", left)
+    return ValueFailure(2450, ZERO_DIVISION, f"{left} was divided by zero: test the divisor first", f"{left} / 0")
 
 
 def wrong_types(operator: str, left: str, right: str = "") -> ValueFailure:

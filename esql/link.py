@@ -12,6 +12,7 @@ from typing import Any, Final
 from esql.activation import Shared
 from esql.emit.library import library
 from esql.program import Compiled, Entrance
+from esql.standing import Stretch
 
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 
@@ -32,8 +33,8 @@ class Door:
 class Parts:
     """What programs that are deployed together have become: code, constants, entrances, and the number of variables.
 
-    `texts` are their files, by name. `trees` are the Python that the code was made of, for people to read; a cache
-    does not keep them.
+    `texts` are their files, by name, and `statements` where in them what stands. `trees` are the Python that the code
+    was made of, for people to read; a cache does not keep them.
     """
 
     codes: tuple[CodeType, ...]
@@ -41,6 +42,7 @@ class Parts:
     doors: tuple[Door, ...]
     places: int
     texts: Mapping[str, str]
+    statements: Mapping[str, tuple[Stretch, ...]] = field(default_factory=dict)
     trees: tuple[ast.Module, ...] = field(default=(), compare=False)
 
 
@@ -52,7 +54,8 @@ def link(parts: Parts) -> Compiled:
         for door in parts.doors
     }
     files = {name: split_lines(text) for name, text in parts.texts.items()}
-    return Compiled(entrances, namespace, files, parts.places, parts.trees, Shared(parts.places), _reenter)
+    shared = Shared(parts.places)
+    return Compiled(entrances, namespace, files, parts.places, parts.statements, parts.trees, shared, _reenter)
 
 
 def executed(codes: Sequence[CodeType], constants: Mapping[str, object]) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from itertools import islice
+from types import MappingProxyType, TracebackType
 from typing import Any, Final, TypeAlias
 
 from engine.errors import BrokerError, ConfigurationException, Place
@@ -13,6 +14,8 @@ from engine.message import Message
 from esql.activation import TOO_DEEP, Activation, Shared, Surroundings
 from esql.cast import Target, assign
 from esql.database import Connection
+from esql.rethrowing import Spot, evaluated, rethrown, until_sent
+from esql.standing import Stretch
 from esql.support import LimitExceeded
 
 Evaluation: TypeAlias = Generator[tuple[str, Message], bool, None]
@@ -42,6 +45,7 @@ class Compiled:
     namespace: Mapping[str, Any]
     files: Mapping[str, Sequence[str]]
     places: int
+    statements: Mapping[str, Sequence[Stretch]] = field(default_factory=dict)
     trees: tuple[ast.Module, ...] = ()
     shared: Shared = field(default_factory=Shared)
     reenter: Callable[..., Any] | None = None
@@ -120,20 +124,29 @@ class Compiled:
         return len(lines[line - 1].encode("utf-8", "surrogatepass")[:offset].decode("utf-8", "replace")) + 1
 
     def placed(self, error: BrokerError) -> BrokerError:
-        """An error with the line of ESQL where it was raised, if that is not known yet."""
-        if error.place.node:  # it has left another node, behind a PROPAGATE
+        """An error with the line of ESQL where it was raised, if that is not known yet, and the statements it has left.
+
+        One that has come from another node, behind a PROPAGATE, has left those that lead to the PROPAGATE.
+        """
+        spots = list(self._spots(error.__traceback__))
+        if not spots:
             return error
-        at, traceback = None, error.__traceback__
+        left = rethrown(spots, self.statements, self.files)
+        if error.place.node:
+            return error.within(*until_sent(left))
+        last = spots[-1]
+        error.at(Place(file=last.file, line=last.line, column=last.column))
+        return error.within(*left, *evaluated(error, last, self.statements))
+
+    def _spots(self, traceback: TracebackType | None) -> Iterator[Spot]:
+        """The places in files that a failure has come from, outermost first."""
         while traceback is not None:
-            if traceback.tb_frame.f_code.co_filename in self.files:
-                at = traceback
+            code = traceback.tb_frame.f_code
+            if code.co_filename in self.files:
+                line = traceback.tb_lineno or 0
+                offset = next(islice(code.co_positions(), traceback.tb_lasti // 2, None))[2]
+                yield Spot(code.co_filename, line, self._column(code.co_filename, line, offset))
             traceback = traceback.tb_next
-        if at is None:
-            return error
-        code = at.tb_frame.f_code
-        positions = list(code.co_positions())[at.tb_lasti // 2]
-        column = self._column(code.co_filename, at.tb_lineno or 0, positions[2])
-        return error.at(Place(file=code.co_filename, line=at.tb_lineno or 0, column=column))
 
 
 def _truth(entrance: Entrance, result: Any, here: Activation) -> Any:

@@ -8,23 +8,32 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple
 
-from engine.descriptor import PERSISTENT
-from engine.errors import BrokerError
+from engine.descriptor import LITTLE_ENDIAN, NO_ID, PERSISTENT, UTF_8, Descriptor
+from engine.errors import BrokerError, ConversionException
+from engine.getting import (
+    ACCEPT_TRUNCATED_MSG,
+    CONVERT,
+    MATCH_CORREL_ID,
+    MATCH_GROUP_ID,
+    MATCH_MSG_ID,
+    Getting,
+)
 from engine.message import Message
 from engine.node import UNSUITABLE_VALUE, Range, mandatory, node, prop
-from engine.parser import Options, Template
-from engine.received import Received, RootDomain, body_of, domain_of, new_root, parse
+from engine.parser import NO_TEMPLATE, Options, Template, conversion_catalog, format_catalog, parser_catalog
+from engine.received import Received, body_of, domain_of, new_root, parse
 from engine.sharing import copy, copy_into
 from engine.step import Step, step
 from engine.tree import Element
-from engine.work import Selection
+from engine.work import Arrival
 
 if TYPE_CHECKING:
-    from engine.work import Arrival, UnitOfWork
+    from engine.work import Selection, UnitOfWork
 
-_SYNCPOINT: Final = {"yes": True, "no": False, "automatic": None}
 _OK: Final = (0, 0)  # completion code and reason code
 _NO_MESSAGE: Final = (2, 2033)
+_TRUNCATED: Final = (1, 2079)
+_WARNED: Final = 1
 _NAP: Final = 0.01  # seconds between two looks at an empty queue
 _BAD_ID: Final = 2230
 _PART: Final = r'(?:"[^"]+"|\w+)'
@@ -32,6 +41,9 @@ _PATH: Final = re.compile(rf"{_PART}(?:\.{_PART})*")
 _INPUT: Final = ("InputRoot", "InputLocalEnvironment")
 _OUTPUT: Final = ("OutputRoot", "OutputLocalEnvironment", *_INPUT)  # the manuals' examples use both
 _RESULT: Final = ("ResultRoot",)
+_IDS: Final = ("MsgId", "CorrelId", "GroupId")
+
+Retention = Literal["none", "all"]
 
 
 class _Location(NamedTuple):
@@ -62,13 +74,25 @@ def _location(name: str, path: str, trees: tuple[str, ...]) -> _Location:
     return _Location(parts[0].endswith("Root"), tuple(step(part.strip('"')) for part in parts[1:]))
 
 
+class _Got(NamedTuple):
+    """What a get has come to: its codes, what was asked for, and the message, if there is one."""
+
+    codes: tuple[int, int]
+    options: Getting
+    ids: tuple[bytes, bytes, bytes]
+    result: Element | None = None
+
+
 @node("MQGet", outputs=("failure", "out", "warning", "noMessage"), category="input")
 @dataclass(frozen=True, slots=True)
 class MQGet:
     """Get a message from a queue and send on what the input message and it make together.
 
-    Where the queue has none in time, what can be made of the input message alone goes to `noMessage`. Nothing goes to
-    `warning`: messages come from queues whole and unconverted, so there is nothing to be warned of.
+    Where the queue has none in time, what can be made of the input message alone goes to `noMessage`. A message that
+    cannot be converted, or is cut because an MQGMO accepts that, goes to `warning` with its body as a BLOB. Where
+    nothing is wired to these two, the flow ends there.
+
+    An MQGMO at inputMQParmsLocation says by its Options, WaitInterval and MatchOptions what the properties do not.
     """
 
     queue_name: str = mandatory("The queue that the message is got from.")
@@ -79,11 +103,22 @@ class MQGet:
     validate_timing: Literal["deferred", "immediate", "complete"] = prop(
         "deferred", "When the body is parsed: when it is looked at, or before it goes out."
     )
+    validate_master: Literal["none", "content", "contentAndValue"] = prop(
+        "none", "What of the body is validated by its message set, when it is parsed."
+    )
+    parser_xmlnsc_mixed_content_retain_mode: Retention = prop("none", "Whether XMLNSC keeps text beside elements.")
+    parser_xmlnsc_comments_retain_mode: Retention = prop("none", "Whether XMLNSC keeps comments.")
+    parser_xmlnsc_processing_instructions_retain_mode: Retention = prop(
+        "none", "Whether XMLNSC keeps processing instructions."
+    )
     transaction_mode: Literal["automatic", "yes", "no"] = prop(
         "automatic", "Whether the get is part of the unit of work; automatic: if the message is persistent."
     )
     wait_interval: Annotated[int, Range(-1)] = prop(
         1000, "Milliseconds to wait for a message; -1: as long as it takes."
+    )
+    minimum_get_buffer_size: Annotated[int, Range(1, 102400)] = prop(
+        4, "Kilobytes of the buffer; what is longer is cut where an MQGMO says MQGMO_ACCEPT_TRUNCATED_MSG."
     )
     get_with_msg_id: bool = prop(
         False, "Whether only a message with the input MQMD's MsgId is got.", name="getWithMsgID"
@@ -91,9 +126,24 @@ class MQGet:
     get_with_correl_id: bool = prop(
         False, "Whether only a message with the input MQMD's CorrelId is got.", name="getWithCorrelID"
     )
+    use_complete_input_mqmd: bool = prop(
+        False,
+        "Whether all of the input MQMD counts: both ids, and CodedCharSetId and Encoding for conversion.",
+        name="useCompleteInputMQMD",
+    )
+    browse: bool = prop(False, "Whether messages are only looked at, one after the other, and stay where they are.")
+    reset_browse_timeout: Annotated[int, Range(-1)] = prop(
+        -1, "Milliseconds without a message after which browsing begins anew; -1: it does not."
+    )
+    convert: bool = prop(False, "Whether the message is converted as it is got; where that fails, it is a warning.")
+    convert_encoding: Annotated[int, Range(0, 2**31 - 1)] = prop(LITTLE_ENDIAN, "The encoding to convert to.")
+    convert_coded_char_set_id: Annotated[int, Range(0, 2**31 - 1)] = prop(0, "The CCSID to convert to; 0: 1208, UTF-8.")
     input_mqmd_location: str = prop("InputRoot.MQMD", "Where the ids are that are wanted.", name="inputMQMDLocation")
+    input_mq_parms_location: str = prop(
+        "InputLocalEnvironment.MQ.GET", "Where an MQGMO may be that says how to get.", name="inputMQParmsLocation"
+    )
     generate_mode: Literal["none", "message", "localEnvironment", "messageAndLocalEnvironment"] = prop(
-        "none", "Which trees are made anew; the others go on as they came, and nothing that is put there is seen."
+        "message", "Which trees are made anew; the others go on as they came, and nothing that is put there is seen."
     )
     copy_message: Literal["none", "copyHeaders", "copyEntireMessage"] = prop(
         "none", "What of the input message a new message begins with."
@@ -103,9 +153,10 @@ class MQGet:
     )
     output_data_location: str = prop("OutputRoot", "Where what is got is put.")
     result_data_location: str = prop("ResultRoot", "What of the message that is got is put there.")
+    warning_data_location: str = prop("OutputRoot", "Where a message with a warning is put, whole.")
     output_mq_parms_location: str = prop(
         "OutputLocalEnvironment.MQ.GET",
-        "Where the completion code CC and the reason RC are put.",
+        "Where the completion code CC and the reason RC are put, and what was asked for where an MQGMO or MQMD was.",
         name="outputMQParmsLocation",
     )
 
@@ -113,82 +164,142 @@ class MQGet:
     _target: _Location = field(init=False, repr=False)
     _source: _Location = field(init=False, repr=False)
     _codes: _Location = field(init=False, repr=False)
+    _warned: _Location = field(init=False, repr=False)
+    _given: _Location = field(init=False, repr=False)
+    _own: Getting = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        domain = self.message_domain_property
+        if domain and parser_catalog.get(domain) is None:
+            text = f"messageDomainProperty names no parser: {domain}{parser_catalog.suggest(domain)}"
+            raise BrokerError(UNSUITABLE_VALUE, text)
+        if self.reset_browse_timeout >= 0 and not self.browse:
+            raise BrokerError(UNSUITABLE_VALUE, "resetBrowseTimeout is for browsing: set browse, or leave it at -1")
         target = _location("outputDataLocation", self.output_data_location, _OUTPUT)
         source = _location("resultDataLocation", self.result_data_location, _RESULT)
-        codes = _location("outputMQParmsLocation", self.output_mq_parms_location, _OUTPUT[1:2] + _OUTPUT[3:])
         if source.steps and not target.steps:
             text = f"{self.result_data_location} cannot be a whole {self.output_data_location}: name a place in it"
             raise BrokerError(UNSUITABLE_VALUE, text)
-        object.__setattr__(self, "_wanted", _location("inputMQMDLocation", self.input_mqmd_location, _INPUT))
-        object.__setattr__(self, "_target", target)
-        object.__setattr__(self, "_source", source)
-        object.__setattr__(self, "_codes", codes)
+        whole = self.use_complete_input_mqmd
+        own = Getting.of(
+            self.transaction_mode,
+            self.wait_interval,
+            by_msg_id=self.get_with_msg_id or whole,
+            by_correl_id=self.get_with_correl_id or whole,
+            convert=self.convert,
+        )
+        for name, value in {
+            "_target": target,
+            "_source": source,
+            "_warned": _location("warningDataLocation", self.warning_data_location, _OUTPUT),
+            "_wanted": _location("inputMQMDLocation", self.input_mqmd_location, _INPUT),
+            "_given": _location("inputMQParmsLocation", self.input_mq_parms_location, _INPUT[1:]),
+            "_codes": _location(
+                "outputMQParmsLocation", self.output_mq_parms_location, ("OutputLocalEnvironment", _INPUT[1])
+            ),
+            "_own": own,
+        }.items():
+            object.__setattr__(self, name, value)
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
-        arrival = self._got(work, self._selection(message))
-        if arrival is None:
-            yield "noMessage", self._made(message, None, _NO_MESSAGE)
-            return
-        result = self._received(arrival, domain_of(message.root)).root()
-        if self.validate_timing != "deferred":
-            parse(result, whole=self.validate_timing == "complete")
-        yield "out", self._made(message, result, _OK)
+        got = self._got(message, work)
+        terminal = "noMessage" if got.result is None else "warning" if got.codes[0] == _WARNED else "out"
+        if got.result is not None and terminal == "out" and self.validate_timing != "deferred":
+            parse(got.result, whole=self.validate_timing == "complete")
+        yield terminal, self._made(message, got)
 
-    def _got(self, work: UnitOfWork, selection: Selection | None) -> Arrival | None:
+    def _got(self, message: Message, work: UnitOfWork) -> _Got:
+        """Get the message, with what there is to be warned of."""
+        parms = self._given.found(message.local_environment)
+        options = self._own.overridden(None if parms is None else parms.at("MQGMO"))
+        wanted = self._wanted.found(message.root if self._wanted.in_root else message.local_environment)
+        ids = _ids(wanted, options.match)
+        selection = options.selection(ids, browse=self.browse, rewind=self.reset_browse_timeout / 1000)
+        arrival = self._awaited(work, selection, options)
+        if arrival is None:
+            return _Got(_NO_MESSAGE, options, ids)
+        codes, (descriptor, body) = _OK, arrival
+        if options.options & CONVERT:
+            codes, (descriptor, body) = self._converted(arrival, wanted)
+        if options.options & ACCEPT_TRUNCATED_MSG and len(body) > self.minimum_get_buffer_size * 1024:
+            codes, body = _TRUNCATED, body[: self.minimum_get_buffer_size * 1024]
+        received = self._received(descriptor, body, options, is_whole=codes == _OK)
+        received.domain = domain_of(message.root)
+        return _Got(codes, options, ids, received.root())
+
+    def _awaited(self, work: UnitOfWork, selection: Selection | None, options: Getting) -> Arrival | None:
         """The next message, as soon as there is one in the time that the node waits."""
-        end = time.monotonic() + self.wait_interval / 1000
+        wait = options.milliseconds
+        end = time.monotonic() + wait / 1000
         while True:
-            arrival = work.get(self.queue_name, selection, syncpoint=_SYNCPOINT[self.transaction_mode])
-            if arrival is not None or (self.wait_interval >= 0 and time.monotonic() >= end):
+            arrival = work.get(self.queue_name, selection, syncpoint=options.syncpoint)
+            if arrival is not None or (wait >= 0 and time.monotonic() >= end):
                 return arrival
             time.sleep(_NAP)
 
-    def _selection(self, message: Message) -> Selection | None:
-        if not (self.get_with_msg_id or self.get_with_correl_id):
-            return None
-        tree = message.root if self._wanted.in_root else message.local_environment
-        wanted = self._wanted.found(tree)
-        return Selection(
-            _id(wanted, "MsgId") if self.get_with_msg_id else b"",
-            _id(wanted, "CorrelId") if self.get_with_correl_id else b"",
-        )
+    def _converted(self, arrival: Arrival, wanted: Element | None) -> tuple[tuple[int, int], Arrival]:
+        """The message in the encoding and CCSID that are wanted; as it is, and why, where it cannot be."""
+        encoding, ccsid = self.convert_encoding, self.convert_coded_char_set_id or UTF_8
+        if self.use_complete_input_mqmd:
+            encoding, ccsid = _number(wanted, "Encoding", encoding), _number(wanted, "CodedCharSetId", ccsid)
+        try:
+            return _OK, Arrival(*conversion_catalog.find("get")(*arrival, encoding, ccsid))
+        except ConversionException as error:
+            return (_WARNED, error.number), arrival
 
-    def _received(self, arrival: Arrival, domain: RootDomain) -> Received:
-        persistent = arrival.descriptor.persistence == PERSISTENT
-        received = Received(
-            arrival.descriptor,
-            arrival.body,
-            template=Template(
-                self.message_domain_property,
-                self.message_set_property,
-                self.message_type_property,
-                self.message_format_property,
+    def _received(self, descriptor: Descriptor, body: bytes, options: Getting, *, is_whole: bool) -> Received:
+        syncpoint = options.syncpoint
+        if not is_whole and format_catalog.get(descriptor.format) is not None:
+            descriptor = descriptor._replace(format="")  # its headers are bytes like all of it
+        template = Template(
+            self.message_domain_property,
+            self.message_set_property,
+            self.message_type_property,
+            self.message_format_property,
+        )
+        return Received(
+            descriptor,
+            body,
+            template=template if is_whole else NO_TEMPLATE,
+            options=Options(
+                validation=self.validate_master,
+                timing=self.validate_timing,
+                retain_mixed_content=self.parser_xmlnsc_mixed_content_retain_mode == "all",
+                retain_comments=self.parser_xmlnsc_comments_retain_mode == "all",
+                retain_processing_instructions=self.parser_xmlnsc_processing_instructions_retain_mode == "all",
             ),
-            options=Options(timing=self.validate_timing),
             queue=self.queue_name,
-            transactional=persistent if self.transaction_mode == "automatic" else self.transaction_mode == "yes",
+            transactional=descriptor.persistence == PERSISTENT if syncpoint is None else syncpoint,
         )
-        received.domain = domain
-        return received
 
-    def _made(self, message: Message, result: Element | None, codes: tuple[int, int]) -> Message:
+    def _made(self, message: Message, got: _Got) -> Message:
         """What goes out: the trees that are to be made anew, with what was got in its place."""
         root = environment = None
+        result, target = got.result, self._warned if got.codes[0] == _WARNED else self._target
         if self.generate_mode in {"message", "messageAndLocalEnvironment"}:
             root = self._new_root(message)
-            if result is not None and self._target.in_root:
-                root = result if not self._target.steps else self._put(root, result)
+            if result is not None and target.in_root:
+                root = result if not target.steps else self._put(root, got, target)
         if self.generate_mode in {"localEnvironment", "messageAndLocalEnvironment"}:
             whole = self.copy_local_env != "none"
             environment = copy(message.local_environment) if whole else Element("LocalEnvironment")
-            said = self._codes.made(environment)
-            for name, code in zip(("CC", "RC"), codes, strict=True):
-                said.ensure(step(name)).value = code
-            if result is not None and not self._target.in_root:
-                self._put(environment, result)
+            if result is not None and not target.in_root:
+                self._put(environment, got, target)
+            self._say(message, environment, got)
         return message.replaced(root=root, local_environment=environment)
+
+    def _say(self, message: Message, environment: Element, got: _Got) -> None:
+        """Put the codes into a LocalEnvironment, and what was asked for where the input says something of that."""
+        said = self._codes.made(environment)
+        for name, code in zip(("CC", "RC"), got.codes, strict=True):
+            said.ensure(step(name)).value = code
+        given = self._given.found(message.local_environment)
+        if given is not None and given.at("MQGMO") is not None:
+            got.options.written(said)
+        if given is not None and given.at("MQMD") is not None:
+            folder = said.ensure(step("MQMD"))
+            for name, one in zip(_IDS, got.ids, strict=True):
+                folder.ensure(step(name)).value = one or NO_ID
 
     def _new_root(self, message: Message) -> Element:
         if self.copy_message == "none":
@@ -199,15 +310,30 @@ class MQGet:
             body.detach()
         return root
 
-    def _put(self, tree: Element, result: Element) -> Element:
-        source = self._source.found(result)
+    def _put(self, tree: Element, got: _Got, target: _Location) -> Element:
+        assert got.result is not None
+        source = got.result if got.codes[0] == _WARNED else self._source.found(got.result)
         if source is None:
             text = (
                 f"the message got from {self.queue_name} has no {self.result_data_location}: correct resultDataLocation"
             )
             raise BrokerError(UNSUITABLE_VALUE, text, self.queue_name)
-        copy_into(self._target.made(tree), source)
+        copy_into(target.made(tree), source)
         return tree
+
+
+def _ids(folder: Element | None, match: int) -> tuple[bytes, bytes, bytes]:
+    """The ids that are wanted; those that do not count are not looked at."""
+    flags = (MATCH_MSG_ID, MATCH_CORREL_ID, MATCH_GROUP_ID)
+    msg_id, correl_id, group_id = (
+        _id(folder, name) if match & flag else b"" for name, flag in zip(_IDS, flags, strict=True)
+    )
+    return msg_id, correl_id, group_id
+
+
+def _number(folder: Element | None, name: str, otherwise: int) -> int:
+    found = None if folder is None else folder.at(name)
+    return found.value if found is not None and isinstance(found.value, int) and found.value > 0 else otherwise
 
 
 def _id(folder: Element | None, name: str) -> bytes:

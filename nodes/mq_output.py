@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from engine.descriptor import Descriptor
 from engine.destinations import Destination, reply, reply_to, written
 from engine.errors import BrokerError
 from engine.message import Message
-from engine.node import node, prop
+from engine.node import Pending, node, prop
 from engine.step import step
 from engine.tree import Element
 from engine.writing import write_message
@@ -39,11 +39,13 @@ class MQOutput:
     )
     new_msg_id: bool = prop(False, "Whether the message gets an id of its own.")
     new_correl_id: bool = prop(False, "Whether the message gets a correlation id of its own.")
-    segmentation_allowed: bool = prop(False, "Whether the queue manager may put it in segments.")
+    segmentation_allowed: bool = prop(
+        False, "Whether a message that is longer than the queue allows is put in segments, which are got as one."
+    )
     message_context: Literal["passAll", "passIdentity", "setAll", "setIdentity", "default", "none"] = prop(
         "passAll", "Which of the sender's identity and origin the message keeps."
     )
-    alternate_user_authority: bool = prop(
+    alternate_user_authority: Annotated[bool, Pending("authorities of queues")] = prop(
         False, "Whether it is put with its own user's authority; the queues there are ask for none."
     )
     request: bool = prop(False, "Whether the message is a request, with an id of its own, that wants a reply.")
@@ -109,6 +111,7 @@ _FIELDS: Final = {
     "replyToQ": "reply_to_queue",
     "replyToQMgr": "reply_to_queue_manager",
 }
+_CHECKED: Final = {"alternateUserAuthority": "alternate_user_authority"}  # as the property: queues ask for no authority
 _YES_OR_NO: Final[dict[str, object]] = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 _CHOICES: Final[dict[str, dict[str, object]]] = {
     "transaction_mode": {text: text for text in ("yes", "no", "automatic")},
@@ -116,6 +119,7 @@ _CHOICES: Final[dict[str, dict[str, object]]] = {
     "new_msg_id": _YES_OR_NO,
     "new_correl_id": _YES_OR_NO,
     "segmentation_allowed": _YES_OR_NO,
+    "alternate_user_authority": _YES_OR_NO,
 }
 
 
@@ -123,7 +127,7 @@ def _overridden(destination: Destination, fields: Element | None) -> Destination
     """The destination with what a folder of the LocalEnvironment says; `automatic` leaves a choice as it is."""
     changes: dict[str, object] = {}
     for said in fields or ():
-        name = _FIELDS.get(said.name)
+        name = _FIELDS.get(said.name) or _CHECKED.get(said.name)
         if name is None or said.value is None:
             continue
         text = str(said.value).strip()
@@ -131,7 +135,7 @@ def _overridden(destination: Destination, fields: Element | None) -> Destination
         if choices is None:
             changes[name] = text
         elif text.lower() in choices:
-            changes[name] = choices[text.lower()]
+            changes |= {name: choices[text.lower()]} if said.name in _FIELDS else {}
         elif text.lower() != "automatic":
             raise BrokerError(
                 2637, f"{said.name} is {_either(choices)}, not {text!r}: correct it where Destination.MQ is set"

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 class MQReply:
     """Put the message on the MQMD's ReplyToQ, with the ids that its report options ask for."""
 
-    segmentation_allowed: bool = prop(False, "Whether the queue manager may put it in segments.")
+    segmentation_allowed: bool = prop(
+        False, "Whether a message that is longer than the queue allows is put in segments, which are got as one."
+    )
     persistence_mode: Literal["automatic", "yes", "no", "asQdef"] = prop(
         "automatic", "Whether the reply is persistent; automatic: as the MQMD says."
     )

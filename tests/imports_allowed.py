@@ -11,7 +11,7 @@ MESSAGES = (
     *("engine.catalog", "engine.descriptor", "engine.parser", "engine.received", "engine.writing"),
     *("engine.exceptions", "engine.message", "engine.moments"),
 )
-FOUNDATION = (*MESSAGES, "engine.work", "engine.node", "engine.dead_letters", "engine.destinations")
+FOUNDATION = (*MESSAGES, "engine.work", "engine.node", "engine.dead_letters", "engine.destinations", "engine.getting")
 DEPLOYMENT = (*FOUNDATION, "engine.flow", "engine.lint", "engine.marking", "engine.statistics")
 EVERYTHING = ("engine", "nodes", "esql", "parsers", "flows")
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
@@ -30,7 +30,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine.writing": MESSAGES,
     "engine.message": MESSAGES,
     "engine.work": MESSAGES,
-    **dict.fromkeys(("engine.node", "engine.dead_letters", "engine.destinations"), FOUNDATION),
+    **dict.fromkeys(("engine.node", "engine.dead_letters", "engine.destinations", "engine.getting"), FOUNDATION),
     "engine.flow": FOUNDATION,
     "engine.lint": (*FOUNDATION, "engine.flow", "engine.marking"),
     "engine.notes": (*FOUNDATION, "engine.flow", "engine.lint", "engine.marking"),

@@ -242,7 +242,8 @@ def explained(error: BaseException) -> str:
     texts: list[str] = []
     at: BaseException | None = error
     while at is not None:
-        if not any(str(at) in text for text in texts):
+        said = at.text if isinstance(at, BrokerError) else str(at)
+        if not any(said in text for text in texts):
             texts.append(_with_node(at))
         at = at.__cause__
     return "; because ".join(texts)

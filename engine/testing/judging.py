@@ -22,7 +22,7 @@ from engine.tree import Element
 from engine.work import Arrival
 from engine.writing import write_message
 
-_THROWING: Final = 2230
+_THROWING: Final = frozenset(("2230", "2488", "2439"))  # a node, a statement, an expression, around what failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +96,9 @@ def _text(above: Element, name: str) -> str:
 
 
 def _chain(exceptions: Element) -> list[str]:
-    """The exceptions of a list in words; nodes that only passed one on are left out where there is more to say."""
+    """The exceptions of a list in words; what only passed one on is left out where there is more to say."""
     links = list(_links(exceptions))
-    own = [link for link in links if _text(link, "Number") != str(_THROWING)] or links
+    own = [link for link in links if _text(link, "Number") not in _THROWING] or links
     return [f"found {_told(link)}" for link in own]
 
 

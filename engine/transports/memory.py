@@ -7,7 +7,15 @@ import threading
 import time
 from typing import Final
 
-from engine.descriptor import NO_ID, NON_PERSISTENT, PERSISTENT, Descriptor
+from engine.descriptor import (
+    LAST_SEGMENT,
+    NO_ID,
+    NON_PERSISTENT,
+    PERSISTENT,
+    SEGMENT,
+    SEGMENTATION_ALLOWED,
+    Descriptor,
+)
 from engine.errors import ConfigurationException, MessageException
 from engine.mq.queue import Handle, Queue, QueueDefinition, Stored
 from engine.work import Arrival, QueueAttributes, Selection
@@ -21,6 +29,7 @@ _ORDER: Final = 50  # bits that number the messages of one priority
 _EIGHT_BYTES: Final = (1 << 64) - 1
 _PRIORITIES: Final = range(MAX_PRIORITY + 1)
 _PERSISTENCES: Final = (NON_PERSISTENT, PERSISTENT)  # anything else: as the queue has it
+_SEGMENT_UNIT: Final = 16  # segments but the last are so many bytes long, or a multiple
 _STAMPED: Final = "%Y%m%d%H%M%S"
 
 
@@ -126,6 +135,29 @@ class MemoryQueues:
             descriptor = descriptor._replace(backout_count=0)
         return Stored((MAX_PRIORITY - descriptor.priority << _ORDER) + number, descriptor, body)
 
+    def admit_segments(self, queue: str, descriptor: Descriptor, body: bytes) -> list[Stored]:
+        """A message that may be put in segments, as it will stand on a queue: in several where it is too long."""
+        found = self.find(queue)
+        longest = (QueueDefinition(queue) if found is None else found.definition).max_message_length
+        step = longest - longest % _SEGMENT_UNIT
+        if len(body) <= longest or not step:
+            return [self.admit(queue, descriptor, body)]
+        own = descriptor._replace(
+            group_id=self.new_id() if descriptor.group_id == NO_ID else descriptor.group_id,
+            msg_id=self.new_id() if descriptor.msg_id == NO_ID else descriptor.msg_id,
+            original_length=len(body),
+        )
+        admitted: list[Stored] = []
+        try:
+            for at in range(0, len(body), step):
+                ends = LAST_SEGMENT if at + step >= len(body) else 0
+                piece = own._replace(offset=at, msg_flags=own.msg_flags | SEGMENT | ends)
+                admitted.append(self.admit(queue, piece, body[at : at + step]))
+        except MessageException:
+            self.undo([(queue, stored) for stored in admitted], [])
+            raise
+        return admitted
+
     def new_id(self) -> bytes:
         """An id that no other message has."""
         with self._lock:
@@ -156,6 +188,12 @@ class MemoryQueues:
             found = self._queues.get(queue)
             if found is not None and found.in_hand:
                 found.in_hand = {key: held for key, held in found.in_hand.items() if held is not handle}
+
+    def put_back(self, taken: list[tuple[str, Stored]]) -> None:
+        """Put messages that were only looked at back where they were."""
+        with self._lock:
+            for name, stored in taken:
+                self._queues[name].put(stored)
 
     def undo(self, puts: list[tuple[str, Stored]], taken: list[tuple[str, Stored]]) -> None:
         """Forget admitted messages, and put those that were taken back where they were, their backout count higher."""
@@ -196,17 +234,43 @@ class MemoryWork:
             return None
         if selection is not None and selection.browse:
             return Arrival(stored.descriptor, stored.body)
+        if stored.descriptor.msg_flags & SEGMENT:
+            return self._assembled(queue, stored, handle, syncpoint=syncpoint)
         if syncpoint or (syncpoint is None and stored.descriptor.persistence == PERSISTENT):
             self._taken.append((queue, stored))
         return Arrival(stored.descriptor, stored.body)
 
+    def _assembled(self, queue: str, first: Stored, handle: Handle, *, syncpoint: bool | None) -> Arrival:
+        """The whole message whose first segment was found; a segment whose others are not there comes as it is."""
+        descriptor, pieces = first.descriptor, [first]
+        wanted = Selection(group_id=descriptor.group_id)
+        length = len(first.body) if descriptor.offset == 0 else -1
+        while length >= 0 and not pieces[-1].descriptor.msg_flags & LAST_SEGMENT:
+            found = self._queues.take(queue, wanted, handle)
+            if found is not None:
+                pieces.append(found)
+            if found is None or found.descriptor.offset != length:
+                self._queues.put_back([(queue, one) for one in pieces[1:]])
+                pieces = [first]
+                break
+            length += len(found.body)
+        if syncpoint or (syncpoint is None and descriptor.persistence == PERSISTENT):
+            self._taken.extend((queue, one) for one in pieces)
+        if len(pieces) == 1:
+            return Arrival(descriptor, first.body)
+        flags = descriptor.msg_flags & ~(SEGMENT | LAST_SEGMENT)
+        return Arrival(descriptor._replace(msg_flags=flags, original_length=-1), b"".join(one.body for one in pieces))
+
     def put(self, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool = True) -> Descriptor:
-        stored = self._queues.admit(queue, descriptor, body)
-        if syncpoint:
-            self._puts.append((queue, stored))
+        if descriptor.msg_flags & SEGMENTATION_ALLOWED:
+            puts = [(queue, stored) for stored in self._queues.admit_segments(queue, descriptor, body)]
         else:
-            self._queues.apply([(queue, stored)])
-        return stored.descriptor
+            puts = [(queue, self._queues.admit(queue, descriptor, body))]
+        if syncpoint:
+            self._puts += puts
+        else:
+            self._queues.apply(puts)
+        return puts[0][1].descriptor
 
     def attributes(self, queue: str) -> QueueAttributes | None:
         return self._queues.attributes(queue)

@@ -20,9 +20,10 @@ from esql import database
 from esql.cast.job import Target
 from esql.functions import function_catalog
 from esql.link import Door, Parts
+from esql.standing import Stretch
 from esql.values import Bit, Interval, Qualifier
 
-_MARK: Final = b"penstock esql 1\n"
+_MARK: Final = b"penstock esql 2\n"
 _DIGEST: Final = hashlib.sha256().digest_size
 
 
@@ -80,7 +81,8 @@ def to_bytes(key: str, parts: Parts) -> bytes:
     """Write an entry; the key says what it was compiled from."""
     constants = tuple((slot, _constant(slot, value)) for slot, value in parts.constants.items())
     doors = tuple((door.kind, door.name, door.slot, door.yields, door.starts, door.shares) for door in parts.doors)
-    body = marshal.dumps((key, parts.codes, constants, doors, parts.places))
+    standing: Any = tuple((file, tuple(map(tuple, found))) for file, found in parts.statements.items())
+    body = marshal.dumps((key, parts.codes, constants, doors, parts.places, standing))
     return _MARK + hashlib.sha256(body).digest() + body
 
 
@@ -89,11 +91,12 @@ def from_bytes(key: str, data: bytes, texts: Mapping[str, str]) -> Parts | None:
     start = len(_MARK) + _DIGEST
     if not data.startswith(_MARK) or hashlib.sha256(data[start:]).digest() != data[len(_MARK) : start]:
         return None
-    found, codes, constants, doors, places = marshal.loads(data[start:])  # noqa: S302 - see the architecture test
+    found, codes, constants, doors, places, standing = marshal.loads(data[start:])  # noqa: S302 - see the architecture test
     if found != key or not all(isinstance(code, CodeType) for code in codes):
         return None
     known = {slot: _value(one) for slot, one in constants}
-    return Parts(codes, known, tuple(Door(*door) for door in doors), places, texts)
+    statements = {file: tuple(Stretch(*one) for one in stretches) for file, stretches in standing}
+    return Parts(codes, known, tuple(Door(*door) for door in doors), places, texts, statements)
 
 
 def _constant(slot: str, value: object) -> Any:

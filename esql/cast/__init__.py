@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from engine.errors import BrokerError
+from engine.errors import BrokerError, ConversionException
 from engine.moments import BEYOND, FORM, MomentError
 from esql.cast import datetimes, numbers, strings
 from esql.cast.job import PLAIN, Clauses, Job, Target
 from esql.contents import UnreadableError
-from esql.failures import DATETIME_RANGE, FORMAT_OF_DATETIME, NUMERIC_ARGUMENT, ValueFailure, wrong_types
+from esql.failures import CAST, DATETIME_RANGE, FORMAT_OF_DATETIME, NUMERIC_ARGUMENT, ValueFailure, wrong_types
 from esql.invocation import Invocation
+from esql.literals import shown
 from esql.values import Value, type_of
 
 __all__ = ["PLAIN", "Clauses", "Target", "assign", "cast", "convert"]
@@ -77,7 +78,7 @@ def convert(value: Value, job: Job) -> Value:
     try:
         return step(value, job)
     except UnreadableError as error:
-        raise job.failure(value, error.why, error.sqlstate) from error
+        raise job.failure(value, error.why, error.sqlstate) from ConversionException(CAST, error.why, shown(value))
     except MomentError as error:
         raise _moment_failure(error, value, job) from error
 

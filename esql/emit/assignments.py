@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
+from esql.emit import tracing
 from esql.emit.body import Body, Statements
 from esql.emit.choices import assigned, target_of
 from esql.emit.code import assign, attribute, call, constant, do, is_none, is_some, method, name, set_attribute, when
@@ -33,15 +34,15 @@ def set_statement(body: Body, node: syntax.SetStatement) -> None:
     if node.attribute is not None:
         _set_attribute(body, node)
     elif variable is not None and _is_scalar(variable) and not target.steps:
-        _set_variable(body, variable, node.source)
+        _set_variable(body, variable, target, node.source)
     elif _is_list_target(target):
         _set_list(body, node)
     else:
         give_field(body, target, node.source)
 
 
-def _set_variable(body: Body, variable: Variable, source: syntax.Node) -> None:
-    value = body.expression(source)
+def _set_variable(body: Body, variable: Variable, target: syntax.Path, source: syntax.Node) -> None:
+    value = tracing.stored(body, target, body.expression(source))
     made = None
     if variable.type_name == INTEGER and isinstance(value.formula, Formula) and body.is_local(variable):
         made = None if body.has_handlers else given_to(body, body.slot(variable), value.formula)
@@ -88,7 +89,7 @@ def _source(body: Body, node: syntax.Node) -> ast.expr:
 
 
 def _set_attribute(body: Body, node: syntax.SetStatement) -> None:
-    value = body.expression(node.source).code
+    value = tracing.stored(body, node.target, body.expression(node.source)).code
     held = body.fresh()
     body.emit(assign(held, value))
     target = ensured(body, node.target)
@@ -104,11 +105,11 @@ def give_field(body: Body, target: syntax.Path, source: syntax.Node) -> None:
     if is_list(source):
         raise EmitError(source, "a list is assigned to field[]; take one item by THE( … )")
     if not is_complex(body, source):
-        _give_scalar(body, target, body.expression(source))
+        _give_scalar(body, target, tracing.given(body, target, body.expression(source)))
         return
-    if _copy_child(body, target, source):
+    if not tracing.is_debug(body) and _copy_child(body, target, source):
         return
-    code = complex_value(body, source)
+    code = tracing.copied(body, source, target, complex_value(body, source))
     if isinstance(source, syntax.Row):
         body.emit(do(call("set_field", ensured(body, target), code, nodes(body))))
         return

@@ -88,7 +88,7 @@ class Body:
 
     def condition(self, node: syntax.Node, wanted: bool = True) -> ast.expr:
         """A test in Python whether an expression is TRUE, or whether it is FALSE; UNKNOWN is neither."""
-        emit = self.tables.conditions.get(type(node)) if wanted else None
+        emit = self.tables.conditions.get(type(node)) if wanted and not tracing.is_debug(self) else None
         test = None if emit is None else emit(self, node)
         if test is None:
             value = self.truth(node, "IF")

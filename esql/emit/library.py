@@ -62,6 +62,10 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "same_lists",  # (list, list, zone) -> truth, also same_rows of elements: = and <> of wholes
             "same_rows",
         ),
+        "esql.telling": (  # in traced programs only
+            *("trace_statement", "trace_value", "trace_started", "trace_finished"),
+            *("trace_stored", "trace_given", "trace_copied"),
+        ),
         "engine.errors": ("BrokerError",),
     }
 )

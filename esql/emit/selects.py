@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
+from esql.emit import tracing
 from esql.emit.body import Body, Expressions
 from esql.emit.code import assign, call, constant, do, group, method, name, when
 from esql.emit.databases import conjuncts, is_database, rows_selected
@@ -86,6 +87,7 @@ def complex_value(body: Body, node: syntax.Node) -> ast.expr:
 
 def _unwrapped(code: ast.expr) -> ast.expr:
     """A call's result as it is, not only its value."""
+    code = tracing.untraced(code)
     if isinstance(code, ast.Call) and isinstance(code.func, ast.Name) and code.func.id == "value_of":
         return code.args[0]
     return code

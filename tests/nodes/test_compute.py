@@ -205,7 +205,7 @@ def test_a_failure_below_propagate_is_not_placed_twice() -> None:
 
 
 def test_the_exception_list_of_a_division_by_zero() -> None:
-    """Three nodes deep: a wrapper for each node passed, then the error with its place in the program."""
+    """Three nodes deep: a wrapper for each node passed, then the statement, the expression and the error in it."""
     flow = flow_of(COPY, COPY, DIVIDE)
     error = processed(deploy(flow, bind=binder(flow)), MemoryQueues("IN", "OUT"))
     assert error is not None
@@ -216,7 +216,7 @@ def test_the_exception_list_of_a_division_by_zero() -> None:
         seen.append([values[name] for name in ("Number", "Label", "Type", "File", "Line")])
         at = next((child for child in at if child.name.endswith("Exception")), None)
     names = ["F.In", "F.C1", "F.C2", "F.C3"]
-    assert [row[0] for row in seen] == [2230] * (len(seen) - 1) + [2450]
+    assert [row[0] for row in seen] == [2230] * (len(seen) - 3) + [2488, 2439, 2450]
     assert [row[1] for row in seen[: len(names)]] == names
     assert seen[-1] == [2450, "F.C3", "ComIbmComputeNode", "F.C3.computeExpression", 2]
 

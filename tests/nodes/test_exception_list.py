@@ -21,6 +21,21 @@ SET OutputRoot.XMLNSC.a.b =
     CAST(InputRoot.XMLNSC.a.b AS INTEGER) / 0;"""
 BODY = b"<a><b>1</b></a>"
 THROWS = "THROW USER EXCEPTION MESSAGE 2951 VALUES('too late', 7);"
+CASTS = "SET OutputRoot.XMLNSC.a.b = CAST('abc' AS INTEGER);"
+MODULE = """CREATE COMPUTE MODULE Deep_Three
+  CREATE FUNCTION Main() RETURNS BOOLEAN BEGIN
+    CALL Total(0);
+    RETURN TRUE;
+  END;
+
+  CREATE PROCEDURE Total(IN divisor INTEGER) BEGIN
+    IF divisor IS NOT NULL THEN
+      SET OutputRoot.XMLNSC.total = 1 /
+                                    divisor;
+    END IF;
+  END;
+END MODULE;"""
+SENDS = "SET OutputRoot = InputRoot; IF TRUE THEN PROPAGATE TO TERMINAL 'out1'; END IF; RETURN FALSE;"
 PASSING = (NodeUse("One", "Passthrough"), NodeUse("Two", "FlowOrder"))
 
 
@@ -36,7 +51,8 @@ def dumped(
     nodes = (
         node("In", "MQInput", queueName="IN", messageDomainProperty="XMLNSC", validateTiming=timing),
         *PASSING,
-        node("Three", "Compute", computeExpression=program),
+        node("Send", "Compute", computeExpression=SENDS),
+        node("Three", "Compute", computeExpression="Deep_Three" if program == MODULE else program),
         node("Try", "TryCatch"),
         node("Look", "Trace", destination="file", filePath=str(file), pattern="${ExceptionList}"),
     )
@@ -45,7 +61,7 @@ def dumped(
     queues = MemoryQueues(QueueDefinition("IN", QueueAttributes(1)))
     work = queues.work()
     work.put("IN", Descriptor(), body, syncpoint=False)
-    deployed = deploy(flow, bind=binder(flow))
+    deployed = deploy(flow, bind=binder(flow, files=[("deep.esql", MODULE.encode())]))
     while deployed.process(deployed.entrances[0], work) is not None:
         pass
     return re.sub("0x[0-9a-f]{6,}]", "0x...]", file.read_text("utf-8"), count=1)
@@ -65,6 +81,8 @@ CASES: dict[str, tuple[str, tuple[str, ...]]] = {
         DIVIDES,
         ("In.out -> One", *THREE_DEEP, "Three.failure -> Look"),
     ),
+    "cast": (CASTS, ("In.out -> Three", "In.catch -> Look")),
+    "in a routine behind PROPAGATE": (MODULE, ("In.out -> Send", "Send.out1 -> Three", "In.catch -> Look")),
     "thrown by a program": (THROWS, ("In.out -> Three", "In.catch -> Look")),
 }
 

@@ -14,45 +14,25 @@ from engine.errors import BrokerError, ConfigurationException
 from engine.message import Message
 from engine.node import build, node_catalog
 from engine.sharing import copy
-from engine.transports.memory import MemoryQueues
-from engine.tree import Element
 from engine.writing import write_message
-from tests.nodes.bench import Seen, carried, exception_numbers, message_of, tree
-
-BODY = b"<r><s>2</s></r>"
-ASKED = {"msg_id": b"M" * 24, "correl_id": b"C" * 24, "format": "MQSTR", "priority": 3}
-XML: dict[str, object] = {"queueName": "IN", "messageDomainProperty": "XMLNSC", "waitInterval": 0}
-MESSAGE: dict[str, object] = XML | {"generateMode": "message"}
-ENVIRONMENT: dict[str, object] = XML | {"generateMode": "localEnvironment"}
-BOTH: dict[str, object] = XML | {"generateMode": "messageAndLocalEnvironment"}
-
-
-def queue_manager(*descriptors: Descriptor, body: bytes = BODY) -> MemoryQueues:
-    queues = MemoryQueues("IN")
-    work = queues.work()
-    for descriptor in descriptors:
-        work.put("IN", descriptor, body)
-    work.commit()
-    return queues
-
-
-def given() -> Message:
-    message = message_of(**ASKED)
-    return message.replaced(local_environment=tree("LocalEnvironment", [("Variables", [("Kept", 1)])]))
-
-
-def got(queues: MemoryQueues, properties: dict[str, object], message: Message | None = None, *wired: str) -> Seen:
-    terminals = wired or ("out", "noMessage", "warning")
-    return carried("MQGet", message or given(), *terminals, properties=properties, work=queues.work())
-
-
-def at(root: Element, path: str) -> object:
-    found = root.at(*path.split("."))
-    return None if found is None else found.value
-
+from tests.nodes.bench import carried, exception_numbers, tree
+from tests.nodes.got import (
+    BODY,
+    BOTH,
+    ENVIRONMENT,
+    MESSAGE,
+    NONE,
+    XML,
+    at,
+    given,
+    got,
+    queue_manager,
+    with_gmo,
+)
 
 TREES: list[tuple[dict[str, object], dict[str, object], dict[str, object]]] = [
-    (XML, {"XMLNSC.a.b": "1", "MQMD.Priority": 3}, {"MQ.GET.CC": None, "Variables.Kept": 1}),
+    (NONE, {"XMLNSC.a.b": "1", "MQMD.Priority": 3}, {"MQ.GET.CC": None, "Variables.Kept": 1}),
+    (XML, {"XMLNSC.a.b": None, "XMLNSC.r.s": "2"}, {"MQ.GET.CC": None, "Variables.Kept": 1}),
     (MESSAGE, {"XMLNSC.a.b": None, "XMLNSC.r.s": "2", "MQMD.Priority": 0}, {"MQ.GET.CC": None, "Variables.Kept": 1}),
     (MESSAGE | {"copyMessage": "copyEntireMessage"}, {"XMLNSC.a.b": None, "XMLNSC.r.s": "2"}, {}),
     (
@@ -129,6 +109,8 @@ WITH_IDS: list[tuple[dict[str, object], int | None]] = [
     ({"getWithMsgID": True, "inputMQMDLocation": "InputLocalEnvironment.Variables.Other"}, 3),
     ({"getWithMsgID": True, "inputMQMDLocation": "InputLocalEnvironment.Nothing"}, 0),
     ({"getWithCorrelID": True, "inputMQMDLocation": "InputLocalEnvironment.Variables.Other"}, 0),
+    ({"useCompleteInputMQMD": True}, None),
+    ({"useCompleteInputMQMD": True, "inputMQMDLocation": "InputLocalEnvironment.Variables.Other"}, 3),
 ]
 
 
@@ -150,7 +132,7 @@ def test_ids(properties: dict[str, object], expected: int | None) -> None:
 
 
 EMPTY: list[tuple[dict[str, object], dict[str, object], dict[str, object]]] = [
-    (XML, {"XMLNSC.a.b": "1"}, {"Variables.Kept": 1, "MQ.GET.CC": None}),
+    (NONE, {"XMLNSC.a.b": "1"}, {"Variables.Kept": 1, "MQ.GET.CC": None}),
     (MESSAGE, {"XMLNSC.a.b": None}, {"Variables.Kept": 1}),
     (MESSAGE | {"copyMessage": "copyHeaders"}, {"XMLNSC.a.b": None, "MQMD.Priority": 3}, {}),
     (MESSAGE | {"copyMessage": "copyEntireMessage"}, {"XMLNSC.a.b": "1"}, {}),
@@ -215,6 +197,10 @@ def with_a_wrong_id(message: Message) -> Message:
     return message.replaced(root=root)
 
 
+def with_odd_options(message: Message) -> Message:
+    return with_gmo(message, Options=16)
+
+
 FAILURES: list[tuple[str, dict[str, object], Callable[[Message], Message], bytes, str]] = [
     ("no queue", {"queueName": "NONE"}, lambda m: m, BODY, "there is no queue called 'NONE': define it"),
     (
@@ -230,6 +216,13 @@ FAILURES: list[tuple[str, dict[str, object], Callable[[Message], Message], bytes
         with_a_wrong_id,
         BODY,
         "the MsgId that is wanted is 'text', which is no BLOB: CAST it",
+    ),
+    (
+        "options that ask for browsing",
+        {},
+        with_odd_options,
+        BODY,
+        "MQGMO.Options is 16, which asks for what is not there",
     ),
     ("broken", {"validateTiming": "immediate"}, lambda m: m, b"<a", ""),
     ("broken further on", {"validateTiming": "complete"}, lambda m: m, b"<a><b></a>", ""),
@@ -253,6 +246,11 @@ def test_failures(properties: dict[str, object], change: Any, body: bytes, text:
 
 
 MISTAKES = [
+    ({"messageDomainProperty": "XMLNCS"}, "messageDomainProperty names no parser: XMLNCS; did you mean XMLNS?"),
+    ({"resetBrowseTimeout": 5}, "resetBrowseTimeout is for browsing"),
+    ({"warningDataLocation": "x"}, "warningDataLocation is a path that begins with OutputRoot or"),
+    ({"inputMQParmsLocation": "InputRoot.x"}, "inputMQParmsLocation is a path that begins with InputLocalEnvironment,"),
+    ({"minimumGetBufferSize": 0}, "minimumGetBufferSize is a whole number from 1 to 102400, not 0"),
     ({"inputMQMDLocation": "Root.MQMD"}, "inputMQMDLocation is a path that begins with InputRoot or InputLocalEnv"),
     ({"outputDataLocation": "Environment.x"}, "outputDataLocation is a path that begins with OutputRoot or Output"),
     ({"outputDataLocation": "OutputRoot..x"}, "outputDataLocation is a path that begins with OutputRoot or Output"),

@@ -261,7 +261,15 @@ def test_transaction_mode_of_a_destination() -> None:
     assert [queues.depth("ONE"), queues.depth("TWO")] == [1, 0]
 
 
-LISTED = {"destinationMode": "list"}
+LISTED: dict[str, object] = {"destinationMode": "list"}
+
+
+def no_choice(name: str, choices: str) -> tuple[Message, dict[str, object], str]:
+    """What is said of a field of a list that is none of its choices."""
+    text = f"BIP2637: {name} is one of {choices}, not 'maybe': correct it where Destination.MQ is set"
+    return message_of(mq=[("DestinationData", [("queueName", "ONE"), (name, "maybe")])]), LISTED, text
+
+
 REFUSALS: list[tuple[str, Message, dict[str, object], str]] = [
     (
         "no queueName",
@@ -322,19 +330,9 @@ REFUSALS: list[tuple[str, Message, dict[str, object], str]] = [
         LISTED,
         "BIP2634: LocalEnvironment.Destination.MQ needs DestinationData, each with a queueName",
     ),
-    (
-        "a mode that is none",
-        message_of(mq=one(queueName="ONE", persistenceMode="maybe")),
-        LISTED,
-        "BIP2637: persistenceMode is one of yes, no, automatic, asQdef, not 'maybe':"
-        " correct it where Destination.MQ is set",
-    ),
-    (
-        "a choice that is none",
-        message_of(mq=one(queueName="ONE", newMsgId="maybe")),
-        LISTED,
-        "BIP2637: newMsgId is one of yes, no, automatic, not 'maybe': correct it where Destination.MQ is set",
-    ),
+    ("a mode that is none", *no_choice("persistenceMode", "yes, no, automatic, asQdef")),
+    ("a choice that is none", *no_choice("newMsgId", "yes, no, automatic")),
+    ("an authority that is none", *no_choice("alternateUserAuthority", "yes, no, automatic")),
 ]
 
 

@@ -11,10 +11,13 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.flow import Flow, NodeUse, Setting, Wire
+from engine.message import Message
+from engine.parser import Template
 from engine.runtime import Station, deploy
 from engine.transports.memory import MemoryQueues
 from engine.usertrace import TraceFormatter, UserTrace
-from esql.compile import compile_text
+from esql.activation import Surroundings
+from esql.compile import compile_sources, compile_text
 from flows.programs import binder
 
 HERE = Path(__file__).parent / "traces"
@@ -89,7 +92,7 @@ def test_nothing_of_it_is_there_when_it_is_off() -> None:
     deployed = deploy(FLOW, bind=binder(FLOW))
     assert {type(station) for station in deployed.stations.values()} == {Station}
     assert "trace" not in compile_text(PROGRAM, "COMPUTE").text
-    assert "here.trace_statement(" in compile_text(PROGRAM, "COMPUTE", trace="normal").text
+    assert "trace_statement(here, " in compile_text(PROGRAM, "COMPUTE", trace="normal").text
     assert "trace_value" not in compile_text(PROGRAM, "COMPUTE", trace="normal").text
 
 
@@ -112,3 +115,64 @@ def test_form() -> None:
     record = logging.LogRecord("penstock.usertrace", logging.INFO, "", 0, "BIP%04dI: %s", (2632, "x"), None)
     line = TraceFormatter().format(record)
     assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6} +\d+   UserTrace   BIP2632I: x", line)
+
+
+SAID = {
+    "SET i = i + 1;": [
+        "BIP2537I: Node 'F.N': Executing statement   ''SET i = i + 1;'' at ('.M.Main', '3.5').",
+        "BIP2539I: Node 'F.N': Evaluating expression ''i'' at ('.M.Main', '3.13'). This resolved to ''i''."
+        " The result was ''1''.",
+        "BIP2539I: Node 'F.N': Evaluating expression ''i + 1'' at ('.M.Main', '3.15'). This resolved to ''1 + 1''."
+        " The result was ''2''.",
+        "BIP2566I: Node 'F.N': Assigning value ''2'' to field / variable ''i''.",
+    ],
+    "SET i = NULL;": ["BIP2566I: Node 'F.N': Assigning value ''NULL'' to field / variable ''i''."],
+    "SET Environment.x = 'a';": [
+        "BIP2566I: Node 'F.N': Assigning value '''a''' to field / variable ''Environment.x''."
+    ],
+    "SET Environment.x = NULL;": ["BIP2567I: Node 'F.N': Assigning NULL to ''Environment.x'', thus deleting it."],
+    "SET Environment.x VALUE = 3;": [
+        "BIP2566I: Node 'F.N': Assigning value ''3'' to field / variable ''Environment.x''."
+    ],
+    "SET Environment.x = InputRoot.XMLNSC.a.b;": [
+        "BIP2566I: Node 'F.N': Assigning value '''5''' to field / variable ''Environment.x''."
+    ],
+    "SET Environment.x = InputRoot.XMLNSC.a.nothing;": [
+        "BIP2567I: Node 'F.N': Assigning NULL to ''Environment.x'', thus deleting it."
+    ],
+    "SET Environment.x = InputRoot.XMLNSC.a;": [
+        "BIP2568I: Node 'F.N': Performing tree copy of ''InputRoot.XMLNSC.a'' to ''Environment.x''."
+    ],
+    "SET OutputRoot = InputRoot;": ["BIP2568I: Node 'F.N': Performing tree copy of ''InputRoot'' to ''OutputRoot''."],
+    "SET i = LENGTH('abc');": [
+        "BIP2538I: Node 'F.N': Evaluating expression ''LENGTH('abc')'' at ('.M.Main', '3.13').",
+        "BIP2540I: Node 'F.N': Finished evaluating expression ''LENGTH('abc')'' at ('.M.Main', '3.13')."
+        " The result was ''3''.",
+    ],
+    "IF i = 1 THEN SET i = 4; END IF;": [
+        "BIP2539I: Node 'F.N': Evaluating expression ''i = 1'' at ('.M.Main', '3.10'). This resolved to ''1 = 1''."
+        " The result was ''TRUE''.",
+        "BIP2566I: Node 'F.N': Assigning value ''4'' to field / variable ''i''.",
+    ],
+}
+
+
+@pytest.mark.parametrize("statement", SAID)
+def test_values(statement: str) -> None:
+    """What is assigned, and what expressions come to, is said in the product's words, at the product's positions."""
+    module = f"""CREATE COMPUTE MODULE M
+  CREATE FUNCTION Main() RETURNS BOOLEAN BEGIN
+    DECLARE i INTEGER 1;
+    {statement}
+    RETURN FALSE;
+  END;
+END MODULE;"""
+    found: list[str] = []
+    around = Surroundings(
+        trace=lambda number, text: found.append(f"BIP{number}I: {text}"),
+        properties={"MessageFlowName": "F", "NodeLabel": "N"},
+    )
+    message = Message.received(Descriptor(), b"<a><b>5</b></a>", template=Template("XMLNSC"))
+    assert list(compile_sources([("m.esql", module)], trace="debug").evaluate(message, around)) == []
+    missing = [line for line in SAID[statement] if line not in found]
+    assert missing == [], "\n".join(found)
