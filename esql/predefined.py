@@ -163,7 +163,7 @@ _XMLNSC = (
     *("SingleAttribute", "DoubleAttribute", "NamespaceDecl", "SingleNamespaceDecl", "DoubleNamespaceDecl"),
     *("DocumentType", "XmlDeclaration", "EntityReference", "EntityDefinition", "SingleEntityDefinition"),
     *("DoubleEntityDefinition", "Element", "Comment", "ProcessingInstruction", "HybridField", "HybridValue"),
-    *("AsisElementContent", "AsIsElementContent", "MixedContent", "BitStream", "OpaqueElement"),
+    *("AsisElementContent", "AsIsElementContent", "MixedContent", "BitStream"),
 )
 ELEMENT_TYPES = {
     "XML": _XML,
