@@ -29,8 +29,10 @@ _SYNONYMS: Final[Mapping[str, str]] = MappingProxyType(
         "MixedContent": "PCDataValue",
         "NameSpaceDecl": "NamespaceDecl",
         "EntityReference": "EntityReferenceStart",
+        "Element": "Folder",
     }
 )
+_ELEMENTS: Final = ("Folder", "PCDataField", "CDataField", "HybridField")  # what XMLNSC.Element finds
 _QUOTED: Final = frozenset(("Attribute", "NamespaceDecl", "EntityDefinition"))
 _OWN: Final[Mapping[tuple[str, str], int]] = MappingProxyType(
     {
@@ -60,6 +62,9 @@ def element_type(domain: str, name: str) -> int | None:
 
 def types_of_constant(domain: str, name: str) -> Types | None:
     """What a type clause with this constant accepts: a kind of element for the plain ones, both ways to quote."""
+    if (domain, name) == ("XMLNSC", "Element"):
+        numbers = [element_type(domain, title) for title in _ELEMENTS]
+        return tuple((_EXACT, number) for number in numbers if number is not None)
     number = element_type(domain, name)
     if number is None:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from esql.mq_constants import MQ_CONSTANTS, MQConstant
 
@@ -86,6 +86,8 @@ _ONE_MESSAGE = (
     Correlation("DestinationList", "LocalEnvironment", writable=True),
     Correlation("ExceptionList", "ExceptionList", writable=False),
 )
+# The procedures of a DatabaseInput node build the message that it sends.
+_EVENT = tuple(replace(name, writable=True) if name.tree == "Root" else name for name in _ONE_MESSAGE)
 _EVERYWHERE = (
     Correlation("Environment", "Environment", writable=True),
     Correlation("Database", "Database", writable=False),
@@ -163,7 +165,7 @@ _XMLNSC = (
     *("SingleAttribute", "DoubleAttribute", "NamespaceDecl", "SingleNamespaceDecl", "DoubleNamespaceDecl"),
     *("DocumentType", "XmlDeclaration", "EntityReference", "EntityDefinition", "SingleEntityDefinition"),
     *("DoubleEntityDefinition", "Element", "Comment", "ProcessingInstruction", "HybridField", "HybridValue"),
-    *("AsisElementContent", "AsIsElementContent", "MixedContent", "BitStream", "OpaqueElement"),
+    *("AsisElementContent", "AsIsElementContent", "MixedContent", "BitStream"),
 )
 ELEMENT_TYPES = {
     "XML": _XML,
@@ -205,9 +207,10 @@ def _names(correlations: tuple[Correlation, ...]) -> tuple[dict[str, Predefined]
     return {name.name: name for name in names}, {name.name.lower(): name for name in reversed(names)}
 
 
+_OF_KIND = {"COMPUTE": _COMPUTE, "DATABASEEVENT": _EVENT}
 # A routine outside modules may be called from nodes of any kind: it may use the names of all.
 _BY_KIND = {
-    **{kind: _names(_COMPUTE if kind == "COMPUTE" else _ONE_MESSAGE) for kind in KINDS},
+    **{kind: _names(_OF_KIND.get(kind, _ONE_MESSAGE)) for kind in KINDS},
     "": _names((*_COMPUTE, *_ONE_MESSAGE)),
 }
 

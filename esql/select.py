@@ -154,7 +154,7 @@ def _same(left: Any, right: Any, zone: Zone) -> bool | None:
     """Two items of lists: by value, and if both have any, by what is below them."""
     first = left.value if isinstance(left, Element) else left
     second = right.value if isinstance(right, Element) else right
-    folders = [side for side in (left, right) if isinstance(side, Element) and side.first_child is not None]
+    folders = [side for side in (left, right) if isinstance(side, Element) and _columns(side)]
     if len(folders) == 2:
         return _below(left, right, zone)
     return False if folders else equal(first, second, zone)
@@ -170,10 +170,15 @@ def _below(left: Element, right: Element, zone: Zone) -> bool | None:
 
 
 def _same_below(left: Element, right: Element, zone: Zone) -> bool | None:
-    first, second = list(left), list(right)
+    first, second = _columns(left), _columns(right)
     if [(one.name, one.namespace) for one in first] != [(one.name, one.namespace) for one in second]:
         return False
     return _all(_below(*pair, zone) for pair in zip(first, second, strict=True))
+
+
+def _columns(row: Element) -> list[Element]:
+    """The fields below a row or field; the texts that its own value is made of are none."""
+    return [one for one in row if one.type & NAME]
 
 
 def _all(truths: Iterable[bool | None]) -> bool | None:

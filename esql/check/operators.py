@@ -175,9 +175,7 @@ def _comparison(node: syntax.Comparison, found: Resolution) -> Findings:
 def _comparable(operator: str, left: syntax.Expression, right: syntax.Expression, found: Resolution) -> Findings:
     first, second = found.type_of(left), found.type_of(right)
     if not can_compare(first, second):
-        is_negated = isinstance(left, syntax.Unary) and left.operator == "NOT"
-        advice = ": NOT is for the left side only, write NOT (a = b)" if is_negated else _advice(first, second)
-        text = f"{a(first)} and {a(second)} cannot be compared{advice}"
+        text = f"{a(first)} and {a(second)} cannot be compared{_advice(first, second)}"
         yield Finding(right, "type", text, OPERATOR_NUMBER)
     elif operator not in ("=", "<>") and {first, second} & {"LIST", "ROW"}:
         given = first if first in ("LIST", "ROW") else second

@@ -169,12 +169,19 @@ def give_code(body: Body, target: syntax.Path, code: ast.expr, *, function: str,
 
 
 def _unless_null(body: Body, target: syntax.Path, value: ast.expr, given: list[ast.stmt]) -> None:
-    body.emit(when(is_none(value), [do(call("delete", found(body, target)[0]))], given))
+    body.emit(when(is_none(value), _deleted(body, target), given))
+
+
+def _deleted(body: Body, target: syntax.Path) -> list[ast.stmt]:
+    """Delete a field, after what is on the way to it has been made: a target is gone to before its value counts."""
+    way = target.steps[:-1]
+    made = [do(ensured(body, target, way))] if way else []
+    return [*made, do(call("delete", found(body, target)[0]))]
 
 
 def _give_scalar(body: Body, target: syntax.Path, value: Value) -> None:
     if isinstance(value.code, ast.Constant) and value.code.value is None:
-        body.emit(do(call("delete", found(body, target)[0])))
+        body.emit(*_deleted(body, target))
         return
     if not value.nullable and value.simple:
         body.emit(_give(body, target, value.code))

@@ -15,6 +15,7 @@ from engine.step import Step
 from esql import syntax
 from esql.emit.literals import is_literal, literal
 from esql.emit.steps import known_step
+from esql.emit.unit import EmitError
 from esql.predefined import Correlation
 from esql.scope.children import children
 from esql.scope.references import DeclaredRoutine, Variable
@@ -84,7 +85,10 @@ def _root(body: Body, path: syntax.Path) -> Root | None:
 
 
 def _part(body: Body, node: syntax.Step) -> Part | None:
-    step = known_step(body, node)
+    try:
+        step = known_step(body, node)
+    except EmitError:  # told where the path is emitted
+        return None
     if step is None or step.name is None:
         return None
     match node.index:

@@ -112,6 +112,8 @@ class Emitter:
         main = self._main(node)
         declared = [one for one in node.statements if isinstance(one, syntax.Declare)]
         starts, shares = self._variables(node.name, declared, node.kind)
+        if main is None and node.kind == "DATABASEEVENT":  # it has ReadEvents, BuildMessage and EndEvent instead
+            return Entrance(node.kind, node.name, "", yields=False)
         if main is None:
             error = EmitError(node, f"{node.name} has no function Main, where it would start")
             self.problems.append(self.unit.problem(error))

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 # How tight each kind of expression binds; an operand that binds looser than its place wants stands in parentheses.
 _LOOSEST = 0
-_LEVELS = {"OR": 1, "AND": 2, "+": 8, "-": 8, "||": 9, "*": 10, "/": 10}
-_COMPARISON, _LIKE, _IN, _BETWEEN, _IS, _VALUE, _UNARY, _TIGHTEST = 3, 4, 5, 6, 7, 8, 11, 12
+_LEVELS = {"OR": 1, "AND": 2, "+": 9, "-": 9, "||": 10, "*": 11, "/": 11}
+_NOT, _COMPARISON, _LIKE, _IN, _BETWEEN, _IS, _VALUE, _UNARY, _TIGHTEST = 3, 4, 5, 6, 7, 8, 9, 12, 13
 _CLAUSES = ("options", "encoding", "ccsid", "set", "type", "format")
 
 
@@ -138,8 +138,11 @@ def data_type(node: syntax.DataType) -> str:
 
 
 def _unary(node: syntax.Unary) -> tuple[int, str]:
+    if node.operator == "NOT":
+        is_repeated = isinstance(node.operand, syntax.Unary)
+        return _NOT, f"NOT {expression(node.operand, _NOT if is_repeated else _UNARY)}"
     # a space keeps `- -a` from being a comment
-    gap = " " if node.operator == "NOT" or isinstance(node.operand, syntax.Unary) else ""
+    gap = " " if isinstance(node.operand, syntax.Unary) else ""
     return _UNARY, f"{node.operator}{gap}{expression(node.operand, _UNARY)}"
 
 

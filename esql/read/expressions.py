@@ -29,8 +29,34 @@ def expression(context: Any, source: Source) -> syntax.Expression:
             context = context.left
         else:
             break
-    result = BUILDERS[kind](context, source)
+    if kind is Rules.UnaryContext and spine and type(spine[-1]) not in _LOGIC:
+        result = _negated(context, spine, source)
+    else:
+        result = BUILDERS[kind](context, source)
     return _climb(result, spine, source) if spine else result
+
+
+def _negated(context: Any, spine: list[Any], source: Source) -> syntax.Expression:
+    """`NOT a = b`: the whole comparison is what NOT is for, unless a is a condition of its own."""
+    outermost, inner = context, context
+    negations = []
+    while type(inner) is Rules.UnaryContext and inner.operator.text.upper() == "NOT":
+        negations.append(inner)
+        inner = inner.operand
+    operand = BUILDERS[type(inner)](inner, source)
+    if not negations or _is_condition(operand):
+        return BUILDERS[type(outermost)](outermost, source)
+    start = next((place + 1 for place in reversed(range(len(spine))) if type(spine[place]) in _LOGIC), 0)
+    compared = spine[start:]
+    del spine[start:]
+    result = _climb(operand, compared, source)
+    for one in reversed(negations):
+        result = syntax.Unary("NOT", result, position=source.of(one))
+    return result
+
+
+def _is_condition(node: syntax.Expression) -> bool:
+    return isinstance(node, _CONDITIONS) or (isinstance(node, syntax.Operation) and node.operator in ("AND", "OR"))
 
 
 def optional(context: Any, source: Source) -> syntax.Expression | None:
@@ -122,6 +148,12 @@ _JOINS = {
     Rules.InConditionContext: _in,
     Rules.LikeConditionContext: _like,
 }
+
+_LOGIC = (Rules.ConjunctionContext, Rules.DisjunctionContext)
+_CONDITIONS = (
+    *(syntax.Truth, syntax.Null, syntax.Comparison, syntax.Is, syntax.Between, syntax.In, syntax.Like),
+    *(syntax.Quantified, syntax.Unary),
+)
 
 
 @builds(Rules.UnaryContext)

@@ -25,6 +25,10 @@ from parsers.importers.copybook.words import Word
 
 _SKIPPED: Final = frozenset({"FD", "SD", "RD", "CD"})
 _PARTS: Final = frozenset({"DIVISION", "SECTION"})
+# divisions, and sections of the data division, that describe no records
+_APART: Final = frozenset(
+    {"IDENTIFICATION", "ID", "ENVIRONMENT", "CONFIGURATION", "INPUT-OUTPUT", "REPORT", "SCREEN", "COMMUNICATION"}
+)
 
 
 def read_copybook(file: Path, dialect: Dialect = IBM) -> Copybook:
@@ -72,7 +76,7 @@ def _entries(tokens: Iterator[Word], findings: Findings) -> Iterator[Entry]:
         if len(tokens_of_one) > 1 and tokens_of_one[1].upper in _PARTS:
             if first.upper == "PROCEDURE":
                 return
-            data = first.upper not in {"IDENTIFICATION", "ID", "ENVIRONMENT", "CONFIGURATION", "INPUT-OUTPUT"}
+            data = first.upper not in _APART
             continue
         if not data or first.upper in _SKIPPED:
             continue

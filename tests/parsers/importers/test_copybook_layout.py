@@ -186,6 +186,12 @@ LAYOUTS = {
         " 01 R. 05 A PIC X. WORKING-STORAGE SECTION. 77 B PIC 9. PROCEDURE DIVISION. MOVE 1 TO B. STOP RUN.",
         [("R", 0, 1), ("A", 0, 1), ("B", 0, 1)],
     ),
+    "a program with a report and a screen": (
+        "DATA DIVISION. FILE SECTION. FD F. 01 R. 05 A PIC X. REPORT SECTION. RD L CONTROLS ARE FINAL PAGE LIMIT 60."
+        " 01 TYPE DETAIL. 02 LINE PLUS 1. 03 COLUMN 3 PIC X SOURCE A. SCREEN SECTION. 01 S. 05 LINE 2 COL 1 USING A."
+        " LINKAGE SECTION. 01 P PIC 99. PROCEDURE DIVISION USING P.",
+        [("R", 0, 1), ("A", 0, 1), ("P", 0, 2)],
+    ),
 }
 
 
