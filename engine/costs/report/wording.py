@@ -116,10 +116,10 @@ def span(low: float, high: float) -> str:
     """Two ends of a range, to the same number of places.
 
     >>> span(0.0812, 0.1204)
-    '0.081–0.120'
+    '0.0812–0.1204'
     """
-    largest = max(abs(low), abs(high))
-    places = 0 if largest == 0 else max(0, min(6, 2 - floor(log10(largest))))
+    smaller = min(abs(low), abs(high)) or max(abs(low), abs(high))
+    places = max(0, min(6, 2 - floor(log10(smaller)))) if smaller else 0
     return f"{low:,.{places}f}–{high:,.{places}f}"
 
 

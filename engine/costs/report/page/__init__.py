@@ -50,26 +50,26 @@ def _parts(results: Results, compared: Comparison | None) -> list[Content]:
     return list(found)
 
 
-def _contents(results: Results, compared: Comparison | None) -> Element:
-    """Links to the parts, and within the tables to the sections of the report."""
-    parts = [("summary", "Summary"), ("measured", "How it was measured")]
-    parts += [("comparison", "Compared with an earlier run")] if compared else []
-    items = [_link(*part) for part in parts]
-    inside = (_link(anchor(each.number), f"{each.number} {title(each.number)}") for each in sections(results))
-    items.append(element("li", {}, element("a", {"href": "#rows"}, "The report's tables"), element("ul", {}, *inside)))
-    items += (_link(*part) for part in _REST)
-    return element("nav", {"aria-label": "Contents"}, element("ul", {}, *items))
-
-
+_FIRST = (("summary", "Summary"), ("measured", "How it was measured"))
+_COMPARED = ("comparison", "Compared with an earlier run")
 _REST = (
+    ("rows", "The report's tables"),
     ("relative", "Relative costs"),
-    ("order", "Where the order differs"),
     ("growth", "Growth with size"),
     ("scaling", "Scaling"),
     ("subscribers", "Subscribers"),
     ("nodes", "CPU of each node"),
     ("bounds", "Bounds"),
 )
+
+
+def _contents(results: Results, compared: Comparison | None) -> Element:
+    """Links to the parts, and to the sections of the report among the tables."""
+    parts = [*_FIRST, *([_COMPARED] if compared else []), *_REST]
+    inside = [(anchor(each.number), f"{each.number} {title(each.number)}") for each in sections(results)]
+    lists = [element("ul", {"class": "parts"}, *(_link(*part) for part in parts))]
+    lists += [element("ul", {"class": "tables"}, *(_link(*part) for part in inside))] if inside else []
+    return element("nav", {"aria-label": "Contents"}, *lists)
 
 
 def _link(target: str, words: str) -> Element:

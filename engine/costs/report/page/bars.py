@@ -10,12 +10,13 @@ from engine.costs.report.page.chart import LETTER, line, picture, text
 from engine.costs.report.page.markup import Element, element
 from engine.costs.report.wording import figure
 
-WIDTH: Final = 760
+WIDTH: Final = 1000
 _ROW: Final = 26
 _BAR: Final = 18
 _BOTTOM: Final = 44
-_NOTES: Final = 84
-COLOURS: Final = 8  # that parts have; the last is for all others
+_NOTES: Final = 90
+COLOURS: Final = 7  # that parts have; the last is for all others
+REST: Final = "around the nodes"  # has a colour of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +58,17 @@ def part_colours(rows: Sequence[Bar]) -> Mapping[str, int]:
     for row in rows:
         for name, value in row.parts:
             sums[name] = sums.get(name, 0) + (value / row.whole if row.whole else 0)
-    dearest = sorted(sums, key=lambda name: -sums[name])
-    last = COLOURS - 1
-    return {name: min(place, last) for place, name in enumerate(dearest)}
+    dearest = sorted((name for name in sums if name != REST), key=lambda name: -sums[name])
+    colours = {name: min(place, COLOURS - 1) for place, name in enumerate(dearest)}
+    return {**colours, REST: COLOURS} if REST in sums else colours
 
 
 def _key(colours: Mapping[str, int]) -> tuple[list[Element], float]:
     """The legend, in as many lines as it needs, and where the rows begin below it."""
-    names = [name for name, colour in colours.items() if colour < COLOURS - 1]
+    entries = [(name, colour) for name, colour in colours.items() if colour < COLOURS - 1]
     others = [name for name, colour in colours.items() if colour == COLOURS - 1]
-    entries = [(name, colours[name]) for name in names]
-    entries += [(others[0] if len(others) == 1 else f"{len(others)} others", COLOURS - 1)] if others else []
+    entries += [(others[0] if len(others) == 1 else f"{len(others)} other nodes", COLOURS - 1)] if others else []
+    entries += [(REST, COLOURS)] if REST in colours else []
     found: list[Element] = []
     x, y = 8.0, 8.0
     for name, colour in entries:

@@ -7,17 +7,18 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from engine.costs.report.page.markup import Attributes, Content, Element, element
+from engine.costs.report.page.markup import Attributes, Content, Element, element, scrolled
 
 Shape: TypeAlias = str
 
 LETTER: Final = 6.6  # how wide a letter of a chart's text is, about, with some room
 _RADIUS: Final = 5.0
+_SMALL: Final = 400  # as wide as charts that may grow with their window
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of a legend: a mark, how it is coloured, and what it stands for."""
+    """One line of a legend: a mark, if it has one, how it is coloured, and what it stands for."""
 
     shape: Shape
     colour: str
@@ -33,14 +34,38 @@ SPARK: Final = Entry("square", "spark", "ours on Spark")
 def picture(name: str, about: str, width: float, height: float, contents: Sequence[Content]) -> Element:
     """A picture with a name and a description that are read out where it cannot be seen."""
     frame: Attributes = {"viewBox": f"0 0 {width:g} {height:g}", "role": "img", "aria-label": f"{name}. {about}"}
-    size: Attributes = {"width": width, "height": height, "style": f"max-width:{width:g}px"}
+    size: Attributes = {"width": width, "height": height}
+    if width > _SMALL:
+        size = {**size, "style": f"max-width:{width:g}px"}
     return element("svg", {**frame, **size}, element("title", {}, name), element("desc", {}, about), *contents)
 
 
-def figure_with(caption: str, drawn: Element) -> Element:
-    """A picture and what is said below it."""
-    scroll = element("div", {"class": "scroll", "tabindex": 0, "role": "region", "aria-label": caption}, drawn)
-    return element("figure", {}, scroll, element("figcaption", {}, caption))
+def figure_with(caption: str, *drawn: Element) -> Element:
+    """Pictures side by side where there is room, and what is said below them."""
+    panels = element(
+        "div",
+        {"class": "panels two" if len(drawn) == 2 else "panels"},
+        *(scrolled(each.get("aria-label", ""), each) for each in drawn),
+    )
+    return element("figure", {}, panels, element("figcaption", {}, caption))
+
+
+def small_multiples(charts: Sequence[tuple[str, Element]]) -> Element:
+    """Small charts alike, each below its name."""
+    figures = (element("figure", {}, element("figcaption", {}, name), drawn) for name, drawn in charts)
+    return element("div", {"class": "small"}, *figures)
+
+
+def legend_line(entries: Sequence[Entry]) -> Element:
+    """A legend above charts that share it."""
+    parts = []
+    for entry in entries:
+        frame: Attributes = {"viewBox": "0 0 30 14", "width": 30, "height": 14, "aria-hidden": "true"}
+        course = line(0, 7, 30, 7, f"course {entry.colour}")
+        marks = [mark(entry.shape, entry.colour, 15, 7)] if entry.shape else []
+        drawn = element("svg", frame, course, *marks)
+        parts.append(element("span", {}, drawn, f" {entry.text}"))
+    return element("p", {"class": "keys"}, *parts)
 
 
 def text(x: float, y: float, words: str, *, kind: str = "", anchor: str = "start") -> Element:

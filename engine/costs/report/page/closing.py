@@ -6,14 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from engine.costs.report.comparing import LEAST_CHANGE, Change, Comparison
 from engine.costs.report.lines import Line, lines
-from engine.costs.report.page.bars import Bar, bars
+from engine.costs.report.page.bars import REST, Bar, bars
 from engine.costs.report.page.chart import figure_with
 from engine.costs.report.page.markup import Content, Element, body, element, head_row, row, table
 from engine.costs.report.reading import measured
 from engine.costs.report.wording import counted, figure, kind, named, run_on, size, span, spoken, times
 from engine.costs.results import Results, Row
-
-_AROUND = "around the nodes"
 
 
 def nodes(results: Results) -> Element:
@@ -73,7 +71,7 @@ _NO_BOUNDS = "No bound was measured in this run."
 
 
 def _label(label: str) -> str:
-    return label or _AROUND
+    return label or REST
 
 
 def _bars(found: Sequence[Line]) -> Element:
@@ -95,12 +93,11 @@ def _bars(found: Sequence[Line]) -> Element:
 def _nodes_table(found: Sequence[Line]) -> Element:
     rows = []
     for line in found:
-        for node in line.taken.nodes if line.taken else ():
-            share = f"{node.cpu_ms / line.ours:.0%}" if line.ours else ""
-            name = f"{line.key.scenario}{run_on(line.row.place)}"
-            rows.append(row(name, kind(line.key), _label(node.label), figure(node.cpu_ms), share, texts=2))
-    head = head_row("scenario", "message", "node", "CPU ms", "of all", texts=3)
-    return table("CPU of each node, all rows", [head], [body(rows)])
+        parts = (f"{_label(node.label)} {figure(node.cpu_ms)}" for node in (line.taken.nodes if line.taken else ()))
+        name = f"{line.key.scenario}{run_on(line.row.place)}"
+        rows.append(row(name, kind(line.key), " · ".join(parts), figure(line.ours), texts=2))
+    head = head_row("scenario", "message", "CPU ms of nodes", "CPU ms", texts=3)
+    return table("CPU of each node, all rows", [head], [body(rows)], kind="parts")
 
 
 def _change(change: Change) -> Element:

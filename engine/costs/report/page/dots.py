@@ -11,7 +11,6 @@ from engine.costs.report.page.markup import Element
 from engine.costs.report.page.scales import Log, log_scale, tick_text
 from engine.costs.report.wording import figure
 
-WIDTH: Final = 760
 _ROW: Final = 20
 _HEAD: Final = 26  # above a group's rows
 _TOP: Final = 56
@@ -38,11 +37,12 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What the scale and the words at the ends of rows are called, and the unit of values."""
+    """What the scale and the words at the ends of rows are called, the unit of values, and how wide the chart is."""
 
     label: str
     unit: str
     notes: str
+    width: float
 
 
 def dots(name: str, about: str, axis: Axis, groups: Sequence[Group]) -> Element:
@@ -50,9 +50,9 @@ def dots(name: str, about: str, axis: Axis, groups: Sequence[Group]) -> Element:
     rows = [row for group in groups for row in group.rows]
     values = [value for row in rows for _, value in row.marks if value is not None]
     left = max(60, *(LETTER * len(row.label) + 16 for row in rows), 0) if rows else 60
-    scale = log_scale(values, left, WIDTH - _NOTES - 10)
+    scale = log_scale(values, left, axis.width - _NOTES - 14)
     height = _TOP + sum(_ROW * len(group.rows) + (_HEAD if group.heading else 0) for group in groups) + _BOTTOM
-    contents = [*_grid(scale, axis, height), *legend(left, 16, _entries(rows))]
+    contents = [*_grid(scale, axis, height), *legend(8, 16, _entries(rows))]
     top: float = _TOP
     for group in groups:
         if group.heading:
@@ -61,7 +61,7 @@ def dots(name: str, about: str, axis: Axis, groups: Sequence[Group]) -> Element:
         for row in group.rows:
             contents += _drawn(row, scale, top + _ROW / 2, axis)
             top += _ROW
-    return picture(name, about, WIDTH, height, contents)
+    return picture(name, about, axis.width, height, contents)
 
 
 def _entries(rows: Sequence[Dots]) -> list[Entry]:
@@ -76,7 +76,7 @@ def _grid(scale: Log, axis: Axis, height: float) -> Iterator[Element]:
         for y in (_TOP - 10, height - _BOTTOM + 18):
             yield text(x, y, tick_text(tick), kind="tick", anchor="middle")
     yield text((scale.start + scale.end) / 2, height - 8, axis.label, kind="axis", anchor="middle")
-    yield text(WIDTH - 6, _TOP - 10, axis.notes, kind="tick", anchor="end")
+    yield text(axis.width - 6, _TOP - 10, axis.notes, kind="tick", anchor="end")
 
 
 def _drawn(row: Dots, scale: Log, y: float, axis: Axis) -> Iterator[Element]:
@@ -85,7 +85,7 @@ def _drawn(row: Dots, scale: Log, y: float, axis: Axis) -> Iterator[Element]:
     if placed:
         ends = [scale.at(value) for _, value in placed]
         yield line(min(ends), y, max(ends), y, "join")
-    for entry, value in placed:
+    for entry, value in reversed(placed):  # the first is drawn last, above the others
         tip = f"{row.label}, {entry.text}: {figure(value)} {axis.unit}"
         yield mark(entry.shape, entry.colour, scale.at(value), y, tip)
-    yield text(WIDTH - 6, y + 4, row.note, kind="note", anchor="end")
+    yield text(axis.width - 6, y + 4, row.note, kind="note", anchor="end")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from engine.costs.report.growth import Fit, Growth, Point, growth
-from engine.costs.report.page.chart import OURS, REPORT, SPARK, Entry
+from engine.costs.report.page.chart import OURS, REPORT, SPARK, Entry, legend_line, small_multiples
 from engine.costs.report.page.markup import Content, Element, body, element, head_row, row, table
 from engine.costs.report.page.scales import Log, log_scale
 from engine.costs.report.page.trends import Frame, Plot, Trend, trends
 from engine.costs.report.wording import DASH, figure, run_on, spoken, times
 from engine.costs.results import Results
 
-_FRAME: Final = Frame(250, 200, 30, "", "")
+_FRAME: Final = Frame(250, 210, 28, "KiB", "CPU ms")
 _STEPS: Final = 24  # of a fitted line, which is a curve on these scales
 
 
@@ -20,40 +20,47 @@ def growing(results: Results) -> Element:
     """The section of the page."""
     found = growth(results)
     says = (
-        "Not persistent. The line of least squares through the sizes measured: what a message costs as such (base) and "
-        "what each KiB adds. A line is bent here because both scales are logarithmic: KiB across, CPU ms upward, the "
-        "same in each chart."
+        "Not persistent. A line of least squares through the sizes measured tells what a message costs as such (base) "
+        "and what each KiB adds. In the charts such a line is bent, because both scales are logarithmic; the scales "
+        "are the same in all of them."
     )
     parts: list[Content] = [element("h2", {}, "Growth with message size"), element("p", {}, says)]
     if found:
-        parts += [_key(found), element("div", {"class": "small"}, *_charts(found)), _table(found)]
+        parts += [legend_line(_entries(found)), small_multiples(_charts(found)), _table(found)]
     return element("section", {"id": "growth"}, *parts)
 
 
-def _key(found: tuple[Growth, ...]) -> Element:
-    own = [OURS] if any(each.place == "memory" and each.ours for each in found) else []
-    spark = [SPARK] if any(each.place == "spark" and each.ours for each in found) else []
-    words = ", ".join(f"{entry.text} ({entry.shape})" for entry in (*own, *spark, REPORT))
-    return element("p", {"class": "keys"}, f"Marks: {words}; lines: fitted, the report's dashed.")
+def _entries(found: tuple[Growth, ...]) -> list[Entry]:
+    own = dict.fromkeys(_own(each) for each in found if each.ours)
+    return [*own, *([REPORT] if any(each.theirs for each in found) else [])]
 
 
-def _charts(found: tuple[Growth, ...]) -> list[Element]:
+def _own(each: Growth) -> Entry:
+    return SPARK if each.place == "spark" else OURS
+
+
+def _charts(found: tuple[Growth, ...]) -> list[tuple[str, Element]]:
     points = [point for each in found for point in (*each.ours, *each.theirs) if point[0] > 0]
     x = log_scale((kib for kib, _ in points), _FRAME.left + 8, _FRAME.right - 8)
     y = log_scale((cost for _, cost in points), _FRAME.bottom, _FRAME.top)
-    return [_chart(each, x, y) for each in found]
+    scenarios: dict[tuple[str, str], list[Growth]] = {}
+    for each in found:
+        scenarios.setdefault((each.section, each.scenario), []).append(each)
+    return [_chart(each, x, y) for each in scenarios.values()]
 
 
-def _chart(each: Growth, x: Log, y: Log) -> Element:
-    name = f"{spoken(each.scenario)}{run_on(each.place)}"
-    own = SPARK if each.place == "spark" else OURS
-    drawn = (_trend(REPORT, each.theirs, each.their_fit, x, y), _trend(own, each.ours, each.our_fit, x, y))
-    ticks = tuple(sorted({kib for kib, _ in (*each.ours, *each.theirs) if kib > 0}))
-    about = f"CPU ms by KiB. Ours: {_line(each.our_fit)}. The report's: {_line(each.their_fit)}."
-    return trends(name, about, _FRAME, Plot(drawn, x, y, ticks, heading=name))
+def _chart(found: list[Growth], x: Log, y: Log) -> tuple[str, Element]:
+    """The chart of a scenario, on the broker and on Spark."""
+    first, name = found[0], spoken(found[0].scenario)
+    drawn = [_trend(REPORT, first.theirs, first.their_fit, y)]
+    drawn += (_trend(_own(each), each.ours, each.our_fit, y) for each in found)
+    ticks = tuple(sorted({kib for each in found for kib, _ in (*each.ours, *each.theirs) if kib > 0}))
+    lines = (f"{_own(each).text}: {_line(each.our_fit)}" for each in found)
+    about = f"CPU ms by KiB. {'; '.join(lines)}; the report: {_line(first.their_fit)}."
+    return name, trends(f"Growth of {name}", about, _FRAME, Plot(tuple(drawn), x, y, ticks))
 
 
-def _trend(entry: Entry, points: tuple[Point, ...], found: Fit | None, x: Log, y: Log) -> Trend:
+def _trend(entry: Entry, points: tuple[Point, ...], found: Fit | None, y: Log) -> Trend:
     shown = [(kib, cost) for kib, cost in points if kib > 0 and cost > 0]
     marks = tuple((kib, cost, f"{entry.text}, {kib:g} KiB: {figure(cost)} ms") for kib, cost in shown)
     if not found or not shown:

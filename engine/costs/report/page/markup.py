@@ -43,7 +43,7 @@ def scrolled(label: str, *contents: Content) -> Element:
 
 def table(caption: str, heads: Iterable[Element], bodies: Iterable[Element], *, kind: str = "") -> Element:
     """A table with its caption, rows of heads, and bodies, in a part that scrolls."""
-    parts = [element("caption", {}, caption), element("thead", {}, *heads), *bodies]
+    parts = [element("caption", {}, element("span", {}, caption)), element("thead", {}, *heads), *bodies]
     return scrolled(caption, element("table", {"class": kind} if kind else {}, *parts))
 
 

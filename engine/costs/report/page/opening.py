@@ -54,8 +54,8 @@ def _cards(results: Results) -> Iterator[Element]:
         faster = len(both) - len(slower(results))
         yield _card(f"{faster} of {len(both)}", "rows take less processor time than on the report's machine")
         middle = median(line.ratio or 0 for line in both)
-        said = f"the report's CPU ms, by the middle row: {figure(1 / middle, 2)} times less" if middle else ""
-        yield _card(times(middle), said or "the report's CPU ms, by the middle row")
+        less = f": {figure(1 / middle, 2)} times less" if 0 < middle < 1 else ""
+        yield _card(times(middle), f"the report's CPU ms in the median row{less}")
     found = correlation(results)
     said = f"rank correlation of relative costs with the report's; {LEAST_CORRELATION} asked for"
     yield _card(DASH if found is None else f"{found:.2f}", said)

@@ -15,9 +15,9 @@ from engine.costs.report.verdicts import LEAST_CORRELATION
 from engine.costs.report.wording import DASH, counted, figure, kind, size, spoken, times
 from engine.costs.results import Key, Results
 
-_AXIS: Final = Axis("times MQInput/MQOutput of the same size, logarithmic", "times", "ours/report")
+_AXIS: Final = Axis("times MQInput/MQOutput of the same size, logarithmic", "times", "ours/report", 1000)
 _SHAPES: Final = ("disc", "square", "diamond", "triangle")
-_SIZE: Final = (620.0, 520.0)
+_SIZE: Final = (720.0, 560.0)
 
 
 def relative_costs(results: Results) -> Element:
@@ -60,7 +60,7 @@ def _charts(found: tuple[Relative, ...]) -> Iterator[Element]:
     of_size = [each for each in found if (each.line.key.persistent, each.line.key.message_bytes) == chosen]
     of_size = sorted((each for each in of_size if each.theirs), key=_theirs)
     rows = tuple(
-        Dots(spoken(each.line.key.scenario), ((REPORT, each.theirs), (OURS, each.ours)), times(each.apart))
+        Dots(spoken(each.line.key.scenario), ((OURS, each.ours), (REPORT, each.theirs)), times(each.apart))
         for each in of_size
     )
     what = kind(Key("", "", *chosen))
@@ -91,7 +91,7 @@ def _scatter(found: tuple[Relative, ...]) -> Element:
     frame = Frame(width, height, legend_height(width, list(entries.values())) + 16, "the report", "ours")
     values = [value for each in both for value in (each.ours or 1, each.theirs or 1)]
     x, y = log_scale(values, frame.left, frame.right), log_scale(values, frame.bottom, frame.top)
-    drawn = [Trend(Entry("disc", "alike", ""), (), ((x.low, y.low), (x.high, y.high)))]
+    drawn = [Trend(Entry("", "alike", ""), (), ((x.low, y.low), (x.high, y.high)))]
     for message_bytes, entry in entries.items():
         points = tuple(
             (each.theirs or 1, each.ours or 1, _tip(each))

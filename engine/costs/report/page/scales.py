@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from math import ceil, floor, log10
 from typing import Final, Protocol
 
-_MOST_DECADES: Final = 8  # that are all written; of more, some are left out
-_FEW_DECADES: Final = 2
+_LINE: Final = 17  # of room that a value beside an upright axis needs
+_LETTER: Final = 6.4
+_SMALLEST_STEP: Final = log10(2)  # of 1, 2, 5, 10, in decades
 _STEPS: Final = (1, 2, 2.5, 5, 10)
 
 
@@ -37,8 +38,11 @@ class Log:
 
     def ticks(self) -> tuple[float, ...]:
         first, last = floor(log10(self.low) + 1e-9), ceil(log10(self.high) - 1e-9)
-        parts = (1, 2, 5) if last - first <= _FEW_DECADES else (1,)
-        step = ceil((last - first) / _MOST_DECADES)
+        decade = abs(self.end - self.start) / (log10(self.high) - log10(self.low))
+        longest = max(len(tick_text(self.low)), len(tick_text(self.high)))
+        room = _LINE if self.start > self.end else _LETTER * longest + 8
+        parts = (1, 2, 5) if decade * _SMALLEST_STEP >= room else (1,)
+        step = ceil(room / decade)
         found = (part * 10.0**decade for decade in range(first, last + 1, step) for part in parts)
         return tuple(tick for tick in found if self.low * 0.999 <= tick <= self.high * 1.001)
 
@@ -61,14 +65,18 @@ class Linear:
 
 
 def log_scale(values: Iterable[float], start: float, end: float) -> Log:
-    """A scale for these values, from a round one to a round one; values that are not positive have no place on it.
+    """A scale for these values, from a round one to a round one, ten times as much at least.
+
+    Values that are not positive have no place on it.
 
     >>> log_scale([0.034, 7.0], 0, 100)
     Log(low=0.02, high=10.0, start=0, end=100)
     """
     found = [value for value in values if value > 0] or [1.0]
     low, high = _round_down(min(found)), _round_up(max(found))
-    if high <= low * 1.001:
+    if high < low * 9.99:
+        low, high = 10.0 ** floor(log10(low)), 10.0 ** ceil(log10(high))
+    if high < low * 9.99:
         low, high = low / 10, high * 10
     return Log(low, high, start, end)
 
@@ -77,7 +85,7 @@ def linear_scale(values: Iterable[float], start: float, end: float) -> Linear:
     """A scale from nothing to a round value above these.
 
     >>> linear_scale([3.1], 0, 100)
-    Linear(high=3.5, start=0, end=100, low=0)
+    Linear(high=4.0, start=0, end=100, low=0)
     """
     most = max([*values, 0.0]) or 1.0
     step = _step(most / 5)

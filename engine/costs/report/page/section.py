@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from engine.costs.report.cells import GROUPS, HEADS, NOT_YET, OURS, Block, Cells, Grid, grid
 from engine.costs.report.lines import Line, Section
@@ -12,7 +12,8 @@ from engine.costs.report.page.dots import Axis, Dots, Group, dots
 from engine.costs.report.page.markup import Element, body, element, table
 from engine.costs.report.wording import counted, kind, spoken, times, title
 
-_AXIS = Axis("CPU milliseconds a message, logarithmic", "ms", "ratio")
+_COSTS = Axis("CPU milliseconds a message, logarithmic", "ms", "ratio", 520)
+_RATES = Axis("round trips a second, logarithmic", "a second", "ratio", 520)
 
 
 def anchor(number: str) -> str:
@@ -28,7 +29,7 @@ def section(found: Section) -> Element:
     parts = [element("h3", {}, heading), _table(made, heading)]
     if reasons:
         parts.append(element("ol", {"class": "reasons"}, *reasons))
-    return element("section", {"id": anchor(found.number)}, *parts, _chart(made, heading))
+    return element("section", {"id": anchor(found.number)}, *parts, _charts(made, heading))
 
 
 def _table(made: Grid, heading: str) -> Element:
@@ -41,7 +42,7 @@ def _table(made: Grid, heading: str) -> Element:
     names += (element("th", {"scope": "col", "class": "n"}, head) for head in HEADS)
     heads = [element("tr", {}, *over), element("tr", {}, *names)]
     bodies = [body([_row(block, cells) for cells in block.rows]) for block in made.blocks]
-    return table(heading, heads, bodies, kind="costs")
+    return table(heading, heads, bodies, kind="costs section")
 
 
 def _row(block: Block, cells: Cells) -> Element:
@@ -55,20 +56,32 @@ def _row(block: Block, cells: Cells) -> Element:
     return element("tr", {}, head, *parts)
 
 
-def _chart(made: Grid, heading: str) -> Element:
+def _charts(made: Grid, heading: str) -> Element:
+    about = " ".join(_about(made.section))
+    costs = dots(f"CPU milliseconds a message: {heading}", about, _COSTS, _groups(made, _cost))
+    rates = dots(f"Round trips a second: {heading}", "Ours and the report's.", _RATES, _groups(made, _rate))
+    return figure_with(about, costs, rates)
+
+
+def _groups(made: Grid, dots_of: Callable[[Line], Dots]) -> list[Group]:
     several = len(made.blocks) > 1
-    groups = [
-        Group(spoken(block.name) if several else "", tuple(_dots(cells.line) for cells in block.rows))
+    return [
+        Group(spoken(block.name) if several else "", tuple(dots_of(cells.line) for cells in block.rows))
         for block in made.blocks
     ]
-    about = " ".join(_about(made.section))
-    return figure_with(about, dots(f"CPU milliseconds a message: {heading}", about, _AXIS, groups))
 
 
-def _dots(line: Line) -> Dots:
+def _cost(line: Line) -> Dots:
     own = SPARK if line.row.place == "spark" else OUR_MARK
     note = times(line.ratio) if line.taken else "not yet"
-    return Dots(kind(line.key), ((REPORT, line.theirs), (BY_HAND, line.limit), (own, line.ours)), note)
+    return Dots(kind(line.key), ((own, line.ours), (REPORT, line.theirs), (BY_HAND, line.limit)), note)
+
+
+def _rate(line: Line) -> Dots:
+    own = SPARK if line.row.place == "spark" else OUR_MARK
+    note = times(line.rate_ratio) if line.taken else "not yet"
+    ours = line.taken.rate.median if line.taken else None
+    return Dots(kind(line.key), ((own, ours), (REPORT, line.report.rate if line.report else None)), note)
 
 
 def _about(found: Section) -> Iterator[str]:

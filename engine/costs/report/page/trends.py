@@ -58,16 +58,11 @@ class Plot:
     y: Scale
     x_ticks: tuple[float, ...]
     entries: tuple[Entry, ...] = ()
-    heading: str = ""
 
 
 def trends(name: str, about: str, frame: Frame, plot: Plot) -> Element:
     """The chart."""
-    contents: list[Element] = []
-    if plot.heading:
-        contents.append(text(frame.left, 14, plot.heading, kind="strong"))
-    contents += _legend_rows(frame, plot.entries)
-    contents += _grid(frame, plot)
+    contents = [*_legend_rows(frame, plot.entries), *_grid(frame, plot)]
     for trend in plot.trends:
         contents += _course(trend, plot)
     for trend in plot.trends:
