@@ -21,7 +21,7 @@ Folders: TypeAlias = tuple[Path, ...]
 IN: Final = "COSTS.IN"
 OUT: Final = "COSTS.OUT"
 MOST_GROUPS: Final = 1  # this process is one execution group; more of them are processes of a broker
-_NOT_DURABLE: Final = "needs durable queues, which keep persistent messages: those there are lose them with the process"
+_NOT_DURABLE: Final = "needs durable queues: persistent messages on queues in memory end with the process"
 _NO_PROCESSES: Final = "needs the execution groups of a broker, each of them a process"
 
 
