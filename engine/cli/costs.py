@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -209,11 +210,10 @@ def _suite(wanted: Wanted, how: How, folder: Path | None) -> Results:
 def _rows(wanted: Wanted, how: How, spark: Spark | None, reason: str, say: Say) -> Iterator[Row]:
     from engine.costs import nodes, on_spark
 
-    for row in nodes.rows(wanted.keys, how):
-        say(f"{row.key.scenario}, {row.key.message_bytes:,} bytes")
-        yield row
-    for row in on_spark.rows(wanted.on_spark, how, spark, reason):
-        say(f"{row.key.scenario}, {row.key.message_bytes:,} bytes, on Spark")
+    found = itertools.chain(nodes.rows(wanted.keys, how), on_spark.rows(wanted.on_spark, how, spark, reason))
+    for row in found:
+        where = " on Spark" if row.place == "spark" else ""
+        say(f"{row.key.scenario}{where}, {row.key.message_bytes:,} bytes")
         yield row
 
 
@@ -230,6 +230,7 @@ def _spark() -> tuple[Spark | None, str, dict[str, str]]:
     if find_spec("pyspark") is None:
         return None, "needs PySpark: pip install 'penstock[spark]'", {}
     from engine.costs.on_spark import Spark
+    from engine.costs.processes import family
     from spark_exec.measuring import carrier, first_body, versions
     from spark_exec.session import java
 
@@ -237,6 +238,8 @@ def _spark() -> tuple[Spark | None, str, dict[str, str]]:
         java()
     except ConfigurationException as error:
         return None, error.text, {}
+    if not family():
+        return None, "needs a system that says in /proc what Java and Python's workers take", {}
     return Spark(carrier, first_body), "", versions()
 
 
