@@ -64,9 +64,7 @@ def _reason(line: Line) -> str:
 def _texts(line: Line) -> tuple[str, ...]:
     report = line.report
     return (
-        figure(line.key.message_bytes / 1024, 1)
-        if line.key.message_bytes % 1024
-        else f"{line.key.message_bytes >> 10}",
+        _kib(line.key.message_bytes),
         "yes" if line.key.persistent else "no",
         *_ours(line.taken),
         figure(report.rate if report else None),
@@ -84,3 +82,7 @@ def _ours(taken: Taken | None) -> tuple[str, ...]:
     spread = taken.cpu_ms
     percent = f"{taken.cpu_percent.median:.1f}"
     return figure(taken.rate.median), percent, figure(spread.median), span(spread.low, spread.high)
+
+
+def _kib(message_bytes: int) -> str:
+    return figure(message_bytes / 1024) if message_bytes % 1024 else f"{message_bytes >> 10}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final, Literal, TypeAlias
 
-from engine.costs.report.lines import lines
+from engine.costs.report.lines import divided, lines
 from engine.costs.report.wording import counted, figure, named, span, times
 from engine.costs.results import Results, Row, Spread
 
@@ -35,7 +35,7 @@ class Change:
     @property
     def ratio(self) -> float | None:
         """The later median beside the earlier one."""
-        return self.new.median / self.old.median if self.old.median else None
+        return divided(self.new.median, self.old.median)
 
     @property
     def beyond_spread(self) -> bool:
@@ -46,7 +46,8 @@ class Change:
     @property
     def better(self) -> bool:
         """Whether the later figure is the better one: less processor time, or a higher rate."""
-        return (self.new.median > self.old.median) == (self.figure == "rate")
+        lower, higher = self.old.median > self.new.median, self.old.median < self.new.median
+        return higher if self.figure == "rate" else lower
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,7 @@ def _changes(old: Row, new: Row) -> Iterator[Change]:
 
 def _size(change: Change) -> float:
     ratio = change.ratio or 1
-    return max(ratio, 1 / ratio)
+    return max(ratio, divided(1, ratio) or ratio)
 
 
 def _machines(old: Results, new: Results) -> Iterator[str]:
@@ -146,6 +147,7 @@ def _options(old: Results, new: Results) -> Iterator[str]:
 def _drift(both: list[tuple[Row, Row]]) -> Iterator[str]:
     """Programs by hand are the same work in both runs: where they take longer, the machine is slower or busier."""
     pairs = [(old.taken.limit_ms, new.taken.limit_ms) for old, new in both if old.taken and new.taken]
-    ratios = [new.median / old.median for old, new in pairs if old and new and old.median]
+    found = [divided(new.median, old.median) for old, new in pairs if old and new]
+    ratios = [ratio for ratio in found if ratio is not None]
     if ratios and not 1 - DRIFT <= (moved := median(ratios)) <= 1 + DRIFT:
         yield f"the programs by hand took {times(moved)} what they took before: the machine is another, or busier"

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
 from engine.costs.published import published
+from engine.costs.report.lines import divided
 from engine.costs.report.wording import kind
 from engine.costs.results import Key, Results
 
@@ -47,7 +48,7 @@ class Curve:
     def gain(self, point: At) -> float | None:
         """How many times the rate of the first point it is."""
         first = self.points[0]
-        return point.rate / first.rate if first.number == 1 and first.rate else None
+        return divided(point.rate, first.rate) if first.number == 1 else None
 
 
 def scaling(results: Results, section: str) -> tuple[Curve, ...]:

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import groupby
+from math import isfinite
 
 from engine.costs.published import Published, published
 from engine.costs.report.wording import section_order
 from engine.costs.results import Key, Results, Row, Taken
+
+
+def divided(one: float | None, other: float | None) -> float | None:
+    """A ratio; None where one of both is not there, or the other is nothing or next to it.
+
+    >>> divided(3, 4), divided(3, 0), divided(None, 4), divided(3, 1e-320)
+    (0.75, None, None, None)
+    """
+    ratio = one / other if one is not None and other else None
+    return ratio if ratio is not None and isfinite(ratio) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +51,13 @@ class Line:
     @property
     def ratio(self) -> float | None:
         """Our processor time beside the report's: below 1 is less."""
-        return _divided(self.ours, self.theirs)
+        return divided(self.ours, self.theirs)
 
     @property
     def rate_ratio(self) -> float | None:
         """Our rate beside the report's: above 1 is more."""
         rate = self.row.taken.rate.median if self.row.taken else None
-        return _divided(rate, self.report.rate if self.report else None)
+        return divided(rate, self.report.rate if self.report else None)
 
     @property
     def limit(self) -> float | None:
@@ -57,7 +68,7 @@ class Line:
     @property
     def times_limit(self) -> float | None:
         """Our processor time beside that of the program by hand."""
-        return _divided(self.ours, self.limit)
+        return divided(self.ours, self.limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +100,3 @@ def sections(results: Results) -> tuple[Section, ...]:
 
 def _number(line: Line) -> str:
     return line.key.section
-
-
-def _divided(one: float | None, other: float | None) -> float | None:
-    return one / other if one is not None and other else None

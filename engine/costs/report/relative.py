@@ -8,7 +8,7 @@ from math import sqrt
 from typing import Final
 
 from engine.costs.published import published
-from engine.costs.report.lines import Line, lines
+from engine.costs.report.lines import Line, divided, lines
 from engine.costs.results import Key, Results
 
 YARDSTICK: Final = ("7.1", "mq_input_output")
@@ -26,7 +26,7 @@ class Relative:
     @property
     def apart(self) -> float | None:
         """How many times as much it costs with us as the report's order has it: 1 is alike."""
-        return self.ours / self.theirs if self.ours is not None and self.theirs else None
+        return divided(self.ours, self.theirs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def relative(results: Results) -> tuple[Relative, ...]:
     on_broker = [line for line in lines(results) if line.row.place == "memory"]
     own = {line.key: line.ours for line in on_broker}
     return tuple(
-        Relative(line, _beside(line.ours, own.get(key)), _beside(line.theirs, _published(key)))
+        Relative(line, divided(line.ours, own.get(key)), divided(line.theirs, _published(key)))
         for line in on_broker
         for key in [Key(*YARDSTICK, line.key.persistent, line.key.message_bytes)]
     )
@@ -125,7 +125,3 @@ def _order(group: list[Relative]) -> Order:
 def _published(key: Key) -> float | None:
     found = published().get(key)
     return found.cpu_ms if found else None
-
-
-def _beside(cost: float | None, yardstick: float | None) -> float | None:
-    return cost / yardstick if cost is not None and yardstick else None

@@ -13,16 +13,17 @@ from engine.costs.report.cells import GROUPS, HEADS, NOT_YET, OURS, Cells, Grid,
 from engine.costs.report.lines import sections
 from engine.costs.report.reading import measured
 from engine.costs.report.verdicts import verdict_lines, verdicts
-from engine.costs.report.wording import counted, title
+from engine.costs.report.wording import counted, printable, title
 from engine.costs.results import Results
 
 WIDTH: Final = 100
 _LEGEND: Final = (
-    "rate: round trips a second · CPU ms: processor milliseconds a message (median, quartiles) · ratio: our CPU ms "
-    "beside the report's · by hand: the program written by hand for the same work, and our CPU ms beside its"
+    "pers.: persistent · rate: round trips a second · CPU ms: processor milliseconds a message (median, quartiles) · "
+    "ratio: our CPU ms beside the report's · by hand: the program written by hand for the same work, and our CPU ms "
+    "beside its · RSS: memory of all processes"
 )
 _STYLES: Final = (
-    (r"(?m)^[0-9][0-9.]*  .*$", "bold"),
+    (r"(?m)^7\.[0-9.]+ .*$", "bold"),
     (r"(?m)^[a-z]\w+( on Spark)?$", "cyan"),
     (r"(?m)^ .*\bKiB  ?pers\..*$", "dim"),
     (r"-{2,} [a-zR].*$", "dim"),
@@ -61,8 +62,7 @@ def _section(found: Grid, width: int) -> Iterator[str]:
     widths = [max(len(row[column]) for row in [HEADS, *rows]) for column in range(len(HEADS))]
     _widen(widths, found)
     gap = "  " if sum(widths) + 2 * len(widths) <= width else " "
-    number = found.section.number
-    yield f"{number}  {title(number)}"
+    yield printable(title(found.section.number))
     yield _over(widths, gap)
     yield gap + gap.join(cell.rjust(size) for cell, size in zip(HEADS, widths, strict=True))
     for block in found.blocks:

@@ -28,7 +28,9 @@ class Verdict:
 def verdicts(results: Results) -> tuple[Verdict, ...]:
     """Everything that can be judged of these results; nothing measured at all is itself not met."""
     found = (*_faster(results), *_alike(results), *_within(results))
-    return found or (Verdict("something was measured", met=False, says="no row and no bound was measured"),)
+    taken = sum(row.taken is not None for row in results.rows)
+    says = f"{taken:,} of {counted(len(results.rows), 'row')}, none of which the report has" if taken else "nothing was"
+    return found or (Verdict("something was measured", met=taken > 0, says=says),)
 
 
 def verdict_lines(found: tuple[Verdict, ...]) -> str:

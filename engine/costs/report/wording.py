@@ -31,19 +31,19 @@ SECTIONS: Final[Mapping[str, str]] = MappingProxyType(
         "7.11": "More subscribers",
     }
 )
-_SMALLEST_PLAIN: Final = 1e-4  # anything smaller is written with an exponent
+_SMALLEST_PLAIN, _LARGEST_PLAIN = 1e-4, 1e12  # anything beyond is written with an exponent
 _WORDS: Final[Mapping[str, str]] = MappingProxyType(
     {"mq": "MQ", "xml": "XML", "cwf": "CWF", "tds": "TDS", "mrm": "MRM", "x5": "five"}
 )
 
 
 def title(section: str) -> str:
-    """What a section of the published report is about.
+    """A section of the published report with its number and what it is about.
 
     >>> title("7.4"), title("9.9")
-    ('Filter node', '9.9')
+    ('7.4 Filter node', '9.9')
     """
-    return SECTIONS.get(section, section)
+    return f"{section} {SECTIONS.get(section, '')}".strip() or "no section"
 
 
 def section_order(section: str) -> tuple[tuple[int, int | str], ...]:
@@ -106,7 +106,7 @@ def figure(value: float | None, digits: int = 3) -> str:
         return DASH
     if value == 0:
         return "0"
-    if abs(value) < _SMALLEST_PLAIN:
+    if not _SMALLEST_PLAIN <= abs(value) < _LARGEST_PLAIN:
         return f"{value:.{digits - 1}e}"
     places = max(0, digits - 1 - floor(log10(abs(value))))
     return f"{value:,.{places}f}"

@@ -66,7 +66,7 @@ _REST = (
 def _contents(results: Results, compared: Comparison | None) -> Element:
     """Links to the parts, and to the sections of the report among the tables."""
     parts = [*_FIRST, *([_COMPARED] if compared else []), *_REST]
-    inside = [(anchor(each.number), f"{each.number} {title(each.number)}") for each in sections(results)]
+    inside = [(anchor(each.number), title(each.number)) for each in sections(results)]
     lists = [element("ul", {"class": "parts"}, *(_link(*part) for part in parts))]
     lists += [element("ul", {"class": "tables"}, *(_link(*part) for part in inside))] if inside else []
     return element("nav", {"aria-label": "Contents"}, *lists)

@@ -8,7 +8,7 @@ from typing import Final
 from engine.costs.report.curves import SCALING, Curve, System, scaling, subscribers
 from engine.costs.report.page.chart import OURS, REPORT, SPARK, Entry, legend_line, small_multiples
 from engine.costs.report.page.markup import Content, Element, body, element, head_row, row, table
-from engine.costs.report.page.scales import Scale, linear_scale, log_scale
+from engine.costs.report.page.scales import Scale, drawable, linear_scale, log_scale
 from engine.costs.report.page.trends import Frame, Plot, Trend, trends
 from engine.costs.report.wording import DASH, figure, times
 from engine.costs.results import Results
@@ -104,7 +104,7 @@ def _costs(curves: Sequence[Curve]) -> Element:
 
 def _cost(curve: Curve) -> Trend:
     entry = _SYSTEMS[curve.system]
-    found = [(float(point.number), point.cpu_ms) for point in curve.points if point.cpu_ms > 0]
+    found = [(float(point.number), point.cpu_ms) for point in curve.points if drawable(point.cpu_ms)]
     tips = ((number, cost, f"{entry.text}, {number:g} subscribers: {figure(cost)} ms") for number, cost in found)
     return Trend(entry, tuple(tips), tuple(found))
 

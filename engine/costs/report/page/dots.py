@@ -8,7 +8,7 @@ from typing import Final
 
 from engine.costs.report.page.chart import LETTER, Entry, legend, line, mark, picture, text
 from engine.costs.report.page.markup import Element
-from engine.costs.report.page.scales import Log, log_scale, tick_text
+from engine.costs.report.page.scales import Log, drawable, log_scale, tick_text
 from engine.costs.report.wording import figure
 
 _ROW: Final = 20
@@ -66,7 +66,7 @@ def dots(name: str, about: str, axis: Axis, groups: Sequence[Group]) -> Element:
 
 def _entries(rows: Sequence[Dots]) -> list[Entry]:
     """The entries that have a mark somewhere."""
-    return list(dict.fromkeys(entry for row in rows for entry, value in row.marks if value is not None and value > 0))
+    return list(dict.fromkeys(entry for row in rows for entry, value in row.marks if drawable(value)))
 
 
 def _grid(scale: Log, axis: Axis, height: float) -> Iterator[Element]:
@@ -80,7 +80,7 @@ def _grid(scale: Log, axis: Axis, height: float) -> Iterator[Element]:
 
 
 def _drawn(row: Dots, scale: Log, y: float, axis: Axis) -> Iterator[Element]:
-    placed = [(entry, value) for entry, value in row.marks if value is not None and value > 0]
+    placed = [(entry, value) for entry, value in row.marks if value is not None and drawable(value)]
     yield text(scale.start - 12, y + 4, row.label, kind="label", anchor="end")
     if placed:
         ends = [scale.at(value) for _, value in placed]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from engine.costs.report.growth import Fit, Growth, Point, growth
+from engine.costs.report.lines import divided
 from engine.costs.report.page.chart import OURS, REPORT, SPARK, Entry, legend_line, small_multiples
 from engine.costs.report.page.markup import Content, Element, body, element, head_row, row, table
-from engine.costs.report.page.scales import Log, log_scale
+from engine.costs.report.page.scales import Log, drawable, log_scale
 from engine.costs.report.page.trends import Frame, Plot, Trend, trends
 from engine.costs.report.wording import DASH, figure, run_on, spoken, times
 from engine.costs.results import Results
@@ -61,7 +62,7 @@ def _chart(found: list[Growth], x: Log, y: Log) -> tuple[str, Element]:
 
 
 def _trend(entry: Entry, points: tuple[Point, ...], found: Fit | None, y: Log) -> Trend:
-    shown = [(kib, cost) for kib, cost in points if kib > 0 and cost > 0]
+    shown = [(kib, cost) for kib, cost in points if drawable(kib) and drawable(cost)]
     marks = tuple((kib, cost, f"{entry.text}, {kib:g} KiB: {figure(cost)} ms") for kib, cost in shown)
     if not found or not shown:
         return Trend(entry, marks, ())
@@ -105,5 +106,5 @@ def _ratios(each: Growth) -> tuple[float | None, float | None]:
     ours, theirs = each.our_fit, each.their_fit
     if not ours or not theirs:
         return None, None
-    base = ours.base / theirs.base if min(ours.base, theirs.base) > 0 else None
-    return base, ours.per_kib / theirs.per_kib if min(ours.per_kib, theirs.per_kib) > 0 else None
+    base = divided(ours.base, theirs.base) if min(ours.base, theirs.base) > 0 else None
+    return base, divided(ours.per_kib, theirs.per_kib) if min(ours.per_kib, theirs.per_kib) > 0 else None

@@ -8,7 +8,9 @@ from statistics import median
 from typing import Any
 
 from engine.costs.published import MACHINE, PROCESSORS
+from engine.costs.report.lines import divided
 from engine.costs.report.page.markup import Content, Element, body, element, head_row, row, table
+from engine.costs.report.reading import measured as bound_of
 from engine.costs.report.relative import correlation
 from engine.costs.report.verdicts import LEAST_CORRELATION, compared_rows, slower, verdicts
 from engine.costs.report.wording import DASH, counted, figure, times
@@ -54,13 +56,13 @@ def _cards(results: Results) -> Iterator[Element]:
         faster = len(both) - len(slower(results))
         yield _card(f"{faster} of {len(both)}", "rows take less processor time than on the report's machine")
         middle = median(line.ratio or 0 for line in both)
-        less = f": {figure(1 / middle, 2)} times less" if 0 < middle < 1 else ""
+        less = f": {figure(divided(1, middle), 2)} times less" if 0 < middle < 1 else ""
         yield _card(times(middle), f"the report's CPU ms in the median row{less}")
     found = correlation(results)
     said = f"rank correlation of relative costs with the report's; {LEAST_CORRELATION} asked for"
     yield _card(DASH if found is None else f"{found:.2f}", said)
     if results.bounds:
-        met = sum(bool(bound["met"]) for bound in results.bounds)
+        met = sum(bound_of(each).met for each in results.bounds)
         yield _card(f"{met} of {len(results.bounds)}", "bounds met")
 
 

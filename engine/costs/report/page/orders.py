@@ -8,7 +8,7 @@ from typing import Final
 from engine.costs.report.page.chart import OURS, REPORT, Entry, figure_with
 from engine.costs.report.page.dots import Axis, Dots, Group, dots
 from engine.costs.report.page.markup import Content, Element, body, element, head_row, row, table
-from engine.costs.report.page.scales import log_scale
+from engine.costs.report.page.scales import drawable, log_scale
 from engine.costs.report.page.trends import Frame, Plot, Trend, legend_height, trends
 from engine.costs.report.relative import Order, Placed, Relative, correlation, differing, orders, relative
 from engine.costs.report.verdicts import LEAST_CORRELATION
@@ -84,7 +84,7 @@ def _theirs(each: Relative) -> float:
 
 
 def _scatter(found: tuple[Relative, ...]) -> Element:
-    both = [each for each in found if each.ours and each.theirs]
+    both = [each for each in found if drawable(each.ours) and drawable(each.theirs)]
     sizes = sorted({each.line.key.message_bytes for each in both})
     entries = {each: Entry(_SHAPES[place % 4], "ours", size(each)) for place, each in enumerate(sizes)}
     width, height = _SIZE

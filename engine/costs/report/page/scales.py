@@ -9,6 +9,7 @@ from typing import Final, Protocol
 
 _LINE: Final = 17  # of room that a value beside an upright axis needs
 _LETTER: Final = 6.4
+_SMALLEST: Final = 1e-9
 _SMALLEST_STEP: Final = log10(2)  # of 1, 2, 5, 10, in decades
 _STEPS: Final = (1, 2, 2.5, 5, 10)
 
@@ -64,15 +65,20 @@ class Linear:
         return tuple(number * step for number in range(ceil(self.low / step), floor(self.high / step + 1e-9) + 1))
 
 
+def drawable(value: float | None) -> bool:
+    """Whether a value has a place on a scale of ratios: nothing has none, and next to nothing would be all of it."""
+    return value is not None and value >= _SMALLEST
+
+
 def log_scale(values: Iterable[float], start: float, end: float) -> Log:
     """A scale for these values, from a round one to a round one, ten times as much at least.
 
-    Values that are not positive have no place on it.
+    Values that are not drawable have no place on it.
 
     >>> log_scale([0.034, 7.0], 0, 100)
     Log(low=0.02, high=10.0, start=0, end=100)
     """
-    found = [value for value in values if value > 0] or [1.0]
+    found = [value for value in values if drawable(value)] or [1.0]
     low, high = _round_down(min(found)), _round_up(max(found))
     if high < low * 9.99:
         low, high = 10.0 ** floor(log10(low)), 10.0 ** ceil(log10(high))

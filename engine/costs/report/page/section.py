@@ -24,7 +24,7 @@ def anchor(number: str) -> str:
 def section(found: Section) -> Element:
     """The section as a part of the page."""
     made = grid(found)
-    heading = f"{found.number} {title(found.number)}"
+    heading = title(found.number)
     reasons = [element("li", {}, f"{NOT_YET}: {reason}") for reason in made.reasons]
     parts = [element("h3", {}, heading), _table(made, heading)]
     if reasons:
