@@ -1,36 +1,310 @@
-"""penstock costs: what things cost, measured here and now beside their bounds."""
+"""penstock costs: what scenarios, nodes and programs cost, measured here and now beside the report and their bounds."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
-from typing import Annotated
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from engine.cli.app import Json, app
+from engine.errors import ConfigurationException
+
+if TYPE_CHECKING:
+    from engine.costs.bounds import Measured
+    from engine.costs.nodes import How
+    from engine.costs.on_spark import Spark
+    from engine.costs.report import Comparison
+    from engine.costs.results import Key, Results, Row
+
+NODES = "nodes"
+MESSAGES = "messages"
+WIDTH = 160  # of tables where no terminal says how wide it is
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be measured: rows here and on Spark, and the groups of bounds behind them."""
+
+    keys: tuple[Key, ...]
+    on_spark: tuple[Key, ...]
+    bounds: bool
 
 
 @app.command()
 def costs(
-    group: Annotated[str | None, typer.Argument(help="Which benchmarks; none: all.")] = None,
-    check: Annotated[bool, typer.Option("--check", help="Exit with 1 if a bound is not met.")] = False,
+    group: Annotated[
+        str | None,
+        typer.Argument(
+            help="nodes: the scenarios alone; messages: write their messages to --output; or a group of benchmarks,"
+            " such as kernel or esql. None: the scenarios, then every group."
+        ),
+    ] = None,
+    scenario: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this scenario, or those that fit a pattern such as 'convert_*'; may be repeated."),
+    ] = None,
+    size: Annotated[
+        list[str] | None, typer.Option(help="Only messages of so many bytes, or KiB as in 4k; may be repeated.")
+    ] = None,
+    seconds: Annotated[float | None, typer.Option(help="How long one run lasts.  [default: 0.25]")] = None,
+    runs: Annotated[int | None, typer.Option(help="How many runs there are of each row.  [default: 5]")] = None,
+    drivers: Annotated[int | None, typer.Option(help="How many drivers keep a flow busy.  [default: 15]")] = None,
+    output: Annotated[
+        str | None, typer.Option(help="A directory for results.json, rows.csv and report.html; or for messages.")
+    ] = None,
+    compare: Annotated[
+        str | None, typer.Option(metavar="OLD.json", help="Show what has changed since these results.")
+    ] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Exit with 1 if a bound, or what the suite must show, is not met.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Measure CPU side by side with programs written by hand for the same work, and compare with the bounds."""
+    """Measure the scenarios of the WMQI report, and CPU beside programs written by hand, and compare.
+
+    Rates, processor time by the report's formula, and memory stand beside the report's figures; docs/costs.md says
+    how each is taken.
+    """
+    given = {
+        "--scenario": scenario,
+        "--size": size,
+        "--seconds": seconds,
+        "--runs": runs,
+        "--drivers": drivers,
+        "--compare": compare,
+    }
+    if group == MESSAGES:
+        _refuse(given | {"--check": check or None}, "messages takes no {}: it writes all messages to --output")
+        _write_messages(output, as_json=as_json)
+        return
+    if group not in {None, NODES}:
+        _refuse(given | {"--output": output}, f"{group} takes no {{}}: it is for the scenarios, penstock costs nodes")
+        _show_group(str(group), check=check, as_json=as_json)
+        return
+    wanted = _wanted(scenario or (), size or (), bounds=group is None)
+    how, old = _how(seconds, runs, drivers), _old(compare)
+    found = _suite(wanted, how, _folder(output))
+    _show(found, old, output, as_json=as_json)
+    raise typer.Exit(1 if check and not _all_met(found) else 0)
+
+
+def _refuse(given: dict[str, Any], why: str) -> None:
+    """Refuse options that a group would not look at."""
+    idle = [name for name, value in given.items() if value is not None]
+    if idle:
+        raise ConfigurationException(why.format(", ".join(idle)))
+
+
+def _write_messages(output: str | None, *, as_json: bool) -> None:
+    from engine.costs.written_messages import write_messages
+
+    if not output:
+        raise ConfigurationException("--output names no directory: say where the messages are to be written")
+    files = write_messages(Path(output))
+    if as_json:
+        typer.echo(json.dumps([str(file) for file in files], indent=2))
+    else:
+        typer.echo(f"{len(files)} messages written to {output}, with index.json")
+
+
+def _show_group(group: str, *, check: bool, as_json: bool) -> None:
+    """Measure one group of benchmarks beside their bounds."""
     from engine.catalog import did_you_mean
     from engine.costs.bounds import table
     from engine.costs.suite import GROUPS, measure
-    from engine.errors import ConfigurationException
 
-    if group is not None and group not in GROUPS:
-        raise ConfigurationException(f"no benchmarks called {group}{did_you_mean(group, tuple(GROUPS))}")
-    figures = []
-    for figure in measure(group):
-        figures.append(figure)
-        if sys.stderr.isatty():
-            typer.echo(f"\r\033[K{len(figures)} measured: {figure.name}", nl=False, err=True)
-    if sys.stderr.isatty():
-        typer.echo("\r\033[K", nl=False, err=True)
+    if group not in GROUPS:
+        known = (NODES, MESSAGES, *GROUPS)
+        raise ConfigurationException(f"no benchmarks called {group}{did_you_mean(group, known)}")
+    with _progress(None) as say:
+        figures = list(_told(measure(group), say))
     typer.echo(json.dumps([figure.data() for figure in figures], indent=2) if as_json else table(figures))
     raise typer.Exit(1 if check and not all(figure.met for figure in figures) else 0)
+
+
+def _told(figures: Iterable[Measured], say: Say) -> Iterator[Measured]:
+    for figure in figures:
+        say(f"{figure.group}: {figure.name}")
+        yield figure
+
+
+def _wanted(patterns: Sequence[str], sizes: Sequence[str], *, bounds: bool) -> Wanted:
+    from engine.costs.nodes import chosen
+    from engine.costs.on_spark import parallel
+
+    keys = chosen(patterns, [_bytes(text) for text in sizes])
+    return Wanted(keys, parallel(keys), bounds and not patterns and not sizes)
+
+
+def _bytes(text: str) -> int:
+    """A size as bytes: 4096, 4k and 4KiB are the same."""
+    number = text.lower().removesuffix("ib").removesuffix("kb").removesuffix("k")
+    if not (number.isascii() and number.isdigit() and len(number) < 10):
+        raise ConfigurationException(f"--size {text} is no size: write bytes, as 4096, or KiB, as 4k")
+    return int(number) * (1 if number == text else 1024)
+
+
+def _how(seconds: float | None, runs: int | None, drivers: int | None) -> How:
+    from engine.costs.nodes import DRIVERS, RUNS, SECONDS, How
+
+    how = How(
+        SECONDS if seconds is None else seconds,
+        RUNS if runs is None else runs,
+        DRIVERS if drivers is None else drivers,
+    )
+    if not 0 < how.seconds <= 3600:
+        raise ConfigurationException(f"--seconds {seconds} is no time to measure for: say more than 0, up to 3600")
+    if not 1 <= how.runs <= 1000:
+        raise ConfigurationException(f"--runs {runs} is no number of runs: say 1 to 1000")
+    if not 1 <= how.drivers <= 1000:
+        raise ConfigurationException(f"--drivers {drivers} keep nothing busy: say 1 to 1000")
+    return how
+
+
+def _old(file: str | None) -> Results | None:
+    """The results to compare with, read before anything is measured for them."""
+    from engine.costs.report import read_results
+
+    return None if file is None else read_results(file)
+
+
+def _folder(output: str | None) -> Path | None:
+    """The directory for what is written, made before anything is measured for it."""
+    if output is None:
+        return None
+    if not output:
+        raise ConfigurationException("--output names no directory: say where the results are to be written")
+    folder = Path(output)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise ConfigurationException(f"{folder} cannot hold results: name a directory, not a file") from error
+    return folder
+
+
+def _suite(wanted: Wanted, how: How, folder: Path | None) -> Results:
+    """Measure everything that is wanted, and write it down where that is wanted."""
+    from datetime import UTC, datetime
+
+    from engine.costs.processes import machine
+    from engine.costs.results import Results
+
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    spark, reason, versions = _spark() if wanted.on_spark else (None, "", {})
+    with _progress(len(wanted.keys) + len(wanted.on_spark)) as say:
+        rows = tuple(_rows(wanted, how, spark, reason, say))
+        bounds = tuple(figure.data() for figure in _bounds(say)) if wanted.bounds else ()
+    scenarios = list(dict.fromkeys(key.scenario for key in wanted.keys))
+    return Results(machine() | versions, started, {**asdict(how), "scenarios": scenarios}, rows, bounds)
+
+
+def _rows(wanted: Wanted, how: How, spark: Spark | None, reason: str, say: Say) -> Iterator[Row]:
+    from engine.costs import nodes, on_spark
+
+    found = itertools.chain(nodes.rows(wanted.keys, how), on_spark.rows(wanted.on_spark, how, spark, reason))
+    for row in found:
+        where = " on Spark" if row.place == "spark" else ""
+        say(f"{row.key.scenario}{where}, {row.key.message_bytes:,} bytes")
+        yield row
+
+
+def _bounds(say: Say) -> Iterator[Measured]:
+    from engine.costs.suite import measure
+
+    return _told(measure(), say)
+
+
+def _spark() -> tuple[Spark | None, str, dict[str, str]]:
+    """Spark, or the reason why it is not there; and its versions."""
+    from importlib.util import find_spec
+
+    if find_spec("pyspark") is None:
+        return None, "needs PySpark: pip install 'penstock[spark]'", {}
+    from engine.costs.on_spark import Spark
+    from engine.costs.processes import family
+    from spark_exec.measuring import carrier, first_body, versions
+    from spark_exec.session import java
+
+    try:
+        java()
+    except ConfigurationException as error:
+        return None, error.text, {}
+    if not family():
+        return None, "needs a system that says in /proc what Java and Python's workers take", {}
+    return Spark(carrier, first_body), "", versions()
+
+
+@contextmanager
+def _progress(total: int | None) -> Iterator[Say]:
+    """What says how far it is, on stderr and only if a person is looking."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task("starting", total=total)
+
+        def say(what: str) -> None:
+            shown.update(task, advance=1, description=what)
+
+        yield say
+
+
+def _show(found: Results, old: Results | None, output: str | None, *, as_json: bool) -> None:
+    """Print the results, and write them down where that is wanted."""
+    from engine.costs.report import changes_table, compare, html, results_json, rows_csv, tables
+
+    compared = None if old is None else compare(old, found)
+    if output is not None:
+        folder = Path(output)
+        (folder / "results.json").write_text(results_json(found), encoding="utf-8")
+        (folder / "rows.csv").write_text(rows_csv(found), encoding="utf-8", newline="")
+        (folder / "report.html").write_text(html(found, compared), encoding="utf-8")
+    if as_json:
+        typer.echo(_json(found, compared))
+        return
+    if sys.stdout.isatty():
+        from rich.console import Console
+
+        from engine.costs.report import terminal_tables
+
+        console = Console()
+        console.print(terminal_tables(found, width=console.width))
+    else:
+        typer.echo(tables(found, width=WIDTH), nl=False)
+    if compared is not None:
+        typer.echo("\n" + changes_table(compared), nl=False)
+    if output is not None:
+        typer.echo(f"\nWritten to {output}: results.json, rows.csv and report.html")
+
+
+def _json(found: Results, compared: Comparison | None) -> str:
+    if compared is None:
+        from engine.costs.report import results_json
+
+        return results_json(found).rstrip("\n")
+    data = found.data() | {"compared": {"started": compared.old_started, "warnings": list(compared.warnings)}}
+    data["compared"]["changed"] = [
+        {"row": asdict(each.row.key), "place": each.row.place, "figure": each.figure}
+        | {"old": asdict(each.old), "new": asdict(each.new), "better": each.better}
+        for each in compared.flagged
+    ]
+    return json.dumps(data, indent=1, ensure_ascii=False)
+
+
+def _all_met(found: Results) -> bool:
+    from engine.costs.report import verdicts
+
+    return all(verdict.met for verdict in verdicts(found))

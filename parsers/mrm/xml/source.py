@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from lxml import etree
@@ -27,13 +27,19 @@ class Place(NamedTuple):
 
 
 class Document(Source):
-    """One message that was read; a handle is a Place."""
+    """One message that was read; a handle is a Place.
 
-    __slots__ = ("plans", "top")
+    Whoever asks an element for a second field by its name is likely to ask for all of them, so from then on its fields
+    are known by their names.
+    """
+
+    __slots__ = ("_asked", "_named", "plans", "top")
 
     def __init__(self, plans: Plans, node: Any) -> None:
         self.plans = plans
         self.top = Place(node, "", None, plans.top())
+        self._asked: set[Any] = set()
+        self._named: dict[Any, dict[str, list[Place]]] = {}
 
     def value(self, handle: Place) -> Value:
         if handle.attribute:
@@ -65,18 +71,28 @@ class Document(Source):
         return self.plans.identity if handle is self.top else None
 
     def element(self, handle: Place, parent: Element) -> Element:
-        if handle.plan is not None:
-            name, namespace = handle.plan.field.name, handle.plan.field.namespace
-        else:
-            namespace, _, name = (handle.attribute or handle.node.tag).rpartition("}")
-            namespace = namespace[1:]
+        name, namespace = _name_of(handle)
         return Element(name, namespace, _type_of(handle), self, handle, parent)
 
     def first(self, handle: Place, wanted: Step) -> Handle:
-        return next((place for place in self.children(handle) if _matches(place, wanted)), None)
+        return next((place for place in self._candidates(handle, wanted) if _matches(place, wanted)), None)
 
     def every(self, handle: Place, wanted: Step) -> list[Place]:
-        return [place for place in self.children(handle) if _matches(place, wanted)]
+        return [place for place in self._candidates(handle, wanted) if _matches(place, wanted)]
+
+    def _candidates(self, handle: Place, wanted: Step) -> Iterable[Place]:
+        """The fields that can be the wanted ones: all, or those of that name."""
+        if wanted.name is None or handle.attribute:
+            return self.children(handle)
+        named = self._named.get(handle.node)
+        if named is None:
+            if handle.node not in self._asked:
+                self._asked.add(handle.node)
+                return self.children(handle)
+            named = self._named[handle.node] = {}
+            for place in self.children(handle):
+                named.setdefault(_name_of(place)[0], []).append(place)
+        return named.get(wanted.name, ())
 
 
 def _plan_of(group: GroupPlan, node: Any) -> FieldPlan | None:
@@ -136,12 +152,16 @@ def _type_of(place: Place) -> int:
     return NAME_VALUE if place.attribute or _has_value(place) else NAME
 
 
-def _matches(place: Place, wanted: Step) -> bool:
+def _name_of(place: Place) -> tuple[str, str]:
+    """The name of a field, and its namespace."""
     if place.plan is not None:
-        name, namespace = place.plan.field.name, place.plan.field.namespace
-    else:
-        namespace, _, name = (place.attribute or place.node.tag).rpartition("}")
-        namespace = namespace[1:]
+        return place.plan.field.name, place.plan.field.namespace
+    namespace, _, name = (place.attribute or place.node.tag).rpartition("}")
+    return name, namespace[1:]
+
+
+def _matches(place: Place, wanted: Step) -> bool:
+    name, namespace = _name_of(place)
     if wanted.name not in {None, name} or wanted.namespace not in {None, namespace}:
         return False
     return not wanted.types or any(_type_of(place) & mask == value for mask, value in wanted.types)

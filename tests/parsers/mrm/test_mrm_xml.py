@@ -1,5 +1,6 @@
 """MRM XML: documents whose elements and attributes a model renames, types and orders."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -12,11 +13,13 @@ from engine.parser import Follow, Form, Portion
 from engine.received import Part
 from engine.sharing import copy, copy_into
 from engine.source import NAME
+from engine.step import step
 from engine.tree import Element
 from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, WireFormatUse
 from parsers.mrm.wire_format import Definition
 from parsers.mrm.xml import ModelledDocument
 from parsers.mrm.xml.declared import XmlField, XmlFormat, XmlMessage
+from parsers.mrm.xml.source import Document, Place
 from tests.parsers.mrm.texts import built, plain
 
 UTF_8 = 1208
@@ -299,3 +302,25 @@ def test_a_model_that_cannot_be() -> None:
     field = replace(simple("a", render="XMLAttribute"), type=LINE)
     with pytest.raises(ConfigurationException, match="cannot be rendered XMLAttribute"):
         codec(Group((field,)))
+
+
+def test_fields_by_name_are_found_in_one_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many fields are asked for by name, their element is gone through twice at most; repeats keep order."""
+    passes = []
+    children = Document.children
+
+    def counted(document: Document, place: Place) -> Iterator[Place]:
+        passes.append(place)
+        return children(document, place)
+
+    monkeypatch.setattr(Document, "children", counted)
+    names = [f"field{number:02d}" for number in range(40)]
+    text = "".join(f"<{name}>{name}</{name}><more>{name}</more>" for name in names)
+    order = read(codec(Group(tuple(simple(name) for name in names))), f"<Order>{text}</Order>")
+    for name in names:
+        found = order.child(step(name))
+        assert found is not None
+        assert name == found.value
+    assert names == [found.value for found in order.every(step("more"))]
+    assert order.child(step("other")) is None
+    assert 2 == len(passes)

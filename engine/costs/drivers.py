@@ -1,0 +1,146 @@
+"""Drivers: they put a message, take what comes of it, and put the next, so that the flow is never without work.
+
+Each driver has one message on its way. The report's ran as jobs of their own; here their turn comes on the thread that
+has just carried a message, so what they do is processor time of this process, as theirs was of that machine.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from typing import Final
+
+from engine.costs.deploying import IN, OUT, Folders, deployed, queues, subscriptions
+from engine.costs.messages import Sample
+from engine.costs.processes import own_cpu_seconds
+from engine.costs.scenarios import Scenario
+from engine.errors import BrokerError
+from engine.runtime import DeployedFlow
+from engine.statistics import meter
+from engine.work import UnitOfWork
+
+BROKEN: Final = 2230  # a flow that does not do its work
+_PAUSE: Final = 0.0001  # seconds until an instance looks again for a message that another may have taken
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run: how long it took, the processor time of this process in it, and how many round trips there were."""
+
+    seconds: float
+    cpu_seconds: float
+    messages: int
+
+
+class Stand:
+    """A scenario that is ready to run: its flow deployed, its drivers' messages on their way."""
+
+    __slots__ = ("_deployed", "_drivers", "_expected", "_others", "_queues", "_sample", "_scenario")
+
+    def __init__(self, scenario: Scenario, sample: Sample, folders: Folders, drivers: int) -> None:
+        self._scenario = scenario
+        self._sample = sample
+        self._expected = sample.body if scenario.by_hand is None else scenario.by_hand(sample.body)
+        self._deployed = deployed(scenario, folders)
+        self._queues = queues(scenario)
+        self._others = subscriptions(scenario)
+        self._drivers = max(drivers, len(self._deployed))
+        self._prove()
+        work = self._queues.work()
+        for _ in range(self._drivers):
+            work.put(IN, sample.descriptor, sample.body, syncpoint=False)
+
+    def _prove(self) -> None:
+        """Send one message through each deployed flow, and look at what comes of it."""
+        work = self._queues.work()
+        for flow in self._deployed:
+            work.put(IN, self._sample.descriptor, self._sample.body, syncpoint=False)
+            self._carry(flow, work)
+            self._check(self._reply(work))
+
+    @property
+    def drivers(self) -> int:
+        """How many drivers there are: at least one for each instance."""
+        return self._drivers
+
+    def run(self, seconds: float) -> Run:
+        """Let all instances run for so long."""
+        until = time.perf_counter() + seconds
+        cpu, started = own_cpu_seconds(), time.perf_counter()
+        alone = len(self._deployed) == 1
+        messages = self._drive(self._deployed[0], until) if alone else self._drive_all(until)
+        return Run(time.perf_counter() - started, own_cpu_seconds() - cpu, messages)
+
+    def nodes(self, seconds: float) -> dict[str, float]:
+        """Processor milliseconds a message of each node of one instance, and of all around them under no label."""
+        flow = self._deployed[0]
+        before = {label: station.evaluate for label, station in flow.stations.items()}
+        measured = meter(flow.stations)
+        try:
+            messages = self._drive(flow, time.perf_counter() + seconds)
+            return {label: spent.nanoseconds / 1e6 / messages for label, spent in measured.settled().items()}
+        finally:
+            for label, station in flow.stations.items():
+                station.evaluate = before[label]
+
+    def _drive(self, flow: DeployedFlow, until: float) -> int:
+        """Carry messages one after the other, a driver's turn behind each."""
+        work, driver, clock = self._queues.work(), self._queues.work(), time.perf_counter
+        descriptor, body = self._sample
+        messages, reply = 0, self._expected
+        while clock() < until or not messages:
+            if self._carry(flow, work):
+                reply = self._reply(driver)
+                driver.put(IN, descriptor, body, syncpoint=False)
+                messages += 1
+            elif clock() > until + 60:
+                raise self._wrong("no message comes back to the drivers")
+            else:
+                time.sleep(_PAUSE)
+        self._check(reply)
+        return messages
+
+    def _drive_all(self, until: float) -> int:
+        """The same on a thread for each instance."""
+        counts: list[int] = []
+        failures: list[BaseException] = []
+
+        def drive(flow: DeployedFlow) -> None:
+            try:
+                counts.append(self._drive(flow, until))
+            except BaseException as error:  # whatever it is, it is raised where the threads end
+                failures.append(error)
+
+        threads = [threading.Thread(target=drive, args=(flow,)) for flow in self._deployed]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if failures:
+            raise failures[0]
+        return sum(counts)
+
+    def _carry(self, flow: DeployedFlow, work: UnitOfWork) -> bool:
+        """Have the flow carry a message; whether there was one."""
+        outcome = flow.process(flow.entrances[0], work, patient=False)
+        if outcome is not None and outcome.error is not None:
+            raise self._wrong(f"its flow fails: {outcome.error}") from outcome.error
+        return outcome is not None
+
+    def _reply(self, work: UnitOfWork) -> bytes:
+        """The message that a driver reads; those of the other subscribers are taken off their queues."""
+        arrival = work.get(OUT, syncpoint=False)
+        if arrival is None:
+            raise self._wrong(f"its flow puts nothing on {OUT}")
+        for other in self._others:
+            if work.get(other, syncpoint=False) is None:
+                raise self._wrong(f"its flow puts nothing on {other}")
+        return arrival.body
+
+    def _check(self, reply: bytes) -> None:
+        if reply != self._expected:
+            raise self._wrong("its flow does not write what the program by hand does, so what it costs says nothing")
+
+    def _wrong(self, what: str) -> BrokerError:
+        return BrokerError(BROKEN, f"{self._scenario.name}, {len(self._sample.body)} bytes: {what}")

@@ -1,0 +1,87 @@
+"""The scenarios of the WMQI report: what each is called, its flow, its messages, and the program by hand beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from types import MappingProxyType
+from typing import Final, TypeAlias
+
+from engine.costs import limits_of_records as records
+from engine.costs.limits import change_one_field, complex_path_by_hand, pass_on, pass_on_by_list, pass_on_if_north
+from engine.costs.messages import FORMS, Sample, paths, plain, published, tagged
+from engine.costs.published import published as published_rows
+from engine.costs.results import Key
+
+Make: TypeAlias = Callable[[int], Sample]
+ByHand: TypeAlias = Callable[[bytes], bytes]
+
+INSTANCES: Final = (1, 2, 4)
+SUBSCRIBERS: Final = (1, 10, 30, 50, 70, 100, 1000)
+VERY_COMPLEX: Final = "compute_very_complex"
+_DATABASE: Final = "needs the Database node and a database"
+_PUBLICATION: Final = "needs the Publication node and subscriptions"
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One line of the report's tables: what a flow is measured on, and what its output must be.
+
+    `flow` names its flow file, where that is not called as the scenario is; `needs` says what that waits for as long as
+    there is none. What comes out must be what `by_hand` makes of the message: without a program, the message itself.
+    Of the messages that come of one the drivers read that on COSTS.OUT; `subscribers` says on how many further queues
+    others arrive, which are emptied beside.
+    """
+
+    name: str
+    message: Make
+    by_hand: ByHand | None
+    flow: str = ""
+    copies: int = 1
+    groups: int = 1
+    subscribers: int = 0
+    needs: str = ""
+
+    @property
+    def flow_name(self) -> str:
+        """What its flow file is called: as the scenario, where nothing else is said."""
+        return self.flow or self.name
+
+
+@cache
+def scenarios() -> Mapping[str, Scenario]:
+    """Every scenario by its name, in the report's order."""
+    declared = {scenario.name: scenario for scenario in _declared()}
+    return MappingProxyType({key.scenario: declared[key.scenario] for key in published_rows()})
+
+
+def keys(scenario: str) -> Iterator[Key]:
+    """The rows that the report has of a scenario."""
+    return (key for key in published_rows() if key.scenario == scenario)
+
+
+def _declared() -> Iterator[Scenario]:
+    yield Scenario("mq_input_output", plain, pass_on)
+    yield Scenario("mq_input_output_transactional", plain, pass_on)
+    yield Scenario("compute_simple", plain, change_one_field)
+    yield Scenario("compute_complex", paths, complex_path_by_hand)
+    yield Scenario("compute_complex_x5_nodes", paths, complex_path_by_hand)
+    yield Scenario(VERY_COMPLEX, paths, complex_path_by_hand)
+    yield Scenario("filter", tagged, pass_on_if_north)
+    for entries in (1, 100):
+        yield Scenario(f"route_to_label_{entries}", plain, partial(pass_on_by_list, entries))
+    for given, message in FORMS.items():
+        for wanted in FORMS:
+            by_hand = partial(records.convert, given, wanted)
+            yield Scenario(f"convert_{given}_to_{wanted}", message, by_hand)
+    for number in INSTANCES:
+        very_complex = partial(Scenario, message=paths, by_hand=complex_path_by_hand)
+        yield very_complex(f"additional_instances_{number}")
+        yield very_complex(f"flow_copies_{number}", flow=VERY_COMPLEX, copies=number)
+        yield very_complex(f"execution_groups_{number}", flow=VERY_COMPLEX, groups=number)
+    for name in ("insert_delete_coordinated", "update_coordinated_no", "update_coordinated_yes"):
+        yield Scenario(f"database_{name}", plain, None, needs=_DATABASE)
+    for number in SUBSCRIBERS:
+        name = f"publication_{number}_subscriber" + ("s" if number > 1 else "")
+        yield Scenario(name, published, pass_on, subscribers=number - 1, needs=_PUBLICATION)

@@ -1,0 +1,44 @@
+"""Scenarios: all that the report has are declared, their messages are what they are called, and each does its work."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.costs.deploying import hindrance, own_folders
+from engine.costs.drivers import Stand
+from engine.costs.published import published
+from engine.costs.results import Key
+from engine.costs.scenarios import scenarios
+
+NOT_PERSISTENT = [key for key in published() if not key.persistent]
+RUNNABLE = [key for key in NOT_PERSISTENT if not hindrance(scenarios()[key.scenario], own_folders(), persistent=False)]
+
+
+def test_every_scenario_of_the_report_is_declared() -> None:
+    """Names are those of the published rows, in their order."""
+    assert list(dict.fromkeys(key.scenario for key in published())) == list(scenarios())
+
+
+@pytest.mark.parametrize("key", NOT_PERSISTENT, ids=lambda key: f"{key.scenario}-{key.message_bytes}")
+def test_messages(key: Key) -> None:
+    """A message has the bytes that its row says, and is the same every time."""
+    scenario = scenarios()[key.scenario]
+    sample = scenario.message(key.message_bytes)
+    assert sample == scenario.message(key.message_bytes)
+    assert key.message_bytes == len(sample.body)
+
+
+@pytest.mark.parametrize("key", RUNNABLE, ids=lambda key: f"{key.scenario}-{key.message_bytes}")
+def test_every_scenario_that_can_run_is_right(key: Key) -> None:
+    """A stand is only there where each deployed flow writes what the program by hand does."""
+    scenario = scenarios()[key.scenario]
+    assert scenario.by_hand is not None
+    stand = Stand(scenario, scenario.message(key.message_bytes), own_folders(), drivers=2)
+    assert stand.run(0.0).messages >= 1
+
+
+def test_what_runs_now() -> None:
+    """Everything but what needs databases, publication and processes of a broker; 102 rows in all."""
+    waiting = {key.scenario.partition("_")[0] for key in NOT_PERSISTENT if key not in RUNNABLE}
+    assert {"database", "publication", "execution"} == waiting
+    assert 102 == len(RUNNABLE)
