@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from errno import EISDIR, ENOENT, ENOSPC
 from typing import ClassVar, Self
 
 
@@ -59,6 +60,21 @@ class Problem:
             return str(self)
         before = "".join(c if c == "\t" else " " for c in self.source_line[: max(0, self.column - 1)])
         return f"{self}\n    {_shown(self.source_line)}\n    {before}{'^' * max(1, self.width)}"
+
+
+def reason(error: OSError, missing: str = "name one that exists") -> str:
+    """Why a file cannot be used, and what to do; `missing` is what to do where there is none.
+
+    >>> reason(PermissionError(13, "Permission denied"))
+    'Permission denied; change its permissions, or name another'
+    """
+    if not error.errno:  # one that says itself what is wrong
+        return error.strerror or str(error)
+    remedies = {ENOENT: missing, EISDIR: "name a file in it", ENOSPC: "make room, or name another place"}
+    remedy = remedies.get(error.errno, "name another")
+    if isinstance(error, PermissionError):
+        remedy = "change its permissions, or name another"
+    return f"{error.strerror or error}; {remedy}"
 
 
 def _shown(text: str) -> str:

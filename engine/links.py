@@ -10,6 +10,8 @@ from engine.source import NAME
 from engine.state import EXPANDED, READ_ONLY, RETYPED, TYPED
 from engine.step import Each, Step
 
+_NEAR: Final = 8  # siblings that are looked at for one that a step matches
+
 
 class Repeats:
     """The children of one element that one step matches, so that the n-th costs the same for every n."""
@@ -48,7 +50,8 @@ class Repeats:
         elif asked < len(linked) and linked[asked] is child:
             del linked[asked]
         elif child in linked:
-            linked.remove(child)
+            self.asked = linked.index(child)
+            del linked[self.asked]
 
     def enter(self, child: Any) -> bool:
         """Take in a child that was linked elsewhere than at the end, or renamed; False where its place is not known."""
@@ -58,11 +61,21 @@ class Repeats:
         if child._previous is None:
             self.linked.insert(0, child)
             return True
+        following, near, met = child._next, _NEAR, False
+        while following is not None and near and not self._wanted.matches(following):
+            met = met or following is seen
+            following, near = following._next, near - 1
         linked, asked = self.linked, self.asked
-        if asked < len(linked) and linked[asked] is child._next:
-            linked.insert(asked, child)
+        if following is None and met:
+            linked.append(child)
             return True
-        return False
+        if not (asked < len(linked) and linked[asked] is following):
+            if following not in linked:
+                return False
+            asked = linked.index(following)
+        linked.insert(asked, child)
+        self.asked = asked + 1  # where what comes next is likely to go: in front of the same one
+        return True
 
 
 # What an element keeps under steps: under a step the first child that it matches, under a step's `each` the Repeats.

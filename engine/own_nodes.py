@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from engine.catalog import Catalog
-from engine.errors import ConfigurationException
+from engine.errors import ConfigurationException, reason
 from engine.node import NodeType, node_catalog
 
 _PREFIX: Final = "own_nodes_"
@@ -35,7 +35,7 @@ def _is_new(path: Path) -> bool:
     try:
         text = path.read_bytes()
     except OSError as error:
-        raise _complaint(str(path), f"cannot be read: {error.strerror}") from error
+        raise _complaint(str(path), f"cannot be read: {reason(error)}") from error
     name = f"{_PREFIX}{sha256(str(path.resolve()).encode() + text).hexdigest()[:16]}"
     if name in sys.modules:
         return False

@@ -67,6 +67,16 @@ class Complaints:
         self.found.append(marked(where, text, about, number, line))
 
 
+def decoded(content: bytes, file: str) -> str | Problem:
+    """The text of a file, or what is wrong with it."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = error.object[: error.start]
+        line, column = before.count(b"\n") + 1, len(before) - before.rfind(b"\n")
+        return Problem(file, line, column, UNFIT, "not UTF-8; save the file as UTF-8")
+
+
 class Refused(Exception):
     """The text is no document that can be read on."""
 

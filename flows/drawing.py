@@ -72,7 +72,7 @@ def draw_text(flow: Flow, width: int, *, unicode: bool = True, routes: Iterable[
         pictures.append("\n".join(["not drawn:", *(f"  {wire}" for wire in rest)]))
     # A label from another format may hold what a terminal would obey.
     text = "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in "\n\n".join(pictures))
-    return text if unicode else text.encode("ascii", "replace").decode("ascii")
+    return text if unicode else "".join(c if c.isascii() else "?" * _columns(c) for c in text)
 
 
 def _widest(

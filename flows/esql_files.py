@@ -10,7 +10,7 @@ from os.path import abspath, dirname, isfile, join, normpath
 from pathlib import Path
 from typing import Final
 
-from engine.errors import Place, Problem
+from engine.errors import Place, Problem, reason
 from engine.lint import UNFIT
 from esql.predefined import CORRELATIONS
 from esql.source import decode
@@ -64,7 +64,7 @@ def find_sources(
             try:
                 sources[file] = _read(file)
             except OSError as error:
-                problems.append(Problem(file, 0, 0, UNFIT, f"cannot be read: {error.strerror}"))
+                problems.append(Problem(file, 0, 0, UNFIT, f"cannot be read: {reason(error)}"))
                 continue
             found = _folders(roots, _named(sources[file], file))
             pending.extend(folder for folder in found if folder not in pending)

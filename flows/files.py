@@ -9,7 +9,7 @@ from posixpath import dirname, isabs, join, normpath
 from typing import Final
 
 from engine.catalog import Catalog
-from engine.errors import ConfigurationException, Problem
+from engine.errors import ConfigurationException, Problem, reason
 from engine.flow import Flow, expand, file_of
 from engine.lint import UNFIT, lint
 from engine.node import NodeType, node_catalog
@@ -76,7 +76,7 @@ def read_file(file: str) -> Reading:
         with Path(file).open("rb") as opened:
             return read_flow(opened.read(4 * LARGEST + 4), file)
     except OSError as error:
-        return Reading(None, (Problem(file, 0, 0, UNFIT, f"cannot be read: {error.strerror}"),))
+        return Reading(None, (Problem(file, 0, 0, UNFIT, f"cannot be read: {reason(error)}"),))
 
 
 def _used(flow: Flow) -> Iterator[str]:

@@ -13,9 +13,9 @@ from typing import Final, TypeAlias
 
 import yaml
 
-from engine.errors import Problem
+from engine.errors import Problem, reason
 from engine.lint import UNFIT
-from flows.document import Complaints, Scalar, Sequence, Tree, read_document
+from flows.document import LARGEST, Complaints, Scalar, Sequence, Tree, decoded, read_document
 from flows.document import Mapping as Table
 
 Layout: TypeAlias = Mapping[str, tuple[int, int]]
@@ -38,10 +38,13 @@ def layout_of(flow_file: str) -> tuple[Layout, tuple[Problem, ...]]:
     """The positions in the file beside a flow's, none where there is no such file, and what is wrong with it."""
     file = layout_file(flow_file)
     try:
-        content = Path(file).read_bytes()
+        with Path(file).open("rb") as opened:
+            text = decoded(opened.read(4 * LARGEST + 4), file)
     except FileNotFoundError:
         return NO_LAYOUT, ()
-    return read_layout(content.decode("utf-8", "replace"), file)
+    except OSError as error:
+        return NO_LAYOUT, (Problem(file, 0, 0, UNFIT, f"cannot be read: {reason(error)}"),)
+    return (NO_LAYOUT, (text,)) if isinstance(text, Problem) else read_layout(text, file)
 
 
 def read_layout(text: str, file: str) -> tuple[Layout, tuple[Problem, ...]]:

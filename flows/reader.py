@@ -28,8 +28,7 @@ from typing import Final
 from engine.catalog import did_you_mean
 from engine.errors import Place, Problem
 from engine.flow import Flow, NodeUse, Promoted, Promotion, Row, Setting, Value, Wire
-from engine.lint import UNFIT
-from flows.document import Complaints, Mapping, Scalar, Sequence, Tree, read_document
+from flows.document import Complaints, Mapping, Scalar, Sequence, Tree, decoded, read_document
 
 KEYS: Final = ("flow", "subflow", "schema", "properties", "userProperties", "promote", "nodes", "wires")
 ARROW: Final = "->"
@@ -45,12 +44,9 @@ class Reading:
 
 def read_flow(content: str | bytes, file: str) -> Reading:
     """The flow that a text holds; `file` is how problems name it, and where its subflows are looked for."""
-    try:
-        text = content if isinstance(content, str) else content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        before = error.object[: error.start]
-        line, column = before.count(b"\n") + 1, len(before) - before.rfind(b"\n")
-        return Reading(None, (Problem(file, line, column, UNFIT, "not UTF-8; save the file as UTF-8"),))
+    text = content if isinstance(content, str) else decoded(content, file)
+    if isinstance(text, Problem):
+        return Reading(None, (text,))
     complaints = Complaints(file, text)
     document = read_document(text, file, complaints)
     flow = None

@@ -260,6 +260,8 @@ def value_of(node: Node) -> Value:
 
 
 def _converted(text: str, kind: str) -> Value:
+    if "_" in text or not text.isascii():  # what Python takes for a number, and no one else
+        return None
     if kind in _INTEGERS:
         number = int(text)
         return number if _in_range(number, kind) else None

@@ -117,7 +117,10 @@ def _segments(laid: Laid, encoding: int) -> list[Segment]:
     at, end = laid.start + laid.shape.length, laid.start + laid.length
     segments = []
     while at < end:
-        length = laid.form.integer(laid.data, at) if end - at >= 4 else -1
+        if end - at < 4:
+            text = f"MQRFH2.NameValueLength at offset {at} is cut off: {end - at} bytes of the header are left"
+            raise ParserException(5009, text, "MQRFH2")
+        length = laid.form.integer(laid.data, at)
         if not 0 <= length <= end - at - 4:
             raise ParserException(
                 5009, f"MQRFH2.NameValueLength at offset {at} is {length}, and {end - at - 4} bytes are left", "MQRFH2"

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from engine.cli.app import Json, OwnNodes, app
+from engine.errors import ConfigurationException
 
 describe = typer.Typer(help="Describe nodes, parsers and functions from their declarations.", no_args_is_help=True)
 app.add_typer(describe, name="describe")
@@ -90,6 +91,10 @@ def _describe(
     *,
     as_json: bool,
 ) -> None:
+    if name and catalog.get(name) is None and not catalog.suggest(name):
+        raise ConfigurationException(
+            f"no {catalog.kind} called {name}: leave the name out for a list of all that there are"
+        )
     chosen = [{**data(catalog.find(each)), "name": each} for each in ([name] if name else catalog)]
     if as_json:
         typer.echo(json.dumps(chosen[0] if name else chosen, indent=2, default=str))

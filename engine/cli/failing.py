@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import typer
 
-from engine.errors import BrokerError, ConfigurationException
+from engine.errors import BrokerError, ConfigurationException, reason
 
 FAILED: Final = 1
 MISUSED: Final = 2
@@ -35,12 +35,28 @@ def failures_shown() -> Iterator[None]:
         _complain(f"penstock: {error}")
         sys.exit(FAILED)
     except OSError as error:
-        _complain(f"penstock: {error.filename or 'input'}: {_reason(error)}")
+        _complain(f"penstock: {error.filename or 'input'}: {reason(error, 'make its folder, or name another')}")
+        sys.exit(FAILED)
+    except Exception as error:  # a fault of this program: whoever wants to see all of it asks Python
+        if sys.flags.dev_mode:
+            raise
+        _complain(f"penstock: {_fault(error)}")
         sys.exit(FAILED)
 
 
+def visible(text: str) -> str:
+    r"""A line of text in which what a terminal would obey, or cannot show, is written as its number.
+
+    >>> visible("a" + chr(27) + "[31m")
+    'a\\x1b[31m'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in text)
+
+
 def _complain(text: str) -> None:
-    typer.echo(text, err=True)
+    typer.echo("\n".join(map(visible, text.split("\n"))), err=True)
 
 
 def _misuse(error: Any) -> str:
@@ -49,6 +65,19 @@ def _misuse(error: Any) -> str:
     if error.ctx is None or "\n" in text:
         return text
     return f"{error.ctx.command_path}: {text[:1].lower()}{text[1:].rstrip('.')} (see {error.ctx.command_path} --help)"
+
+
+def _fault(error: Exception) -> str:
+    """What is to be told of a fault that nobody foresaw: what it is, and where it was found."""
+    import traceback
+
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "nowhere"
+    said = " ".join(str(error).split())
+    return (
+        f"a fault in penstock itself, {type(error).__name__} at {where}: {said:.200};"
+        " report it, with what the same command shows with PYTHONDEVMODE=1"
+    )
 
 
 def _show_problems(error: ConfigurationException) -> None:
@@ -63,11 +92,6 @@ def _show_problems(error: ConfigurationException) -> None:
         _complain(f"penstock: {count} in {', '.join(dict.fromkeys(problem.file for problem in problems))}")
     else:
         _complain(f"penstock: {error}")
-
-
-def _reason(error: OSError) -> str:
-    reason = error.strerror or str(error)
-    return f"{reason}; change its permissions, or name another" if isinstance(error, PermissionError) else reason
 
 
 def existing(path: str) -> Path:

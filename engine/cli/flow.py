@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from engine.cli.app import Json, OwnNodes, app
-from engine.errors import ConfigurationException, Problem
+from engine.errors import ConfigurationException
 
 flow = typer.Typer(help="Draw and check flow files.", no_args_is_help=True)
 app.add_typer(flow, name="flow")
@@ -40,15 +40,12 @@ def show(
     if as_json:
         typer.echo(json.dumps(json.loads(canonical(shown)), indent=2))
     elif svg is not None:
-        from flows.layout import NO_LAYOUT, layout_file, read_layout
+        from flows.layout import layout_of
         from flows.svg import draw_svg
 
-        beside = Path(layout_file(file))
-        layout, problems = NO_LAYOUT, tuple[Problem, ...]()
-        if beside.exists():
-            layout, problems = read_layout(beside.read_text("utf-8"), str(beside))
+        layout, problems = layout_of(file)
         if problems:
-            raise ConfigurationException(f"{beside} cannot be used", problems)
+            raise ConfigurationException(f"the layout of {file} cannot be used", problems)
         svg.write_text(draw_svg(shown, layout), encoding="utf-8")
         typer.echo(f"{svg}: {len(shown.nodes)} nodes, {len(shown.wires)} wires")
     else:

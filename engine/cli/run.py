@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperCommand
 
 from engine.cli.app import Json, OwnNodes, app
-from engine.cli.failing import existing
+from engine.cli.failing import existing, visible
 from engine.errors import NOWHERE, BrokerError, ConfigurationException
 
 if TYPE_CHECKING:
@@ -206,23 +206,21 @@ class _Report:
             typer.echo(json.dumps(self._data(seconds), indent=2))
             return
         for shown in self._shown if self.messages <= MOST_SHOWN else ():
-            typer.echo(shown["message"])
+            _say(shown["message"])
             for step in [*shown["wires"], *(f"=> {file}" for file in shown["files"])]:
-                typer.echo(f"    {step}")
-        typer.echo(
-            f"{self._flow}: {self.messages:,} in, {sum(self._queues.values()):,} out, {len(self.failed):,} failed"
-        )
+                _say(f"    {step}")
+        _say(f"{self._flow}: {self.messages:,} in, {sum(self._queues.values()):,} out, {len(self.failed):,} failed")
         width = max((len(f"{count:,}") for count in (*self._wires.values(), *self._queues.values())), default=0)
         for (label, terminal, target), count in self._wires.items():
-            typer.echo(f"  {count:>{width},}  {label}.{terminal} -> {target}")
+            _say(f"  {count:>{width},}  {label}.{terminal} -> {target}")
         for (queue, folder), count in sorted(self._queues.items()):
-            typer.echo(f"  {count:>{width},}  on {queue}, in {folder}")
+            _say(f"  {count:>{width},}  on {queue}, in {folder}")
         for name, reason in self._reasons[:MOST_SHOWN]:
-            typer.echo(f"{name}: {reason}", err=True)
+            _say(f"{name}: {reason}", err=True)
         for failure in self.failed[:MOST_SHOWN]:
-            typer.echo(f"{failure['message']}: {failure['error']}", err=True)
+            _say(f"{failure['message']}: {failure['error']}", err=True)
         if len(self.failed) > MOST_SHOWN:
-            typer.echo(f"and {len(self.failed) - MOST_SHOWN} more", err=True)
+            _say(f"and {len(self.failed) - MOST_SHOWN} more", err=True)
 
     def _data(self, seconds: float) -> dict[str, Any]:
         return {
@@ -235,6 +233,11 @@ class _Report:
             "reasons": [{"message": name, "reason": reason} for name, reason in self._reasons],
             "first": self._shown,
         }
+
+
+def _say(text: str, *, err: bool = False) -> None:
+    """Print a line; names of files and queues may hold what a terminal would obey."""
+    typer.echo(visible(text), err=err)
 
 
 def explained(error: BaseException) -> str:

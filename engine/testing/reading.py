@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from engine.errors import Place, Problem
+from engine.errors import Place, Problem, reason
 from engine.flow import Setting
 from engine.lint import UNFIT
 from engine.mq.queue import QueueDefinition
@@ -65,7 +65,7 @@ def read_file(file: str) -> Reading:
             data = opened.read(4 * LARGEST + 4)
         return read_cases(data.decode("utf-8-sig"), file)
     except OSError as error:
-        return Reading(file, (), (Problem(file, 0, 0, UNFIT, f"cannot be read: {error.strerror}"),))
+        return Reading(file, (), (Problem(file, 0, 0, UNFIT, f"cannot be read: {reason(error)}"),))
     except UnicodeDecodeError as error:
         before = error.object[: error.start]
         line, column = before.count(b"\n") + 1, len(before) - before.rfind(b"\n")

@@ -7,7 +7,7 @@ from os.path import dirname
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from engine.errors import BrokerError, ConfigurationException, Problem
+from engine.errors import BrokerError, ConfigurationException, Problem, reason
 from engine.flow import Flow, NodeUse
 from engine.marking import line_of_file, marked
 from engine.parser import Template
@@ -36,7 +36,7 @@ def _content(path: Path) -> bytes:
         with path.open("rb") as opened:
             return opened.read(4 * LARGEST + 4)
     except OSError as error:
-        raise ConfigurationException(f"{path} cannot be read: {error.strerror}") from error
+        raise ConfigurationException(f"{path} cannot be read: {reason(error)}") from error
 
 
 def message_parsers(flow: Flow, files: Files | None = None) -> tuple[Mapping[str, Mrm], tuple[Problem, ...]]:

@@ -29,7 +29,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from engine.catalog import did_you_mean
-from engine.errors import BrokerError, ConfigurationException, Place, Problem
+from engine.errors import BrokerError, ConfigurationException, Place, Problem, reason
 from engine.lint import UNFIT
 from flows.document import LARGEST, Complaints, Mapping, Scalar, Sequence, Tree, read_document
 from flows.message_sets import keys
@@ -52,7 +52,7 @@ def load_message_set(file: str) -> MessageSet:
         with Path(file).open("rb") as opened:
             reading = read_message_set(opened.read(4 * LARGEST + 4), file)
     except OSError as error:
-        raise ConfigurationException(f"{file} cannot be read: {error.strerror}") from error
+        raise ConfigurationException(f"{file} cannot be read: {reason(error)}") from error
     if reading.message_set is None or reading.problems:
         problems = reading.problems
         raise ConfigurationException(f"{file} is no message set: {problems[0].text}", problems)

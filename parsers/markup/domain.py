@@ -33,6 +33,7 @@ class Nothing(Source):
 
 
 _NOTHING: Final = Nothing()
+_MARKING: Final = frozenset({"utf-16", "utf-32"})  # codecs that write a byte order mark themselves
 
 
 def read_markup(portion: Portion, flavour: Flavour) -> tuple[Source, Handle]:
@@ -54,7 +55,8 @@ def write_markup(element: Element, form: Form, flavour: Flavour) -> bytes:
     part = held.source
     recoded = part.__class__ is Part and part.portion.follow.ccsid != form.ccsid
     text = Writer(flavour, form.ccsid).body(held, name_of_codec(info.name) if recoded else "")
-    return encode(text.removeprefix("\ufeff") if recoded else text, info, form.ccsid)
+    marked = not recoded and info.name not in _MARKING
+    return encode(text if marked else text.removeprefix("\ufeff"), info, form.ccsid)
 
 
 class Markup(Parser):

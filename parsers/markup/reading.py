@@ -151,6 +151,8 @@ def _read_again(portion: Portion, data: bytes, how: How, error: etree.XMLSyntaxE
         root = etree.fromstring(data, parser)
         if root is not None and all(entry.type == _UNDEFINED_PREFIX for entry in parser.error_log):
             return root, data, how.encoding, True
+    if b"<!DOCTYPE" in data and b"%" in data and (found := _read_apart(data, how)) is not None:
+        return found
     if "Excessive depth" in str(error) and not how.deep:
         return _read_deep(portion, data, how, spaces=spaces)
     if how.encoding == "utf-8" and _NEXT_LINE in data and portion.follow.ccsid not in _UNDERSTOOD:
@@ -160,6 +162,21 @@ def _read_again(portion: Portion, data: bytes, how: How, error: etree.XMLSyntaxE
         except etree.XMLSyntaxError as again:
             error = again
     return _refuse_syntax(error, data, portion, how.encoding)
+
+
+def _read_apart(data: bytes, how: How) -> Read | None:
+    """A document whose DTD uses parameter entities, which lxml takes for undefined where it expands entities.
+
+    None where there are references to expand: what they stand for may come by way of a parameter entity.
+    """
+    if how.keep.references:
+        return None
+    try:
+        root = etree.fromstring(data, _new_parser(how._replace(keep=how.keep._replace(references=True))))
+    except etree.XMLSyntaxError:
+        return None
+    referring = next(root.iter(etree.Entity), None)
+    return None if referring is not None else (root, data, how.encoding, True)
 
 
 def _read_deep(portion: Portion, data: bytes, how: How, *, spaces: bool) -> Read:

@@ -53,11 +53,23 @@ MISTAKES = [
     (("nix",), 2, "penstock: no such command 'nix' (see penstock --help)"),
     (("--nix",), 2, "penstock: no such option: --nix (see penstock --help)"),
     (("describe", "node", "MQInputt"), 1, "penstock: BIP2066: no node type called MQInputt; did you mean MQInput?"),
-    (("describe", "parser", "nix"), 1, "penstock: BIP2066: no parser called nix"),
+    (
+        ("describe", "parser", "nix"),
+        1,
+        "penstock: BIP2066: no parser called nix: leave the name out for a list of all that there are",
+    ),
     (("costs", "kernl"), 1, "penstock: BIP2066: no benchmarks called kernl; did you mean kernel?"),
-    (("flow", "show", "nix.yaml"), 1, "penstock: BIP2087 nix.yaml: cannot be read: No such file or directory"),
-    (("flow", "show", "flows"), 1, "penstock: BIP2087 flows: cannot be read: Is a directory"),
-    (("flow", "show", ORDERS, "--svg", "nix/x.svg"), 1, "penstock: nix/x.svg: No such file or directory"),
+    (
+        ("flow", "show", "nix.yaml"),
+        1,
+        "penstock: BIP2087 nix.yaml: cannot be read: No such file or directory; name one that exists",
+    ),
+    (("flow", "show", "flows"), 1, "penstock: BIP2087 flows: cannot be read: Is a directory; name a file in it"),
+    (
+        ("flow", "show", ORDERS, "--svg", "nix/x.svg"),
+        1,
+        "penstock: nix/x.svg: No such file or directory; make its folder, or name another",
+    ),
 ]
 
 
@@ -65,6 +77,21 @@ MISTAKES = [
 def test_mistakes(arguments: tuple[str, ...], code: int, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A mistake is one line on stderr and an exit code that is not zero."""
     assert (code, "", f"{text}\n") == penstock(capsys, *arguments)
+
+
+def test_a_fault_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """What nobody foresaw is told like any failure, with where it was found and how to see all of it."""
+
+    def broken(*_: object) -> None:
+        raise ValueError("something\nunforeseen")
+
+    monkeypatch.setattr("flows.files.read_file", broken)
+    ended = penstock(capsys, "flow", "show", ORDERS)
+    assert (1, "") == (ended.code, ended.out)
+    assert ended.err.startswith("penstock: a fault in penstock itself, ValueError at test_commands.py:")
+    assert ended.err.endswith(
+        ": something unforeseen; report it, with what the same command shows with PYTHONDEVMODE=1\n"
+    )
 
 
 @pytest.mark.parametrize("command", [(), ("flow",), ("describe",)])

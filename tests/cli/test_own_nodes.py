@@ -80,7 +80,7 @@ def test_lint_and_describe(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 
 REFUSED = {
-    "missing.py": (None, "cannot be read: No such file or directory"),
+    "missing.py": (None, "cannot be read: No such file or directory; name one that exists"),
     "empty.py": ("x = 1\n", "defines no node: put @node on a dataclass in it"),
     "broken.py": ("def\n", "cannot be loaded: SyntaxError: invalid syntax"),
     "raises.py": ("raise ValueError('no')\n", "cannot be loaded: ValueError: no"),

@@ -55,6 +55,18 @@ def messages(tmp_path: Path, *bodies: bytes) -> str:
     return str(folder)
 
 
+def test_names_are_shown_not_obeyed(flow: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file whose name holds what a terminal would obey is shown with the numbers of such characters."""
+    source = tmp_path / "in"
+    source.mkdir()
+    (source / "a\x1b[31m\nb.xml").write_bytes(b"<a/>")
+    (source / "c\x1b[0m\n.xml").write_bytes(b"<a")
+    ended = penstock(capsys, "run", flow, "--input", str(source), "--output", str(tmp_path / "out"))
+    assert "a\\x1b[31m\\nb.xml\n    In.out -> Look\n" in ended.out
+    assert "\x1b" not in ended.out + ended.err
+    assert all(": BIP5009" in line for line in ended.err.splitlines())
+
+
 def test_the_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The sample does what its comment says: accepted with a copy for the auditors, rejected as it came."""
     ended = penstock(capsys, "run", f"{ORDERS}/orders.yaml", "--input", MESSAGES, "--output", str(tmp_path))
@@ -182,12 +194,12 @@ MISTAKES: dict[str, tuple[tuple[str, ...], int, str]] = {
     "no flow": (
         ("nix.yaml", "--input", "{in}", "--output", "{out}"),
         1,
-        "penstock: BIP2087 nix.yaml: cannot be read: No such file or directory",
+        "penstock: BIP2087 nix.yaml: cannot be read: No such file or directory; name one that exists",
     ),
     "the flow is a directory": (
         (ORDERS, "--input", "{in}", "--output", "{out}"),
         1,
-        f"penstock: BIP2087 {ORDERS}: cannot be read: Is a directory",
+        f"penstock: BIP2087 {ORDERS}: cannot be read: Is a directory; name a file in it",
     ),
     "no input": (
         ("{flow}", "--input", "nix", "--output", "{out}"),

@@ -148,7 +148,37 @@ def same_put_between(top: Element) -> None:
         assert (new, item) == (top.nth(ITEM, number), top.nth(ITEM, number + 1))
 
 
+def put_in_the_middle(top: Element) -> None:
+    middle = top.nth(ITEM, MANY // 2)
+    assert middle is not None
+    top.insert(Element("Other"), before=middle)
+    for number in range(MANY):
+        assert top.count(ITEM) == MANY + number
+        top.insert(new := Element("Item"), before=middle)
+        assert top.nth(ITEM, MANY // 2 + number) is new
+        assert top.nth(ITEM, MANY // 2 + number + 1) is middle
+
+
+def put_at_distant_places(top: Element) -> None:
+    for number in range(MANY):
+        before = top.nth(ITEM, 7919 * number % MANY + 1)
+        assert before is not None
+        assert top.nth_last(ITEM, 1) is not None
+        top.insert(Element("Item"), before=before)
+        assert top.count(ITEM) == MANY + number + 1
+
+
+def put_before_a_trailer(top: Element) -> None:
+    trailer = top.add("Trailer")
+    for number in range(MANY):
+        top.insert(new := Element("Item"), before=trailer)
+        assert (top.count(ITEM), top.nth_last(ITEM, 1)) == (MANY + number + 1, new)
+
+
 LOOPS = [
+    put_in_the_middle,
+    put_at_distant_places,
+    put_before_a_trailer,
     deleted_first,
     deleted_last,
     deleted_every_other,

@@ -89,6 +89,18 @@ def test_ascii_drawings_are_the_same_drawings(seed: int) -> None:
     assert [len(line) for line in plain.splitlines()] == [len(line) for line in fine.splitlines()]
 
 
+def test_wide_letters_keep_their_width() -> None:
+    """Without Unicode a letter of two columns becomes two question marks, so that boxes close."""
+    flow = flow_of("""
+flow: A
+nodes: {入口: {type: MQInput}}
+wires: []
+""")
+    assert draw_text(flow, 80, unicode=False) == "\n".join(
+        ["+-----------+", "| ????      |", "| (MQInput) |", "+-----------+"]
+    )
+
+
 def test_wires_follow_their_own_way() -> None:
     """Every wire of a picture can be followed from its box to its arrow."""
     flow = flow_of("""

@@ -75,8 +75,8 @@ def test_a_subflow_is_not_deployed(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("nowhere.yaml", "BIP2087 nowhere.yaml: cannot be read: No such file or directory"),
-        ("parts", "BIP2087 parts: cannot be read: Is a directory"),
+        ("nowhere.yaml", "BIP2087 nowhere.yaml: cannot be read: No such file or directory; name one that exists"),
+        ("parts", "BIP2087 parts: cannot be read: Is a directory; name a file in it"),
     ],
 )
 def test_files_that_cannot_be_read(folder: Path, name: str, expected: str) -> None:

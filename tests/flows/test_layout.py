@@ -42,7 +42,17 @@ def test_a_layout_file_stands_beside_its_flow(tmp_path: Path) -> None:
     """Its name says whose it is; it need not be there."""
     assert layout_file("a/b.c.yaml") == "a/b.c.layout.yaml"
     assert layout_of(str(tmp_path / "a.yaml")) == ({}, ())
-    (tmp_path / "a.layout.yaml").write_bytes(b"In: [1, 2]\nB\xff: [1]\n")
-    found, problems = layout_of(str(tmp_path / "a.yaml"))
-    assert found == {"In": (1, 2)}
-    assert [problem.line for problem in problems] == [2]
+    (tmp_path / "a.layout.yaml").write_bytes(b"\xef\xbb\xbfIn: [1, 2]\r\n")
+    assert layout_of(str(tmp_path / "a.yaml")) == ({"In": (1, 2)}, ())
+
+
+def test_a_layout_file_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
+    """It is said where, and what to do; nothing is placed by half of a file."""
+    layout = tmp_path / "a.layout.yaml"
+    layout.write_bytes(b"In: [1, 2]\nB\xff: [1]\n")
+    found, (problem,) = layout_of(str(tmp_path / "a.yaml"))
+    assert ({}, f"BIP2087 {layout}:2:2: not UTF-8; save the file as UTF-8") == (found, str(problem))
+    layout.unlink()
+    layout.mkdir()
+    found, (problem,) = layout_of(str(tmp_path / "a.yaml"))
+    assert ({}, f"BIP2087 {layout}: cannot be read: Is a directory; name a file in it") == (found, str(problem))

@@ -66,6 +66,9 @@ BADLY_TYPED = [
     ("<v dt='i4'>2147483648</v>", "is not of its type i4"),
     ("<v dt='i4'>1.0</v>", "is not of its type i4"),
     ("<v dt='i4'></v>", "is not of its type i4"),
+    ("<v dt='i4'>1_0</v>", "'1_0' in v is not of its type i4"),
+    ("<v dt='i4'>\u0661</v>", "in v is not of its type i4"),
+    ("<v dt='r8'>1_0.5</v>", "'1_0.5' in v is not of its type r8"),
     ("<v dt='boolean'>yes</v>", "'yes' in v is not of its type boolean"),
     ("<v dt='bin.hex'>abc</v>", "is not of its type bin.hex"),
     ("<v dt='r8'>much</v>", "is not of its type r8"),
@@ -230,3 +233,13 @@ def test_lengths_that_lead_outside(length: int) -> None:
     found = tree("MQRFH2", garbled, BIG, 819, start=1)
     with pytest.raises(ParserException, match=f"MQRFH2.NameValueLength at offset 37 is {length}, and 12 bytes are"):
         list(found)
+
+
+def test_a_length_that_is_cut_off() -> None:
+    """A header that ends within the length of a folder is refused with the offset of that length."""
+    data = mqrfh2(BIG, 819, "<usr></usr>")
+    garbled = data[:8] + Writer(BIG, 819).longs(38) + data[12:]
+    with pytest.raises(
+        ParserException, match="NameValueLength at offset 36 is cut off: 2 bytes of the header are left"
+    ):
+        list(tree("MQRFH2", garbled, BIG, 819))

@@ -115,6 +115,17 @@ def test_a_byte_order_mark_is_no_part_of_the_document(domain: str, data: bytes, 
     assert "\ufeff" not in codec(37).decode(write(top, 37))[0]
 
 
+@pytest.mark.parametrize("domain", ["XML", "XMLNS", "XMLNSC"])
+@pytest.mark.parametrize(("ccsid", "name"), [(1204, "utf-16"), (1236, "utf-32")])
+def test_a_ccsid_that_asks_for_a_mark_gets_one(domain: str, ccsid: int, name: str) -> None:
+    """The mark that came and the one that is written are the same one."""
+    top = body(domain, "<a><b>é</b></a>".encode(name), ccsid)
+    found = top.at("a", "b")
+    assert found is not None
+    found.value = "ü"
+    assert write(top, ccsid) == "<a><b>ü</b></a>".encode(name)
+
+
 def test_a_prolog_is_read_in_its_own_encoding() -> None:
     """Comments before the root have their characters in ISO 8859-1 too."""
     data = "<?xml version='1.0'?><!--é--><a/>".encode("latin-1")

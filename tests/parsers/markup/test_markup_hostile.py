@@ -113,6 +113,19 @@ def test_entities_do_not_explode(domain: str, name: str) -> None:
     assert answer.number == 5009
 
 
+PARAMETER = "<!ENTITY % p \"<!ENTITY e 'v'>\"> <!ENTITY % q SYSTEM 'nix'> %p; %q;"
+
+
+def test_parameter_entities_are_no_hindrance() -> None:
+    """XMLNSC reads a document whose DTD uses them, unless it must know what such a one declares."""
+    assert look("XMLNSC", f"<!DOCTYPE a [{PARAMETER}]><a><b>x</b></a>".encode()) == [
+        "Folder a",
+        "  PCDataField b = 'x'",
+    ]
+    text = f"<!DOCTYPE a [{PARAMETER}]><a><b>&e;</b></a>"
+    assert_placed(look("XMLNSC", text.encode()), len(text))
+
+
 def nested(depth: int, before: str = "") -> bytes:
     return f"{before}{'<a>' * depth}x{'</a>' * depth}".encode()
 
