@@ -8,19 +8,25 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from engine.sharing import copy
-from engine.step import step
+from engine.step import Step, step
 from tests.parsers.markup.documents import body, write
 
-NAMES = st.sampled_from(["a", "ab", "a-b", "b"])
+NAMES = st.sampled_from(["a", "ab", "a-b", "b", "p:a", "p:b"])
 TEXTS = st.sampled_from(["", "1", "x y", "&lt;a&gt;", ">", " ", "&#32;", "\t"])
 ATTRIBUTES = st.sampled_from(["", "", "", " ", ' k="&lt;a"', " k='>'", ' k="/"', ' k=">" l="</"'.replace("<", "&lt;")])
-BESIDE = st.sampled_from(["", "", "", "", " ", "\n", "&#32;", "text"])
+BESIDE = st.sampled_from(["", "", "", "", " ", "\n", "&#32;", "text", "te>"])
+SPACES = st.sampled_from(["", "", "", ' xmlns:p="urn:1"', ' xmlns:p="urn:2"', ' xmlns="urn:1"', ' xmlns=""'])
+HEADS = st.sampled_from(
+    ["", "", '<?xml version="1.0"?>', "<?xml version='1.0' encoding='UTF-8'?>\n", "<!--<a>-->", " "]
+)
 
 
 @st.composite
 def trees(draw: st.DrawFn, depth: int = 3) -> str:
     """An element as text, in any form that XML allows for it."""
-    name, attributes, blank = draw(NAMES), draw(ATTRIBUTES), draw(st.sampled_from(["", "", " "]))
+    name = draw(NAMES)
+    attributes = draw(ATTRIBUTES) + draw(SPACES)
+    blank = draw(st.sampled_from(["", "", " "]))
     if depth and draw(st.booleans()):
         children = [draw(trees(depth - 1)) + draw(BESIDE) for _ in range(draw(st.integers(1, 3)))]
         return f"<{name}{attributes}>{draw(BESIDE)}{''.join(children)}</{name}{blank}>"
@@ -33,13 +39,22 @@ def fields(root: etree._Element) -> list[etree._Element]:
     return [node for node in root.iter() if len(node) == 0]
 
 
-def way_to(node: etree._Element) -> list[tuple[str, int]]:
-    """The names that lead to a node from the top of its document, and which of its namesakes is meant each time."""
+def way_to(node: etree._Element, *, spaces: bool) -> list[tuple[Step, int]]:
+    """The steps that lead to a node from the top of its document, and which of its namesakes is meant each time."""
     way = []
     while (above := node.getparent()) is not None:
-        way.append((str(node.tag), [*above.iterchildren(str(node.tag))].index(node) + 1))
+        namesakes = [child for child in above if named(child, spaces=spaces) is named(node, spaces=spaces)]
+        way.append((named(node, spaces=spaces), namesakes.index(node) + 1))
         node = above
-    return [(str(node.tag), 1), *reversed(way)]
+    return [(named(node, spaces=spaces), 1), *reversed(way)]
+
+
+def named(node: etree._Element, *, spaces: bool) -> Step:
+    """The step to a node: by name and namespace, or by the name that the document writes."""
+    name = etree.QName(node)
+    if spaces:
+        return step(name.localname, name.namespace or "")
+    return step(f"{node.prefix}:{name.localname}" if node.prefix else name.localname)
 
 
 def without_text_beside(root: etree._Element) -> etree._Element:
@@ -52,16 +67,18 @@ def without_text_beside(root: etree._Element) -> etree._Element:
     return root
 
 
-@pytest.mark.parametrize("domain", ["XML", "XMLNSC"])
-@given(trees(), st.lists(st.integers(0, 50), min_size=1, max_size=6), st.sampled_from(["N<W", "", "]]>"]))
-def test_fields_change_where_they_stand(domain: str, text: str, numbers: list[int], value: str) -> None:
+@pytest.mark.parametrize("domain", ["XML", "XMLNS", "XMLNSC"])
+@given(HEADS, trees(), st.lists(st.integers(0, 50), min_size=1, max_size=6), st.sampled_from(["N<W", "", "]]>"]))
+def test_fields_change_where_they_stand(domain: str, head: str, tree: str, numbers: list[int], value: str) -> None:
     """Whatever stands in front of a field and however it is written, it changes as lxml by hand changes it."""
-    changed, expected = copy(body(domain, text.encode())), etree.fromstring(text)
+    top, declared = ("p:top", ' xmlns:p="urn:0"') if "p:" in tree else ("top", "")
+    text = f"{head}<{top}{declared}>{tree}</{top}>"
+    changed, expected = copy(body(domain, text.encode())), etree.fromstring(text.encode())
     places = fields(expected)
     for place in {places[number % len(places)]: None for number in numbers}:
         element = changed
-        for name, at in way_to(place):
-            found = element.nth(step(name), at)
+        for wanted, at in way_to(place, spaces=domain != "XML"):
+            found = element.nth(wanted, at) if at > 1 else element.child(wanted)
             assert found is not None
             element = found
         element.value = place.text = value
@@ -78,6 +95,11 @@ FORMS = [
     ("XML", "<?xml version='1.0'?><O><Status>é</Status></O>", "<?xml version='1.0'?><O><Status>DONE</Status></O>"),
     ("XML", "<O><!--<Status/>--><Status/></O>", "<O><!--<Status/>--><Status>DONE</Status></O>"),
     ("XML", "<O k='1'><Status k='1'/></O>", '<O k="1"><Status k="1">DONE</Status></O>'),
+    ("XML", '<O k="1"><Status  k="&#65;" /></O>', '<O k="1"><Status  k="&#65;" >DONE</Status></O>'),
+    ("XML", '<O k="1"><Status k=">" l="/">x</Status></O>', '<O k="1"><Status k=">" l="/">DONE</Status></O>'),
+    ("XML", '<O xmlns:p="u"><p:Status/><Status /></O>', '<O xmlns:p="u"><p:Status/><Status >DONE</Status></O>'),
+    ("XMLNSC", '<O xmlns:p="u"><p:Status/><Status/></O>', '<O xmlns:p="u"><p:Status/><Status>DONE</Status></O>'),
+    ("XMLNSC", '<O k="1"><Status/><E k="a b"></E></O>', '<O k="1"><Status>DONE</Status><E k="a b"></E></O>'),
     ("XML", "<O k='1'><?x <Status/>?><Status/></O>", '<O k="1"><?x <Status/>?><Status>DONE</Status></O>'),
     ("XMLNSC", "<O><Status>NEW</Status><E></E></O>\n", "<O><Status>DONE</Status><E></E></O>"),
     (
