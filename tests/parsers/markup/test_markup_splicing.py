@@ -9,6 +9,7 @@ from lxml import etree
 
 from engine.sharing import copy
 from engine.step import Step, step
+from engine.tree import Element
 from tests.parsers.markup.documents import body, write
 
 NAMES = st.sampled_from(["a", "ab", "a-b", "b", "p:a", "p:b"])
@@ -49,6 +50,16 @@ def way_to(node: etree._Element, *, spaces: bool) -> list[tuple[Step, int]]:
     return [(named(node, spaces=spaces), 1), *reversed(way)]
 
 
+def found_at(top: Element, node: etree._Element) -> Element:
+    """The element that stands for a node in the tree of its document."""
+    element = top
+    for wanted, at in way_to(node, spaces=top.name != "XML"):
+        found = element.nth(wanted, at) if at > 1 else element.child(wanted)
+        assert found is not None
+        element = found
+    return element
+
+
 def named(node: etree._Element, *, spaces: bool) -> Step:
     """The step to a node: by name and namespace, or by the name that the document writes."""
     name = etree.QName(node)
@@ -57,10 +68,10 @@ def named(node: etree._Element, *, spaces: bool) -> Step:
     return step(f"{node.prefix}:{name.localname}" if node.prefix else name.localname)
 
 
-def without_text_beside(root: etree._Element) -> etree._Element:
+def without_text_beside(root: etree._Element, *, but: etree._Element | None = None) -> etree._Element:
     """A document as XMLNSC has it: only elements without children have text."""
     for node in root.iter():
-        if len(node):
+        if len(node) and node is not but:
             node.text = None
             for child in node:
                 child.tail = None
@@ -76,15 +87,45 @@ def test_fields_change_where_they_stand(domain: str, head: str, tree: str, numbe
     changed, expected = copy(body(domain, text.encode())), etree.fromstring(text.encode())
     places = fields(expected)
     for place in {places[number % len(places)]: None for number in numbers}:
-        element = changed
-        for wanted, at in way_to(place, spaces=domain != "XML"):
-            found = element.nth(wanted, at) if at > 1 else element.child(wanted)
-            assert found is not None
-            element = found
-        element.value = place.text = value
+        found_at(changed, place).value = place.text = value
     if domain == "XMLNSC":
         expected = without_text_beside(expected)
     assert etree.tostring(expected, method="c14n") == etree.tostring(etree.fromstring(write(changed)), method="c14n")
+
+
+@pytest.mark.parametrize("domain", ["XML", "XMLNS", "XMLNSC"])
+@given(HEADS, trees(), st.lists(st.integers(0, 50), max_size=2), st.integers(0, 50))
+def test_what_is_appended_comes_last(domain: str, head: str, tree: str, numbers: list[int], parent: int) -> None:
+    """Whatever element is given another child, with fields that change or without, has it behind all others."""
+    top, declared = ("p:top", ' xmlns:p="urn:0"') if "p:" in tree else ("top", "")
+    text = f"{head}<{top}{declared}>{tree}</{top}>"
+    changed, expected = copy(body(domain, text.encode())), etree.fromstring(text.encode())
+    places, parents = fields(expected), [node for node in expected.iter(etree.Element) if len(node)]
+    above = parents[parent % len(parents)]
+    added = found_at(changed, above).add("New", "1 < 2")
+    added.add("Inner", "")
+    for place in {places[number % len(places)]: None for number in numbers}:
+        found_at(changed, place).value = place.text = "x"
+    space = (above.nsmap.get(None) or None) if domain == "XML" else None  # the XML domain knows nothing of namespaces
+    twin = etree.SubElement(above, etree.QName(space, "New"))
+    twin.text = "1 < 2"
+    etree.SubElement(twin, etree.QName(space, "Inner"))
+    if domain == "XMLNSC":
+        expected = without_text_beside(expected, but=twin)
+    for _ in range(2):
+        assert plain(expected) == plain(etree.fromstring(write(changed)))
+
+
+def plain(root: etree._Element) -> object:
+    """A document as data, whatever its prefixes are called."""
+    attributes = sorted(dict(root.attrib).items())
+    return (
+        root.tag,
+        attributes,
+        root.text or "",
+        root.tail or "",
+        [plain(child) for child in root if child.tag is not etree.Comment],
+    )
 
 
 # The domain, what came, and what is written when the first Status has become DONE.
