@@ -16,7 +16,8 @@ from parsers.markup.flavour import Flavour
 from parsers.markup.item import Item
 from parsers.markup.kinds import Kind
 from parsers.markup.names import XMLNS_URI, own_declarations, prefixed, qualified
-from parsers.markup.prolog import NO_PROLOG, Prolog
+from parsers.markup.nodes import field_value, first_element, has_elements, whole_text, written_as
+from parsers.markup.prolog import COMPACT_DECLARATION, NO_PROLOG, Prolog, compact_declaration
 from parsers.markup.sections import pieces_of
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 _NIL: Final = "{http://www.w3.org/2001/XMLSchema-instance}nil"
 _CROWD: Final = 100
-_FEW: Final = 4
 _EXACT: Final = 0xFFFFFFFF
 
 # A handle is an lxml node, an Item, or a tuple (node, what, key) for what lxml keeps in a node's fields.
@@ -37,13 +37,10 @@ _MIXED_QUICKLY: Final = (
     )
 )
 _QUICK_SIZE: Final = 70_000
-_COMPACT_DECLARATION: Final = "XmlDeclaration"
 _SINGLE_QUOTES: Final = re.compile(r"=[ \t\n]*'")
-# In plain tags and text: text in front of a start tag, text behind an end tag or an empty one (of which attributes may
-# look like either). These find what libxml2's XPath does, and blanks that were not read, in less time.
-_TEXT_BEFORE: Final = re.compile(r">[^<]++<[^/]")
-_TEXT_BEHIND: Final = re.compile(r"/[^>]*+>[^<]")
-_TEXT_BEHIND_ATTRIBUTED: Final = re.compile(r"</[^>]*+>[^<]|/>[^<]")
+# Text in front of a start tag, behind an end tag, and behind an empty tag: they find what libxml2's XPath does, and
+# blanks that were not read, in less time, as each begins with a character that is looked for fast.
+_TEXT_BESIDE: Final = (re.compile(r">[^<]++<[^/]"), re.compile(r"</[^>]*+>[^<]"), re.compile(r"/>[^<]"))
 
 
 class Document(Source):
@@ -114,7 +111,7 @@ class Document(Source):
         kind = handle.__class__
         if kind is tuple:
             crowd = self._crowded.get(handle[0]) if handle[1] is Kind.NAMESPACE else None
-            return _field_value(*handle) if crowd is None else crowd[handle[2]]
+            return field_value(*handle) if crowd is None else crowd[handle[2]]
         if kind is Item:
             return handle.value
         text: str | None = handle.text
@@ -126,8 +123,8 @@ class Document(Source):
             if text is None:
                 return None if self.attributed and handle.get(_NIL) in {"true", "1"} else ""
             return text
-        if not self._bare and not _has_elements(handle):
-            return _whole_text(handle)
+        if not self._bare and not has_elements(handle):
+            return whole_text(handle)
         return self._leading(handle, text) if text and self.flavour.mixed else None
 
     def children(self, handle: Handle) -> Iterable[Handle]:
@@ -167,13 +164,7 @@ class Document(Source):
             return self._first_of_any(handle, wanted)
         if not wanted.plain:
             return EXPAND
-        name = wanted.clark
-        if wanted.namespace is None or len(handle) > _FEW:
-            return next(handle.iterchildren(name), None)
-        child = handle[0] if len(handle) else None  # a short walk is cheaper than lxml's own matching
-        while child is not None and child.tag != name:
-            child = child.getnext()
-        return child
+        return first_element(handle, wanted)
 
     def _first_of_any(self, handle: Handle, wanted: Step) -> Handle:
         if handle.__class__ is not etree._Element:
@@ -181,20 +172,25 @@ class Document(Source):
         attributes = elements = True
         if wanted.types:
             attributes, elements = self._only(wanted)
-        if not (attributes or elements) or not self._by_name(wanted):
+        if not (attributes or elements):
+            return EXPAND
+        by_name = self._by_name(wanted)
+        if not by_name and not self._as_written(handle, wanted):
             return EXPAND
         if attributes and self.attributed:
             if wanted.namespace is None and handle.attrib:
                 return EXPAND
             if handle.get(wanted.clark) is not None:
                 return handle, Kind.ATTRIBUTE, wanted.clark
-        if elements:
-            for child in handle.iterchildren(wanted.clark):
-                return child
-        return None
+        if not elements:
+            return None
+        return first_element(handle, wanted) if by_name else next(written_as(handle, wanted.clark), None)
 
     def every(self, handle: Handle, wanted: Step) -> list[Handle] | object:
-        if handle.__class__ is not etree._Element or wanted.types or not self._by_name(wanted):
+        if handle.__class__ is not etree._Element or wanted.types:
+            return EXPAND
+        by_name = self._by_name(wanted)
+        if not by_name and not self._as_written(handle, wanted):
             return EXPAND
         found: list[Handle] = []
         if self.attributed:
@@ -202,7 +198,7 @@ class Document(Source):
                 return EXPAND
             if handle.get(wanted.clark) is not None:
                 found.append((handle, Kind.ATTRIBUTE, wanted.clark))
-        found += handle.iterchildren(wanted.clark)
+        found += handle.iterchildren(wanted.clark) if by_name else written_as(handle, wanted.clark)
         return found
 
     # What writers ask for
@@ -231,9 +227,9 @@ class Document(Source):
 
     def _may_splice(self, text: str) -> bool:
         if not self.flavour.mixed:
-            behind = _TEXT_BEHIND_ATTRIBUTED if self.attributed else _TEXT_BEHIND
-            if _TEXT_BEFORE.search(text) is not None or behind.search(text) is not None:
-                return False
+            for beside in _TEXT_BESIDE:
+                if beside.search(text) is not None:
+                    return False
             self._untangled = True
         return not self.attributed or _SINGLE_QUOTES.search(text) is None
 
@@ -245,7 +241,7 @@ class Document(Source):
         if (_MIXED_QUICKLY if len(self._data) <= _QUICK_SIZE else _MIXED)(self.root):
             self._tangled = True
             for node in self.root.iter(etree.Element):
-                if _has_elements(node):
+                if has_elements(node):
                     node.text = None
                     for child in node:
                         child.tail = None
@@ -260,6 +256,15 @@ class Document(Source):
             return self.flavour.spaces or (not wanted.namespace and ":" not in wanted.clark)
         return self.flavour.spaces and wanted.name != "xmlns" and wanted.namespace not in {None, XMLNS_URI}
 
+    def _as_written(self, handle: etree._Element, wanted: Step) -> bool:
+        """Whether they are those that the document calls by the step's name, prefix and all."""
+        if self.flavour.spaces or self._marked or not wanted.plain or wanted.namespace != "":
+            return False
+        name = wanted.clark
+        if name.startswith("xmlns"):
+            return False
+        return ":" not in name or not any(key[0] == "{" for key in handle.attrib)
+
     def _only(self, wanted: Step) -> tuple[bool, bool]:
         """Whether a step's types admit attributes, and elements; neither where that is not told by the type alone."""
         if len(wanted.types) != 1 or wanted.types[0][0] != _EXACT:
@@ -268,12 +273,13 @@ class Document(Source):
         return type_ == self.flavour.attribute, type_ == kinds.ELEMENT and not self.flavour.compact
 
     def _first_on_top(self, wanted: Step) -> Handle:
-        if not self.alone or wanted.types or wanted.namespace is None or (self.spaced and not self.flavour.spaces):
+        if not self.alone or wanted.types or wanted.namespace is None:
             return EXPAND
-        if not wanted.plain or wanted.name in self.prolog.names or wanted.name == _COMPACT_DECLARATION:
+        if not wanted.plain or wanted.name in self.prolog.names or wanted.name == COMPACT_DECLARATION:
             return EXPAND
         root = self.root
-        return root if root.tag == wanted.clark else None
+        name = root.tag if self.flavour.spaces or not self.spaced else qualified(root)
+        return root if name == wanted.clark else None
 
     def _top_level(self) -> Iterator[Handle]:
         keep = self.flavour.keep
@@ -299,7 +305,7 @@ class Document(Source):
         if self.attributed:
             for key in node.attrib:
                 yield node, Kind.ATTRIBUTE, key
-        texts = not flavour.compact or (flavour.mixed and _has_elements(node))
+        texts = not flavour.compact or (flavour.mixed and has_elements(node))
         if texts and node.text is not None:
             yield from self._texts(node, Kind.TEXT, node.text)
         for child in node:
@@ -337,7 +343,7 @@ class Document(Source):
     # How it names things
 
     def _type(self, node: etree._Element) -> int:
-        if len(node) and (self._bare or _has_elements(node)):
+        if len(node) and (self._bare or has_elements(node)):
             return kinds.FOLDER
         if not self.cdata or not node.text:
             return kinds.FIELD
@@ -368,34 +374,3 @@ class Document(Source):
             return Element("", "", self.flavour.comment, self, node, parent)
         target = node.target  # type: ignore[attr-defined]  # an instruction
         return Element(target, "", self.flavour.instruction, self, node, parent)
-
-
-def compact_declaration(declaration: Item) -> Item:
-    """An XML declaration as the XMLNSC domain shows it."""
-    names = {"Standalone": "StandAlone"}
-    parts = tuple(
-        Item(kinds.COMPACT_ATTRIBUTE, names.get(part.name, part.name), part.value) for part in declaration.children
-    )
-    return Item(kinds.XML_DECLARATION, _COMPACT_DECLARATION, None, parts)
-
-
-def _field_value(node: etree._Element, kind: Kind, key: str) -> str | None:
-    match kind:
-        case Kind.ATTRIBUTE:
-            return node.get(key)
-        case Kind.NAMESPACE:
-            return node.nsmap[key or None] or ""
-        case Kind.TEXT:
-            return node.text
-        case Kind.TAIL:
-            return node.tail
-        case _:
-            return None
-
-
-def _has_elements(node: etree._Element) -> bool:
-    return next(node.iterchildren(etree.Element), None) is not None
-
-
-def _whole_text(node: etree._Element) -> str:
-    return (node.text or "") + "".join(child.tail or "" for child in node)

@@ -21,6 +21,7 @@ _PSEUDO: Final = re.compile(r"""(version|encoding|standalone)\s*=\s*["']([^"']*)
 _DECLARED: Final = re.compile(r"""(\ufeff?<\?xml\s[^?>]*?\sencoding\s*=\s*)(["'])[^"']*\2""")
 _DECLARATION_ALONE: Final = re.compile(rb"<\?xml[ \t\r\n][^?<>]{0,200}\?>[ \t\r\n]{0,8}(?=<[^?!])")
 _MARK: Final = "\ufeff"
+COMPACT_DECLARATION: Final = "XmlDeclaration"
 
 
 class Prolog:
@@ -133,3 +134,12 @@ def declaration_text(fields: Mapping[str, str]) -> str:
     complete = {"version": "1.0", **{name: text for name, text in fields.items() if text}}
     parts = [f" {name}={quote(complete[name])}" for name in ("version", "encoding", "standalone") if name in complete]
     return f"<?xml{''.join(parts)}?>"
+
+
+def compact_declaration(declaration: Item) -> Item:
+    """An XML declaration as the XMLNSC domain shows it."""
+    names = {"Standalone": "StandAlone"}
+    parts = tuple(
+        Item(kinds.COMPACT_ATTRIBUTE, names.get(part.name, part.name), part.value) for part in declaration.children
+    )
+    return Item(kinds.XML_DECLARATION, COMPACT_DECLARATION, None, parts)

@@ -134,7 +134,10 @@ def _has_marks(data: bytes) -> bool:
     """Whether there may be more than tags and text: then blanks that look like layout may be part of a value."""
     if b"\r" in data:
         return True
-    return (b"!" in data and b"<!" in data) or (data.find(b"?", 2) > 0 and data.find(b"<?", 2) > 0)
+    at = data.find(b"?", 2)
+    if at > 0 and data[at + 1 : at + 2] == b">" and data.startswith(b"<?xml"):  # the end of a declaration
+        at = data.find(b"?", at + 1)
+    return (at > 0 and data.find(b"<?", at - 1) > 0) or (b"!" in data and b"<!" in data)
 
 
 def _has_defaults(data: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Splicing: a few changed fields written into the text that a document came as, without writing it all anew."""
+"""Splicing: a few changes written into the text that a document came as, without writing it all anew."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from parsers.markup.text import escape
 _MOST_FIELDS: Final = 4  # each of them is looked for from the start of the document
 _MOST_NAMESAKES: Final = 64  # in front of a field
 _SHORT: Final = 4096  # characters: looking through all of a text is quicker than asking lxml where it begins
+_AFTER_END: Final = frozenset(" \t\n>")
 _AFTER_NAME: Final = frozenset(" \t\n/>")
 _REST_OF_TAG: Final = re.compile(r"""(?>[^"'/>]++|"[^"]*+"|'[^']*+')*+(?P<empty>/)?>""")
 
@@ -30,11 +31,7 @@ def spliced(text: str, root: etree._Element, fields: Sequence[tuple[Any, str | N
     if len(fields) > _MOST_FIELDS:
         return None
     for node, value in fields:
-        name = node.tag
-        if name[0] == "{":
-            name = name.rpartition("}")[2]
-            if (prefix := node.prefix) is not None:
-                name = f"{prefix}:{name}"
+        name = _written_name(node)
         start = _start(text, root, node, name)
         if start < 0:
             return None
@@ -43,6 +40,31 @@ def spliced(text: str, root: etree._Element, fields: Sequence[tuple[Any, str | N
             return None
         text = field
     return text
+
+
+def extended(text: str, root: etree._Element, node: etree._Element, addition: str) -> str | None:
+    """A document's text with more at the end of an element; None where that cannot be found for certain.
+
+    >>> root = etree.fromstring('<a><b k="1">x</b><c/></a>')
+    >>> extended('<a><b k="1">x</b><c/></a>', root, root[0], "<d/>")
+    '<a><b k="1">x<d/></b><c/></a>'
+    """
+    name = _written_name(node)
+    if node is not root and text.count(f"<{name}") > 1:  # the last end tag of that name may be another's
+        return None
+    end = text.rfind(f"</{name}")
+    if end < 0 or text[end + len(name) + 2] not in _AFTER_END:
+        return None
+    return f"{text[:end]}{addition}{text[end:]}"
+
+
+def _written_name(node: etree._Element) -> str:
+    """The name by which the text calls a node."""
+    name: str = node.tag
+    if name[0] != "{":
+        return name
+    name = name.rpartition("}")[2]
+    return name if node.prefix is None else f"{node.prefix}:{name}"
 
 
 def _start(text: str, root: etree._Element, node: etree._Element, name: str) -> int:

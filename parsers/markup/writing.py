@@ -21,7 +21,7 @@ from parsers.markup.document import Document
 from parsers.markup.flavour import Flavour
 from parsers.markup.kinds import Kind
 from parsers.markup.rendering import NO_SCOPE, Renderer, Scope, kind_of, unwritable
-from parsers.markup.splicing import spliced
+from parsers.markup.splicing import extended, spliced
 from parsers.markup.text import Unwritable, check, escape, name_of, text_of
 
 _TOKEN: Final = f"penstock-{secrets.token_hex(8)}"  # no message can hold what was chosen after it was made
@@ -164,7 +164,7 @@ class Writer:
         undo: list[_Change] = []
         try:
             for change in plan:
-                undo.append(_apply(change))  # noqa: PERF401  what was applied before a failure is undone
+                undo.append(_apply(self._marked(change)))  # noqa: PERF401  what was applied before a failure is undone
             text = etree.tostring(node, encoding="unicode", with_tail=False)
         finally:
             for change in reversed(undo):
@@ -264,7 +264,7 @@ class Writer:
             else:
                 content.append(child)
         if content:
-            changes.append(("append", node, "", self._placeholder(content, _scope_of(node, document))))
+            changes.append(("append", node, "", self._rendered(content, _scope_of(node, document))))
         return True
 
     def _text(self, element: Element, value: Value) -> str:
@@ -284,10 +284,13 @@ class Writer:
         self._nesting -= 1
         return "".join(out)
 
-    def _placeholder(self, elements: list[Element], scope: Scope) -> etree._ProcessingInstruction:
-        text = self._rendered(elements, scope)
-        self._texts.append(text)
-        return etree.ProcessingInstruction(_TOKEN, str(len(self._texts) - 1))
+    def _marked(self, change: _Change) -> _Change:
+        """A change that lxml can make: a mark stands for text that is to be appended."""
+        what, node, key, new = change
+        if what != "append" or new.__class__ is not str:
+            return change
+        self._texts.append(new)
+        return what, node, key, etree.ProcessingInstruction(_TOKEN, str(len(self._texts) - 1))
 
     def _instead(self, element: Element, node: etree._Element, document: Document) -> tuple[_Change, _Change]:
         """Marks around a node, which itself must not move: lxml would tidy up its namespaces."""
@@ -301,14 +304,22 @@ class Writer:
 
 
 def _spliced(document: Document, plan: list[_Change]) -> str | None:
-    """The root element's own text with the changes in it, if they are but values of a few fields."""
+    """The root element's own text with the changes in it: values of a few fields, what is appended to one element."""
     fields = []
+    appended: list[tuple[Any, str]] = []
     for what, node, _, new in plan:
-        if what != "text":
+        if what == "text":
+            fields.append((node, new))
+        elif what == "append" and new.__class__ is str and not appended:
+            appended.append((node, new))
+        else:
             return None
-        fields.append((node, new))
     text = document.own_text()
-    return None if text is None else spliced(text, document.root, fields)
+    if text is not None:
+        text = spliced(text, document.root, fields)
+    for node, addition in appended:
+        text = None if text is None else extended(text, document.root, node, addition)
+    return text
 
 
 def _settable(key: str, node: etree._Element, document: Document) -> bool:

@@ -8,19 +8,26 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from engine.sharing import copy
-from engine.step import step
+from engine.step import Step, step
+from engine.tree import Element
 from tests.parsers.markup.documents import body, write
 
-NAMES = st.sampled_from(["a", "ab", "a-b", "b"])
+NAMES = st.sampled_from(["a", "ab", "a-b", "b", "p:a", "p:b"])
 TEXTS = st.sampled_from(["", "1", "x y", "&lt;a&gt;", ">", " ", "&#32;", "\t"])
 ATTRIBUTES = st.sampled_from(["", "", "", " ", ' k="&lt;a"', " k='>'", ' k="/"', ' k=">" l="</"'.replace("<", "&lt;")])
-BESIDE = st.sampled_from(["", "", "", "", " ", "\n", "&#32;", "text"])
+BESIDE = st.sampled_from(["", "", "", "", " ", "\n", "&#32;", "text", "te>"])
+SPACES = st.sampled_from(["", "", "", ' xmlns:p="urn:1"', ' xmlns:p="urn:2"', ' xmlns="urn:1"', ' xmlns=""'])
+HEADS = st.sampled_from(
+    ["", "", '<?xml version="1.0"?>', "<?xml version='1.0' encoding='UTF-8'?>\n", "<!--<a>-->", " "]
+)
 
 
 @st.composite
 def trees(draw: st.DrawFn, depth: int = 3) -> str:
     """An element as text, in any form that XML allows for it."""
-    name, attributes, blank = draw(NAMES), draw(ATTRIBUTES), draw(st.sampled_from(["", "", " "]))
+    name = draw(NAMES)
+    attributes = draw(ATTRIBUTES) + draw(SPACES)
+    blank = draw(st.sampled_from(["", "", " "]))
     if depth and draw(st.booleans()):
         children = [draw(trees(depth - 1)) + draw(BESIDE) for _ in range(draw(st.integers(1, 3)))]
         return f"<{name}{attributes}>{draw(BESIDE)}{''.join(children)}</{name}{blank}>"
@@ -33,41 +40,92 @@ def fields(root: etree._Element) -> list[etree._Element]:
     return [node for node in root.iter() if len(node) == 0]
 
 
-def way_to(node: etree._Element) -> list[tuple[str, int]]:
-    """The names that lead to a node from the top of its document, and which of its namesakes is meant each time."""
+def way_to(node: etree._Element, *, spaces: bool) -> list[tuple[Step, int]]:
+    """The steps that lead to a node from the top of its document, and which of its namesakes is meant each time."""
     way = []
     while (above := node.getparent()) is not None:
-        way.append((str(node.tag), [*above.iterchildren(str(node.tag))].index(node) + 1))
+        namesakes = [child for child in above if named(child, spaces=spaces) is named(node, spaces=spaces)]
+        way.append((named(node, spaces=spaces), namesakes.index(node) + 1))
         node = above
-    return [(str(node.tag), 1), *reversed(way)]
+    return [(named(node, spaces=spaces), 1), *reversed(way)]
 
 
-def without_text_beside(root: etree._Element) -> etree._Element:
+def found_at(top: Element, node: etree._Element) -> Element:
+    """The element that stands for a node in the tree of its document."""
+    element = top
+    for wanted, at in way_to(node, spaces=top.name != "XML"):
+        found = element.nth(wanted, at) if at > 1 else element.child(wanted)
+        assert found is not None
+        element = found
+    return element
+
+
+def named(node: etree._Element, *, spaces: bool) -> Step:
+    """The step to a node: by name and namespace, or by the name that the document writes."""
+    name = etree.QName(node)
+    if spaces:
+        return step(name.localname, name.namespace or "")
+    return step(f"{node.prefix}:{name.localname}" if node.prefix else name.localname)
+
+
+def without_text_beside(root: etree._Element, *, but: etree._Element | None = None) -> etree._Element:
     """A document as XMLNSC has it: only elements without children have text."""
     for node in root.iter():
-        if len(node):
+        if len(node) and node is not but:
             node.text = None
             for child in node:
                 child.tail = None
     return root
 
 
-@pytest.mark.parametrize("domain", ["XML", "XMLNSC"])
-@given(trees(), st.lists(st.integers(0, 50), min_size=1, max_size=6), st.sampled_from(["N<W", "", "]]>"]))
-def test_fields_change_where_they_stand(domain: str, text: str, numbers: list[int], value: str) -> None:
+@pytest.mark.parametrize("domain", ["XML", "XMLNS", "XMLNSC"])
+@given(HEADS, trees(), st.lists(st.integers(0, 50), min_size=1, max_size=6), st.sampled_from(["N<W", "", "]]>"]))
+def test_fields_change_where_they_stand(domain: str, head: str, tree: str, numbers: list[int], value: str) -> None:
     """Whatever stands in front of a field and however it is written, it changes as lxml by hand changes it."""
-    changed, expected = copy(body(domain, text.encode())), etree.fromstring(text)
+    top, declared = ("p:top", ' xmlns:p="urn:0"') if "p:" in tree else ("top", "")
+    text = f"{head}<{top}{declared}>{tree}</{top}>"
+    changed, expected = copy(body(domain, text.encode())), etree.fromstring(text.encode())
     places = fields(expected)
     for place in {places[number % len(places)]: None for number in numbers}:
-        element = changed
-        for name, at in way_to(place):
-            found = element.nth(step(name), at)
-            assert found is not None
-            element = found
-        element.value = place.text = value
+        found_at(changed, place).value = place.text = value
     if domain == "XMLNSC":
         expected = without_text_beside(expected)
     assert etree.tostring(expected, method="c14n") == etree.tostring(etree.fromstring(write(changed)), method="c14n")
+
+
+@pytest.mark.parametrize("domain", ["XML", "XMLNS", "XMLNSC"])
+@given(HEADS, trees(), st.lists(st.integers(0, 50), max_size=2), st.integers(0, 50))
+def test_what_is_appended_comes_last(domain: str, head: str, tree: str, numbers: list[int], parent: int) -> None:
+    """Whatever element is given another child, with fields that change or without, has it behind all others."""
+    top, declared = ("p:top", ' xmlns:p="urn:0"') if "p:" in tree else ("top", "")
+    text = f"{head}<{top}{declared}>{tree}</{top}>"
+    changed, expected = copy(body(domain, text.encode())), etree.fromstring(text.encode())
+    places, parents = fields(expected), [node for node in expected.iter(etree.Element) if len(node)]
+    above = parents[parent % len(parents)]
+    added = found_at(changed, above).add("New", "1 < 2")
+    added.add("Inner", "")
+    for place in {places[number % len(places)]: None for number in numbers}:
+        found_at(changed, place).value = place.text = "x"
+    space = (above.nsmap.get(None) or None) if domain == "XML" else None  # the XML domain knows nothing of namespaces
+    twin = etree.SubElement(above, etree.QName(space, "New"))
+    twin.text = "1 < 2"
+    etree.SubElement(twin, etree.QName(space, "Inner"))
+    if domain == "XMLNSC":
+        expected = without_text_beside(expected, but=twin)
+    for _ in range(2):
+        assert plain(expected) == plain(etree.fromstring(write(changed)))
+
+
+def plain(root: etree._Element) -> object:
+    """A document as data, whatever its prefixes are called."""
+    attributes = sorted(dict(root.attrib).items())
+    return (
+        root.tag,
+        attributes,
+        root.text or "",
+        root.tail or "",
+        [plain(child) for child in root if child.tag is not etree.Comment],
+    )
 
 
 # The domain, what came, and what is written when the first Status has become DONE.
@@ -78,6 +136,11 @@ FORMS = [
     ("XML", "<?xml version='1.0'?><O><Status>é</Status></O>", "<?xml version='1.0'?><O><Status>DONE</Status></O>"),
     ("XML", "<O><!--<Status/>--><Status/></O>", "<O><!--<Status/>--><Status>DONE</Status></O>"),
     ("XML", "<O k='1'><Status k='1'/></O>", '<O k="1"><Status k="1">DONE</Status></O>'),
+    ("XML", '<O k="1"><Status  k="&#65;" /></O>', '<O k="1"><Status  k="&#65;" >DONE</Status></O>'),
+    ("XML", '<O k="1"><Status k=">" l="/">x</Status></O>', '<O k="1"><Status k=">" l="/">DONE</Status></O>'),
+    ("XML", '<O xmlns:p="u"><p:Status/><Status /></O>', '<O xmlns:p="u"><p:Status/><Status >DONE</Status></O>'),
+    ("XMLNSC", '<O xmlns:p="u"><p:Status/><Status/></O>', '<O xmlns:p="u"><p:Status/><Status>DONE</Status></O>'),
+    ("XMLNSC", '<O k="1"><Status/><E k="a b"></E></O>', '<O k="1"><Status>DONE</Status><E k="a b"></E></O>'),
     ("XML", "<O k='1'><?x <Status/>?><Status/></O>", '<O k="1"><?x <Status/>?><Status>DONE</Status></O>'),
     ("XMLNSC", "<O><Status>NEW</Status><E></E></O>\n", "<O><Status>DONE</Status><E></E></O>"),
     (

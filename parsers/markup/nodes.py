@@ -1,0 +1,68 @@
+"""Nodes: what is asked of an lxml node, in the ways that cost least."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from lxml import etree
+
+from parsers.markup.kinds import Kind
+
+if TYPE_CHECKING:
+    from engine.step import Step
+
+_FEW: Final = 4
+
+
+def written_as(node: etree._Element, name: str) -> Iterator[etree._Element]:
+    """The child elements that the document calls by a name, prefix and all.
+
+    >>> root = etree.fromstring('<a xmlns="u" xmlns:p="u"><p:b/><b/></a>')
+    >>> [child is root[1] for child in written_as(root, "b")]
+    [True]
+    """
+    prefix, _, local = name.rpartition(":")
+    for child in node.iterchildren(f"{{*}}{local}"):
+        if (child.prefix or "") == prefix:
+            yield child
+
+
+def first_element(node: etree._Element, wanted: Step) -> etree._Element | None:
+    """The first child element of a Clark name; a short walk is cheaper than to have lxml match names."""
+    name = wanted.clark
+    if wanted.namespace is None:
+        return next(node.iterchildren(name), None)
+    child = node[0] if len(node) else None
+    left = _FEW
+    while child is not None and child.tag != name:
+        left -= 1
+        if not left:
+            return next(child.itersiblings(name), None)
+        child = child.getnext()
+    return child
+
+
+def field_value(node: etree._Element, kind: Kind, key: str) -> str | None:
+    """What lxml keeps in a field of a node."""
+    match kind:
+        case Kind.ATTRIBUTE:
+            return node.get(key)
+        case Kind.NAMESPACE:
+            return node.nsmap[key or None] or ""
+        case Kind.TEXT:
+            return node.text
+        case Kind.TAIL:
+            return node.tail
+        case _:
+            return None
+
+
+def has_elements(node: etree._Element) -> bool:
+    """Whether a node has child elements."""
+    return next(node.iterchildren(etree.Element), None) is not None
+
+
+def whole_text(node: etree._Element) -> str:
+    """The text in a node, without that of elements in it."""
+    return (node.text or "") + "".join(child.tail or "" for child in node)
