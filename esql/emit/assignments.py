@@ -175,6 +175,8 @@ def _unless_null(body: Body, target: syntax.Path, value: ast.expr, given: list[a
 def _deleted(body: Body, target: syntax.Path) -> list[ast.stmt]:
     """Delete a field, after what is on the way to it has been made: a target is gone to before its value counts."""
     way = target.steps[:-1]
+    if way and last_step(body, target) is not None:
+        return [do(call("delete_child", ensured(body, target, way), step_of(body, target.steps[-1])))]
     made = [do(ensured(body, target, way))] if way else []
     return [*made, do(call("delete", found(body, target)[0]))]
 

@@ -30,6 +30,7 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "set_child",  # (parent, Step, what peek found, its parent, its Step, nodes): SET parent.step = parent.step
             "set_list",  # (parent, Step, list, nodes): SET field[] = list
             "delete",  # (found)
+            "delete_child",  # (parent, Step): SET parent.step = NULL
             "delete_from",  # (found, placement)
             "ensure_last",  # (parent, Step, number) -> element
             "ensure_like",  # (parent, Step, number, source) -> element: a new one takes the name of the source

@@ -12,7 +12,7 @@ from esql.trees.filling import ensure_nth, give_child, peek, set_child
 from esql.trees.limit import Nodes
 from esql.trees.moving import each, move, move_repeat
 from esql.trees.naming import path_of
-from esql.trees.placing import attach, delete, delete_from, detach
+from esql.trees.placing import attach, delete, delete_child, delete_from, detach
 
 __all__ = [
     "Nodes",
@@ -23,6 +23,7 @@ __all__ = [
     "create_identity",
     "create_repeat",
     "delete",
+    "delete_child",
     "delete_from",
     "detach",
     "each",

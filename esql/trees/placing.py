@@ -7,6 +7,7 @@ from typing import Final
 from engine.errors import BrokerError
 from engine.sharing import copy
 from engine.source import GENERIC
+from engine.step import Step
 from engine.tree import Element
 from esql.trees.naming import path_of
 from esql.trees.translating import translate
@@ -22,6 +23,11 @@ def delete(found: Element | None) -> None:
         found.clear()
     else:
         _take_out(found)
+
+
+def delete_child(parent: Element, wanted: Step) -> None:
+    """`SET parent.child = NULL`."""
+    delete(parent.child(wanted))
 
 
 def _take_out(field: Element) -> None:
