@@ -73,13 +73,14 @@ class Stand:
         return Run(time.perf_counter() - started, own_cpu_seconds() - cpu, messages)
 
     def nodes(self, seconds: float) -> dict[str, float]:
-        """Processor milliseconds a message of each node of one instance, and of all around them under no label."""
+        """Processor milliseconds a message of each node that one comes to, and of all around them under no label."""
         flow = self._deployed[0]
         before = {label: station.evaluate for label, station in flow.stations.items()}
         measured = meter(flow.stations)
         try:
             messages = self._drive(flow, time.perf_counter() + seconds)
-            return {label: spent.nanoseconds / 1e6 / messages for label, spent in measured.settled().items()}
+            accounts = measured.settled().items()
+            return {label: spent.nanoseconds / 1e6 / messages for label, spent in accounts if spent.nanoseconds}
         finally:
             for label, station in flow.stations.items():
                 station.evaluate = before[label]

@@ -82,6 +82,13 @@ def test_a_row_that_is_measured() -> None:
     assert found.rss_mib > 1
 
 
+def test_nodes_that_no_message_comes_to() -> None:
+    """Of a hundred Labels, the one that messages go to has a cost."""
+    found = row("route_to_label_100").taken
+    assert found is not None
+    assert {AROUND, "In", "List", "Route", "Label 100", "Out"} == {node.label for node in found.nodes}
+
+
 def test_every_row_is_measured_or_has_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     """All 192 rows of the report are there, in its order."""
     monkeypatch.setattr(nodes, "measured", lambda *_: taken([Run(1.0, 1.0, 1)], [], drivers=1, nodes=(), rss_mib=1.0))
