@@ -281,7 +281,7 @@ def _show(found: Results, old: Results | None, output: str | None, *, as_json: b
         from engine.costs.report import terminal_tables
 
         console = Console()
-        console.print(terminal_tables(found, width=console.width))
+        console.print(terminal_tables(found, width=console.width), soft_wrap=True)
     else:
         typer.echo(tables(found, width=WIDTH), nl=False)
     if compared is not None:

@@ -56,6 +56,15 @@ def test_check(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPat
     assert 1 == penstock(capsys, *ONE, "--check").code
 
 
+def test_the_order_of_costs_is_that_of_all_scenarios(capsys: pytest.CaptureFixture[str]) -> None:
+    """A few scenarios that were chosen are not judged by an order that all of them have."""
+    few = ("--scenario", "mq_*", "--scenario", "filter", "--size", "1k", "--size", "4k")
+    ended = penstock(capsys, "costs", "nodes", *few, *TINY)
+    assert "6 of 9 rows measured" in ended.out
+    assert "less processor time than the report's machine: 6 of 6 rows" in ended.out
+    assert "rank correlation" not in ended.out
+
+
 def test_messages(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """The message of every scenario and size is written, the same bytes each time, with an index."""
     for place in ("a", "b"):
