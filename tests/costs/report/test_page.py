@@ -228,9 +228,9 @@ def test_bars_are_as_long_as_their_shares() -> None:
 
 
 def test_nodes_beyond_the_colours() -> None:
-    """A flow of very many nodes has a colour for the dearest, one for all others, and one for what is around."""
+    """A flow of very many nodes has a colour for the first, one for all others, and one for what is around."""
     key = Key("7.5.2", "route_to_label_100", persistent=False, message_bytes=1024)
-    nodes = (*(Node(f"Label {n}", 1 + n / 100) for n in range(30)), Node("", 5))
+    nodes = (*(Node(f"Label {n}", 1 + n / 100) for n in range(30)), Node("", 5), Node("Idle", 0), Node("Idle too", 0))
     row = Row(key, "memory", replace(taken(key, published()[key]), nodes=nodes))
     root = parsed(html(replace(example(), rows=(row,))))
     chart = root.xpath("//section[@id='nodes']//svg")[0]
@@ -239,6 +239,10 @@ def test_nodes_beyond_the_colours() -> None:
         "24 other nodes",
         "around the nodes",
     ]
+    (row_of_all,) = rows_of("CPU of each node, all rows", root)
+    assert row_of_all[2].startswith("Label 0 1.00 · Label 1 1.01 · ")
+    assert row_of_all[2].endswith(" · around the nodes 5.00 · 2 nodes with nothing")
+    assert row_of_all[3] == "39.4"
 
 
 def test_bounds_and_verdicts() -> None:

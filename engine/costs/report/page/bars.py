@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -53,14 +54,15 @@ def bars(name: str, about: str, unit: str, rows: Sequence[Bar]) -> Element:
 
 
 def part_colours(rows: Sequence[Bar]) -> Mapping[str, int]:
-    """A number for the colour of each name, the dearest first; of more names than colours, the others share one."""
-    sums: dict[str, float] = {}
+    """A number for the colour of each name, those in most rows first; of more than colours, the others share one."""
+    counts = Counter(name for row in rows for name, _ in row.parts)
+    shares: dict[str, float] = {}
     for row in rows:
         for name, value in row.parts:
-            sums[name] = sums.get(name, 0) + (value / row.whole if row.whole else 0)
-    dearest = sorted((name for name in sums if name != REST), key=lambda name: -sums[name])
-    colours = {name: min(place, COLOURS - 1) for place, name in enumerate(dearest)}
-    return {**colours, REST: COLOURS} if REST in sums else colours
+            shares[name] = shares.get(name, 0) + (value / row.whole if row.whole else 0)
+    first = sorted((name for name in counts if name != REST), key=lambda name: (-counts[name], -shares[name]))
+    colours = {name: min(place, COLOURS - 1) for place, name in enumerate(first)}
+    return {**colours, REST: COLOURS} if REST in counts else colours
 
 
 def _key(colours: Mapping[str, int]) -> tuple[list[Element], float]:

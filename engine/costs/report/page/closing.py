@@ -11,7 +11,7 @@ from engine.costs.report.page.chart import figure_with
 from engine.costs.report.page.markup import Content, Element, body, element, head_row, row, table
 from engine.costs.report.reading import measured
 from engine.costs.report.wording import counted, figure, kind, named, run_on, size, span, spoken, times
-from engine.costs.results import Results, Row
+from engine.costs.results import Node, Results, Row
 
 
 def nodes(results: Results) -> Element:
@@ -64,8 +64,10 @@ def comparison(compared: Comparison) -> Element:
 
 
 _SAYS = (
-    "From the flow's own statistics: the processor time of each node without the nodes behind it. What is around the "
-    "nodes is the rest of a message's CPU ms: drivers, queues, the unit of work and the engine between nodes."
+    "From the flow's own accounting: the processor time of each node without the nodes behind it. What is around the "
+    "nodes is the rest: drivers, queues, the unit of work and the engine between nodes. A message is parsed by the node "
+    "that first looks into it and written by MQOutput. All this is taken in a run by itself, because accounting costs "
+    "something too, so the parts together are not quite the row's CPU ms."
 )
 _NO_BOUNDS = "No bound was measured in this run."
 
@@ -80,24 +82,33 @@ def _bars(found: Sequence[Line]) -> Element:
     rows = [
         Bar(
             f"{spoken(line.key.scenario)}{run_on(line.row.place)}",
-            tuple((_label(node.label), node.cpu_ms) for node in line.taken.nodes),
+            tuple((_label(node.label), node.cpu_ms) for node in line.taken.nodes if node.cpu_ms > 0),
         )
         for line in found
         if line.taken and (line.key.persistent, line.key.message_bytes) == chosen
     ]
     what = f"{size(chosen[1])}{' persistent' if chosen[0] else ''}"
-    about = f"Messages of {what}: the share of each node in a message's CPU, and the CPU ms of all together."
+    about = f"Messages of {what}: the share of each node in a message's CPU, and the CPU ms of all parts together."
     return figure_with(about, bars(f"CPU of each node, {what}", about, "ms", rows))
 
 
 def _nodes_table(found: Sequence[Line]) -> Element:
     rows = []
     for line in found:
-        parts = (f"{_label(node.label)} {figure(node.cpu_ms)}" for node in (line.taken.nodes if line.taken else ()))
+        nodes = line.taken.nodes if line.taken else ()
+        whole = figure(sum(node.cpu_ms for node in nodes))
         name = f"{line.key.scenario}{run_on(line.row.place)}"
-        rows.append(row(name, kind(line.key), " · ".join(parts), figure(line.ours), texts=2))
-    head = head_row("scenario", "message", "CPU ms of nodes", "CPU ms", texts=3)
+        rows.append(row(name, kind(line.key), " · ".join(_parts(nodes)), whole, figure(line.ours), texts=2))
+    head = head_row("scenario", "message", "CPU ms of each", "together", "row's CPU ms", texts=3)
     return table("CPU of each node, all rows", [head], [body(rows)], kind="parts")
+
+
+def _parts(nodes: Sequence[Node]) -> Iterator[str]:
+    """Each node with what it took; those that took nothing, such as labels not gone to, are only counted."""
+    yield from (f"{_label(node.label)} {figure(node.cpu_ms)}" for node in nodes if node.cpu_ms > 0)
+    idle = sum(node.cpu_ms == 0 for node in nodes)
+    if idle:
+        yield f"{counted(idle, 'node')} with nothing"
 
 
 def _change(change: Change) -> Element:
