@@ -94,7 +94,10 @@ def unknown_types(subject: Subject) -> Iterator[Finding]:
     """Nodes of types that do not exist, and subflows that are not there."""
     for use in subject.flow.nodes:
         if subject.types[use.label] is None and use.subflow:
-            yield Finding(use.type_place, f"{use.subflow} holds no subflow that can be read", use.subflow, UNKNOWN_TYPE)
+            text = (
+                f"{use.subflow} holds no subflow that can be read: name a file, from here, with `subflow: Name` in it"
+            )
+            yield Finding(use.type_place, text, use.subflow, UNKNOWN_TYPE)
         elif subject.types[use.label] is None and use.type:
             names = [INPUT, OUTPUT, *subject.known.subflows, *subject.known.catalog]
             advice = did_you_mean(use.type, names) or f"; {ADVICE}"

@@ -46,6 +46,11 @@ class Esql:
 
 
 @dataclass(frozen=True, slots=True)
+class Inserts:
+    """Marks a text in which ${...} stand for paths and ESQL expressions; the latter are compiled at deploy."""
+
+
+@dataclass(frozen=True, slots=True)
 class Range:
     """Marks a number that has limits: `Annotated[int, Range(0, 256)]`."""
 

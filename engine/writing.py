@@ -16,6 +16,8 @@ from engine.step import step
 from engine.tree import Element
 
 _INHERIT: Final = (0, -2)  # "as the header before says"
+_SMALLEST, _LARGEST = -(1 << 31), (1 << 31) - 1  # what an MQLONG holds
+_NAMES: Final = {held: name for name, held in FIELDS.items()}
 
 # What a changed Properties folder says, where the MQMD does not say it itself.
 _FROM_PROPERTIES: Final = {
@@ -249,12 +251,13 @@ def _field(name: str, value: Value) -> Value:
         if value is None:
             return default
         if not isinstance(value, bytes):
-            raise ParserException(5010, f"MQMD.{name} takes a BLOB of {LENGTHS[name]} bytes, not {value!r}")
+            text = f"MQMD.{_NAMES[name]} takes a BLOB of {LENGTHS[name]} bytes, not {value!r:.60}"
+            raise ParserException(5010, text, f"MQMD.{_NAMES[name]}")
         return value[: LENGTHS[name]].ljust(LENGTHS[name], b"\0")
-    if isinstance(default, int):
-        return default if value is None else _integer(value)
     if value is None:
         return default
+    if isinstance(default, int):
+        return _integer(value, f"MQMD.{_NAMES[name]}")
     if isinstance(value, datetime):
         value = value.timetz() if name == "put_time" else value.date()
     if isinstance(value, date):
@@ -264,11 +267,14 @@ def _field(name: str, value: Value) -> Value:
     return str(value).rstrip()[: LENGTHS[name]]
 
 
-def _integer(value: Value) -> int:
+def _integer(value: Value, what: str = "a header field") -> int:
     try:
-        return int(value)  # type: ignore[call-overload, no-any-return]  # what cannot become an integer says so
-    except (TypeError, ValueError) as error:
-        raise ParserException(5010, f"a header field takes an integer, not {value!r}") from error
+        number = int(value)  # type: ignore[call-overload]  # what cannot become an integer says so
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ParserException(5010, f"{what} takes an integer, not {value!r:.60}", what) from error
+    if not _SMALLEST <= number <= _LARGEST:
+        raise ParserException(5010, f"{what} takes an integer of 4 bytes, which {number} does not fit into", what)
+    return int(number)
 
 
 def _value(element: Element, name: str) -> Value:

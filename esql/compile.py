@@ -58,9 +58,14 @@ def parts_of_text(data: bytes | str, kind: str, name: str = "ESQL", *, trace: st
 
 def compile_expression(data: bytes | str, name: str = "expression") -> Compiled:
     """Compile one expression, which may use the names of nodes of any kind; its value is what the program returns."""
+    return link(parts_of_expression(data, name))
+
+
+def parts_of_expression(data: bytes | str, name: str = "expression") -> Parts:
+    """What an expression becomes, before it is made ready to run."""
     result = read_expression(data, name)
     program = syntax.Program((syntax.Return(result, position=result.position),), position=result.position)
-    return link(_parts([File(name, program, decode(data, name).text)], ANY_KIND))
+    return _parts([File(name, program, decode(data, name).text)], ANY_KIND)
 
 
 @lru_cache(maxsize=256)

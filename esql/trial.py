@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engine.descriptor import Descriptor
-from engine.errors import BrokerError
 from engine.message import Message
 from engine.parser import Template
 from engine.received import Received
 from engine.tree import Element
 from engine.writing import write_message
 from esql.activation import Surroundings
+from esql.inserts import returned
 from esql.literals import to_literal
 from esql.problems import SyntaxProblems
 from esql.program import Compiled
@@ -42,14 +42,8 @@ def value_of(case: Case, around: Surroundings | None = None) -> Value:
 
     compiled = compile_expression(case.esql)
     here = compiled.activation(message_of(case.input, case.domain), around)
-    results = compiled.results(compiled.entrance(), here)
-    try:
-        while True:
-            next(results)
-    except StopIteration as stop:
-        return stop.value
-    except BrokerError as error:
-        raise compiled.placed(error) from error.__cause__
+    value: Value = returned(compiled, compiled.entrance(), here)
+    return value
 
 
 def evaluated(case: Case, around: Surroundings | None = None) -> str:

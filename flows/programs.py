@@ -23,11 +23,12 @@ from engine.errors import ConfigurationException, Place, Problem
 from engine.flow import FLOW_PROPERTIES, Flow, FlowProperties, NodeUse, Setting, plain
 from engine.lint import UNFIT
 from engine.marking import LONGEST_SHOWN_LINE, marked
-from engine.node import Esql, NodeType, Property, node_catalog, read_values
+from engine.node import Esql, Inserts, NodeType, Property, node_catalog, read_values
 from engine.parser import Parser
 from engine.usertrace import UserTrace
 from esql.activation import Shared, Surroundings
 from esql.cache import Cache, users_cache
+from esql.inserts import Bound, Expression, pieces
 from esql.problems import SyntaxProblems
 from esql.program import Compiled, Entrance, Routine
 from esql.values import Value
@@ -38,6 +39,7 @@ from parsers import ccsid
 Key = tuple[str, str]
 Sources = Sequence[tuple[str, bytes]]
 NOTHING: Final[Mapping[str, Value]] = {}
+INSERT: Final = "INSERT"  # the kind of an expression within a text
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,10 @@ class Binder:
 
     def __call__(self, declared: Property, value: object, place: Place) -> object:
         """The program of a property that is ESQL; other properties stay what they are."""
+        if isinstance(value, str) and any(isinstance(mark, Inserts) for mark in declared.marks):
+            inside = [piece.text for piece in pieces(value) if isinstance(piece, Expression)]
+            known = {text: self.routines.get((place.node, _insert(text))) for text in inside}
+            return Bound(value, {text: routine for text, routine in known.items() if routine}) if inside else value
         return self.routines.get((place.node, declared.name), value)
 
     def afresh(self) -> Binder:
@@ -149,7 +155,7 @@ class _Use:
 
     @property
     def module(self) -> str | None:
-        return name_of(self.text, self.kind)
+        return None if self.kind == INSERT else name_of(self.text, self.kind)
 
 
 @dataclass(slots=True)
@@ -190,6 +196,8 @@ class _Examination:
             known = {declared.name: declared for declared in node_type.properties} if node_type else {}
             for setting in use.settings:
                 marks = known[setting.name].marks if setting.name in known else ()
+                if isinstance(setting.value, str) and any(isinstance(mark, Inserts) for mark in marks):
+                    yield from _inserts(use, setting, setting.value)
                 kind = next((mark.kind.upper() for mark in marks if isinstance(mark, Esql)), "")
                 if kind and isinstance(setting.value, str):
                     yield _Use(use, setting, setting.value, kind)
@@ -235,11 +243,14 @@ class _Examination:
     def _compile(self, use: _Use) -> None:
         """Compile the text of a property; its lines and columns are those of the flow's file where it stands so."""
         place = use.setting.value_place
-        in_place = text_in_place(use.text, place)
+        in_place = None if use.kind == INSERT else text_in_place(use.text, place)
         name = ".".join((self.flow.qualified_name, *use.key)) if in_place is None else place.file
         try:
             text = use.text if in_place is None else in_place
-            compiled = self.cache.text(text, use.kind, name, trace=self.trace)
+            if use.kind == INSERT:
+                compiled = self.cache.expression(text, name)
+            else:
+                compiled = self.cache.text(text, use.kind, name, trace=self.trace)
         except SyntaxProblems as found:
             for one in found.problems:
                 if in_place is not None or not place.file:
@@ -249,6 +260,17 @@ class _Examination:
                     self._complain(use, f"{one.text} ({at})")
             return
         self.programs[use.key] = compiled, compiled.entrance()
+
+
+def _inserts(use: NodeUse, setting: Setting, text: str) -> Iterator[_Use]:
+    """The expressions in a text that has some, each as if it were a property of its own."""
+    for piece in pieces(text):
+        if isinstance(piece, Expression):
+            yield _Use(use, replace(setting, name=_insert(piece.text)), piece.text, INSERT)
+
+
+def _insert(text: str) -> str:
+    return f"${{{text}}}"
 
 
 def _module(modules: Mapping[str, Entrance], name: str, schema: str) -> Entrance | None:

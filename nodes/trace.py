@@ -4,45 +4,50 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from pathlib import Path as File
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from engine.dump import dump
+from engine.dump import dump, literal
 from engine.errors import BrokerError
 from engine.message import Message
-from engine.node import node, prop
-from engine.step import Step, step
+from engine.node import Inserts, node, prop
+from engine.step import step
 from engine.tree import Element
+from esql.inserts import TREES, Bound, Expression, Path, pieces, value_of
+from esql.program import Routine, bound
 
 if TYPE_CHECKING:
     from engine.work import UnitOfWork
 
 USER_TRACE: Final = "penstock.usertrace"
 LOCAL_ERROR: Final = "penstock.localerror"
-_EXPRESSION: Final = re.compile(r"\$\{([^}]*)\}")
-_PATH: Final = re.compile(r'(?:"[^"]+"|[\w:]+)(?:\.(?:"[^"]+"|[\w*:]+))*')
-_PART: Final = re.compile(r'"([^"]+)"|([\w*:]+)')
-_TREES: Final = ("Root", "Body", "Properties", "LocalEnvironment", "DestinationList", "Environment", "ExceptionList")
+_NOT_HERE: Final = re.compile(r"(?:Input|Output)\w+(?:\.|\Z)")
 
 
 @node("Trace", outputs=("out",), category="diagnosis")
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Write a text in which ${paths} are replaced by what they lead to: a value, or a whole tree as it is."""
+    """Write a text in which ${paths} are replaced by the values or trees they lead to, ${expressions} by values."""
 
     destination: Literal["userTrace", "file", "localError"] = prop("userTrace", "Where the text is written.")
     file_path: str = prop("", "The file, where destination is file; texts are added at its end.")
-    pattern: str = prop("", "The text; ${Root} or ${Root.XMLNSC.Order.Id} stand for trees and values.")
+    pattern: Annotated[str, Inserts()] = prop(
+        "", "The text; ${Root}, ${Body.Order.Item[2]} or ${CURRENT_TIMESTAMP} stand for trees and values."
+    )
     message_number: int = prop(3051, "The number that the text is written under.")
 
-    _pieces: tuple[str | tuple[str, tuple[Step, ...]], ...] = field(init=False, repr=False)
+    _pieces: tuple[str | Path | Expression, ...] = field(init=False, repr=False)
+    _routines: Mapping[str, Routine] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.destination == "file" and not self.file_path:
             raise BrokerError(2211, "destination file needs a filePath")
-        object.__setattr__(self, "_pieces", tuple(_pieces(self.pattern)))
+        given: object = self.pattern
+        text, routines = (given.text, given.routines) if isinstance(given, Bound) else (self.pattern, {})
+        object.__setattr__(self, "_pieces", tuple(map(_examined, pieces(text))))
+        object.__setattr__(self, "_routines", routines)
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         if self.destination == "file":
@@ -54,37 +59,51 @@ class Trace:
         yield "out", message
 
     def _text(self, message: Message) -> str:
-        return "".join(piece if isinstance(piece, str) else _shown(message, *piece) for piece in self._pieces)
+        return "".join(piece if isinstance(piece, str) else self._shown(message, piece) for piece in self._pieces)
+
+    def _shown(self, message: Message, piece: Path | Expression) -> str:
+        if isinstance(piece, Path):
+            found = _at(message, piece)
+            return "" if found is None else dump(found)
+        return _said(value_of(bound(self._routines.get(piece.text), "pattern"), message))
 
     def _append(self, text: str) -> None:
         try:
-            with Path(self.file_path).open("a", encoding="utf-8", errors="backslashreplace") as opened:
+            with File(self.file_path).open("a", encoding="utf-8", errors="backslashreplace") as opened:
                 opened.write(f"{text}\n")
         except OSError as error:
             text = f"{self.file_path} cannot be written: {error.strerror}; correct filePath, or what is there"
             raise BrokerError(2211, text, self.file_path) from error
 
 
-def _pieces(pattern: str) -> Generator[str | tuple[str, tuple[Step, ...]], None, None]:
-    at = 0
-    for found in _EXPRESSION.finditer(pattern):
-        yield pattern[at : found.start()]
-        at = found.end()
-        path = found[1].strip()
-        if _PATH.fullmatch(path) is None:
-            raise BrokerError(2211, f"{found[0]} is not a path such as ${{Root.XMLNSC.Order.Id}}")
-        tree, *names = (quoted or plain for quoted, plain in _PART.findall(path))
-        if tree not in _TREES:
-            raise BrokerError(2211, f"{found[0]} begins with {tree}; a path begins with one of {', '.join(_TREES)}")
-        yield tree, tuple(step(None if name == "*" else name, None) for name in names)
-    yield pattern[at:]
+def _examined(piece: str | Path | Expression) -> str | Path | Expression:
+    """A piece of the pattern, if it can be one."""
+    if isinstance(piece, Expression):
+        shown = f"${{{piece.text}}}"
+        if not piece.text:
+            raise BrokerError(2211, f"{shown} is not a path such as ${{Root.XMLNSC.Order.Id}}, and no expression")
+        if _NOT_HERE.match(piece.text):
+            tree = piece.text.partition(".")[0]
+            raise BrokerError(2211, f"{shown} begins with {tree}; a path begins with one of {', '.join(TREES)}")
+    return piece
 
 
-def _shown(message: Message, tree: str, steps: tuple[Step, ...]) -> str:
-    found: Element | None = _tree(message, tree)
-    for wanted in steps:
-        found = None if found is None else found.child(wanted)
-    return "" if found is None else dump(found)
+def _said(value: object) -> str:
+    """A value of an expression: of a SELECT it may be a row or a list."""
+    if isinstance(value, list):
+        return ", ".join(map(_said, value))
+    return dump(value) if isinstance(value, Element) else "" if value is None else literal(value)
+
+
+def _at(message: Message, path: Path) -> Element | None:
+    """What a path leads to."""
+    found: Element | None = _tree(message, path.tree)
+    for part in path.parts:
+        if found is None:
+            return None
+        wanted = step(part.name, None)
+        found = found.nth_last(wanted, part.number) if part.last else found.nth(wanted, part.number)
+    return found
 
 
 def _tree(message: Message, name: str) -> Element | None:

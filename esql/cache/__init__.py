@@ -59,6 +59,16 @@ class Cache:
 
         return self._found((kind, trace), [(name, data)], make)
 
+    def expression(self, text: str, name: str = "expression") -> Compiled:
+        """Compile an expression; its value is what the program returns."""
+
+        def make() -> Parts:
+            from esql.compile import parts_of_expression
+
+            return parts_of_expression(text, name)
+
+        return self._found(("EXPRESSION", ""), [(name, text)], make)
+
     def _found(self, how: tuple[str, str], sources: Sources, make: Callable[[], Parts]) -> Compiled:
         if self.folder is None:
             return link(make())

@@ -93,7 +93,9 @@ def test_only_flow_files_are_opened(folder: Path, subflow: str) -> None:
         "utf-8",
     )
     problems = load("orders.yaml").lint(sample_nodes)
-    assert [problem.text for problem in problems] == [f"{subflow} holds no subflow that can be read"]
+    assert [problem.text for problem in problems] == [
+        f"{subflow} holds no subflow that can be read: name a file, from here, with `subflow: Name` in it"
+    ]
 
 
 def test_only_subflows_are_found_by_type(folder: Path) -> None:

@@ -9,13 +9,17 @@ from typing import Any
 import pytest
 
 from engine.descriptor import Descriptor
+from engine.desk import Letter, run
 from engine.errors import BrokerError
+from engine.flow import Flow
 from engine.message import Message
 from engine.node import build, node_catalog
 from engine.parser import Template
 from engine.received import Received
 from engine.sharing import read_only
 from engine.tree import Element
+from flows.files import load_flow
+from flows.programs import binder, problems_of
 
 BODY = b"<Order a='1'><Id>7</Id><Id>8</Id><My.Name>Ada</My.Name></Order>"
 
@@ -47,6 +51,9 @@ PATTERNS = [
     ("nothing there: ${Root.XMLNSC.Order.Nix.Nothing}.", "nothing there: ."),
     ("${Environment.Nix}", ""),
     ("$ {x} $x }", "$ {x} $x }"),
+    ("${Root.XMLNSC.Order.Id[2]} ${Root.XMLNSC.Order.Id[>2]} ${Root.XMLNSC.Order.Id[<]}", "'8' '8' '8'"),
+    ("${Root.XMLNSC.Order.Id[1]} ${Root.XMLNSC.Order.Id[>]} ${Root.XMLNSC.Order.Id[<2]}", "'7' '7' '7'"),
+    ("${Root.XMLNSC.Order.Id[3]}${Root.XMLNSC.Order.Id[0]}", ""),
 ]
 
 
@@ -84,7 +91,7 @@ def test_logs(destination: str, log: str, wanted: bool, caplog: pytest.LogCaptur
 MISTAKES = [
     ({"destination": "file"}, "destination file needs a filePath"),
     ({"pattern": "${}"}, "${} is not a path such as ${Root.XMLNSC.Order.Id}"),
-    ({"pattern": "${Root..x}"}, "${Root..x} is not a path such as ${Root.XMLNSC.Order.Id}"),
+    ({"pattern": "${OutputRoot}"}, "${OutputRoot} begins with OutputRoot; a path begins with one of Root, Body,"),
     ({"pattern": "${InputRoot.x}"}, "${InputRoot.x} begins with InputRoot; a path begins with one of Root, Body,"),
 ]
 
@@ -95,6 +102,65 @@ def test_mistakes(properties: dict[str, object], text: str) -> None:
     with pytest.raises(BrokerError) as caught:
         build(node_catalog.find("Trace"), properties)
     assert caught.value.text.startswith(text)
+
+
+def flow(tmp_path: Path, pattern: str) -> Flow:
+    """A flow that traces by this pattern."""
+    flow_file = tmp_path / "traced.yaml"
+    flow_file.write_text(
+        "flow: Traced\nnodes:\n  In: {type: MQInput, queueName: IN, messageDomainProperty: XMLNSC}\n"
+        f"  Look: {{type: Trace, destination: file, filePath: '{tmp_path}/trace', pattern: \"{pattern}\"}}\n"
+        "wires: [In.out -> Look]\n"
+    )
+    return load_flow(str(flow_file))
+
+
+EXPRESSIONS = [
+    ("${CARDINALITY(Root.XMLNSC.Order.Id[])} ids", "2 ids"),
+    ("${Root.XMLNSC.Order.(XMLNSC.Attribute)a}${Body.Order.{'Id'}}", "'1''7'"),
+    ("${CAST(Body.Order.Id AS INTEGER) + 1}, ${UPPER('a}b')}", "8, 'A}B'"),
+    ("${MessageFlowLabel}.${NodeLabel}", "'Traced'.'Look'"),
+    ("${CAST(X'41' AS CHARACTER CCSID 1208)}", "'A'"),
+    ("${Body.Order.Nix || 'x'}${NULL}.", "."),
+    ("${SELECT I.* FROM Body.Order.Id[] AS I}", "'7', '8'"),
+]
+
+
+@pytest.mark.parametrize(("pattern", "expected"), EXPRESSIONS)
+def test_expressions(pattern: str, expected: str, tmp_path: Path) -> None:
+    """What is more than a path is ESQL, and replaced by its value as a literal."""
+    traced_flow = flow(tmp_path, pattern)
+    letters = [Letter(name, Descriptor(format="MQSTR"), BODY) for name in ("1", "2")]
+    assert [None, None] == [passage.error for passage in run(traced_flow, letters, bind=binder(traced_flow))]
+    assert f"{expected}\n" * 2 == (tmp_path / "trace").read_text("utf-8")
+
+
+def test_an_expression_that_fails_is_the_nodes_failure(tmp_path: Path) -> None:
+    """The error names the node."""
+    failing = flow(tmp_path, "${1 / 0}")
+    (passage,) = run(failing, [Letter("1", Descriptor(), BODY)], bind=binder(failing))
+    assert passage.error is not None
+    assert (2450, "Look") == (passage.error.number, passage.error.place.node)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("a ${Root..x}", "expected"),
+        ("${Nix}", "nothing called Nix is declared here; declare it first (line 1 of ${Nix}, column 1)"),
+        ("${CURRENT_TIMSTAMP}", "nothing called CURRENT_TIMSTAMP is declared here"),
+    ],
+)
+def test_expressions_that_cannot_be_compiled(pattern: str, text: str, tmp_path: Path) -> None:
+    """They are found before a message is seen, and told with the place of the pattern."""
+    problems = problems_of(flow(tmp_path, pattern))
+    assert [(4, True)] == [(problem.line, problem.text.startswith(text)) for problem in problems]
+
+
+def test_an_expression_needs_what_compiles_it() -> None:
+    """A node that was built without it says so when it is to evaluate one."""
+    with pytest.raises(BrokerError, match="pattern was not compiled: deploy the flow with bind="):
+        traced(destination="file", filePath="trace", pattern="${1 + 1}")
 
 
 def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:

@@ -184,6 +184,24 @@ def test_changed_descriptors(name: str, value: Any, expected: dict[str, Any]) ->
     assert write_message(root) == (chain().descriptor._replace(**expected), chain().body)
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("Expiry", 1 << 31, "MQMD.Expiry takes an integer of 4 bytes, which 2147483648 does not fit into"),
+        ("Feedback", -(1 << 31) - 1, "MQMD.Feedback takes an integer of 4 bytes"),
+        ("Expiry", float("inf"), "MQMD.Expiry takes an integer, not inf"),
+        ("Priority", "high", "MQMD.Priority takes an integer, not 'high'"),
+        ("MsgId", "an id", "MQMD.MsgId takes a BLOB of 24 bytes, not 'an id'"),
+    ],
+)
+def test_a_descriptor_refuses_what_it_cannot_hold(name: str, value: Any, expected: str) -> None:
+    """The error calls the field as programs do."""
+    root = output()
+    part(part(root, "MQMD"), name).value = value
+    with pytest.raises(ParserException, match=expected):
+        write_message(root)
+
+
 def test_another_form_of_the_first_header() -> None:
     """A message whose MQMD is given another encoding and CCSID has its first header in them; the rest is announced."""
     root = output()
