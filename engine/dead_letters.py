@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Final
 
-from engine.descriptor import Descriptor
+from engine.descriptor import UTF_8, Descriptor
 from engine.errors import BrokerError, MessageException
 from engine.parser import Follow, Form, parser_catalog
 from engine.received import new_root
@@ -43,9 +43,9 @@ def put_away(
         else:
             return
     if work.dead_letter_queue not in {"", queue}:
-        letter = descriptor._replace(format=FORMAT)
+        above, ccsid = _header_in_characters(queue, descriptor, work.queue_manager, reason)
+        letter = descriptor._replace(format=FORMAT, coded_char_set_id=ccsid)
         try:
-            above = header(queue, descriptor, work.queue_manager, reason)
             work.put(work.dead_letter_queue, letter, above + body, syncpoint=syncpoint)
         except MessageException as refused:
             refused.__cause__ = refusal
@@ -61,7 +61,16 @@ def put_away(
     ) from refusal
 
 
-def header(queue: str, descriptor: Descriptor, queue_manager: str, reason: int) -> bytes:
+def _header_in_characters(queue: str, descriptor: Descriptor, queue_manager: str, reason: int) -> tuple[bytes, int]:
+    """The MQDLH, and the CCSID that it is written in: that of the message, where its name can be written in that."""
+    ccsid = descriptor.coded_char_set_id
+    try:
+        return header(queue, descriptor, queue_manager, reason, ccsid), ccsid
+    except BrokerError:
+        return header(queue, descriptor, queue_manager, reason, UTF_8), UTF_8
+
+
+def header(queue: str, descriptor: Descriptor, queue_manager: str, reason: int, ccsid: int) -> bytes:
     """The MQDLH that says where a message was, why it is no longer there, and who moved it when."""
     tree = new_root().add("MQDLH")
     now = datetime.now(UTC)
@@ -76,4 +85,4 @@ def header(queue: str, descriptor: Descriptor, queue_manager: str, reason: int) 
     }.items():
         tree.add(name, value)
     follow = Follow(descriptor.format, descriptor.encoding, descriptor.coded_char_set_id)
-    return parser_catalog.find("MQDLH").write(tree, Form(follow.encoding, follow.ccsid, next=follow))
+    return parser_catalog.find("MQDLH").write(tree, Form(follow.encoding, ccsid, next=follow))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 from engine.catalog import Catalog
 from engine.errors import NOWHERE, ConfigurationException, Place
-from engine.node import Esql, NodeType, Property, Range, prop, properties_of
+from engine.node import NodeType, Property, Range, prop, properties_of
 
 if TYPE_CHECKING:
     import networkx
@@ -351,22 +350,6 @@ def _through(flow: Flow) -> Iterator[Wire]:
         if wire.source not in passed:
             for last in ends.get(wire.target, (wire,)):
                 yield replace(wire, target=last.target, target_terminal=last.target_terminal)
-
-
-def label_routes(flow: Flow, catalog: Catalog[NodeType]) -> Iterator[tuple[str, str]]:
-    """The ways that no wire shows: from each node that routes to labels to each node that has one."""
-    types = [(use, found) for use in flow.nodes if (found := catalog.get(use.type))]
-    targets = [use.label for use, found in types if found.label_property]
-    routers = [use.label for use, found in types if found.routes_to_labels and _may_route(use, found)]
-    return ((label, target) for label in routers for target in targets)
-
-
-def _may_route(use: NodeUse, found: NodeType) -> bool:
-    """Whether a node can send to Labels: one whose program stands in the flow itself, only if that speaks of one."""
-    programs = {p.name for p in found.properties if any(isinstance(mark, Esql) for mark in p.marks)}
-    texts = [s.value for s in use.settings if s.name in programs and isinstance(s.value, str)]
-    is_name = [re.fullmatch(r"[\w.:/#]+", text.strip()) is not None for text in texts]
-    return not texts or any(is_name) or any(re.search(r"\bLABEL\b", text, re.IGNORECASE) for text in texts)
 
 
 def graph(flow: Flow, routes: Iterable[tuple[str, str]] = ()) -> networkx.DiGraph[str]:

@@ -24,7 +24,6 @@ from engine.flow import (
     Wire,
     expand,
     graph,
-    label_routes,
     plain,
     subflow_of,
 )
@@ -40,6 +39,7 @@ from engine.node import (
     node_catalog,
     unknown_property,
 )
+from engine.routes import NO_NAMES, Labels, Names, label_routes
 
 ADVICE: Final = "if it is a node of your own, list the file that defines it: --nodes FILE"
 UNFIT: Final = 2087
@@ -63,22 +63,26 @@ class Subject:
     flow: Flow
     types: Mapping[str, NodeType | None]
     known: Types
+    labels: Names
 
 
 def lint(
     *flows: Flow,
     subflows: Mapping[str, Flow] = NO_SUBFLOWS,
     catalog: Catalog[NodeType] = node_catalog,
-    source_line: Callable[[Place], str] | None = None,
+    source_line: Callable[[Place], str] = line_of_file,
+    labels: Labels = lambda _: NO_NAMES,
 ) -> tuple[Problem, ...]:
-    """All problems of these flows, sorted by place; `subflows` are those they may use, by name and by file."""
-    line_of = source_line or line_of_file
+    """All problems of these flows, sorted by place; `subflows` are those they may use, by name and by file.
+
+    `labels` are those that the programs of a flow send to, by their nodes, where that is known.
+    """
     known = Types(catalog, subflows)
     findings = list(two_of_one_name(flows))
     for flow in flows:
-        subject = Subject(flow, {use.label: known.of(flow, use) for use in flow.nodes}, known)
+        subject = Subject(flow, {use.label: known.of(flow, use) for use in flow.nodes}, known, labels(flow))
         findings.extend(finding for examine in PASSES for finding in examine(subject))
-    return tuple(sorted({marked(f.place, f.text, f.about, f.number, line_of(f.place)) for f in findings}))
+    return tuple(sorted({marked(f.place, f.text, f.about, f.number, source_line(f.place)) for f in findings}))
 
 
 def two_of_one_name(flows: Iterable[Flow]) -> Iterator[Finding]:
@@ -256,7 +260,7 @@ def sources_and_reach(subject: Subject) -> Iterator[Finding]:
         kind = "subflow" if flow.is_subflow else "flow"
         yield Finding(flow.place, f"{kind} {flow.name} has no input node, so no message enters it", flow.name)
         return
-    reach = graph(flow, label_routes(flow, subject.known.catalog))
+    reach = graph(flow, label_routes(flow, subject.known.catalog, subject.labels))
     starts = [use.label for use in flow.nodes if _is_start(subject, use)]
     reached = set(starts).union(*(networkx.descendants(reach, start) for start in starts))
     for use in flow.nodes:

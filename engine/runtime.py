@@ -10,11 +10,12 @@ from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 
 from engine.batches import ALONE, Alone, Batch
 from engine.errors import BrokerError, ConfigurationException, Place
-from engine.flow import FLOW_PROPERTIES, Flow, FlowProperties, NodeUse, Wire, label_routes, plain
+from engine.flow import FLOW_PROPERTIES, Flow, FlowProperties, NodeUse, Wire, plain
 from engine.message import Message
 from engine.node import ANY_TERMINAL, FAILURE, LABEL, Node, NodeType, Property, build, node_catalog, read_values
 from engine.parser import Parser
 from engine.received import ROOT, Received, RootDomain
+from engine.routes import label_routes
 from engine.usertrace import TracedWork, UserTrace
 from engine.work import NO_ORDER, Order, UnitOfWork
 

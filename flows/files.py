@@ -13,6 +13,7 @@ from engine.errors import ConfigurationException, Problem, reason
 from engine.flow import Flow, expand, file_of
 from engine.lint import UNFIT, lint
 from engine.node import NodeType, node_catalog
+from engine.routes import NO_NAMES, Labels
 from flows.document import LARGEST
 from flows.reader import Reading, read_flow
 
@@ -28,10 +29,12 @@ class Loaded:
     subflows: Mapping[str, Flow]
     problems: tuple[Problem, ...]
 
-    def lint(self, catalog: Catalog[NodeType] = node_catalog) -> tuple[Problem, ...]:
-        """Everything that is wrong with the files and with what they say."""
+    def lint(
+        self, catalog: Catalog[NodeType] = node_catalog, *, labels: Labels = lambda _: NO_NAMES
+    ) -> tuple[Problem, ...]:
+        """Everything that is wrong with the files and with what they say; `labels`: see engine.lint."""
         every = {id(flow): flow for flow in (*self.flows, *self.subflows.values())}
-        found = lint(*every.values(), subflows=self.subflows, catalog=catalog)
+        found = lint(*every.values(), subflows=self.subflows, catalog=catalog, labels=labels)
         return tuple(sorted({*self.problems, *found}))
 
 

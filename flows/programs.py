@@ -106,6 +106,12 @@ def files_of(flow: Flow, catalog: Catalog[NodeType] = node_catalog) -> Sources:
     return [*_Examination(flow, catalog, None, Cache()).found()[0], *message_sets_of(flow)]
 
 
+def programs_of(flow: Flow, catalog: Catalog[NodeType]) -> tuple[list[tuple[str, str | None, str]], Sources]:
+    """Each program of a flow by its node, the module that it is or None, and its text; and the .esql files."""
+    examination = _Examination(flow, catalog, None, Cache())
+    return [(use.node.label, use.module, use.text) for use in examination.uses()], examination.found()[0]
+
+
 def _parted(files: Sources) -> tuple[Sources, Sources]:
     """The .esql files among files, and the message sets."""
     sets = [file for file in files if file[0].endswith(ENDING)]

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
-from engine.flow import Flow, Types, label_routes
+from engine.flow import Flow, Types
 from engine.node import Category, node_catalog
+from engine.routes import NO_NAMES, Names, label_routes
 from flows.geometry import MARGIN, SMALL_LETTER, Box, Path, picture
 from flows.layout import NO_LAYOUT, Layout
 
@@ -33,10 +34,19 @@ STYLE: Final = (
 )
 
 
-def draw_svg(flow: Flow, layout: Layout = NO_LAYOUT, *, types: Types | None = None) -> str:
-    """A picture of a flow, which needs nothing but itself; `layout` says where nodes stand, if it says so."""
+def draw_svg(
+    flow: Flow,
+    layout: Layout = NO_LAYOUT,
+    *,
+    types: Types | None = None,
+    labels: Names = NO_NAMES,
+) -> str:
+    """A picture of a flow, which needs nothing but itself; `layout` says where nodes stand, if it says so.
+
+    `labels` are those that nodes are known to send to, where that is known.
+    """
     known = types or Types(node_catalog, {})
-    made = picture(flow, layout, label_routes(flow, known.catalog))
+    made = picture(flow, layout, label_routes(flow, known.catalog, labels))
     notes = [_escaped(f"not drawn: {wire}") for wire in made.loose]
     needed = max([round(SMALL_LETTER * len(note)) + 2 * MARGIN for note in notes], default=0)
     width, height = max(made.right - made.left, needed), made.bottom - made.top + FOOTNOTE * len(notes)

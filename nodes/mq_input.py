@@ -27,6 +27,17 @@ _SYNCPOINT: Final = {"yes": True, "no": False, "automatic": None}
 _HEX: Final = Pattern(r"([0-9A-Fa-f]{2}){0,24}", "up to 48 hex digits, two for each byte")
 _ID: Final = 24
 
+_LOG: Final = logging.getLogger("penstock.localerror")
+
+# What the log says of messages that fail, by IBM's numbers.
+_ROLLED_BACK: Final = 2628
+_TO_FAILURE: Final = 2644
+_NOT_READ: Final = 2645
+_BACKED_OUT: Final = 2648  # as often as the threshold says
+_FAILED_TOO_OFTEN: Final = 2649  # on its way to failure, which it takes because it cannot be read
+_FAILURE_FAILED: Final = 2650  # as often again on its way to failure
+_TOLD: Final = (_ROLLED_BACK, _BACKED_OUT, _FAILURE_FAILED)  # why is told where the failure was passed on
+
 Retention = Literal["none", "all"]
 
 
@@ -179,26 +190,41 @@ class MQInput:
         except BrokerError as error:
             failed = message.failed(error.at(self._place))
             if tries < threshold and (yield "failure", failed):
-                _note(error, "the message went to the failure terminal")
+                self._note(_TO_FAILURE, error, "the message went to the failure terminal")
                 return
             if self.browse:
                 raise
-            _note(error, "the message was put away")
             self._put_away(received, work, _reason(error))
+            again = tries >= threshold
+            self._note(_FAILED_TOO_OFTEN if again else _NOT_READ, error, "the message was put away")
             return
         if tries >= threshold:
-            if tries >= 2 * threshold or not (yield "failure", message):
+            at_end = tries >= 2 * threshold
+            if at_end or not (yield "failure", message):
                 self._put_away(received, work, BACKOUT_THRESHOLD_REACHED)
+                why = f"{self._place}: a message was backed out {tries} times"
+                self._note(_FAILURE_FAILED if at_end else _BACKED_OUT, why, "the message was put away")
             return
         try:
             yield "out", message
         except BrokerError as error:
             failed = message.failed(error)
-            if (yield "catch", failed):
-                return
+            try:
+                if (yield "catch", failed):
+                    return
+            except BrokerError as later:
+                self._note(_ROLLED_BACK, later, "the message is backed out")
+                raise
             retried = received.transactional and not self.browse
             if retried or not (yield "failure", failed):
+                self._note(_ROLLED_BACK, error, "the message is backed out")
                 raise
+
+    def _note(self, number: int, error: object, text: str) -> None:
+        """Write to the local error log what became of a message, and why; a failure that is passed on is told there."""
+        level = logging.DEBUG if number in _TOLD else logging.INFO
+        if _LOG.isEnabledFor(level):
+            _LOG.log(level, "%s; %s (BIP%d)", error, text, number)
 
     def _put_away(self, received: Received, work: UnitOfWork, reason: int) -> None:
         syncpoint = received.transactional
@@ -242,10 +268,3 @@ class MQInput:
 def _reason(error: BrokerError) -> int:
     """Why a message is put away that cannot be worked on: it cannot be converted, or not be parsed."""
     return error.number if isinstance(error, ConversionException) else UNPARSEABLE
-
-
-def _note(error: BrokerError, what: str) -> None:
-    """Write to the local error log what became of a message, and why."""
-    log = logging.getLogger("penstock.localerror")
-    if log.isEnabledFor(logging.INFO):
-        log.info("%s; %s", error, what)

@@ -12,7 +12,7 @@ MESSAGES = (
     *("engine.exceptions", "engine.message", "engine.moments"),
 )
 FOUNDATION = (*MESSAGES, "engine.work", "engine.node", "engine.dead_letters", "engine.destinations", "engine.getting")
-DEPLOYMENT = (*FOUNDATION, "engine.flow", "engine.lint", "engine.marking", "engine.statistics")
+DEPLOYMENT = (*FOUNDATION, "engine.flow", "engine.lint", "engine.marking", "engine.routes", "engine.statistics")
 EVERYTHING = ("engine", "nodes", "esql", "parsers", "flows")
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine": (),  # only engine/__init__.py: each module of engine has a row of its own
@@ -32,7 +32,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine.work": MESSAGES,
     **dict.fromkeys(("engine.node", "engine.dead_letters", "engine.destinations", "engine.getting"), FOUNDATION),
     "engine.flow": FOUNDATION,
-    "engine.lint": (*FOUNDATION, "engine.flow", "engine.marking"),
+    "engine.routes": (*FOUNDATION, "engine.flow"),
+    "engine.lint": (*FOUNDATION, "engine.flow", "engine.marking", "engine.routes"),
     "engine.notes": (*FOUNDATION, "engine.flow", "engine.lint", "engine.marking"),
     "engine.marking": ("engine.errors",),
     "engine.statistics": (*FOUNDATION, "engine.flow"),
@@ -49,6 +50,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "flows": ("engine",),
     "flows.esql_files": ("engine", "esql"),  # what flows are programmed in
     "flows.message_sets": ("engine", "parsers.mrm", "flows.document", "flows.writer", "flows.schema"),
+    "flows.label_names": ("engine", "esql", "flows.programs"),
     "flows.programs": ("engine", "esql", "parsers", "flows.esql_files", "flows.message_sets"),
     **dict.fromkeys(("engine.costs", "engine.testing"), EVERYTHING),
     "engine.cli": (*EVERYTHING, "spark_exec"),

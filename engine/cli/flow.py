@@ -26,11 +26,13 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Draw the graph of a flow in the terminal, or as an SVG picture."""
-    from engine.flow import canonical, label_routes
+    from engine.flow import canonical
     from engine.node import node_catalog
     from engine.own_nodes import load_nodes
+    from engine.routes import label_routes
     from flows.drawing import draw_text
     from flows.files import read_file
+    from flows.label_names import label_names
 
     load_nodes(nodes or ())
     reading = read_file(file)
@@ -46,12 +48,12 @@ def show(
         layout, problems = layout_of(file)
         if problems:
             raise ConfigurationException(f"the layout of {file} cannot be used", problems)
-        svg.write_text(draw_svg(shown, layout), encoding="utf-8")
+        svg.write_text(draw_svg(shown, layout, labels=label_names(shown)), encoding="utf-8")
         typer.echo(f"{svg}: {len(shown.nodes)} nodes, {len(shown.wires)} wires")
     else:
         unicode = not ascii_ and (sys.stdout.encoding or "").lower().startswith("utf")
         width = shutil.get_terminal_size().columns
-        routes = tuple(label_routes(shown, node_catalog))
+        routes = tuple(label_routes(shown, node_catalog, label_names(shown)))
         typer.echo(draw_text(shown, width, unicode=unicode, routes=routes))
 
 
@@ -67,11 +69,12 @@ def lint(
     from engine.notes import notes
     from engine.own_nodes import load_nodes
     from flows.files import load
+    from flows.label_names import label_names
     from flows.programs import problems_of
 
     load_nodes(nodes or ())
     loaded = load(*files)
-    problems = sorted({*loaded.lint(), *problems_of(*loaded.flows, *loaded.subflows.values())})
+    problems = sorted({*loaded.lint(labels=label_names), *problems_of(*loaded.flows, *loaded.subflows.values())})
     if as_json:
         typer.echo(json.dumps([asdict(problem) for problem in problems], indent=2))
     else:

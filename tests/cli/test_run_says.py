@@ -51,13 +51,13 @@ def test_why_a_message_was_put_away(flow: str, tmp_path: Path, capsys: pytest.Ca
     assert put_away.code == 0
     first, second = put_away.err.splitlines()
     assert first.startswith("1.xml: BIP5009 Pass.In: XML parsing errors have occurred: ")
-    assert first.endswith("; the message was put away")
-    text = "the message has no XMLNSC body: it ends where that should begin; the message was put away"
+    assert first.endswith("; the message was put away (BIP2645)")
+    text = "the message has no XMLNSC body: it ends where that should begin; the message was put away (BIP2645)"
     assert second == f"3.xml: BIP5009 Pass.In: {text}"
     Path(flow).write_text(early + "  - In.failure -> Out\n")
     wired = penstock(capsys, *arguments)
     assert [line.split("; ")[-1] for line in wired.err.splitlines()][:2] == [
-        "the message went to the failure terminal"
+        "the message went to the failure terminal (BIP2644)"
     ] * 2
 
 

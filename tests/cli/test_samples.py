@@ -9,6 +9,7 @@ import pytest
 
 from engine.costs.limits import complex_path_by_hand
 from flows.files import read_file
+from flows.label_names import label_names
 from flows.svg import draw_svg
 from tests.cli.command_line import ROOT, penstock
 
@@ -48,7 +49,7 @@ def test_the_picture_of_the_sample(sample: Path, accept: bool) -> None:
     file = sample / f"{sample.name}.yaml"
     flow = read_file(str(file)).flow
     assert flow is not None
-    picture = draw_svg(flow)
+    picture = draw_svg(flow, labels=label_names(flow))
     if accept:
         file.with_suffix(".svg").write_text(picture, "utf-8")
     assert file.with_suffix(".svg").read_text("utf-8") == picture

@@ -20,10 +20,10 @@ from engine.flow import (
     content_hash,
     expand,
     graph,
-    label_routes,
     layers,
 )
 from engine.node import node_catalog
+from engine.routes import label_routes
 from flows.reader import read_flow
 from tests.flows.samples import sample_nodes
 

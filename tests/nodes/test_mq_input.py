@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 import pytest
 
 from engine import runtime
@@ -78,6 +80,35 @@ def test_retry(case: Case, persistence: int, mode: str) -> None:
         if case.ends == "BOQ":
             assert arrival.descriptor == LETTER._replace(persistence=persistence)
             assert arrival.body == case.body
+
+
+# The rows of the product's table, by what is logged, each with the cases above that show it.
+ROWS: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {
+    "the tree cannot be initialised, failure wired": ((2644,), ("unparseable, failure",)),
+    "the tree cannot be initialised, failure not wired": ((2645,), ("unparseable", "unparseable, backout queue")),
+    "an exception below out, catch wired": ((), ("caught",)),
+    "an exception below out, no catch": ((2628, 2628, 2628, 2648), ("threshold 3", "backout queue")),
+    "an exception below catch": ((2628, 2648), ("caught, fails",)),
+    "read again, B < T, T <= B < 2T, failure wired": ((2628, 2628, 2628), ("failure, threshold 3",)),
+    "read again, T <= B, failure not wired": ((2628, 2648), ("threshold 0", "threshold 1", "its own backout queue")),
+    "read again, B = 2T": ((2628, 2650), ("failure fails", "failure fails, backout queue")),
+    "the failure flow of what cannot be read keeps failing": ((2649,), ("unparseable, failure fails",)),
+    "neither queue usable": ((2628,), ("nowhere to go", "all full")),
+}
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_what_the_log_says(row: str, caplog: pytest.LogCaptureFixture) -> None:
+    """The local error log says by the product's numbers what became of a message."""
+    caplog.set_level(logging.DEBUG, "penstock.localerror")
+    numbers, cases = ROWS[row]
+    for name in cases:
+        caplog.clear()
+        case = RETRY[name]
+        queues = queues_for(case)
+        queues.work().put("IN", LETTER, case.body, syncpoint=False)
+        turns(input_flow(case.wired, validateTiming=case.timing, messageDomainProperty="XMLNSC"), queues)
+        assert numbers == tuple(int(message[-5:-1]) for message in caplog.messages), name
 
 
 def test_catch_keeps_the_unit_of_work() -> None:
