@@ -45,7 +45,8 @@ def _set_variable(body: Body, variable: Variable, target: syntax.Path, source: s
     value = tracing.stored(body, target, body.expression(source))
     made = None
     if variable.type_name == INTEGER and isinstance(value.formula, Formula) and body.is_local(variable):
-        made = None if body.has_handlers else given_to(body, body.slot(variable), value.formula)
+        direct = not body.has_handlers and variable not in body.settled
+        made = given_to(body, body.slot(variable), value.formula) if direct else None
     if made is None:
         give_variable(body, variable, value)
         return

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from esql import syntax
 from esql.emit import tracing
 from esql.emit.code import LOAD, STORE, assign, attribute, call, function, is_true, item, locate, name, walrus
+from esql.emit.sizes import looked_at
 from esql.emit.unit import EmitError, Unit
 from esql.emit.value import BOOLEAN, Value
 from esql.scope.references import Variable
@@ -72,6 +73,7 @@ class Body:
     handled: list[str] = field(default_factory=list)
     memory: Any = None
     never_null: frozenset[Variable] = frozenset()
+    settled: frozenset[Variable] = frozenset()
     has_handlers: bool = True
 
     # what is emitted
@@ -212,6 +214,12 @@ class Body:
         """The local that says whether the last move of a reference succeeded."""
         return self.slot(variable).replace("v", "m", 1)
 
+    def small(self, variable: Variable) -> str:
+        """The local that says whether a variable that is settled is there and small."""
+        title = self.slot(variable).replace("v", "w", 1)
+        self.local(title, lambda: ast.Constant(False))
+        return title
+
     def load(self, variable: Variable, what: str = "") -> ast.expr:
         """The content of a variable, or `moved` of a reference."""
         if self.is_local(variable):
@@ -220,6 +228,8 @@ class Body:
 
     def store(self, variable: Variable, value: ast.expr, what: str = "") -> ast.stmt:
         """A statement that gives a variable its content."""
+        if variable in self.settled:
+            return assign(self.small(variable), looked_at(self.slot(variable), value))
         if self.is_local(variable):
             return assign(self.moved(variable) if what else self.slot(variable), value)
         place = ast.Subscript(self._storage(variable), ast.Constant(self.unit.place(variable, what)), STORE)
@@ -243,6 +253,7 @@ class Body:
             names=self.names,
             memory=self.tables.plan(self, ()),
             never_null=self.never_null,
+            settled=self.settled,
         )
 
     def define(self, inner: Body, node: syntax.Node) -> ast.expr:

@@ -10,14 +10,13 @@ from typing import Final
 
 from esql.emit.body import Body
 from esql.emit.code import assign, both, call, choose, compare, constant, every, is_some, name, some, walrus, when
+from esql.emit.sizes import SMALL
 from esql.emit.value import INTEGER, Value
 from esql.values import INTEGER_HIGH, INTEGER_LOW
 
 _OPERATORS: Final[Mapping[str, tuple[ast.operator, str]]] = MappingProxyType(
     {"+": (ast.Add(), "add"), "-": (ast.Sub(), "subtract"), "*": (ast.Mult(), "multiply")}
 )
-
-_SMALL: Final = 2**30 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +47,9 @@ def given_to(body: Body, target: str, formula: Formula) -> list[ast.stmt] | None
 
     The local holds what does not fit an INTEGER until the operators have refused that, so nothing may look at it then.
     """
+    if (quick := _of_small(formula)) is not None:
+        test, plain = quick
+        return [when(test, [assign(target, plain)], [assign(target, _of_any(body, formula))])]
     operands = list(_operands(formula))
     if not all(one.simple and not one.nullable for one in operands):
         return None
@@ -59,7 +61,7 @@ def given_to(body: Body, target: str, formula: Formula) -> list[ast.stmt] | None
     names[-1] = made[-1].targets[0].id = target  # type: ignore[attr-defined]  # the last is the formula itself
     large: list[ast.expr] = []
     for held in names:
-        large += [compare(name(held), ast.GtE(), constant(_SMALL)), compare(name(held), ast.LtE(), constant(-_SMALL))]
+        large += [compare(name(held), ast.GtE(), constant(SMALL)), compare(name(held), ast.LtE(), constant(-SMALL))]
     fits: list[ast.expr] = []
     fitting = _steps(body, ready, fits)
     return [*made, when(some(large), [assign(target, choose(every(fits), fitting, _slow(ready)))])]
@@ -91,6 +93,43 @@ def _part(value: Value) -> Formula | Value:
 
 
 def _written(body: Body, formula: Formula) -> ast.expr:
+    quick = _of_small(formula)
+    return _of_any(body, formula) if quick is None else choose(quick[0], quick[1], _of_any(body, formula))
+
+
+def _of_small(formula: Formula) -> tuple[ast.expr, ast.expr] | None:
+    """A formula whose results all fit an INTEGER while its operands are small: whether they are, and what it is then.
+
+    None where that is not so, or where no local says of an operand whether it is small.
+    """
+    operands = list(_operands(formula))
+    flags = list(dict.fromkeys(operand.small for operand in operands if operand.small))
+    if not flags or _most(formula) is None:
+        return None
+    return every([name(flag) for flag in flags]), _plain(formula)
+
+
+def _most(part: Formula | Value) -> int | None:
+    """The largest magnitude of what a formula may come to; None where something in it may be no INTEGER then."""
+    if isinstance(part, Formula):
+        left, right = _most(part.left), _most(part.right)
+        if left is None or right is None:
+            return None
+        most = left * right if part.operator == "*" else left + right
+        return most if most <= INTEGER_HIGH else None
+    if part.small:
+        return SMALL
+    code = part.code if part.simple else None
+    return abs(code.value) if isinstance(code, ast.Constant) and type(code.value) is int else None
+
+
+def _plain(part: Formula | Value) -> ast.expr:
+    if not isinstance(part, Formula):
+        return part.code
+    return ast.BinOp(_plain(part.left), _OPERATORS[part.operator][0], _plain(part.right))
+
+
+def _of_any(body: Body, formula: Formula) -> ast.expr:
     """Fastest where all operands are there and all results are small; the operators themselves see to all else."""
     first: list[ast.expr] = []
     tests: dict[str, ast.expr] = {}
@@ -141,8 +180,8 @@ def _are_small(whole: ast.expr, names: list[str]) -> list[ast.expr]:
         test
         for result, held in zip(results, lasts, strict=True)
         for test in (
-            compare(result, ast.Lt(), constant(_SMALL)),
-            compare(name(held), ast.Gt(), constant(-_SMALL)),
+            compare(result, ast.Lt(), constant(SMALL)),
+            compare(name(held), ast.Gt(), constant(-SMALL)),
         )
     ]
 

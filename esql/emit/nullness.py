@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from esql import syntax
+from esql.emit.giving import given, walk
 from esql.emit.literals import is_literal, literal
-from esql.scope.children import children
-from esql.scope.references import DeclaredRoutine, Variable
+from esql.scope.references import Variable
 
 if TYPE_CHECKING:
     from esql.emit.body import Body
@@ -19,12 +19,12 @@ _COUNTING: Final = frozenset(("CARDINALITY",))
 
 def never_null(body: Body, statements: Iterable[syntax.Node]) -> frozenset[Variable]:
     """The variables; a function with handlers has none, for a handler may go on behind a DECLARE that failed."""
-    nodes = list(_walk(statements))
+    nodes = list(walk(statements))
     if any(isinstance(node, syntax.DeclareHandler | syntax.Eval) for node in nodes):
         return frozenset()
     sources: dict[Variable, list[syntax.Node | None]] = {}
     for node in nodes:
-        for variable, source in _given(body, node):
+        for variable, source in given(body, node):
             sources.setdefault(variable, []).append(source)
     known = {variable for variable in sources if variable.type_name in _TYPES and body.is_local(variable)}
     known = {variable for variable in known if variable.role in {"local", "text"}}
@@ -37,37 +37,7 @@ def never_null(body: Body, statements: Iterable[syntax.Node]) -> frozenset[Varia
 
 def has_handlers(statements: Iterable[syntax.Node]) -> bool:
     """Whether a function may go on behind a statement that failed."""
-    return any(isinstance(node, syntax.DeclareHandler) for node in _walk(statements))
-
-
-def _walk(statements: Iterable[syntax.Node]) -> Iterator[syntax.Node]:
-    pending = list(statements)
-    while pending:
-        node = pending.pop()
-        yield node
-        pending.extend(children(node))
-
-
-def _given(body: Body, node: syntax.Node) -> Iterator[tuple[Variable, syntax.Node | None]]:
-    """The variables that a piece of syntax gives something, and what; None is anything."""
-    resolution = body.unit.resolution
-    match node:
-        case syntax.Declare(names, initial=initial, lifetime=lifetime):
-            for name in names:
-                variable = body.unit.named.get((id(node), name))
-                if variable is not None:
-                    yield variable, None if lifetime else initial
-        case syntax.SetStatement(target, source) if not target.steps:
-            variable = resolution.variable(target)
-            if variable is not None:
-                yield variable, source
-        case syntax.Call() | syntax.CallStatement():
-            given = (*node.arguments, getattr(node, "target", None))
-            routine = resolution.of(node)
-            for argument in given if isinstance(routine, DeclaredRoutine) else given[-1:]:
-                variable = resolution.variable(argument)
-                if variable is not None:
-                    yield variable, None
+    return any(isinstance(node, syntax.DeclareHandler) for node in walk(statements))
 
 
 def _is_something(body: Body, source: syntax.Node | None, known: set[Variable]) -> bool:

@@ -340,7 +340,10 @@ def variable_value(body: Body, variable: Variable) -> Value:
         if value.type == variable.type_name or variable.type_name in {"NAMESPACE", "NAME"}:
             return value
     type_ = "CHARACTER" if variable.type_name in {"NAMESPACE", "NAME"} else variable.type_name
-    return Value(body.load(variable), type_, nullable=variable not in body.never_null, simple=True)
+    value = Value(body.load(variable), type_, nullable=variable not in body.never_null, simple=True)
+    if variable in body.settled:
+        value.small = body.small(variable)
+    return value
 
 
 _STATES: Final = MappingProxyType(

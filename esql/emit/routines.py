@@ -14,6 +14,7 @@ from esql.emit.body import Body, Tables
 from esql.emit.code import assign, attribute, compare, constant, do, function, group, method, name, when
 from esql.emit.effects import parameter_variable, with_outputs
 from esql.emit.nullness import has_handlers, never_null
+from esql.emit.sizes import settled
 from esql.emit.unit import EmitError, EmittedRoutine, Unit
 from esql.scope import RoutineFacts, body_may_propagate
 from esql.scope.children import children
@@ -165,6 +166,7 @@ class Emitter:
         listed = list(statements)
         body.memory = self.tables.plan(body, listed)
         body.never_null = never_null(body, listed)
+        body.settled = settled(body, listed)
         body.has_handlers = has_handlers(listed)
         for statement in listed:
             self._guarded(body, statement)

@@ -14,9 +14,10 @@ class Value:
     """An emitted expression: its type where it is known, whether it may be NULL, whether it may be evaluated twice.
 
     A sum of INTEGERs stays a formula until its Python is asked for, so that what it is part of can take it up whole.
+    `small` is the local that says whether it is there and small, where there is one.
     """
 
-    __slots__ = ("_code", "_make", "formula", "nullable", "simple", "type")
+    __slots__ = ("_code", "_make", "formula", "nullable", "simple", "small", "type")
 
     def __init__(
         self,
@@ -34,6 +35,7 @@ class Value:
         self.nullable = nullable
         self.simple = simple
         self.formula = formula
+        self.small = ""
 
     @property
     def code(self) -> ast.expr:

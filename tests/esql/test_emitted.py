@@ -190,7 +190,7 @@ def compiled_value(text: str) -> str | None:
 
 
 SUMS = st.recursive(
-    st.sampled_from(["i", "big", "z", "0", "1", "-3", "9223372036854775807", "1073741823", "2147483648"]),
+    st.sampled_from(["i", "big", "z", "0", "1", "-3", "9223372036854775807", "1073741823", "-4294967296"]),
     lambda inner: st.builds("({} {} {})".format, inner, st.sampled_from("+-*"), inner),
     max_leaves=6,
 )
