@@ -20,7 +20,18 @@ class Batch:
     each of them is tried again in a unit of its own, and the time it was backed out for another's sake does not count.
     """
 
-    __slots__ = ("_by_group", "_clock", "_count", "_group_open", "_interval", "_since", "_spared", "_taken")
+    __slots__ = (
+        "_by_group",
+        "_clock",
+        "_count",
+        "_group",
+        "_group_open",
+        "_groups",
+        "_interval",
+        "_since",
+        "_spared",
+        "_taken",
+    )
 
     def __init__(
         self, count: int, interval: float = 0.0, *, by_group: bool = False, clock: Callable[[], float] = time.monotonic
@@ -33,6 +44,8 @@ class Batch:
         self._spared: set[bytes] = set()
         self._since = 0.0
         self._group_open = False
+        self._group = b""  # of the last message that was taken
+        self._groups: list[bytes] = []
 
     def received(self, message: Message) -> None:
         """A message has come in."""
@@ -45,6 +58,8 @@ class Batch:
         if msg_id in self._spared and source.descriptor.backout_count:
             source.spared = 1
         self._taken.append(msg_id)
+        self._group = source.descriptor.group_id if self._by_group and source.is_of_group else b""
+        self._groups.append(self._group)
         self._group_open = self._by_group and source.is_within_group
 
     def ends(self, message: Message | None, *, patient: bool) -> bool:
@@ -62,12 +77,15 @@ class Batch:
         """The unit of work has been committed."""
         self._spared.difference_update(self._taken)
         self._taken.clear()
+        self._groups.clear()
 
     def backed_out(self) -> None:
         """The unit of work has been backed out; a group fails or succeeds as a whole, so none of it is spared."""
-        if len(self._taken) > 1 and not self._by_group:
-            self._spared.update(self._taken)
+        if len(self._taken) > 1:
+            taken = zip(self._taken, self._groups, strict=True)
+            self._spared.update(msg_id for msg_id, group in taken if not group or group != self._group)
         self._taken.clear()
+        self._groups.clear()
         self._group_open = False
 
 

@@ -109,6 +109,11 @@ class Received(Source):
         self._parts: list[Part] | None = None
 
     @property
+    def is_of_group(self) -> bool:
+        """Whether it is of a group."""
+        return bool(self.descriptor.msg_flags & (MSG_IN_GROUP | LAST_MSG_IN_GROUP))
+
+    @property
     def is_within_group(self) -> bool:
         """Whether it is of a group, and not its last message."""
         return self.descriptor.msg_flags & (MSG_IN_GROUP | LAST_MSG_IN_GROUP) == MSG_IN_GROUP

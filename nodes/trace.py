@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 USER_TRACE: Final = "penstock.usertrace"
 LOCAL_ERROR: Final = "penstock.localerror"
+_OWN_NUMBERS: Final = range(3051, 3100)  # what the product's catalogue keeps for traces
 _NOT_HERE: Final = re.compile(r"(?:Input|Output)\w+(?:\.|\Z)")
 
 
@@ -36,7 +37,8 @@ class Trace:
     pattern: Annotated[str, Inserts()] = prop(
         "", "The text; ${Root}, ${Body.Order.Item[2]} or ${CURRENT_TIMESTAMP} stand for trees and values."
     )
-    message_number: int = prop(3051, "The number that the text is written under.")
+    message_catalog: str = prop("", "The catalogue that the number belongs to; empty: the product's own.")
+    message_number: int = prop(3051, "The number that the text is written under; 3051 to 3099 in the product's own.")
 
     _pieces: tuple[str | Path | Expression, ...] = field(init=False, repr=False)
     _routines: Mapping[str, Routine] = field(init=False, repr=False)
@@ -44,6 +46,9 @@ class Trace:
     def __post_init__(self) -> None:
         if self.destination == "file" and not self.file_path:
             raise BrokerError(2211, "destination file needs a filePath")
+        if not self.message_catalog and self.message_number not in _OWN_NUMBERS:
+            text = f"messageNumber is from 3051 to 3099, not {self.message_number}: or name a messageCatalog"
+            raise BrokerError(2211, text)
         given: object = self.pattern
         text, routines = (given.text, given.routines) if isinstance(given, Bound) else (self.pattern, {})
         object.__setattr__(self, "_pieces", tuple(map(_examined, pieces(text))))
@@ -55,7 +60,9 @@ class Trace:
         else:
             log = logging.getLogger(USER_TRACE if self.destination == "userTrace" else LOCAL_ERROR)
             if log.isEnabledFor(logging.INFO):
-                log.info("BIP%dI: %s", self.message_number, self._text(message))
+                catalog = self.message_catalog
+                said = f"{catalog} {self.message_number}" if catalog else f"BIP{self.message_number}I"
+                log.info("%s: %s", said, self._text(message))
         yield "out", message
 
     def _text(self, message: Message) -> str:

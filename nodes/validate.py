@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from engine.errors import BrokerError
+from engine.errors import BrokerError, ParserException
 from engine.message import Message
 from engine.node import node, prop
 from engine.parser import Parser, Template
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from engine.work import UnitOfWork
 
 _MISMATCH: Final = 2230
+_LOGS: Final = {"userTrace": "penstock.usertrace", "localErrorLog": "penstock.localerror"}
 
 
 @node("Validate", outputs=("failure", "match"), category="diagnosis")
@@ -37,6 +39,12 @@ class Validate:
     validate_master: Literal["none", "content", "contentAndValue", "inherit"] = prop(
         "none", "What of the body is validated by its model; inherit: what the input node asked for."
     )
+    failure_action: Literal["exception", "exceptionList", "userTrace", "localErrorLog"] = prop(
+        "exception",
+        "What becomes of a body that is not valid: it fails for the first reason, or for all that were found, or what"
+        " was found is written to a log and the message goes on to match.",
+        name="validateFailureAction",
+    )
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         check(
@@ -45,7 +53,15 @@ class Validate:
             message_set=self.set if self.check_set else None,
             message_type=self.type if self.check_type else None,
         )
-        _validate(message.root, self.validate_master)
+        try:
+            _validate(message.root, self.validate_master)
+        except ParserException as error:
+            log = _LOGS.get(self.failure_action)
+            if log is None:
+                if self.failure_action == "exception":
+                    error.inserts = error.inserts[:2]
+                raise
+            logging.getLogger(log).info("%s; the message goes on", error)
         yield "match", message
 
 

@@ -17,6 +17,7 @@ from parsers.mrm.model import UNBOUNDED, WIDTHS, Field, Group, MessageSet, Simpl
 from parsers.mrm.wire_format import Definition
 
 INVALID: Final = 5285
+_MOST_TOLD: Final = 100  # as inserts of the failure
 _LONGEST_MATCH: Final = 0.5  # seconds
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "string": (str,),
@@ -44,7 +45,7 @@ def validate(element: Element, definition: Definition, *, values: bool) -> None:
     found = list(_of_group(element, group, definition.message.name, Wanted(definition.message_set, values)))
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-        raise ParserException(INVALID, f"{found[0]}{more}", definition.message.name)
+        raise ParserException(INVALID, f"{found[0]}{more}", definition.message.name, *found[:_MOST_TOLD])
 
 
 def _of_group(element: Element, group: Group, path: str, wanted: Wanted) -> Iterator[str]:

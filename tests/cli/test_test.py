@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from xml.etree import ElementTree as XmlTree
@@ -86,11 +87,35 @@ def test_junit(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """--junit writes a suite a file, a case a test, and what is wrong as text."""
     penstock(capsys, "test", ".", "--junit", "out.xml")
     top = XmlTree.parse(folder / "out.xml").getroot()  # noqa: S314  # what was just written
-    assert (top.get("tests"), top.get("failures"), top.get("errors")) == ("2", "1", "0")
+    (suite,) = top
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "1", "0")
     assert [case.get("name") for case in top.iter("testcase")] == ["it is", "it is not"]
     assert [text.text for text in top.iter("failure")] == [
         "queue YES  (tests/f.yaml:4:66)\n  expected 1 message, found 0"
     ]
+
+
+SUITES = {"name", "id", "package", "timestamp", "hostname", "tests", "failures", "errors", "skipped", "time"}
+
+
+def test_junit_by_the_schemas(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The XML has what Ant's schema asks for, and nothing that Jenkins' does not know."""
+    (folder / "tests" / "g.yaml").write_text(CASES.replace("f.yaml", "broken.yaml"))
+    (folder / "broken.yaml").write_text("flow: B\nnodes: {N: {type: Nix}}\n")
+    assert penstock(capsys, "test", ".", "--junit", "out.xml").code == 1
+    top = XmlTree.parse(folder / "out.xml").getroot()  # noqa: S314  # what was just written
+    assert (top.tag, top.attrib) == ("testsuites", {})
+    for number, suite in enumerate(top):
+        assert set(suite.attrib) == SUITES
+        assert suite.get("id") == str(number)
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", suite.get("timestamp", ""))
+        order = [child.tag for child in suite]
+        assert order == ["properties", *["testcase"] * int(suite.get("tests", "")), "system-out", "system-err"]
+        for case in suite.iter("testcase"):
+            assert set(case.attrib) == {"name", "classname", "time"}
+            assert all(set(one.attrib) == {"message", "type"} for one in case)
+        for kind, count in (("failure", "failures"), ("error", "errors")):
+            assert len(list(suite.iter(kind))) == int(suite.get(count, ""))
 
 
 @pytest.mark.usefixtures("folder")

@@ -162,6 +162,15 @@ def test_a_group_that_fails() -> None:
     assert queues.depth("IN") == 0
 
 
+def test_a_group_that_fails_behind_others() -> None:
+    """What was taken with a group that fails, but is not of it, is tried again and not counted against."""
+    queues = queues_of("a", "h1", "h2.", "g1", "g2!", "g3.", "b", threshold=1)
+    turn(flow_of(20, commitByMessageGroup="true"), queues)
+    assert words(queues, "KEPT") == "a h1 h2. g3. b"
+    assert [arrival.body[172:] for arrival in queues.browse("DLQ")] == [b"g1", b"g2!"]
+    assert queues.depth("IN") == 0
+
+
 def test_instances_and_order() -> None:
     """A deployed flow says how many instances read a queue, and what they keep in order."""
     flow = Flow(

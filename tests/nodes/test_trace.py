@@ -93,7 +93,15 @@ MISTAKES = [
     ({"pattern": "${}"}, "${} is not a path such as ${Root.XMLNSC.Order.Id}"),
     ({"pattern": "${OutputRoot}"}, "${OutputRoot} begins with OutputRoot; a path begins with one of Root, Body,"),
     ({"pattern": "${InputRoot.x}"}, "${InputRoot.x} begins with InputRoot; a path begins with one of Root, Body,"),
+    ({"messageNumber": 3050}, "messageNumber is from 3051 to 3099, not 3050: or name a messageCatalog"),
 ]
+
+
+def test_a_catalogue_of_your_own(caplog: pytest.LogCaptureFixture) -> None:
+    """A text of another catalogue is written under its name, with any number."""
+    caplog.set_level(logging.INFO, "penstock")
+    traced(pattern="x", messageCatalog="SHOP", messageNumber=7)
+    assert caplog.messages == ["SHOP 7: x"]
 
 
 @pytest.mark.parametrize(("properties", "text"), MISTAKES)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 import pytest
 
 from engine.descriptor import Descriptor
@@ -11,6 +13,7 @@ from engine.parser import Template
 from engine.received import Received, new_root
 from engine.sharing import read_only
 from tests.nodes.bench import carried, exception_numbers
+from tests.parsers.mrm.records import built, field, parser
 
 ORDER = Message(read_only(Received(Descriptor(), b"<a/>", template=Template("XMLNSC", "SHOP", "order", "xml")).root()))
 PLAIN = Message(read_only(Received(Descriptor(), b"x").root()))
@@ -67,3 +70,39 @@ def test_bodies_without_a_model(how: str) -> None:
         assert ["match"] == carried(
             "Validate", message, "match", "failure", properties={"validateMaster": how}
         ).terminals
+
+
+MRM = parser(field("a", "byte"), field("b", "string", {"length": 1}, min_occurs=0, max_occurs=2))
+
+
+def wrong_twice() -> Message:
+    """A message whose body lacks a field and has one too often."""
+    root = new_root()
+    root.add("Properties").add("MessageType", "M")
+    root.append(built(MRM, b=["x", "y", "z"]))
+    return Message(read_only(root))
+
+
+ACTIONS = [
+    ("none", "exception", "match", 0, []),
+    ("content", "exception", "failure", 2, []),
+    ("contentAndValue", "exception", "failure", 2, []),
+    ("content", "exceptionList", "failure", 3, []),
+    ("content", "userTrace", "match", 0, ["penstock.usertrace"]),
+    ("content", "localErrorLog", "match", 0, ["penstock.localerror"]),
+]
+
+
+@pytest.mark.parametrize(("master", "action", "terminal", "inserts", "logs"), ACTIONS)
+def test_what_becomes_of_a_body_that_is_not_valid(  # the columns of the table
+    master: str, action: str, terminal: str, inserts: int, logs: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """It fails for the first reason or for all, or a log is told and the message goes on."""
+    caplog.set_level(logging.INFO, "penstock")
+    message = wrong_twice()
+    properties = {"validateMaster": master, "validateFailureAction": action}
+    seen = carried("Validate", message, "match", "failure", properties=properties)
+    assert [terminal] == seen.terminals
+    listed = seen.message.exceptions.at("RecoverableException", "ParserException")
+    assert inserts == (0 if listed is None else sum(child.name == "Insert" for child in listed))
+    assert logs == [record.name for record in caplog.records if "the message goes on" in record.getMessage()]
