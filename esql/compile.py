@@ -113,21 +113,22 @@ def problems_in(sources: Sequence[tuple[str, bytes | str]]) -> tuple[Problem, ..
             found.extend(problems.problems)
     if found:
         return tuple(found)
-    try:
-        _parts(files)
-    except SyntaxProblems as problems:
-        found.extend(problems.problems)
+    found.extend(_modules_twice(files))
+    found.extend(_meanings(files))
+    if not any(problem.stops for problem in found):
+        try:
+            _parts(files)
+        except SyntaxProblems as problems:
+            found.extend(problems.problems)
     places = {name: at for at, (name, _) in enumerate(sources)}
-    found.extend(_harmless(files))
     return tuple(sorted(found, key=lambda one: (places[one.file], one.line, one.column)))
 
 
-def _harmless(files: list[File]) -> Iterator[Problem]:
-    """The problems that do not stop programs."""
+def _meanings(files: list[File]) -> Iterator[Problem]:
+    """What the checks find in files that can be read."""
     known = Library(tuple(files))
     for file in files:
-        found = resolve(file.program, _kind(file.program), known)
-        yield from (problem for problem in problems_of(found, known) if not problem.stops)
+        yield from problems_of(resolve(file.program, _kind(file.program), known), known)
 
 
 def read_program(data: bytes | str, name: str) -> syntax.Program:

@@ -35,11 +35,15 @@ Files = Annotated[list[str], typer.Argument(help="Files, or directories that are
 def check(files: Files, as_json: Json = False) -> None:
     """Find everything that is wrong with programs before they run; exit with 1 if anything is.
 
-    The files are taken as deployed together.
+    The files are taken as deployed together; those of a project (a folder with .project), with the projects it names.
     """
+    from engine.cli.workspace import deployments
     from esql.compile import problems_in
 
-    problems = problems_in(_sources(files))
+    problems = []
+    for own, others in deployments(_paths(files)):
+        names = {str(path) for path in own}
+        problems += [one for one in problems_in(_contents([*own, *others])) if one.file in names]
     if as_json:
         typer.echo(json.dumps([_data(problem) for problem in problems], indent=2))
     else:
@@ -160,11 +164,19 @@ def _entries() -> Iterator[str]:
 
 def _sources(files: list[str]) -> list[tuple[str, bytes]]:
     """The names and contents of files, and of those that directories hold."""
+    return _contents(_paths(files))
+
+
+def _paths(files: list[str]) -> list[Path]:
     found: list[Path] = []
     for name in files:
         path = existing(name)
         found += sorted(path.rglob("*.esql")) if path.is_dir() else [path]
-    return [(str(path), path.read_bytes()) for path in found]
+    return found
+
+
+def _contents(paths: list[Path]) -> list[tuple[str, bytes]]:
+    return [(str(path), path.read_bytes()) for path in paths]
 
 
 def _body(source: str | None) -> bytes | None:

@@ -132,16 +132,17 @@ def kind_of(element: Element, flavour: Flavour) -> Kind:
     return Kind.ELEMENT if number == NAME else flavour.kind(number)
 
 
-def unwritable(element: Element, problem: str) -> ParserException:
+def unwritable(element: Element, problem: str, number: int = 5010) -> ParserException:
     """The error that names an element that cannot be written, by its path."""
     names: list[str] = []
     at: Element | None = element
     while at is not None and len(names) < 20:
         names.append(at.name or "()")
         at = at.parent
-    return ParserException(5010, f"XML writing errors have occurred: {'.'.join(reversed(names))}: {problem}")
+    return ParserException(number, f"XML writing errors have occurred: {'.'.join(reversed(names))}: {problem}")
 
 
+_NAMESPACES_AT_ODDS: Final = 5014
 _PSEUDO: Final = {kinds.VERSION: "version", kinds.ENCODING: "encoding", kinds.STANDALONE: "standalone"}
 
 
@@ -254,6 +255,9 @@ def _head(
             declared[prefix] = uri
         elif kind is Kind.ATTRIBUTE:
             attributes.append(child)
+    if flavour.compact and not element.namespace and declared.get(""):
+        problem = f"it has no namespace and declares {declared['']} as the default: give it and what is in it that one"
+        raise unwritable(element, problem, _NAMESPACES_AT_ODDS)
     inner = {**scope, **declared}
     tag = _prefixed(element, inner, attribute=False) if flavour.spaces or element.namespace else name_of(element.name)
     written_as: dict[str, str] = {}

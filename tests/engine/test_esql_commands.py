@@ -60,6 +60,45 @@ def test_check_reads_directories(folder: Path) -> None:
     assert shown.count("bad.esql") == 2
 
 
+def project(folder: Path, refers_to: str, **files: str) -> None:
+    """Make a project of a workspace, as toolkits keep it."""
+    folder.mkdir(parents=True)
+    (folder / ".project").write_text(
+        f"<projectDescription><name>{folder.name}</name><projects><project>{refers_to}</project></projects>"
+        "<natures><nature>x</nature></natures></projectDescription>"
+    )
+    for name, text in files.items():
+        (folder / f"{name}.esql").write_text(text)
+
+
+def test_check_takes_the_files_of_each_project_together(tmp_path: Path) -> None:
+    """Projects may have modules of one name, and see what those that they refer to declare, and no others."""
+    text = (
+        "CREATE COMPUTE MODULE M CREATE FUNCTION Main() RETURNS BOOLEAN BEGIN SET Environment.x = {}; END; END MODULE;"
+    )
+    project(tmp_path / "one", "base", a=text.format("f()"))
+    project(tmp_path / "two", "", a=text.format("f()"))
+    project(tmp_path / "three", "", a=text.format("1"))
+    project(tmp_path / "base", "deeper", f="CREATE FUNCTION f() RETURNS INTEGER BEGIN RETURN g(); END;")
+    project(tmp_path / "deeper", "base", g="CREATE FUNCTION g() RETURNS INTEGER BEGIN RETURN 1; END;")
+    project(tmp_path / "old" / "deeper", "", g="CREATE FUNCTION h() RETURNS INTEGER BEGIN RETURN 1; END;")
+    code, shown = run("check", str(tmp_path), "--json")
+    assert code == 1
+    assert [(Path(one["file"]).parent.name, one["text"]) for one in json.loads(shown)] == [
+        ("two", "no function called f; declare it, or name its schema in PATH")
+    ]
+
+
+def test_check_finds_what_else_is_wrong_where_two_modules_have_one_name(tmp_path: Path) -> None:
+    """A module twice is one problem of several."""
+    text = "CREATE COMPUTE MODULE M CREATE FUNCTION Main() RETURNS BOOLEAN BEGIN SET x = 1; END; END MODULE;"
+    for name in ("a.esql", "b.esql"):
+        (tmp_path / name).write_text(text)
+    code, shown = run("check", str(tmp_path), "--json")
+    assert code == 1
+    assert [Path(one["file"]).name for one in json.loads(shown)] == ["a.esql", "b.esql", "b.esql"]
+
+
 def test_show(folder: Path) -> None:
     """The emitted Python is printed, and what its constants are."""
     code, shown = run("show", str(folder / "m.esql"))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from parsers.importers.copybook.constants import with_numbers
 from parsers.importers.copybook.entries import Entry, Occurs, Sign, Values
 from parsers.importers.copybook.findings import Findings
 from parsers.importers.copybook.words import Word
@@ -186,7 +187,8 @@ def _redefines(sentence: Sentence, entry: Entry, word: Word) -> Entry:
 def _picture(sentence: Sentence, entry: Entry, word: Word) -> Entry:
     _once(word, entry.picture)
     sentence.accept("IS")
-    return replace(entry, picture=sentence.next("a picture"))
+    picture = sentence.next("a picture")
+    return replace(entry, picture=picture._replace(text=with_numbers(picture.text, sentence.constants)))
 
 
 def _once(word: Word, given: object) -> None:

@@ -11,6 +11,7 @@ from typing import Final
 from engine.errors import ConfigurationException
 from parsers.importers.copybook.arrange import Node, arrange
 from parsers.importers.copybook.clauses import Sentence, read_entry
+from parsers.importers.copybook.constants import note_constant
 from parsers.importers.copybook.counters import with_counters
 from parsers.importers.copybook.dialect import IBM, Dialect
 from parsers.importers.copybook.entries import Entry
@@ -85,30 +86,11 @@ def _entries(tokens: Iterator[Word], findings: Findings) -> Iterator[Entry]:
             continue
         entry = (
             read_entry(Sentence(tokens_of_one, constants=constants), findings)
-            if not _constant(tokens_of_one, constants, findings)
+            if not note_constant(tokens_of_one, constants, findings)
             else None
         )
         if entry is not None:
             yield entry
-
-
-def _constant(tokens: list[Word], constants: dict[str, int], findings: Findings) -> bool:
-    """Note a constant: level 78, or 01 with CONSTANT; those that are no numbers mean nothing to a layout."""
-    words = [token.upper for token in tokens]
-    declares = words[2:3] == ["CONSTANT"] if words[0] in {"01", "1"} else words[0] == "78" and words[2:3] != ["RENAMES"]
-    if not declares:
-        return False
-    if len(words) == 1:
-        findings.add(tokens[0].spot, "a constant has level 78 and no name", words[0])
-        return True
-    value = [word for word in words[2:] if word not in {"CONSTANT", "VALUE", "VALUES", "IS", "AS", "GLOBAL"}]
-    if len(value) == 1 and re.fullmatch(r"\+?\d{1,12}", value[0]):
-        constants[words[1]] = int(value[0])
-    elif len(value) == 1 and value[0] in constants:
-        constants[words[1]] = constants[value[0]]
-    elif len(value) != 1:
-        findings.add(tokens[0].spot, f"{tokens[1].text} is a constant that has to be worked out: give its number")
-    return True
 
 
 def _records(file: str, entries: Iterable[Entry], dialect: Dialect, findings: Findings) -> Iterator[Record]:

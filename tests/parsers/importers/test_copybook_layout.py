@@ -173,6 +173,11 @@ LAYOUTS = {
         "78 MOST VALUE 3. 01 TWO CONSTANT AS 2. 01 R. 05 A PIC X OCCURS MOST TIMES. 05 B PIC X OCCURS TWO.",
         [("R", 0, 5), ("A", 0, 1), ("B", 3, 1)],
     ),
+    "constants in pictures, of other constants, and some that no layout needs": (
+        "78 L VALUE 4. 78 M VALUE L * 2. 78 N VALUE LENGTH OF R. 78 T VALUE 'x'."
+        " 01 R. 05 A PIC X(L). 05 B PIC S9(m)V9(L).",
+        [("R", 0, 16), ("A", 0, 4), ("B", 4, 12)],
+    ),
     "names that begin with digits, have underscores, or are words of COBOL": (
         "01 1ST-REC. 05 2ND_FIELD PIC X. 05 DATE PIC X(8). 05 VALUE PIC 9.",
         [("1ST-REC", 0, 10), ("2ND_FIELD", 0, 1), ("DATE", 1, 8), ("VALUE", 9, 1)],

@@ -65,6 +65,18 @@ def test_a_copied_part_keeps_its_namespace_under_another_default() -> None:
     assert write(top) == b'<a xmlns="u"><i xmlns="">1</i></a>'
 
 
+def test_a_default_namespace_is_for_elements_that_are_in_it() -> None:
+    """An element without a namespace that declares a default one is refused, as the product has it."""
+    top = new_body("XMLNSC")
+    root = top.add("a")
+    root.add("xmlns", "u", type_=kinds.COMPACT_NAMESPACE)
+    with pytest.raises(ParserException, match=r"XMLNSC\.a: it has no namespace and declares u as") as raised:
+        write(top)
+    assert raised.value.number == 5014
+    root.namespace = "u"
+    assert write(top) == b'<a xmlns="u"/>'
+
+
 def test_single_attributes_are_written_in_single_quotes() -> None:
     """XMLNSC.SingleAttribute chooses the quotes."""
     top = new_body("XMLNSC")
