@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib.resources import files
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from engine.costs.scenarios import Scenario
 from engine.flow import Flow
 from engine.node import node_catalog
 from engine.runtime import DeployedFlow, deploy
 from engine.transports.memory import MemoryQueues
+from engine.work import UnitOfWork
 from flows.files import load_flow
 from flows.programs import binder
 from flows.reader import read_flow
 
 Folders: TypeAlias = tuple[Path, ...]
+Transport: TypeAlias = "Callable[..., Queues]"
+
+
+class Queues(Protocol):
+    """The queues of one run."""
+
+    def work(self) -> UnitOfWork:
+        """A new unit of work over them."""
+        ...
+
+    def depth(self, queue: str) -> int:
+        """How many messages can be got from a queue now."""
+        ...
+
 
 IN: Final = "COSTS.IN"
 OUT: Final = "COSTS.OUT"
@@ -45,7 +60,7 @@ def hindrance(scenario: Scenario, folders: Folders, *, persistent: bool) -> str:
         return f"needs the node {missing}"
     if scenario.groups > MOST_GROUPS:
         return _NO_PROCESSES
-    return _NOT_DURABLE if persistent else ""
+    return "" if transport(persistent=persistent) is not None else _NOT_DURABLE
 
 
 def _missing_types(file: Path) -> Iterator[str]:
@@ -71,9 +86,16 @@ def _instances(flow: Flow) -> Iterable[DeployedFlow]:
         yield deploy(flow, bind=programs)
 
 
-def queues(scenario: Scenario) -> MemoryQueues:
+def transport(*, persistent: bool) -> Transport | None:
+    """What has queues for such messages, opened by their names; None where there is none yet."""
+    return None if persistent else MemoryQueues
+
+
+def queues(scenario: Scenario, *, persistent: bool = False) -> Queues:
     """The queues that the flow and its drivers work with."""
-    return MemoryQueues(IN, OUT, *subscriptions(scenario))
+    opened = transport(persistent=persistent)
+    assert opened is not None
+    return opened(IN, OUT, *subscriptions(scenario))
 
 
 def subscriptions(scenario: Scenario) -> tuple[str, ...]:

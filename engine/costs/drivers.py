@@ -15,6 +15,7 @@ from engine.costs.deploying import IN, OUT, Folders, deployed, queues, subscript
 from engine.costs.messages import Sample
 from engine.costs.processes import own_cpu_seconds
 from engine.costs.scenarios import Scenario
+from engine.descriptor import PERSISTENT
 from engine.errors import BrokerError
 from engine.runtime import DeployedFlow
 from engine.statistics import meter
@@ -43,7 +44,7 @@ class Stand:
         self._sample = sample
         self._expected = sample.body if scenario.by_hand is None else scenario.by_hand(sample.body)
         self._deployed = deployed(scenario, folders)
-        self._queues = queues(scenario)
+        self._queues = queues(scenario, persistent=sample.descriptor.persistence == PERSISTENT)
         self._others = subscriptions(scenario)
         self._drivers = max(drivers, len(self._deployed))
         self._prove()

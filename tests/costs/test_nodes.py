@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.costs import nodes, processes
+from engine.costs import deploying, nodes, processes
 from engine.costs.deploying import Folders, hindrance, own_folders
 from engine.costs.drivers import Run, Stand
 from engine.costs.messages import plain
@@ -20,6 +20,7 @@ from engine.costs.results import Key, Row
 from engine.costs.scenarios import scenarios
 from engine.errors import BrokerError, ConfigurationException
 from engine.statistics import AROUND
+from engine.transports.memory import MemoryQueues
 
 QUICK = How(seconds=0.001, runs=2, drivers=3)
 PASSING = """flow: {name}
@@ -136,6 +137,14 @@ def test_a_flow_with_a_node_that_is_not_there(tmp_path: Path) -> None:
     """The catalogue of nodes decides: the node that is missing is named, until it is there."""
     name = "publication_1_subscriber"
     assert "needs the node Shouting" == row(name, with_flow(tmp_path, name, kind="Shouting")).reason
+
+
+def test_persistent_messages_wait_for_a_transport_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once there are queues for them, their rows are measured, with messages that are persistent."""
+    (key,) = (key for key in chosen(["mq_input_output"]) if key.persistent)
+    monkeypatch.setattr(deploying, "transport", lambda **_: MemoryQueues)
+    (found,) = rows([key], QUICK)
+    assert found.taken is not None
 
 
 def test_a_flow_that_does_not_do_its_work(tmp_path: Path) -> None:
