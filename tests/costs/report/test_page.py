@@ -242,7 +242,7 @@ def test_nodes_beyond_the_colours() -> None:
     (row_of_all,) = rows_of("CPU of each node, all rows", root)
     assert row_of_all[2].startswith("Label 0 1.00 · Label 1 1.01 · ")
     assert row_of_all[2].endswith(" · around the nodes 5.00 · 2 nodes with nothing")
-    assert row_of_all[3] == "39.4"
+    assert row_of_all[3] == "39.3"
 
 
 def test_bounds_and_verdicts() -> None:

@@ -65,9 +65,9 @@ def comparison(compared: Comparison) -> Element:
 
 _SAYS = (
     "From the flow's own accounting: the processor time of each node without the nodes behind it. What is around the "
-    "nodes is the rest: drivers, queues, the unit of work and the engine between nodes. A message is parsed by the node "
-    "that first looks into it and written by MQOutput. All this is taken in a run by itself, because accounting costs "
-    "something too, so the parts together are not quite the row's CPU ms."
+    "nodes is the rest: drivers, queues, the unit of work and the engine between nodes. A message is parsed by the "
+    "node that first looks into it and written by MQOutput. All this is taken in a run by itself, because accounting "
+    "costs something too, so the parts together are not quite the row's CPU ms."
 )
 _NO_BOUNDS = "No bound was measured in this run."
 
