@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from statistics import median
 from typing import Final, Literal, TypeAlias
 
 from engine.costs.report.lines import divided, lines
-from engine.costs.report.wording import counted, figure, named, span, times
+from engine.costs.report.wording import counted, figure, kind, named, run_on, span, times
 from engine.costs.results import Results, Row, Spread
 
 Figure: TypeAlias = Literal["cpu_ms", "rate"]
@@ -91,8 +91,16 @@ def changes_table(comparison: Comparison) -> str:
     found.append(f"  {counted(len(flagged), 'figure')} changed beyond the spread")
     found += _aligned([("row", "figure", "before", "quartiles", "now", "quartiles", "now/before", "")], flagged)
     for word, rows_of in (("appeared", comparison.appeared), ("vanished", comparison.vanished)):
-        found += (f"  {word}: {named(row)}" for row in rows_of)
+        found += (f"  {word}: {scenario}" for scenario in by_scenario(rows_of))
     return "\n".join(found) + "\n"
+
+
+def by_scenario(rows: Iterable[Row]) -> Iterator[str]:
+    """Rows in words, those of one scenario together."""
+    kinds: dict[str, list[str]] = {}
+    for row in rows:
+        kinds.setdefault(f"{row.key.scenario}{run_on(row.place)}", []).append(kind(row.key))
+    return (f"{scenario}, {' and '.join(found)}" for scenario, found in kinds.items())
 
 
 def _aligned(head: list[tuple[str, ...]], changes: tuple[Change, ...]) -> Iterator[str]:

@@ -8,6 +8,7 @@ import pytest
 
 from engine.costs.published import published
 from engine.costs.report import Change, compare
+from engine.costs.report.comparing import by_scenario
 from engine.costs.results import Key, Results, Row, Spread
 from tests.costs.report.examples import MACHINE, OPTIONS, spread, taken
 
@@ -80,6 +81,14 @@ def test_appeared_and_vanished() -> None:
     assert (compare(old, new).vanished, compare(old, new).appeared) == ((base,), ())
     assert (compare(new, old).vanished, compare(new, old).appeared) == ((), (base,))
     assert [change.row.place for change in compare(old, new).changes] == ["spark", "spark"]
+
+
+def test_rows_of_a_scenario_stand_together() -> None:
+    """Many rows that came or went are a line a scenario, not a line each."""
+    sizes = [replace(KEY, message_bytes=size) for size in (1024, 4096)]
+    rows = [Row(key, "memory", None) for key in (*sizes, replace(KEY, persistent=True))]
+    rows.append(Row(KEY, "spark", None))
+    assert list(by_scenario(rows)) == ["filter, 1 KiB and 4 KiB and 1 KiB persistent", "filter on Spark, 1 KiB"]
 
 
 def test_warnings() -> None:

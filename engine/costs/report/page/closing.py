@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from engine.costs.report.comparing import LEAST_CHANGE, Change, Comparison
+from engine.costs.report.comparing import LEAST_CHANGE, Change, Comparison, by_scenario
 from engine.costs.report.lines import Line, lines
 from engine.costs.report.page.bars import REST, Bar, bars
 from engine.costs.report.page.chart import figure_with
@@ -121,4 +121,4 @@ def _change(change: Change) -> Element:
 def _listed(heading: str, rows: Sequence[Row]) -> Iterator[Element]:
     if rows:
         yield element("h3", {}, heading)
-        yield element("ul", {}, *(element("li", {}, named(each)) for each in rows))
+        yield element("ul", {}, *(element("li", {}, each) for each in by_scenario(rows)))
