@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from statistics import median
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from engine.costs.report.lines import divided, lines
 from engine.costs.report.wording import counted, figure, kind, named, run_on, span, times
 from engine.costs.results import Results, Row, Spread
+
+_MOST_NAMED: Final = 5
 
 Figure: TypeAlias = Literal["cpu_ms", "rate"]
 
@@ -149,7 +151,21 @@ def _options(old: Results, new: Results) -> Iterator[str]:
     for name in sorted({*old.options, *new.options}):
         before, after = old.options.get(name), new.options.get(name)
         if before != after:
-            yield f"the runs were made differently in {name}: {before}, now {after}"
+            yield f"the runs were made differently in {name}: {_difference(before, after)}"
+
+
+def _difference(before: Any, after: Any) -> str:
+    """What became of an option; of a list, what came and what went."""
+    if not isinstance(before, list) or not isinstance(after, list):
+        return f"{before}, now {after}"
+    found = (("now with", after, before), ("now without", before, after))
+    parts = [f"{words} {_some(only)}" for words, one, other in found if (only := [x for x in one if x not in other])]
+    return " and ".join(parts) or "in another order"
+
+
+def _some(values: list[Any]) -> str:
+    more = f" and {len(values) - _MOST_NAMED} more" if len(values) > _MOST_NAMED else ""
+    return ", ".join(map(str, values[:_MOST_NAMED])) + more
 
 
 def _drift(both: list[tuple[Row, Row]]) -> Iterator[str]:

@@ -102,6 +102,15 @@ def test_warnings() -> None:
     assert compare(run(), replace(run(), options={**OPTIONS, "seconds": 9})).warnings == (
         "the runs were made differently in seconds: 0.5, now 9",
     )
+    few, many = ({**OPTIONS, "scenario": [f"s{n}" for n in numbers]} for numbers in ([3, 0], range(9)))
+    assert compare(replace(run(), options=few), replace(run(), options=many)).warnings == (
+        "the runs were made differently in scenario: now with s1, s2, s4, s5, s6 and 2 more",
+    )
+    assert compare(
+        replace(run(), options=many), replace(run(), options={**OPTIONS, "scenario": ["s8", "x"]})
+    ).warnings == (
+        "the runs were made differently in scenario: now with x and now without s0, s1, s2, s3, s4 and 3 more",
+    )
     assert compare(run(limit=1.0), run(limit=1.3)).warnings == (
         "the programs by hand took 1.3× what they took before: the machine is another, or busier",
     )

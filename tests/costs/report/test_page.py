@@ -271,6 +271,19 @@ def test_bounds_and_verdicts() -> None:
     assert (cards[0], cards[1], cards[4]) == ("135", "135 of 135", "1 of 2")
 
 
+def test_options() -> None:
+    """Options of the run are shown as they are read; all scenarios are not listed one by one."""
+    scenarios = list(dict.fromkeys(key.scenario for key in published()))
+    options = {"seconds": 0.5, "sizes": [1024, 4096], "scenarios": scenarios, "none": [], "deep": {"a": [1.5]}}
+    assert rows_of("Options of the run", parsed(html(replace(example(), options=options)))) == [
+        ["seconds", "0.5"],
+        ["sizes", "1024, 4096"],
+        ["scenarios", "all scenarios of the report"],
+        ["none", "all"],
+        ["deep", '{"a": [1.5]}'],
+    ]
+
+
 def test_comparison() -> None:
     """A comparison says what changed beyond the spread, which rows came and went, and what to be careful of."""
     section = page().xpath("//section[@id='comparison']")[0]
