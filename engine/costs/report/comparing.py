@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from statistics import median
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from engine.costs.report.lines import divided, lines
-from engine.costs.report.wording import counted, figure, named, span, times
+from engine.costs.report.wording import counted, figure, kind, named, run_on, span, times
 from engine.costs.results import Results, Row, Spread
+
+_MOST_NAMED: Final = 5
 
 Figure: TypeAlias = Literal["cpu_ms", "rate"]
 
@@ -91,8 +93,16 @@ def changes_table(comparison: Comparison) -> str:
     found.append(f"  {counted(len(flagged), 'figure')} changed beyond the spread")
     found += _aligned([("row", "figure", "before", "quartiles", "now", "quartiles", "now/before", "")], flagged)
     for word, rows_of in (("appeared", comparison.appeared), ("vanished", comparison.vanished)):
-        found += (f"  {word}: {named(row)}" for row in rows_of)
+        found += (f"  {word}: {scenario}" for scenario in by_scenario(rows_of))
     return "\n".join(found) + "\n"
+
+
+def by_scenario(rows: Iterable[Row]) -> Iterator[str]:
+    """Rows in words, those of one scenario together."""
+    kinds: dict[str, list[str]] = {}
+    for row in rows:
+        kinds.setdefault(f"{row.key.scenario}{run_on(row.place)}", []).append(kind(row.key))
+    return (f"{scenario}, {' and '.join(found)}" for scenario, found in kinds.items())
 
 
 def _aligned(head: list[tuple[str, ...]], changes: tuple[Change, ...]) -> Iterator[str]:
@@ -141,7 +151,21 @@ def _options(old: Results, new: Results) -> Iterator[str]:
     for name in sorted({*old.options, *new.options}):
         before, after = old.options.get(name), new.options.get(name)
         if before != after:
-            yield f"the runs were made differently in {name}: {before}, now {after}"
+            yield f"the runs were made differently in {name}: {_difference(before, after)}"
+
+
+def _difference(before: Any, after: Any) -> str:
+    """What became of an option; of a list, what came and what went."""
+    if not isinstance(before, list) or not isinstance(after, list):
+        return f"{before}, now {after}"
+    found = (("now with", after, before), ("now without", before, after))
+    parts = [f"{words} {_some(only)}" for words, one, other in found if (only := [x for x in one if x not in other])]
+    return " and ".join(parts) or "in another order"
+
+
+def _some(values: list[Any]) -> str:
+    more = f" and {len(values) - _MOST_NAMED} more" if len(values) > _MOST_NAMED else ""
+    return ", ".join(map(str, values[:_MOST_NAMED])) + more
 
 
 def _drift(both: list[tuple[Row, Row]]) -> Iterator[str]:

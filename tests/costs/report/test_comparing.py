@@ -8,6 +8,7 @@ import pytest
 
 from engine.costs.published import published
 from engine.costs.report import Change, compare
+from engine.costs.report.comparing import by_scenario
 from engine.costs.results import Key, Results, Row, Spread
 from tests.costs.report.examples import MACHINE, OPTIONS, spread, taken
 
@@ -82,6 +83,14 @@ def test_appeared_and_vanished() -> None:
     assert [change.row.place for change in compare(old, new).changes] == ["spark", "spark"]
 
 
+def test_rows_of_a_scenario_stand_together() -> None:
+    """Many rows that came or went are a line a scenario, not a line each."""
+    sizes = [replace(KEY, message_bytes=size) for size in (1024, 4096)]
+    rows = [Row(key, "memory", None) for key in (*sizes, replace(KEY, persistent=True))]
+    rows.append(Row(KEY, "spark", None))
+    assert list(by_scenario(rows)) == ["filter, 1 KiB and 4 KiB and 1 KiB persistent", "filter on Spark, 1 KiB"]
+
+
 def test_warnings() -> None:
     """Other machines, other options, and programs by hand that took longer are warned of."""
     assert compare(run(), run()).warnings == ()
@@ -92,6 +101,15 @@ def test_warnings() -> None:
     )
     assert compare(run(), replace(run(), options={**OPTIONS, "seconds": 9})).warnings == (
         "the runs were made differently in seconds: 0.5, now 9",
+    )
+    few, many = ({**OPTIONS, "scenario": [f"s{n}" for n in numbers]} for numbers in ([3, 0], range(9)))
+    assert compare(replace(run(), options=few), replace(run(), options=many)).warnings == (
+        "the runs were made differently in scenario: now with s1, s2, s4, s5, s6 and 2 more",
+    )
+    assert compare(
+        replace(run(), options=many), replace(run(), options={**OPTIONS, "scenario": ["s8", "x"]})
+    ).warnings == (
+        "the runs were made differently in scenario: now with x and now without s0, s1, s2, s3, s4 and 3 more",
     )
     assert compare(run(limit=1.0), run(limit=1.3)).warnings == (
         "the programs by hand took 1.3× what they took before: the machine is another, or busier",

@@ -242,7 +242,7 @@ def test_nodes_beyond_the_colours() -> None:
     (row_of_all,) = rows_of("CPU of each node, all rows", root)
     assert row_of_all[2].startswith("Label 0 1.00 · Label 1 1.01 · ")
     assert row_of_all[2].endswith(" · around the nodes 5.00 · 2 nodes with nothing")
-    assert row_of_all[3] == "39.4"
+    assert row_of_all[3] == "39.3"
 
 
 def test_bounds_and_verdicts() -> None:
@@ -269,6 +269,19 @@ def test_bounds_and_verdicts() -> None:
     ]
     cards = texts(page().xpath("//div[@class='card']/strong"))
     assert (cards[0], cards[1], cards[4]) == ("135", "135 of 135", "1 of 2")
+
+
+def test_options() -> None:
+    """Options of the run are shown as they are read; all scenarios are not listed one by one."""
+    scenarios = list(dict.fromkeys(key.scenario for key in published()))
+    options = {"seconds": 0.5, "sizes": [1024, 4096], "scenarios": scenarios, "none": [], "deep": {"a": [1.5]}}
+    assert rows_of("Options of the run", parsed(html(replace(example(), options=options)))) == [
+        ["seconds", "0.5"],
+        ["sizes", "1024, 4096"],
+        ["scenarios", "all scenarios of the report"],
+        ["none", "all"],
+        ["deep", '{"a": [1.5]}'],
+    ]
 
 
 def test_comparison() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from engine.costs.report.comparing import LEAST_CHANGE, Change, Comparison
+from engine.costs.report.comparing import LEAST_CHANGE, Change, Comparison, by_scenario
 from engine.costs.report.lines import Line, lines
 from engine.costs.report.page.bars import REST, Bar, bars
 from engine.costs.report.page.chart import figure_with
@@ -65,9 +65,9 @@ def comparison(compared: Comparison) -> Element:
 
 _SAYS = (
     "From the flow's own accounting: the processor time of each node without the nodes behind it. What is around the "
-    "nodes is the rest: drivers, queues, the unit of work and the engine between nodes. A message is parsed by the node "
-    "that first looks into it and written by MQOutput. All this is taken in a run by itself, because accounting costs "
-    "something too, so the parts together are not quite the row's CPU ms."
+    "nodes is the rest: drivers, queues, the unit of work and the engine between nodes. A message is parsed by the "
+    "node that first looks into it and written by MQOutput. All this is taken in a run by itself, because accounting "
+    "costs something too, so the parts together are not quite the row's CPU ms."
 )
 _NO_BOUNDS = "No bound was measured in this run."
 
@@ -121,4 +121,4 @@ def _change(change: Change) -> Element:
 def _listed(heading: str, rows: Sequence[Row]) -> Iterator[Element]:
     if rows:
         yield element("h3", {}, heading)
-        yield element("ul", {}, *(element("li", {}, named(each)) for each in rows))
+        yield element("ul", {}, *(element("li", {}, each) for each in by_scenario(rows)))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from statistics import median
 from typing import Any
 
-from engine.costs.published import MACHINE, PROCESSORS
+from engine.costs.published import MACHINE, PROCESSORS, published
 from engine.costs.report.lines import divided
 from engine.costs.report.page.markup import Content, Element, body, element, head_row, row, table
 from engine.costs.report.reading import measured as bound_of
@@ -77,8 +77,9 @@ def _method() -> Iterator[Element]:
         "A round trip is a message put by a driver, processed by the flow and got again by the driver. Each row is run "
         "several times after it has warmed up; figures are medians, with the quartiles beside them. ",
         element("b", {}, "CPU ms"),
-        " is processor time for one message by the report's formula: how busy the whole machine was, times its number "
-        "of processors, over the rate. It holds everything that ran: drivers, queues and the flow.",
+        " is processor time for one message by the report's formula: the busy share of all processors, times their "
+        "number, over the rate. It holds all that runs for a message: drivers, queues and the flow. docs/costs.md says "
+        "in what this differs from the way the report was made.",
     )
     yield element(
         "p",
@@ -97,6 +98,8 @@ def _method() -> Iterator[Element]:
 def _option(value: Any) -> str:
     if isinstance(value, str):
         return value
+    if isinstance(value, list) and {key.scenario for key in published()} == {str(each) for each in value}:
+        return "all scenarios of the report"
     if isinstance(value, list) and all(isinstance(each, str | int) for each in value):
         return ", ".join(map(str, value)) or "all"
     return json.dumps(value, ensure_ascii=False)
