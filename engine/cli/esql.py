@@ -109,6 +109,7 @@ def format_(
     files: Files,
     write: Annotated[bool, typer.Option("--write", help="Change the files instead of printing.")] = False,
     as_check: Annotated[bool, typer.Option("--check", help="Exit with 1 if a file would change.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Write programs in the one form that all may agree on."""
     from esql.compile import read_program
@@ -118,19 +119,20 @@ def format_(
     def formatted(name: str, data: bytes) -> str:
         return format_program(read_program(data, name))
 
-    changed = []
+    told: list[dict[str, Any]] = []
     for name, data in _sources(files):
         text = _or_problems(partial(formatted, name, data))
-        if text != decode(data, name).text:
-            changed.append(name)
-        if as_check:
-            continue
-        if write:
+        told.append({"file": name, "changed": text != decode(data, name).text, "text": text})
+        if write and not as_check:
             Path(name).write_text(text, "utf-8")
-        else:
+        elif not (as_check or as_json):
             typer.echo(text, nl=False)
-    for name in changed if as_check else ():
-        typer.echo(name)
+    changed = [one["file"] for one in told if one["changed"]]
+    if as_json:
+        typer.echo(json.dumps(told, indent=2))
+    else:
+        for name in changed if as_check else ():
+            typer.echo(name)
     raise typer.Exit(1 if as_check and changed else 0)
 
 

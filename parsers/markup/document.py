@@ -31,10 +31,8 @@ _EXACT: Final = 0xFFFFFFFF
 # A handle is an lxml node, an Item, or a tuple (node, what, key) for what lxml keeps in a node's fields.
 TOP: Final = ("", Kind.PART, "")
 _MIXED: Final = etree.XPath("boolean(//*[*]/text())", smart_strings=False)
-_MIXED_QUICKLY: Final = (
-    etree.XPath(  # in a document without mixed content; what it finds costs the square of its number
-        "boolean(//text()/following-sibling::*[1]) or boolean(//text()/preceding-sibling::*[1])", smart_strings=False
-    )
+_MIXED_QUICKLY: Final = etree.XPath(  # without mixed content; what it finds costs the square of its number
+    "boolean(//text()/following-sibling::*[1]) or boolean(//text()/preceding-sibling::*[1])", smart_strings=False
 )
 _QUICK_SIZE: Final = 70_000
 _SINGLE_QUOTES: Final = re.compile(r"=[ \t\n]*'")

@@ -157,6 +157,8 @@ def test_format(folder: Path) -> None:
     file = folder / "bad.esql"
     file.write_text("set  OutputRoot.x=1 ;")
     assert run("format", str(file), "--check") == (1, f"{file}\n")
+    told = {"file": str(file), "changed": True, "text": "SET OutputRoot.x = 1;\n"}
+    assert [[told], [told]] == [json.loads(run("format", str(file), "--json", *more)[1]) for more in ((), ("--check",))]
     assert run("format", str(file), "--write")[0] == 0
     assert file.read_text() == "SET OutputRoot.x = 1;\n"
 
