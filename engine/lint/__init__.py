@@ -1,0 +1,115 @@
+"""Everything that can be said about flows without running them: all problems, each with its place.
+
+Numbers are IBM's where it has one: 2210 a property that does not exist, 2211 a value that does not fit, 2241 a node
+type that does not exist. All else is 2087, a definition that cannot be processed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
+
+from engine.catalog import Catalog, did_you_mean
+from engine.errors import Place, Problem
+from engine.flow import INPUT, OUTPUT, Flow, NodeUse, Types
+from engine.lint.findings import UNFIT, Finding, Subject
+from engine.lint.properties import flow_properties, node_properties, node_rules, promotions
+from engine.lint.subflows import subflow_ends, subflow_names, subflows_in_themselves
+from engine.lint.wiring import cycles, sources_and_reach, wires
+from engine.marking import line_of_file, marked
+from engine.node import NodeType, node_catalog
+from engine.routes import NO_NAMES, Labels
+
+__all__ = ["ADVICE", "PASSES", "UNFIT", "lint"]
+
+ADVICE: Final = "if it is a node of your own, list the file that defines it: --nodes FILE"
+UNKNOWN_TYPE: Final = 2241
+NO_SUBFLOWS: Final[Mapping[str, Flow]] = {}
+
+
+def lint(
+    *flows: Flow,
+    subflows: Mapping[str, Flow] = NO_SUBFLOWS,
+    catalog: Catalog[NodeType] = node_catalog,
+    source_line: Callable[[Place], str] = line_of_file,
+    labels: Labels = lambda _: NO_NAMES,
+) -> tuple[Problem, ...]:
+    """All problems of these flows, sorted by place; `subflows` are those they may use, by name and by file.
+
+    `labels` are those that the programs of a flow send to, by their nodes, where that is known.
+    """
+    known = Types(catalog, subflows)
+    findings = list(two_of_one_name(flows))
+    for flow in flows:
+        subject = Subject(flow, {use.label: known.of(flow, use) for use in flow.nodes}, known, labels(flow))
+        findings.extend(finding for examine in PASSES for finding in examine(subject))
+    return tuple(sorted({marked(f.place, f.text, f.about, f.number, source_line(f.place)) for f in findings}))
+
+
+def two_of_one_name(flows: Iterable[Flow]) -> Iterator[Finding]:
+    """Flows that are deployed under the same name."""
+    first: dict[str, Flow] = {}
+    for flow in flows:
+        known = first.setdefault(flow.qualified_name, flow)
+        if known is not flow:
+            yield Finding(flow.place, f"a flow called {flow.qualified_name} is in {known.place} too", flow.name)
+
+
+def unknown_types(subject: Subject) -> Iterator[Finding]:
+    """Nodes of types that do not exist, and subflows that are not there."""
+    for use in subject.flow.nodes:
+        if subject.types[use.label] is None and use.subflow:
+            text = (
+                f"{use.subflow} holds no subflow that can be read: name a file, from here, with `subflow: Name` in it"
+            )
+            yield Finding(use.type_place, text, use.subflow, UNKNOWN_TYPE)
+        elif subject.types[use.label] is None and use.type:
+            names = [INPUT, OUTPUT, *subject.known.subflows, *subject.known.catalog]
+            advice = did_you_mean(use.type, names) or f"; {ADVICE}"
+            text = f"there is no node type or subflow {use.type}{advice}"
+            yield Finding(use.type_place, text, use.type, UNKNOWN_TYPE)
+
+
+def labels(subject: Subject) -> Iterator[Finding]:
+    """Labels that stand for two nodes, or that a wire could take for a terminal of another node."""
+    first: dict[str, NodeUse] = {}
+    known = {use.label for use in subject.flow.nodes}
+    for use in subject.flow.nodes:
+        if first.setdefault(use.label, use) is not use:
+            line = first[use.label].place.line
+            yield Finding(use.place, f"two nodes are labelled {use.label}; the other is on line {line}", use.label)
+        head = next((use.label[:i] for i, c in enumerate(use.label) if c == "." and use.label[:i] in known), None)
+        if head:
+            text = f"label {use.label} can be mistaken for a terminal or an inner node of {head}; rename it"
+            yield Finding(use.place, text, use.label)
+
+
+def label_names(subject: Subject) -> Iterator[Finding]:
+    """Names that messages are routed to and that two nodes have."""
+    first: dict[str, str] = {}
+    for use in subject.flow.nodes:
+        found = subject.types[use.label]
+        name = found and found.label_property and found.label_property.name
+        for setting in use.settings:
+            if setting.name == name and isinstance(setting.value, str):
+                other = first.setdefault(setting.value, use.label)
+                if other != use.label:
+                    text = f"{name} {setting.value} is that of {other} too; a message can go to one only"
+                    yield Finding(setting.value_place, text, setting.value)
+
+
+PASSES: Final[tuple[Callable[[Subject], Iterator[Finding]], ...]] = (
+    unknown_types,
+    node_properties,
+    node_rules,
+    flow_properties,
+    labels,
+    label_names,
+    wires,
+    sources_and_reach,
+    cycles,
+    subflow_ends,
+    subflow_names,
+    subflows_in_themselves,
+    promotions,
+)
