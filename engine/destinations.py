@@ -57,7 +57,9 @@ class Destination(NamedTuple):
         manager = self.queue_manager.strip()
         if manager not in {"", work.queue_manager}:
             raise _unreachable(self.queue, manager, work.queue_manager)
-        return work.put(self.queue, self._made(descriptor, work), body, syncpoint=self._syncpoint(message))
+        if self[3:] != _AS_IT_CAME or descriptor.backout_count:
+            descriptor = self._made(descriptor, work)
+        return work.put(self.queue, descriptor, body, syncpoint=self._syncpoint(message))
 
     def _made(self, descriptor: Descriptor, work: UnitOfWork) -> Descriptor:
         changes: dict[str, object] = _CONTEXT[self.context].copy()
@@ -90,6 +92,9 @@ class Destination(NamedTuple):
             return self.transaction_mode == "yes"
         arrived = message.root.source
         return arrived.transactional if isinstance(arrived, Received) else _says_transactional(message.root)
+
+
+_AS_IT_CAME: Final = Destination()[3:]  # most destinations change nothing, and this is seen at once
 
 
 def _unreachable(queue: str, manager: str, own: str) -> MessageException:

@@ -20,7 +20,7 @@ class Message:
     The trees are read-only for the nodes that receive them: a node that changes a message sends a new one.
     """
 
-    __slots__ = ("_environment", "_exceptions", "_local_environment", "root")
+    __slots__ = ("_exceptions", "_local_environment", "_way", "root")
 
     def __init__(
         self,
@@ -31,7 +31,8 @@ class Message:
         exceptions: Element | None = None,
     ) -> None:
         self.root = root
-        self._environment = environment
+        # What all messages of one way hold together: the Environment, once someone has looked at it.
+        self._way = [] if environment is None else [environment]
         self._local_environment = local_environment
         self._exceptions = exceptions
 
@@ -43,9 +44,10 @@ class Message:
     @property
     def environment(self) -> Element:
         """The Environment: the one tree that every node of the way may change."""
-        if self._environment is None:
-            self._environment = Element("Environment")
-        return self._environment
+        way = self._way
+        if not way:
+            way.append(Element("Environment"))
+        return way[0]
 
     @property
     def local_environment(self) -> Element:
@@ -76,12 +78,13 @@ class Message:
         """
         if isinstance(local_environment, Element):
             local_environment = read_only(local_environment)
-        return Message(
+        made = Message(
             self.root if root is None else read_only(root),
-            environment=self.environment,
             local_environment=self._local_environment if local_environment is None else local_environment,
             exceptions=self._exceptions if exceptions is None else read_only(exceptions),
         )
+        made._way = self._way
+        return made
 
     def failed(self, error: BrokerError) -> Message:
         """The same message with the ExceptionList of an error, for a catch or failure terminal."""
