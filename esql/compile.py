@@ -103,7 +103,7 @@ def compile_given(text: str, kind: str, given: tuple[Any, ...], is_expression: b
 
 
 def problems_in(sources: Sequence[tuple[str, bytes | str]]) -> tuple[Problem, ...]:
-    """Everything that can be said to be wrong with files before they run; names only where all can be read."""
+    """Everything that can be said to be wrong with files before they run; of names only where all can be read."""
     files: list[File] = []
     found: list[Problem] = []
     for name, data in sources:
@@ -111,10 +111,10 @@ def problems_in(sources: Sequence[tuple[str, bytes | str]]) -> tuple[Problem, ..
             files.append(_file(name, data))
         except SyntaxProblems as problems:
             found.extend(problems.problems)
-    if found:
-        return tuple(found)
+    is_read = not found
     found.extend(_modules_twice(files))
-    found.extend(_meanings(files))
+    # what a file that cannot be read would declare is no fault of the others
+    found.extend(one for one in _meanings(files) if is_read or one.kind != "name")
     if not any(problem.stops for problem in found):
         try:
             _parts(files)

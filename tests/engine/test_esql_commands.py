@@ -99,6 +99,19 @@ def test_check_finds_what_else_is_wrong_where_two_modules_have_one_name(tmp_path
     assert [Path(one["file"]).name for one in json.loads(shown)] == ["a.esql", "b.esql", "b.esql"]
 
 
+def test_check_looks_at_other_files_where_one_cannot_be_read(tmp_path: Path) -> None:
+    """What the unreadable file would declare is not missed; all else is told."""
+    (tmp_path / "a.esql").write_text("CREATE FUNCTION f() RETURNS INTEGER BEGIN RETURN 1 + ; END;")
+    (tmp_path / "b.esql").write_text(
+        "CREATE COMPUTE MODULE M CREATE FUNCTION Main() RETURNS BOOLEAN BEGIN\n"
+        "SET Environment.x = f();\nSET Environment.y = 1 + 'a';\nEND; END MODULE;"
+    )
+    code, shown = run("check", str(tmp_path), "--json")
+    assert code == 1
+    found = [(Path(one["file"]).name, one["line"], one["kind"]) for one in json.loads(shown)]
+    assert found == [("a.esql", 1, "syntax"), ("b.esql", 3, "type")]
+
+
 def test_show(folder: Path) -> None:
     """The emitted Python is printed, and what its constants are."""
     code, shown = run("show", str(folder / "m.esql"))
