@@ -78,6 +78,64 @@ class Repeats:
         return True
 
 
+class Names:
+    """The first linked child of each name, so that one of many names is found at once; None where it is not known."""
+
+    __slots__ = ("_first", "_seen")
+
+    def __init__(self) -> None:
+        self._first: dict[str, Any] = {}
+        self._seen: Any = None
+
+    def first(self, element: Any, name: str) -> Any:
+        """The first child of a name, UNTOLD where that must be looked for, MISSING where there is none."""
+        known = self._first
+        if self._seen is not element._last:
+            at = element._first if self._seen is None else self._seen._next
+            while at is not None:
+                known.setdefault(at.name, at)
+                self._seen = at
+                at = at._next
+        first = known.get(name, MISSING)
+        return UNTOLD if first is None else first
+
+    def leave(self, child: Any) -> None:
+        """Forget a child that is about to be unlinked or renamed: who comes first then is not known."""
+        if self._seen is child:
+            self._seen = child._previous
+        name = child.name
+        if self._first.get(name) is child:
+            self._first[name] = None
+
+    def enter(self, child: Any) -> bool:
+        """A child was linked elsewhere than at the end, or renamed: it may have become the first."""
+        self._first[child.name] = None
+        return True
+
+
+MISSING, UNTOLD = object(), object()
+_NAMES: Final = Each()
+
+
+def named(element: Any, wanted: Step) -> Any:
+    """The first linked child that a step matches, by its name; UNTOLD where that must be looked for."""
+    if wanted.name is None:
+        return UNTOLD
+    found = element._found
+    if found is None:
+        found = element._found = {}
+    names = found.get(_NAMES)
+    if names is None:
+        names = found[_NAMES] = Names()
+    first = names.first(element, wanted.name)
+    if first is MISSING:
+        return None
+    if first is UNTOLD or not wanted.matches(first):
+        return UNTOLD
+    found[wanted] = first
+    return first
+
+
 # What an element keeps under steps: under a step the first child that it matches, under a step's `each` the Repeats.
 Found: TypeAlias = dict[Any, Any]
 _MANY: Final = 64

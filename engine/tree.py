@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from engine.errors import BrokerError
-from engine.links import Repeats, ask_types, check_detached, enter, leave, release, retype, valued
+from engine.links import UNTOLD, Repeats, ask_types, check_detached, enter, leave, named, release, retype, valued
 from engine.source import EXPAND, NAME, UNREAD, Domain, Handle, Source, Value, leading, owner_of
 from engine.state import EDITED, EXPANDED, READ_ONLY, REPLACED, RESTRUCTURED, SHARES, TYPED, VALUED
 from engine.step import Step, step
@@ -136,8 +136,8 @@ class Element:
                 return at
             at = at._next
             near -= 1
-        if at is None:
-            return None
+        if at is None or (known := named(self, wanted)) is not UNTOLD:
+            return None if at is None else known
         linked = self._repeats(wanted).linked
         if linked:
             self._found[wanted] = linked[0]  # type: ignore[index]  # _repeats has set it

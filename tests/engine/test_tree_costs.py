@@ -312,6 +312,43 @@ def test_a_name_that_is_not_there_is_looked_for_once(looked: Counter[str]) -> No
     assert looked["matches"] <= MANY
 
 
+def test_names_that_differ_are_found_at_once(looked: Counter[str]) -> None:
+    """A tree that is used as a table, each name once, is filled and asked without a look at all of it each time."""
+    top = Element("Table")
+    for number in range(MANY):
+        top.ensure(step(f"Key{number}")).value = number
+    for number in reversed(range(MANY)):
+        found = top.child(step(f"Key{number}"))
+        assert found is not None
+        assert found.value == number
+        assert top.child(step(f"Nix{number}")) is None
+    assert looked["matches"] < 9 * MANY
+
+
+def test_the_first_of_a_name_is_found_whatever_was_changed() -> None:
+    """Among many names, what is taken out, renamed, moved and put in front is found where it is now."""
+    top, number = Element("Table"), iter(range(1_000))
+    for name in [*"abcdefghijklmnop", *"klmnop"]:
+        top.add(name, next(number))
+
+    def first(name: str) -> object:
+        found = top.child(step(name))
+        return None if found is None else found.value
+
+    assert (10, 15, None) == (first("k"), first("p"), first("z"))
+    top.ensure(step("k")).detach()
+    top.ensure(step("l")).change(name="z")
+    top.insert(Element("p"), before=top.ensure(step("c")))
+    top.append(top.ensure(step("m")).detach())
+    top.ensure(step("n")).change(namespace="urn:n")
+    assert [16, 17, 18, 19, None, 11] == [first(name) for name in "klmnpz"]
+    assert top.child(step("n", "urn:n")) is not None
+    assert top.child(step("n", None)) is top.child(step("n", "urn:n"))
+    top.add("k", 99)
+    top.ensure(step("k")).detach()
+    assert 99 == first("k")
+
+
 def test_depth_needs_no_recursion() -> None:
     """A tree of 10,000 levels is built, copied, viewed, changed at its end, copied again and taken apart."""
     top = at = Element("a")
