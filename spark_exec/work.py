@@ -1,32 +1,50 @@
-"""PartitionWork: the unit of work of one message in a batch, whose puts become rows."""
+"""PartitionWork: a unit of work over one message, or over those of one group, whose puts become rows."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from typing import NamedTuple
+from bisect import insort
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
+from typing import Final, NamedTuple
 
-from engine.descriptor import NO_ID, Descriptor
+from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP, NO_ID, Descriptor
 from engine.errors import MessageException
 from engine.work import Arrival, QueueAttributes, Selection
 
 NO_SUCH_QUEUE: int = 2085
 _MAX_PRIORITY = 9
 _PLAIN = QueueAttributes()
+_GROUPED: Final = MSG_IN_GROUP | LAST_MSG_IN_GROUP
+_PLACE: Final = itemgetter(0)
 
 
 class Put(NamedTuple):
-    """A message that was put."""
+    """A message that was put, and which of those that were offered it came of."""
 
+    of: int
     queue: str
     descriptor: Descriptor
     body: bytes
 
 
-class PartitionWork:
-    """A unit of work over one message at a time; its ids follow from that message, so every try has the same."""
+class Waiting(NamedTuple):
+    """A message on its queue, by its place among those that were offered."""
 
-    __slots__ = ("_attributes", "_count", "_key", "_moment", "_open", "_puts", "_taken", "_waiting", "done", "named")
+    place: int
+    arrival: Arrival
+
+
+class PartitionWork:
+    """A unit of work over what was offered; its ids follow from that, so every try has the same.
+
+    What belongs to one group is offered together, or, where each message is a unit of its own, one behind the other.
+    """
+
+    __slots__ = (
+        *("_attributes", "_count", "_expected", "_group", "_key", "_moment", "_puts", "_queue", "_taken", "_waiting"),
+        *("_whole", "done", "in_hand", "named"),
+    )
 
     def __init__(
         self, attributes: Mapping[str, QueueAttributes], named: tuple[str, str], moment: tuple[str, str]
@@ -37,30 +55,67 @@ class PartitionWork:
         self._moment = moment
         self._key = b""
         self._count = 0
-        self._waiting: tuple[str, Arrival] | None = None
-        self._taken: tuple[str, Arrival] | None = None
+        self._queue = ""
+        self._waiting: list[Waiting] = []
+        self._taken: list[Waiting] = []
         self._puts: list[Put] = []
+        self._group, self._expected, self._whole = NO_ID, 1, False
+        self.in_hand = 0
         self.done: list[Put] = []
 
-    def offer(self, key: bytes, queue: str, descriptor: Descriptor, body: bytes) -> None:
-        """Let a message wait on its queue; what was put before is forgotten."""
-        self._key, self._count = key, 0
-        self._waiting, self._taken = (queue, Arrival(descriptor, body)), None
-        self._puts, self.done = [], []
+    def offer(self, key: bytes, queue: str, messages: Sequence[tuple[Descriptor, bytes]]) -> None:
+        """Let messages wait on their queue; what was put before is forgotten."""
+        self._key, self._count, self._queue = key, 0, queue
+        self._waiting = [Waiting(place, Arrival(*message)) for place, message in enumerate(messages)]
+        self._taken, self._puts, self.done, self.in_hand = [], [], [], 0
+        first = messages[0][0]
+        if not first.msg_flags & _GROUPED or first.group_id != self._group:
+            self._group, self._expected = first.group_id, 1
+        self._whole = len(messages) == _length([descriptor for descriptor, _ in messages])
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the message that was offered still is, or is again, on its queue."""
-        return self._waiting is not None
+        """Whether a message that was offered still is, or is again, on its queue."""
+        return bool(self._waiting)
+
+    @property
+    def left(self) -> list[int]:
+        """The places of the messages that are on their queue."""
+        return [waiting.place for waiting in self._waiting]
 
     def get(self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True) -> Arrival | None:
-        waiting = self._waiting
-        if waiting is None or waiting[0] != queue or not _selects(selection, waiting[1].descriptor):
+        if queue != self._queue or not self._waiting:
             return None
-        self._waiting = None
-        if syncpoint or (syncpoint is None and waiting[1].descriptor.persistence == 1):
-            self._taken = waiting
-        return waiting[1]
+        found = next((w for w in self._waiting if self._selects(selection, w.arrival.descriptor)), None)
+        if found is None:
+            return None
+        self._waiting.remove(found)
+        self.in_hand = found.place
+        descriptor = found.arrival.descriptor
+        if descriptor.msg_flags & _GROUPED:
+            self._expected = descriptor.msg_seq_number + 1
+        if selection is not None and selection.browse:
+            return found.arrival
+        if syncpoint or (syncpoint is None and descriptor.persistence == 1):
+            self._taken.append(found)
+        return found.arrival
+
+    def _selects(self, selection: Selection | None, descriptor: Descriptor) -> bool:
+        """Whether a message is asked for: by its ids, and in turn where it is of a group."""
+        if selection is None:
+            return True
+        pairs = (
+            (selection.msg_id, descriptor.msg_id),
+            (selection.correl_id, descriptor.correl_id),
+            (selection.group_id, descriptor.group_id),
+        )
+        if not all(wanted in {b"", NO_ID} or wanted == has for wanted, has in pairs):
+            return False
+        if not descriptor.msg_flags & _GROUPED or descriptor.group_id == NO_ID:
+            return True
+        if selection.logical and descriptor.msg_seq_number != self._expected:
+            return False
+        return self._whole or not selection.whole_groups
 
     def put(self, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool = True) -> Descriptor:
         if not queue:
@@ -76,7 +131,7 @@ class PartitionWork:
             persistence=persistence,
             backout_count=0,
         )
-        (self._puts if syncpoint else self.done).append(Put(queue, descriptor, body))
+        (self._puts if syncpoint else self.done).append(Put(self.in_hand, queue, descriptor, body))
         return descriptor
 
     def attributes(self, queue: str) -> QueueAttributes | None:
@@ -96,22 +151,18 @@ class PartitionWork:
 
     def commit(self) -> None:
         self.done += self._puts
-        self._puts, self._taken = [], None
+        self._puts, self._taken = [], []
 
     def back_out(self) -> None:
         self._puts = []
-        if self._taken is not None:
-            queue, arrival = self._taken
+        for place, arrival in self._taken:
             again = arrival.descriptor._replace(backout_count=arrival.descriptor.backout_count + 1)
-            self._waiting, self._taken = (queue, Arrival(again, arrival.body)), None
+            insort(self._waiting, Waiting(place, Arrival(again, arrival.body)), key=_PLACE)
+            if again.msg_flags & _GROUPED:
+                self._expected = min(self._expected, again.msg_seq_number)
+        self._taken = []
 
 
-def _selects(selection: Selection | None, descriptor: Descriptor) -> bool:
-    if selection is None:
-        return True
-    pairs = (
-        (selection.msg_id, descriptor.msg_id),
-        (selection.correl_id, descriptor.correl_id),
-        (selection.group_id, descriptor.group_id),
-    )
-    return all(wanted in {b"", NO_ID} or wanted == has for wanted, has in pairs)
+def _length(group: Sequence[Descriptor]) -> int:
+    """How many messages a group has, by the one that says it is the last; -1 where none does."""
+    return next((one.msg_seq_number for one in group if one.msg_flags & LAST_MSG_IN_GROUP), -1)

@@ -54,7 +54,9 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "flows.programs": ("engine", "esql", "parsers", "flows.esql_files", "flows.message_sets"),
     **dict.fromkeys(("engine.costs", "engine.testing"), EVERYTHING),
     "engine.cli": (*EVERYTHING, "spark_exec"),
-    "spark_exec": (*DEPLOYMENT, "engine.runtime", "engine.broker", "flows"),
+    "spark_exec": (
+        *(*DEPLOYMENT, "engine.batches", "engine.runtime", "engine.broker", "engine.own_nodes", "flows"),
+    ),
 }
 COMPOSITION_ROOTS = ("engine.cli", "engine.costs", "engine.testing", "spark_exec")  # only engine.cli imports them
 

@@ -77,7 +77,7 @@ def test_properties_stand_in_front(tmp_path: Path) -> None:
 def test_a_unit_of_work_backs_out() -> None:
     """What was put is forgotten and the message is on its queue again, its backout count one higher."""
     work = PartitionWork({}, ("QM", "DEAD"), ("20260102", "03040506"))
-    work.offer(b"1", "IN", Descriptor(), b"x")
+    work.offer(b"1", "IN", [(Descriptor(), b"x")])
     assert work.get("OTHER") is None
     arrival = work.get("IN")
     assert arrival is not None
@@ -138,8 +138,8 @@ def test_plans(tmp_path: Path) -> None:
     assert list(planned_in(tmp_path).lines()) == [
         "execution group First: 3 partitions",
         "  Orders reads IN: 3 partitions, order default",
-        "execution group Last: 1 partitions",
-        "  Second reads OUT: 1 partitions, order default",
+        "execution group Last: 1 partition",
+        "  Second reads OUT: 1 partition, order default",
     ]
 
 
