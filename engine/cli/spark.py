@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -66,6 +67,32 @@ def run(
     summary = _carried(planned, origin, output, (master, settings), (limit, rounds))
     _show(summary, output, as_json=as_json)
     raise typer.Exit(1 if summary.failures or summary.fed else 0)
+
+
+@spark.command()
+def demo(
+    output: Annotated[
+        str, typer.Option(help="A directory for the messages and for what comes out.")
+    ] = "out/spark-demo",
+    messages: Annotated[int, typer.Option(min=1, help="How many messages there are.")] = 10_000,
+    master: Annotated[str, typer.Option(help="The Spark master; all cores here, unless Spark is configured.")] = "",
+) -> None:
+    """Write 10,000 sales as JSON lines, and carry them through the flows of a sample broker."""
+    from spark_exec.demonstration import BROKER, write_sales
+    from spark_exec.deployment import deployment_of
+    from spark_exec.plan import plan
+    from spark_exec.readers import Origin
+    from spark_exec.session import java
+
+    java()
+    source, results = Path(output) / "messages.jsonl", str(Path(output) / "results")
+    planned = plan(deployment_of(str(BROKER)))
+    write_sales(source, messages)
+    typer.echo(f"penstock spark run {BROKER} --messages {source} --queue SALES.IN --output {results}")
+    for line in planned.lines():
+        typer.echo(line)
+    summary = _carried(planned, Origin(str(source), "json", "SALES.IN"), results, (master, []), (0, 100))
+    _show(summary, results, as_json=False)
 
 
 def _show_plan(planned: Plan, master: str, settings: dict[str, str], *, as_json: bool) -> None:
