@@ -46,7 +46,7 @@ def ledger() -> Ledger:
 class Accounts:
     """What one task spends: every message is counted at every node, the time of some is measured and stands for all."""
 
-    __slots__ = ("_began", "_carried", "_counted", "_measured", "_meter", "_own", "_parts", "_stations", "messages")
+    __slots__ = ("_began", "_counted", "_in_hand", "_measured", "_meter", "_own", "_parts", "_stations", "messages")
 
     def __init__(self, stations: Mapping[str, Station]) -> None:
         self._began = time.process_time_ns(), time.thread_time_ns()
@@ -56,7 +56,7 @@ class Accounts:
         self._own = tuple(station.evaluate for station in self._stations)
         self._measured = tuple(self._meter.metered(station.label, station.evaluate) for station in self._stations)
         self._counted = tuple(self._counting(station.label, station.evaluate) for station in self._stations)
-        self._carried = 0
+        self._in_hand = False  # a message whose time is measured
         self.messages = 0
 
     def _counting(self, label: str, evaluate: Evaluate) -> Evaluate:
@@ -89,23 +89,37 @@ class Accounts:
                 yield row
                 continue
             meter.resume()
+            self._in_hand = True
             yield row
+            self._in_hand = False
             meter.switch(AROUND)
         self._wear(self._own)
 
     def spent(self, part: str, work: Callable[[], Part]) -> Part:
         """Do something whose time belongs to a part of its own."""
-        began = time.thread_time_ns()
+        began = self._interrupted()
         try:
             return work()
         finally:
-            self._parts[part] += time.thread_time_ns() - began
+            self._parts[part] += self._resumed() - began
 
     def sent(self, batch: Part) -> Iterator[Part]:
         """Hand a batch on; what is done with it before the task goes on is writing."""
-        began = time.thread_time_ns()
+        began = self._interrupted()
         yield batch
-        self._parts[WRITING] += time.thread_time_ns() - began
+        self._parts[WRITING] += self._resumed() - began
+
+    def _interrupted(self) -> int:
+        """Now, from when on time is not that of the message in hand."""
+        if self._in_hand:
+            self._meter.switch(AROUND)
+        return time.thread_time_ns()
+
+    def _resumed(self) -> int:
+        """Now, from when on it is again."""
+        if self._in_hand:
+            self._meter.resume()
+        return time.thread_time_ns()
 
     def rows(self) -> list[dict[str, Any]]:
         """What was spent, part by part and node by node; in all, what the process has spent since it last told."""

@@ -38,8 +38,8 @@ RESULT: Final = pa.schema(
         pa.field("memory", pa.int64()),
     ]
 )
-_MOST_ROWS: Final = 4096
-_MOST_BYTES: Final = 4 << 20
+_MOST_ROWS: Final = 2048
+_MOST_BYTES: Final = 2 << 20
 _A_ROW: Final = 256  # bytes that a row takes beside its body
 _OWN: Final = ("kind", "queue", "sequence", "lineage", "body", "error", "exceptions")
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["KINDS", "Kind", "Origin", "kind_of", "messages"]
 
-_MOST_ROWS: Final = 4096
-_MOST_BYTES: Final = 4 << 20
+_MOST_ROWS: Final = 2048
+_MOST_BYTES: Final = 2 << 20
 _FILE_WEIGHS: Final = 4096  # to open a file costs as much as to read so many bytes
 _TASK_WEIGHS: Final = 1 << 20
 _LONGEST_LINE: Final = 256 << 20

@@ -26,8 +26,8 @@ _LOGGING: Final = Path(__file__).with_name("log4j2.properties").as_uri()
 _OWN: Final = {
     "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING}",
     "spark.executor.heartbeatInterval": "2s",  # with which executors tell how far they are
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "4096",
-    "spark.sql.execution.arrow.maxBytesPerBatch": "4m",  # whichever comes first; a larger message is alone in its batch
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "2048",
+    "spark.sql.execution.arrow.maxBytesPerBatch": "2m",  # whichever comes first; a larger message is alone in its batch
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "2",
