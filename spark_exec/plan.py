@@ -113,6 +113,9 @@ def _planned(deployed_as: Use, deployment: Deployment, own_nodes: tuple[OwnNodes
         if use.type in _REFUSED:
             text = f"{use.label} is a {use.type} node, which does not run on Spark: {_REFUSED[use.type]}"
             raise ConfigurationException(text).at(use.place)
+        if use.type == "Trace" and use.values.get("destination") == "file":
+            text = f"{use.label} is a Trace node that writes a file, which does not run on Spark: each executor would"
+            raise ConfigurationException(f"{text} write its own, and again when a task is tried again").at(use.place)
     entrances = [use for use in flow.nodes if (known := node_catalog.get(use.type)) is not None and known.is_source]
     reads = tuple(str(use.values.get("queueName", "")) for use in entrances)
     if not reads:
