@@ -25,8 +25,8 @@ READING: Final = "reading"  # messages out of Arrow's batches
 WRITING: Final = "writing"  # rows into Arrow's batches
 AROUND_NODES: Final = "around"  # getting, committing, the runtime itself
 
-_ALL_UP_TO: Final = 64  # so many messages are all measured, then one in _ONE_IN: asking a clock costs as much as a hop
-_ONE_IN: Final = 8
+_ALL_UP_TO: Final = 32  # so many messages are all measured, then one in _ONE_IN: asking a clock costs more than a hop
+_ONE_IN: Final = 32
 _KIBIBYTE: Final = 1 if sys.platform == "darwin" else 1024  # the unit of ru_maxrss
 
 

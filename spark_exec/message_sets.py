@@ -60,11 +60,8 @@ def spark_schema(schema: pa.Schema = MESSAGE) -> StructType:
     return from_arrow_schema(schema)
 
 
-def completed(frame: DataFrame, queue: str = "", otherwise: str = "") -> DataFrame:
-    """A DataFrame with every column of a message set, by type; all are on `queue` where one is named.
-
-    Messages that name no queue are on the one that is named `otherwise`.
-    """
+def completed(frame: DataFrame, otherwise: str = "") -> DataFrame:
+    """A DataFrame with every column of a message set, by type; what names no queue is on the one named `otherwise`."""
     from pyspark.sql import functions
 
     missing = {"body", "sequence"}.difference(frame.columns)
@@ -77,9 +74,7 @@ def completed(frame: DataFrame, queue: str = "", otherwise: str = "") -> DataFra
         for name, kind in ((field.name, field.dataType) for field in spark_schema().fields)
     ]
     at = MESSAGE.get_field_index("queue")
-    if queue:
-        columns[at] = functions.lit(queue).alias("queue")
-    elif otherwise:
+    if otherwise:
         columns[at] = functions.coalesce(
             functions.nullif(columns[at], functions.lit("")), functions.lit(otherwise)
         ).alias("queue")

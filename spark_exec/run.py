@@ -30,7 +30,7 @@ def carried(frame: DataFrame, planned: Plan, moment: tuple[str, str] | None = No
     answer are those of `spark_exec.outputs.RESULT`. `moment` are the date and the time that messages are put at, as MQ
     writes them: without it, now.
     """
-    at, whole = moment or _now(), completed(frame, otherwise=planned.only_queue)
+    at, whole = moment or now(), completed(frame, otherwise=planned.only_queue)
     own = profiles(frame.sparkSession, planned)
     parts = []
     for flow in planned.flows:
@@ -72,7 +72,7 @@ def run(
     """
     if not is_empty(spark, output):
         raise ConfigurationException(f"{output} is not empty: name a directory that is, or that is not there yet")
-    started, moment = time.time(), _now()
+    started, moment = time.time(), now()
     summary = Summary()
     kept = completed(frame, otherwise=planned.only_queue)
     if len(planned.flows) > 1 or any(flow.groups and flow.order != "default" for flow in planned.flows):
@@ -118,7 +118,8 @@ def _manifest(
     return json.dumps(said, indent=2) + "\n"
 
 
-def _now() -> tuple[str, str]:
-    now = time.time()
-    stamped = time.strftime("%Y%m%d%H%M%S", time.gmtime(now))
-    return stamped[:8], f"{stamped[8:]}{int(now * 100) % 100:02d}"
+def now() -> tuple[str, str]:
+    """The date and the time, as MQ writes them."""
+    seconds = time.time()
+    stamped = time.strftime("%Y%m%d%H%M%S", time.gmtime(seconds))
+    return stamped[:8], f"{stamped[8:]}{int(seconds * 100) % 100:02d}"

@@ -64,6 +64,11 @@ class _Worker:
             if getattr(station.node, "commit_by_message_group", False)
             or getattr(station.node, "all_msgs_available", False)
         }
+        self._by_group = {
+            queue
+            for queue, station in self._entrances.items()
+            if getattr(station.node, "commit_by_message_group", False)
+        }
         self._work = PartitionWork(
             assignment.queues, (assignment.queue_manager, assignment.dead_letter_queue), assignment.moment
         )
@@ -80,7 +85,8 @@ class _Worker:
                     held = self._take(row, held)
                     if rows.is_full:
                         yield from accounts.sent(accounts.spent(WRITING, rows.batch))
-            self._carry(held)
+            if held:
+                self._carry(held)
         finally:
             accounts.close()
         for written in accounts.spent(WRITING, lambda: list(rows.rest())):
@@ -90,7 +96,8 @@ class _Worker:
     def _take(self, row: Row, held: list[Row]) -> list[Row]:
         """Carry a message, or hold it while more of its group may come; what is held then."""
         if row.queue not in self._gathered or row.descriptor.group_id == NO_ID or row.problem:
-            self._carry(held)
+            if held:
+                self._carry(held)
             self._carry([row])
             return []
         if held and (held[0].queue, held[0].descriptor.group_id) != (row.queue, row.descriptor.group_id):
@@ -101,8 +108,6 @@ class _Worker:
 
     def _carry(self, unit: list[Row]) -> None:
         """Let the flow work on a message, or on those of a group, until it is done with them."""
-        if not unit:
-            return
         first = unit[0]
         entrance, work = self._entrances.get(first.queue), self._work
         if first.problem:
@@ -112,7 +117,7 @@ class _Worker:
             self._leave(unit, range(len(unit)))
             return
         work.offer((self._key + first.lineage).encode(), first.queue, [as_received(row) for row in unit])
-        failures = self._worked(entrance)
+        failures = self._worked(entrance, first.queue)
         counts = [0] * len(unit)
         for put in work.done:
             kind = FED if put.queue in self._own.reads else PUT
@@ -120,7 +125,8 @@ class _Worker:
             lineage = f"{row.lineage}.{counts[put.of]}"
             counts[put.of] += 1
             self._rows.add(kind, put.queue, (row.sequence, lineage), (put.descriptor, put.body))
-        self._leave(unit, work.left, counts)
+        if work.is_waiting:
+            self._leave(unit, work.left, counts)
         for place, error in failures.items():
             self._fail(unit[place], f"{unit[place].lineage}.{counts[place]}", str(error), exceptions_of(error))
 
@@ -129,10 +135,9 @@ class _Worker:
         message = row.descriptor, row.body
         self._rows.add(FAILURE, row.queue, (row.sequence, lineage), message, (error, exceptions))
 
-    def _worked(self, entrance: Station) -> dict[int, BrokerError]:
+    def _worked(self, entrance: Station, queue: str) -> dict[int, BrokerError]:
         """Have the flow process what was offered, again where it fails; the first failure of each message."""
-        by_group = getattr(entrance.node, "commit_by_message_group", False)
-        batch = Batch(1, by_group=True) if by_group else ALONE
+        batch = Batch(1, by_group=True) if queue in self._by_group else ALONE
         failures: dict[int, BrokerError] = {}
         work, tries = self._work, 0
         while work.is_waiting and tries < _MOST_TRIES:
@@ -142,7 +147,8 @@ class _Worker:
                 break
             if outcome.error is not None:
                 failures.setdefault(work.in_hand, outcome.error)
-        work.back_out()  # a group that lacks its last message
+        if batch is not ALONE:
+            work.back_out()  # a group that lacks its last message
         return failures
 
     def _leave(self, unit: list[Row], places: Iterable[int], counts: Sequence[int] = ()) -> None:
