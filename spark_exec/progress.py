@@ -51,7 +51,7 @@ def _words(found: dict[str, int]) -> str:
 def counts(spark: SparkSession) -> dict[str, int]:
     """How many messages have been read and put so far, as executors have told with their last heartbeats."""
     store: Any = spark._jsparkSession.sharedState().statusStore()
-    found: dict[str, int] = {}
+    found: dict[str, dict[int, int]] = {}  # by metric, as what is kept stands in several plans
     executions = store.executionsList()
     for at in range(executions.size()):
         number = executions.apply(at).executionId()
@@ -59,12 +59,12 @@ def counts(spark: SparkSession) -> dict[str, int]:
         for node in map(nodes.apply, range(nodes.size())):
             step = next((_STEPS[name] for name in _STEPS if f"MapInArrow {name}" in node.desc()), "")
             if step:
-                found[step] = found.get(step, 0) + sum(_rows(node.metrics(), values))
-    return found
+                found.setdefault(step, {}).update(_rows(node.metrics(), values))
+    return {step: sum(rows.values()) for step, rows in found.items()}
 
 
-def _rows(metrics: Any, values: Any) -> Iterator[int]:
+def _rows(metrics: Any, values: Any) -> Iterator[tuple[int, int]]:
     for metric in map(metrics.apply, range(metrics.size())):
         told = values.get(metric.accumulatorId()) if metric.name() == _ROWS else None
         if told is not None and told.isDefined():
-            yield int(told.get().replace(",", ""))
+            yield metric.accumulatorId(), int(told.get().replace(",", ""))

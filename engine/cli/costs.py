@@ -69,7 +69,8 @@ def costs(
         bool, typer.Option("--check", help="Exit with 1 if a bound, or what the suite must show, is not met.")
     ] = False,
     count: Annotated[
-        int | None, typer.Option("--messages", min=1, help="How many messages the group spark carries.  [default: 100000]")
+        int | None,
+        typer.Option("--messages", min=1, help="How many messages the group spark carries.  [default: 100000]"),
     ] = None,
     as_json: Json = False,
 ) -> None:
