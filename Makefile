@@ -6,6 +6,7 @@
 
 VENV := .venv
 DEMO := out/demo
+SPARK_DEMO := out/spark-demo
 PYTHONS := python3.13 python3.12 python3.11 python3
 INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable
 
@@ -20,6 +21,11 @@ demo: $(VENV)/.demo ## run the sample flow over its sample messages and show wha
 	@$(VENV)/bin/penstock run flows/samples/orders/orders.yaml --input flows/samples/orders/messages --output $(DEMO)
 	@echo "Written:"
 	@find $(DEMO) -type f | LC_ALL=C sort | sed 's/^/  /'
+
+.PHONY: spark-demo
+spark-demo: $(VENV)/.spark ## carry 10,000 messages through sample flows on Spark; needs Java 17 or later
+	@rm -rf $(SPARK_DEMO)
+	@$(VENV)/bin/penstock spark demo --output $(SPARK_DEMO)
 
 .PHONY: test
 test: $(VENV)/.dev ## run the tests, but for those marked slow
@@ -65,7 +71,7 @@ clean: ## remove .venv and everything else that was made here
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # The first interpreter that is new enough and can make a virtual environment. Each is tried by running it: a launcher
 # of that name may stand for a Python that is not there.
@@ -90,14 +96,19 @@ $(VENV)/.demo: pyproject.toml $(VENV)/.created
 	@$(INSTALL) .
 	@touch $@
 
+$(VENV)/.spark: pyproject.toml $(VENV)/.created
+	@echo "Installing Penstock and Spark into $(VENV)"
+	@$(INSTALL) '.[spark]'
+	@touch $(VENV)/.demo $@
+
 $(VENV)/.dev: pyproject.toml $(VENV)/.created
 	@echo "Installing Penstock, its development tools and Spark into $(VENV)"
 	@$(INSTALL) '.[dev,spark]'
-	@touch $(VENV)/.demo $@
+	@touch $(VENV)/.demo $(VENV)/.spark $@
 
 $(VENV)/.slow: pyproject.toml $(VENV)/.created
 	@echo "Installing Penstock, its development tools, Spark and PostgreSQL's driver into $(VENV)"
 	@$(INSTALL) '.[dev,spark,postgres]'
-	@touch $(VENV)/.demo $(VENV)/.dev $@
+	@touch $(VENV)/.demo $(VENV)/.spark $(VENV)/.dev $@
 
 -include esql/grammar/grammar.mk

@@ -49,6 +49,10 @@ class Meter:
         self._current, self._since = label, now
         return before
 
+    def resume(self) -> None:
+        """Time that has passed since the last switch counts for nobody."""
+        self._since = self._clock()
+
     def settled(self) -> Mapping[str, Account]:
         """The accounts up to now."""
         self.switch(self._current)

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from types import MappingProxyType, TracebackType
-from typing import Any, Final, TypeAlias
+from types import CodeType, MappingProxyType, TracebackType
+from typing import Any, Final, TypeAlias, get_args
 
 from engine.errors import BrokerError, ConfigurationException, Place
 from engine.message import Message
 from esql.activation import TOO_DEEP, Activation, Shared, Surroundings
 from esql.cast import Target, assign
-from esql.database import Connection
+from esql.database import Connection, Statement
 from esql.rethrowing import Spot, evaluated, rethrown, until_sent
 from esql.standing import Stretch
 from esql.support import LimitExceeded
@@ -22,6 +22,7 @@ Evaluation: TypeAlias = Generator[tuple[str, Message], bool, None]
 
 _BOOLEAN: Final = Target("BOOLEAN")
 _WITHOUT_OUTPUT: Final = frozenset(("FILTER", "DATABASE", "DATABASEEVENT"))
+_STATEMENTS: Final = get_args(Statement)
 _TERMINALS: Final = MappingProxyType({True: "true", False: "false", None: "unknown"})
 
 
@@ -172,6 +173,23 @@ class Routine:
         if database is not None:
             here.database = database
         return self.program.entered(self.entrance, here)
+
+    @property
+    def asks_databases(self) -> bool:
+        """Whether it, or what it calls, has statements of databases."""
+        namespace = self.program.namespace
+        pending: list[Any] = [self.entrance.run, *(namespace[title] for title in self.entrance.starts)]
+        seen: set[int] = set()
+        while pending:
+            found = pending.pop()
+            if isinstance(found, _STATEMENTS):
+                return True
+            code = getattr(found, "__code__", found)
+            if isinstance(code, CodeType) and id(code) not in seen:
+                seen.add(id(code))
+                pending += [namespace[name] for name in code.co_names if name in namespace]
+                pending += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+        return False
 
     def sending(self, mode: str) -> Routine:
         """The same for a node of another Compute mode."""

@@ -60,6 +60,11 @@ class Binder:
             return Bound(value, {text: routine for text, routine in known.items() if routine}) if inside else value
         return self.routines.get((place.node, declared.name), value)
 
+    @property
+    def asking_databases(self) -> tuple[str, ...]:
+        """The labels of the nodes whose programs have statements of databases."""
+        return tuple(dict.fromkeys(label for (label, _), routine in self.routines.items() if routine.asks_databases))
+
     def afresh(self) -> Binder:
         """The same programs, their SHARED variables as they are when a flow is first deployed."""
         programs = {id(r.program): replace(r.program, shared=Shared(r.program.places)) for r in self.routines.values()}

@@ -9,12 +9,16 @@
       Default:
         - orders.yaml
         - {flow: audit.yaml, additionalInstances: 3}
+      Heavy:
+        executors: {cores: 2, memory: 4g}
+        flows: [reports.yaml]
 
 Flows are named from where the file is.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,8 +38,32 @@ _QUEUE_KEYS: Final = {
     "defaultPersistence": "default_persistence",
     "defaultPriority": "default_priority",
 }
-_NUMBERS: Final = ("backoutThreshold", "defaultPersistence", "defaultPriority", "additionalInstances")
+_NUMBERS: Final = (
+    *("backoutThreshold", "defaultPersistence", "defaultPriority", "additionalInstances"),
+    *("cores", "taskCpus"),
+)
 _FLOW_KEYS: Final = ("flow", "additionalInstances")
+_GROUP_KEYS: Final = ("executors", "flows")
+_EXECUTOR_KEYS: Final = ("cores", "memory", "taskCpus")
+_MEMORY: Final = re.compile(r"[1-9][0-9]{0,8}[kmgt]", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Executors:
+    """What the executors of a group are like: the cores and the memory of each, and how many cores a task takes.
+
+    >>> str(Executors(2, "4g"))
+    'executors of 2 cores and 4g'
+    """
+
+    cores: int = 1
+    memory: str = "1g"
+    task_cpus: int = 1
+
+    def __str__(self) -> str:
+        cores = f"{self.cores} core{'s' if self.cores > 1 else ''}"
+        each = f", {self.task_cpus} a task" if self.task_cpus > 1 else ""
+        return f"executors of {cores} and {self.memory}{each}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +84,7 @@ class Deployment:
     queue_manager: str = "QM"
     dead_letter_queue: str = "SYSTEM.DEAD.LETTER.QUEUE"
     queues: Mapping[str, QueueAttributes] = field(default_factory=dict)
+    executors: Mapping[str, Executors] = field(default_factory=dict)  # by group, where a group says it
 
 
 def deployment_of(*files: str) -> Deployment:
@@ -105,6 +134,7 @@ class _Reader:
             self._text("queueManager", plain.queue_manager),
             self._text("deadLetterQueue", plain.dead_letter_queue),
             dict(self._queues()),
+            dict(self._executors()),
         )
         if not made.uses:
             self._complain(self._document.place, "the broker has no flows: list them under executionGroups")
@@ -156,12 +186,44 @@ class _Reader:
 
     def _uses(self) -> Iterator[Use]:
         table = self._table("executionGroups")
-        for group, flows in table.entries if table else ():
+        for group, said in table.entries if table else ():
+            flows = said
+            if isinstance(said, Table):
+                self._known(said, _GROUP_KEYS, "an execution group")
+                flows = said.get("flows") or said
             if not isinstance(flows, Sequence):
                 self._complain(flows.place, f"execution group {group.text} must be a list of flows")
                 continue
             for item in flows.items:
                 yield from self._use(group.text, item)
+
+    def _executors(self) -> Iterator[tuple[str, Executors]]:
+        table = self._table("executionGroups")
+        for group, said in table.entries if table else ():
+            wanted = said.get("executors") if isinstance(said, Table) else None
+            if isinstance(wanted, Table):
+                self._known(wanted, _EXECUTOR_KEYS, "a group's executors")
+                yield group.text, self._executors_of(wanted)
+            elif wanted is not None:
+                self._complain(wanted.place, "executors must be a table: `{cores: 2, memory: 4g}`")
+
+    def _executors_of(self, wanted: Table) -> Executors:
+        plain = Executors()
+        numbers = {
+            key.text: self._value(key, tree) for key, tree in wanted.entries if key.text in {"cores", "taskCpus"}
+        }
+        memory = wanted.get("memory")
+        if memory is not None and not (isinstance(memory, Scalar) and _MEMORY.fullmatch(memory.text)):
+            self._complain(memory.place, "memory must be a size with its unit, such as 512m or 4g")
+            memory = None
+        made = Executors(
+            int(numbers.get("cores", plain.cores)),
+            memory.text if isinstance(memory, Scalar) else plain.memory,
+            int(numbers.get("taskCpus", plain.task_cpus)),
+        )
+        if not 0 < made.task_cpus <= made.cores:
+            self._complain(wanted.place, "an executor needs a core or more, and at least those that a task takes")
+        return made
 
     def _use(self, group: str, item: Tree) -> Iterator[Use]:
         if isinstance(item, Scalar):

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import repeat
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow as pa
+from pyarrow import compute
 
 from engine.descriptor import Descriptor
+from engine.errors import ConfigurationException
 from engine.parser import Follow, Form, parser_catalog
 from engine.tree import Element
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
+_NO_PROPERTIES: Final[Mapping[str, str]] = MappingProxyType({})
 _KINDS: Final = {int: pa.int32(), str: pa.string(), bytes: pa.binary()}
 
 # The columns of a message: those of its descriptor are called as its fields are.
@@ -26,6 +32,7 @@ MESSAGE: Final = pa.schema(
         *DESCRIPTOR,
         pa.field("properties", pa.map_(pa.string(), pa.string())),
         pa.field("body", pa.binary()),
+        pa.field("problem", pa.string()),
     ]
 )
 
@@ -34,6 +41,7 @@ class Row(NamedTuple):
     """A message of a set: its place in the set, its queue, and what a queue manager would give.
 
     `lineage` says which message of the set it is, or came of: `12`, `12.0` for the first that came of that, and so on.
+    `problem` says why it is none, where something could not be read as a message.
     """
 
     sequence: int
@@ -42,6 +50,7 @@ class Row(NamedTuple):
     descriptor: Descriptor
     properties: Mapping[str, str]
     body: bytes
+    problem: str = ""
 
 
 def spark_schema(schema: pa.Schema = MESSAGE) -> StructType:
@@ -51,31 +60,64 @@ def spark_schema(schema: pa.Schema = MESSAGE) -> StructType:
     return from_arrow_schema(schema)
 
 
+def completed(frame: DataFrame, otherwise: str = "") -> DataFrame:
+    """A DataFrame with every column of a message set, by type; what names no queue is on the one named `otherwise`."""
+    from pyspark.sql import functions
+
+    missing = {"body", "sequence"}.difference(frame.columns)
+    if missing:
+        raise ConfigurationException(
+            f"this is no message set: it has no column {' and no column '.join(sorted(missing))}"
+        )
+    columns = [
+        (frame[name] if name in frame.columns else functions.lit(None)).cast(kind).alias(name)
+        for name, kind in ((field.name, field.dataType) for field in spark_schema().fields)
+    ]
+    at = MESSAGE.get_field_index("queue")
+    if otherwise:
+        columns[at] = functions.coalesce(
+            functions.nullif(columns[at], functions.lit("")), functions.lit(otherwise)
+        ).alias("queue")
+    return frame.select(*columns)
+
+
 def rows_of(batch: pa.RecordBatch) -> Iterator[Row]:
     """The messages of a batch; a column that is missing, or NULL, is what an MQMD has where nothing is said."""
-    names = set(batch.schema.names)
-    defaults = Descriptor._field_defaults
-    columns = [batch.column(name).to_pylist() if name in names else None for name in defaults]
-    bodies, count = batch.column("body").to_pylist(), batch.num_rows
-    queues = batch.column("queue").to_pylist() if "queue" in names else [""] * count
-    sequences = batch.column("sequence").to_pylist()
-    lineages = batch.column("lineage").to_pylist() if "lineage" in names else [None] * count
-    properties = batch.column("properties").to_pylist() if "properties" in names else [None] * count
-    plain = tuple(defaults.values())
-    for at in range(count):
-        values = [
-            default if column is None or column[at] is None else column[at]
-            for column, default in zip(columns, plain, strict=True)
-        ]
-        sequence: int = sequences[at]
-        yield Row(
-            sequence,
-            lineages[at] or str(sequence),
-            queues[at] or "",
-            Descriptor(*values),
-            dict(properties[at] or ()),
-            bodies[at] or b"",
-        )
+    columns = dict(zip(batch.schema.names, batch.columns, strict=True))
+    count = batch.num_rows
+    sequences = columns["sequence"].to_pylist()
+    said = [_values(columns.get(name), default, count) for name, default in Descriptor._field_defaults.items()]
+    if all(isinstance(values, repeat) for values in said):
+        descriptors: Iterable[Descriptor] = repeat(Descriptor._make(next(iter(values)) for values in said))
+    else:
+        descriptors = (Descriptor._make(values) for values in zip(*said, strict=False))
+    lineages = _values(columns.get("lineage"), "", count)
+    if isinstance(lineages, repeat) or "" in lineages:
+        lineages = [said or str(sequence) for said, sequence in zip(lineages, sequences, strict=False)]
+    said_properties = columns.get("properties")
+    properties = [] if said_properties is None or said_properties.null_count == count else said_properties.to_pylist()
+    columns_of_rows: tuple[Iterable[Any], ...] = (
+        sequences,
+        lineages,
+        _values(columns.get("queue"), "", count),
+        descriptors,
+        [dict(pairs or ()) for pairs in properties] or repeat(_NO_PROPERTIES),
+        _values(columns["body"], b"", count),
+        _values(columns.get("problem"), "", count),
+    )
+    return map(Row._make, zip(*columns_of_rows, strict=False))
+
+
+def _values(column: pa.Array | None, default: object, count: int) -> list[Any] | repeat[Any]:
+    """The values of a column, the default for NULL; most columns say the same in every row."""
+    if column is None or column.null_count == count:
+        return repeat(default, count)
+    if column.null_count:
+        column = column.fill_null(default)
+    first = column[0]
+    if compute.all(compute.equal(column, first)).as_py():
+        return repeat(first.as_py(), count)
+    return column.to_numpy(zero_copy_only=False).tolist()  # type: ignore[no-any-return]  # Python's own values
 
 
 def as_received(row: Row) -> tuple[Descriptor, bytes]:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Final, Literal
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final, Literal
 
 from engine.errors import ConfigurationException
-from engine.flow import Flow
 from engine.node import node_catalog
 from flows.files import load_flow
-from spark_exec.deployment import Deployment
-from spark_exec.shipped import Shipped, built, ship
+from spark_exec.deployment import Deployment, Use
+from spark_exec.shipped import OwnNodes, Shipped, built, ship
 
 Order = Literal["default", "byUserID", "byQueueOrder"]
 ORDERS: Final[tuple[Order, ...]] = ("default", "byUserID", "byQueueOrder")
 
-# Nodes that need what an executor does not have.
+# Nodes that need what an executor does not have, and the reasons.
 _REFUSED: Final = {
     "MQGet": "it gets messages by itself, and executors have no queues: make them a message set of their own",
 }
@@ -31,11 +30,23 @@ class FlowPlan:
     reads: tuple[str, ...]
     instances: int
     order: Order
+    groups: bool = False  # whether the messages of a group stay together
 
     @property
     def partitions(self) -> int:
         """How many partitions its messages are in: one for each instance, but one a queue where their order counts."""
         return len(self.reads) if self.order == "byQueueOrder" else self.instances
+
+    def as_data(self) -> dict[str, Any]:
+        """What is to run, as JSON has it."""
+        return {
+            "flow": self.shipped.name,
+            "group": self.group,
+            "hash": self.shipped.content_hash,
+            "reads": list(self.reads),
+            "partitions": self.partitions,
+            "order": self.order,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,23 +61,39 @@ class Plan:
         """The flow that reads each queue."""
         return {queue: flow for flow in self.flows for queue in flow.reads}
 
+    @property
+    def only_queue(self) -> str:
+        """The queue that is read, if it is only one."""
+        reads = tuple(self.reads)
+        return reads[0] if len(reads) == 1 else ""
+
     def scaled(self, partitions: int) -> Plan:
         """The plan with so many partitions for every flow that may have any number."""
         return replace(self, flows=tuple(replace(flow, instances=partitions) for flow in self.flows))
+
+    def as_data(self) -> dict[str, Any]:
+        """The plan as JSON has it."""
+        executors = self.deployment.executors
+        groups = {group: asdict(wanted) for group, wanted in executors.items()}
+        return {"broker": self.deployment.broker, "executors": groups, "flows": [flow.as_data() for flow in self.flows]}
 
     def lines(self) -> Iterable[str]:
         """The plan in words, a line each."""
         for group in dict.fromkeys(flow.group for flow in self.flows):
             own = [flow for flow in self.flows if flow.group == group]
-            yield f"execution group {group}: {sum(flow.partitions for flow in own)} partitions"
+            yield f"execution group {group}: {_partitions(sum(flow.partitions for flow in own))}"
             for flow in own:
                 queues = ", ".join(flow.reads)
-                yield f"  {flow.shipped.name} reads {queues}: {flow.partitions} partitions, order {flow.order}"
+                yield f"  {flow.shipped.name} reads {queues}: {_partitions(flow.partitions)}, order {flow.order}"
 
 
-def plan(deployment: Deployment) -> Plan:
+def _partitions(count: int) -> str:
+    return f"{count} partition{'' if count == 1 else 's'}"
+
+
+def plan(deployment: Deployment, own_nodes: tuple[OwnNodes, ...] = ()) -> Plan:
     """Load every flow of a deployment, and decide how it runs; raises where one cannot."""
-    found = [_planned(load_flow(use.file), use.group, use.additional_instances) for use in deployment.uses]
+    found = [_planned(use, deployment, own_nodes) for use in deployment.uses]
     readers: dict[str, str] = {}
     for flow in found:
         for queue in flow.reads:
@@ -79,20 +106,29 @@ def plan(deployment: Deployment) -> Plan:
     return Plan(deployment, tuple(found))
 
 
-def _planned(flow: Flow, group: str, additional: int | None) -> FlowPlan:
+def _planned(deployed_as: Use, deployment: Deployment, own_nodes: tuple[OwnNodes, ...]) -> FlowPlan:
+    flow, group, additional = load_flow(deployed_as.file), deployed_as.group, deployed_as.additional_instances
+    given = {"BrokerName": deployment.broker, "ExecutionGroupLabel": group, "ExecutionGroupName": group}
     for use in flow.nodes:
         if use.type in _REFUSED:
             text = f"{use.label} is a {use.type} node, which does not run on Spark: {_REFUSED[use.type]}"
             raise ConfigurationException(text).at(use.place)
+        if use.type == "Trace" and use.values.get("destination") == "file":
+            text = f"{use.label} is a Trace node that writes a file, which does not run on Spark: each executor would"
+            raise ConfigurationException(f"{text} write its own, and again when a task is tried again").at(use.place)
     entrances = [use for use in flow.nodes if (known := node_catalog.get(use.type)) is not None and known.is_source]
     reads = tuple(str(use.values.get("queueName", "")) for use in entrances)
     if not reads:
         raise ConfigurationException(f"flow {flow.qualified_name} reads no queue: give it an MQInput node").at(
             flow.place
         )
-    shipped = ship(flow)
+    used = {use.type for use in flow.nodes}
+    shipped = ship(flow, given, [file for file in own_nodes if used.intersection(file.types)])
     deployed = built(shipped)  # what is broken is broken here, before anything starts
     instances = max(deployed.instances(entrance) for entrance in deployed.entrances)
-    asked = {deployed.order(entrance).mode for entrance in deployed.entrances}
+    orders = [deployed.order(entrance) for entrance in deployed.entrances]
+    asked = {order.mode for order in orders}
     order = max((known for known in ORDERS if known in asked), key=ORDERS.index)
-    return FlowPlan(group, shipped, reads, instances if additional is None else 1 + additional, order)
+    whole = any(getattr(entrance.node, "all_msgs_available", False) for entrance in deployed.entrances)
+    groups = whole or any(order.groups for order in orders)
+    return FlowPlan(group, shipped, reads, instances if additional is None else 1 + additional, order, groups)

@@ -6,24 +6,40 @@ import base64
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from engine.descriptor import Descriptor
+from engine.catalog import did_you_mean
+from engine.descriptor import LENGTHS, Descriptor
 from engine.errors import ConfigurationException
-from spark_exec.message_sets import MESSAGE, spark_schema
+from spark_exec.message_sets import MESSAGE, completed, spark_schema
+from spark_exec.pieces import KINDS, OFFSETS, Kind, Piece, files_in, pieces
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-Kind = Literal["parquet", "files", "json", "text", "fixed", "rdw"]
-KINDS: Final[tuple[Kind, ...]] = ("parquet", "files", "json", "text", "fixed", "rdw")
-_RECORDS: Final = 32  # bits that number the messages of one file
-_MOST_BYTES: Final = 4 << 20
+__all__ = ["KINDS", "Kind", "Origin", "kind_of", "messages"]
+
+_MOST_ROWS: Final = 2048
+_MOST_BYTES: Final = 2 << 20
+_FILE_WEIGHS: Final = 4096  # to open a file costs as much as to read so many bytes
+_TASK_WEIGHS: Final = 1 << 20
+_LONGEST_LINE: Final = 256 << 20
 _PLAIN: Final = Descriptor()
-_BYTES: Final = {name for name, default in Descriptor._field_defaults.items() if isinstance(default, bytes)}
+_DEFAULTS: Final = Descriptor._field_defaults
+_GIVEN: Final = ("body", "body64", "queue", "properties", *_DEFAULTS)
+_ENDINGS: Final[dict[str, Kind]] = {
+    ".jsonl": "json",
+    ".json": "json",
+    ".ndjson": "json",
+    ".txt": "text",
+    ".csv": "text",
+}
+
+Found = tuple[int, bytes, dict[str, Any]]  # where a message begins, its body, and what else it says of itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,123 +56,196 @@ class Origin:
 def kind_of(path: str) -> Kind:
     """What a path holds, by its name and by what is in it."""
     place = Path(path)
-    if place.suffix == ".parquet":
+    if place.suffix == ".parquet" or "://" in path:
         return "parquet"
-    if place.is_dir():
-        return "parquet" if any(place.rglob("*.parquet")) else "files"
-    return {".jsonl": "json", ".json": "json", ".txt": "text", ".csv": "text"}.get(place.suffix, "files")  # type: ignore[return-value]
+    if not place.is_dir():
+        return _ENDINGS.get(place.suffix, "files")
+    inside = {inner.suffix for inner in place.iterdir() if inner.is_file()}
+    if ".parquet" in inside or any(place.rglob("*.parquet")):
+        return "parquet"
+    return "json" if inside in ({".jsonl"}, {".ndjson"}) else "files"
 
 
 def messages(spark: SparkSession, origin: Origin) -> DataFrame:
     """The messages of an origin as a DataFrame; sequences follow from names and places, not from how Spark splits."""
     if origin.kind == "parquet":
-        return _completed(spark.read.parquet(origin.path), origin)
+        return completed(_parquet(spark, origin), origin.queue)
     if origin.kind == "fixed" and origin.record_length < 1:
         raise ConfigurationException("fixed records need --record-length")
-    files = _files(Path(origin.path))
-    listed = spark.createDataFrame(list(enumerate(map(str, files))), "number long, file string")
-    spread = listed.repartitionByRange(min(len(files), 4 * spark.sparkContext.defaultParallelism), "number")
+    cut = pieces(files_in(origin.path), origin.kind, origin.record_length, 4 * spark.sparkContext.defaultParallelism)
+    weights = [piece.end - piece.start + _FILE_WEIGHS for piece in cut]
+    tasks = min(4 * spark.sparkContext.defaultParallelism, 1 + sum(weights) // _TASK_WEIGHS)
+    reached = accumulate(weights, initial=0)
+    listed = [(before * tasks // sum(weights), *piece) for before, piece in zip(reached, cut, strict=False)]
+    columns = zip(*listed, strict=True)
+    table = pa.table(dict(zip(("task", *Piece._fields), map(list, columns), strict=True)))
+    spread = spark.createDataFrame(table)
+    spread = spread.repartitionById(tasks, spread["task"].cast("int")).sortWithinPartitions("number", "start")
     return spread.mapInArrow(_opener(origin), spark_schema())
 
 
-def _files(path: Path) -> list[Path]:
-    if not path.exists():
-        raise ConfigurationException(f"{path} is not there: name a file, or a directory of messages")
-    if not path.is_dir():
-        return [path]
-    found = sorted(inner for inner in path.rglob("*") if inner.is_file() and not inner.name.startswith((".", "_")))
-    if not found:
-        raise ConfigurationException(f"{path} holds no files: name a directory with messages in it")
-    return found
+def _parquet(spark: SparkSession, origin: Origin) -> DataFrame:
+    from pyspark.errors import AnalysisException
 
-
-def _completed(frame: DataFrame, origin: Origin) -> DataFrame:
-    """A message set whose rows have a queue and a sequence."""
-    from pyspark.sql import functions
-
-    if "body" not in frame.columns or "sequence" not in frame.columns:
-        raise ConfigurationException(f"{origin.path} is no message set: it needs the columns body and sequence")
-    if origin.queue:
-        frame = frame.withColumn("queue", functions.lit(origin.queue))
-    for field in spark_schema().fields:
-        if field.name not in frame.columns:
-            frame = frame.withColumn(field.name, functions.lit(None).cast(field.dataType))
-    return frame.select(*MESSAGE.names)
+    try:
+        return spark.read.parquet(origin.path)
+    except AnalysisException as error:
+        what = str(error).splitlines()[0]
+        raise ConfigurationException(f"{origin.path} cannot be read as a message set in Parquet: {what}") from error
 
 
 def _opener(origin: Origin) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """What reads files on an executor."""
 
     def opened(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        rows: list[dict[str, Any]] = []
-        size = 0
+        kept, size = list[Found](), 0
         for batch in batches:
-            for number, file in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                for record, row in enumerate(_READ[origin.kind](Path(file), origin)):
-                    rows.append(origin.descriptor._asdict() | {"queue": origin.queue} | row)
-                    rows[-1]["sequence"] = (number << _RECORDS) + record
-                    size += len(row["body"])
-                    if size >= _MOST_BYTES or len(rows) >= 1000:
-                        yield pa.RecordBatch.from_pylist(rows, schema=MESSAGE)
-                        rows, size = [], 0
-        if rows:
-            yield pa.RecordBatch.from_pylist(rows, schema=MESSAGE)
+            listed = (batch.column(name).to_pylist() for name in Piece._fields)
+            for piece in map(Piece._make, zip(*listed, strict=True)):
+                for at, body, said in _READ[origin.kind](piece, origin):
+                    kept.append(((piece.number << OFFSETS) + at, body, said))
+                    size += len(body)
+                    if size >= _MOST_BYTES or len(kept) >= _MOST_ROWS:
+                        yield _batch(kept, origin)
+                        kept, size = [], 0
+        if kept:
+            yield _batch(kept, origin)
 
     return opened
 
 
-def _whole(file: Path, _: Origin) -> Iterator[dict[str, Any]]:
-    yield {"body": file.read_bytes()}
+def _batch(kept: list[Found], origin: Origin) -> pa.RecordBatch:
+    """Messages as a batch; what none of them says itself is told once."""
+    count, spoken = len(kept), {name for _, _, said in kept for name in said}
+    given: dict[str, Any] = {**origin.descriptor._asdict(), "queue": origin.queue or None}
+    columns = {"sequence": [at for at, _, _ in kept], "body": [body for _, body, _ in kept]}
+    arrays = []
+    for field in MESSAGE:
+        otherwise = given.get(field.name)
+        if field.name in columns:
+            arrays.append(pa.array(columns[field.name], field.type))
+        elif field.name in spoken:
+            arrays.append(pa.array([said.get(field.name, otherwise) for _, _, said in kept], field.type))
+        else:
+            arrays.append(pa.repeat(pa.scalar(otherwise, field.type), count))
+    return pa.RecordBatch.from_arrays(arrays, schema=MESSAGE)
 
 
-def _lines(file: Path, _: Origin) -> Iterator[dict[str, Any]]:
-    with file.open("rb") as opened:
-        for line in opened:
-            yield {"body": line.rstrip(b"\r\n")}
+def _whole(piece: Piece, _: Origin) -> Iterator[Found]:
+    yield 0, Path(piece.file).read_bytes(), {}
 
 
-def _objects(file: Path, _: Origin) -> Iterator[dict[str, Any]]:
+def _lines(piece: Piece, _: Origin) -> Iterator[Found]:
+    with Path(piece.file).open("rb") as opened:
+        for at, line in _lines_of(opened, piece):
+            yield at, line.rstrip(b"\r\n"), {}
+
+
+def _lines_of(opened: IO[bytes], piece: Piece) -> Iterator[tuple[int, bytes]]:
+    """The lines that begin in a piece, each with its offset."""
+    at = piece.start
+    if at:
+        opened.seek(at - 1)
+        at += len(opened.readline()) - 1
+    while at < piece.end and (line := opened.readline(_LONGEST_LINE)):
+        if len(line) == _LONGEST_LINE:
+            raise ConfigurationException(f"{piece.file}, offset {at}: a line is longer than {_LONGEST_LINE:,} bytes")
+        yield at, line
+        at += len(line)
+
+
+def _objects(piece: Piece, _: Origin) -> Iterator[Found]:
     """JSON lines: `body` as text, or `body64`; fields of the descriptor by their names, bytes in hexadecimal."""
-    with file.open("rb") as opened:
-        for number, line in enumerate(opened, 1):
+    with Path(piece.file).open("rb") as opened:
+        for at, line in _lines_of(opened, piece):
             if line.strip():
-                yield _object(line, f"{file}:{number}")
+                try:
+                    body, said = _object(line)
+                except (ValueError, TypeError, RecursionError) as error:
+                    body, said = line, _problem(piece, at, f"the line is no message: {error}")
+                yield at, body, said
 
 
-def _object(line: bytes, where: str) -> dict[str, Any]:
+def _problem(piece: Piece, at: int, text: str) -> dict[str, Any]:
+    """What is said of something that is no message: poison is a row, and does not end the job."""
+    return {"problem": f"{piece.file}, offset {at}: {text}"}
+
+
+def _object(line: bytes) -> tuple[bytes, dict[str, Any]]:
+    """The body of a message and what else it says."""
+    found = json.loads(line)
+    if not isinstance(found, dict):
+        raise TypeError("a line holds an object with the message's body")
+    for name in found:
+        if name not in _GIVEN:
+            raise ValueError(f"there is no column called {name}{did_you_mean(name, _GIVEN)}")
+    if ("body" in found) == ("body64" in found):
+        raise ValueError("it needs body, a text, or body64")
+    if "body64" in found:
+        body = base64.b64decode(_text("body64", found.pop("body64")), validate=True)
+    else:
+        body = _text("body", found.pop("body")).encode()
+    return body, {name: _value(name, value) for name, value in found.items() if value is not None}
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a text")
+    return value
+
+
+def _value(name: str, value: Any) -> Any:
+    default = _DEFAULTS.get(name, "")
+    if name == "properties":
+        if not isinstance(value, dict) or not all(isinstance(inner, str) for inner in value.values()):
+            raise TypeError("properties must be an object of texts")
+        return list(value.items())
+    if isinstance(default, int):
+        if isinstance(value, bool) or not isinstance(value, int) or not -(2**31) <= value < 2**31:
+            raise TypeError(f"{name} must be a whole number of 32 bits")
+        return value
+    text = _text(name, value)
+    if not isinstance(default, bytes):
+        return text
     try:
-        found = json.loads(line)
-        body = base64.b64decode(found.pop("body64"), validate=True) if "body64" in found else found.pop("body").encode()
-        fields = {name: bytes.fromhex(value) if name in _BYTES else value for name, value in found.items()}
-    except (ValueError, KeyError, AttributeError, TypeError) as error:
-        raise ConfigurationException(f"{where} is no message: {error}") from error
-    unknown = set(fields) - set(MESSAGE.names)
-    if unknown:
-        raise ConfigurationException(f"{where}: there is no column called {min(unknown)}")
-    return fields | {"body": body}
+        made = bytes.fromhex(text)
+    except ValueError as error:
+        raise ValueError(f"{name} must be hexadecimal digits, two for each byte") from error
+    if len(made) > LENGTHS[name]:
+        raise ValueError(f"{name} has at most {LENGTHS[name]} bytes")
+    return made.ljust(LENGTHS[name], b"\0")
 
 
-def _fixed(file: Path, origin: Origin) -> Iterator[dict[str, Any]]:
-    with file.open("rb") as opened:
-        while record := opened.read(origin.record_length):
-            yield {"body": record}
+def _fixed(piece: Piece, origin: Origin) -> Iterator[Found]:
+    with Path(piece.file).open("rb") as opened:
+        opened.seek(piece.start)
+        for at in range(piece.start, piece.end, origin.record_length):
+            record = opened.read(origin.record_length)
+            said = {}
+            if len(record) < origin.record_length:
+                text = f"the last record has {len(record)} of {origin.record_length} bytes"
+                said = _problem(piece, at, f"{text}: correct --record-length, or the file")
+            yield at, record, said
 
 
-def _described(file: Path, _: Origin) -> Iterator[dict[str, Any]]:
+def _described(piece: Piece, _: Origin) -> Iterator[Found]:
     """Records with a record descriptor word: their length, the four bytes of the word included, big endian."""
-    with file.open("rb") as opened:
-        while word := opened.read(4):
-            length = int.from_bytes(word[:2]) - 4
-            body = opened.read(max(length, 0))
-            if len(word) < 4 or length < 0 or len(body) < length:
-                at = opened.tell() - len(word) - len(body)
-                raise ConfigurationException(
-                    f"{file}, offset {at}: the record descriptor word X'{word.hex()}' is not one"
-                )
-            yield {"body": body}
+    at = piece.start
+    with Path(piece.file).open("rb") as opened:
+        opened.seek(at)
+        while at < piece.end:
+            word = opened.read(4)
+            length = int.from_bytes(word[:2])
+            body = opened.read(max(length - 4, 0))
+            if len(word) < 4 or length < 4 or len(body) < length - 4:
+                text = f"the record descriptor word X'{word.hex().upper()}' does not fit what is there"
+                yield at, word + body, _problem(piece, at, f"{text}; what follows in this file was not read")
+                return
+            yield at, body, {}
+            at += length
 
 
-_READ: Final[dict[str, Callable[[Path, Origin], Iterator[dict[str, Any]]]]] = {
+_READ: Final[dict[str, Callable[[Piece, Origin], Iterator[Found]]]] = {
     "files": _whole,
     "json": _objects,
     "text": _lines,

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.errors import ConfigurationException
-from spark_exec.message_sets import MESSAGE, spark_schema
-from spark_exec.outputs import FAILURE, FED, PUT, RESULT, STATISTICS, WAITING
+from spark_exec.dealing import dealt
+from spark_exec.message_sets import MESSAGE, completed, spark_schema
+from spark_exec.outputs import FED, RESULT
+from spark_exec.places import inside, is_empty, write_text
 from spark_exec.plan import FlowPlan, Plan
-from spark_exec.worker import Assignment, Counter
+from spark_exec.profiles import profiles
+from spark_exec.summary import Summary, counted
+from spark_exec.worker import Assignment
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -21,60 +23,31 @@ if TYPE_CHECKING:
 MOST_ROUNDS: Final = 100
 
 
-@dataclass(slots=True)
-class Summary:
-    """What a run has done."""
+def carried(frame: DataFrame, planned: Plan, moment: tuple[str, str] | None = None) -> DataFrame:
+    """The rows that come of a message set in one round: a DataFrame to a DataFrame, nothing is written.
 
-    messages: int = 0
-    rounds: int = 0
-    seconds: float = 0.0
-    queues: dict[str, int] = field(default_factory=dict)
-    failures: int = 0
-    waiting: int = 0
-    nodes: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)
-
-    def as_data(self) -> dict[str, Any]:
-        """The summary as JSON has it."""
-        nodes = [
-            {"flow": flow, "node": node or None, "cpu_ns": cpu, "messages": messages}
-            for (flow, node), (cpu, messages) in sorted(self.nodes.items())
-        ]
-        return {
-            "messages": self.messages,
-            "rounds": self.rounds,
-            "seconds": round(self.seconds, 3),
-            "queues": self.queues,
-            "failures": self.failures,
-            "waiting": self.waiting,
-            "nodes": nodes,
-        }
+    `frame` needs the columns `sequence` and `body`, and `queue` to say which flow a message is for; the columns of the
+    answer are those of `spark_exec.outputs.RESULT`. `moment` are the date and the time that messages are put at, as MQ
+    writes them: without it, now.
+    """
+    at, whole = moment or now(), completed(frame, otherwise=planned.only_queue)
+    own = profiles(frame.sparkSession, planned)
+    parts = []
+    for flow in planned.flows:
+        mine = whole["queue"].isin(*flow.reads)
+        if flow is planned.flows[0]:  # it also says of messages that no flow reads that they wait
+            mine |= whole["queue"].isNull() | ~whole["queue"].isin(*planned.reads)
+        work = _assignment(planned, flow, at).task
+        parts.append(dealt(whole.where(mine), flow).mapInArrow(work, spark_schema(RESULT), profile=own.get(flow.group)))
+    result = parts[0]
+    for part in parts[1:]:
+        result = result.unionByName(part)
+    return result
 
 
-def carried(
-    frame: DataFrame, planned: Plan, moment: tuple[str, str] | None = None, counter: Counter | None = None
-) -> DataFrame:
-    """The rows that come of a message set in one round: a DataFrame to a DataFrame, nothing is written."""
-    at = moment or _now()
-    results = [_through(frame, planned, flow, at, counter) for flow in planned.flows]
-    whole = results[0]
-    for other in results[1:]:
-        whole = whole.unionByName(other)
-    return whole
-
-
-def _through(
-    frame: DataFrame, planned: Plan, flow: FlowPlan, moment: tuple[str, str], counter: Counter | None
-) -> DataFrame:
-    """One flow's own messages, dealt out as its order wants, and carried."""
-    own = frame.where(frame["queue"].isin(*flow.reads))
-    if flow.order == "default":
-        dealt = own.repartition(flow.partitions, "sequence", "lineage")
-    else:
-        key = "user_identifier" if flow.order == "byUserID" else "queue"
-        dealt = own.repartition(flow.partitions, key)
-    dealt = dealt.sortWithinPartitions("sequence", "lineage")
+def _assignment(planned: Plan, flow: FlowPlan, moment: tuple[str, str]) -> Assignment:
     deployment = planned.deployment
-    assignment = Assignment(
+    return Assignment(
         group=flow.group,
         shipped=flow.shipped,
         reads=frozenset(planned.reads),
@@ -82,9 +55,7 @@ def _through(
         queue_manager=deployment.queue_manager,
         dead_letter_queue=deployment.dead_letter_queue,
         moment=moment,
-        counter=counter,
     )
-    return dealt.mapInArrow(assignment.carry, spark_schema(RESULT))
 
 
 def run(
@@ -93,68 +64,62 @@ def run(
     frame: DataFrame,
     output: str,
     inputs: Mapping[str, Any] | None = None,
-    counter: Counter | None = None,
+    rounds: int = MOST_ROUNDS,
 ) -> Summary:
-    """Carry a message set, write what comes of it, and go on with what was fed to flows until nothing is."""
-    started, moment = time.time(), _now()
-    if Path(output).exists() and any(Path(output).iterdir()):
+    """Carry a message set, write what comes of it, and go on with what was fed to flows until nothing is.
+
+    What still feeds flows after `rounds` is left as it is: rows of kind fed, in the last round.
+    """
+    if not is_empty(spark, output):
         raise ConfigurationException(f"{output} is not empty: name a directory that is, or that is not there yet")
+    started, moment = time.time(), now()
     summary = Summary()
-    fed: DataFrame | None = frame
-    while fed is not None:
-        if summary.rounds == MOST_ROUNDS:
-            raise ConfigurationException(f"messages still feed flows after {MOST_ROUNDS} rounds: a flow feeds itself")
-        place = str(Path(output) / f"round={summary.rounds}")
-        carried(fed, planned, moment, counter).write.partitionBy("kind", "queue").parquet(place)
-        counted = spark.read.schema(spark_schema(RESULT)).parquet(place)
-        fed = _fed(counted) if _count(counted, summary) else None
-        summary.rounds += 1
+    kept = completed(frame, otherwise=planned.only_queue)
+    if len(planned.flows) > 1 or any(flow.groups and flow.order != "default" for flow in planned.flows):
+        kept = _persisted(kept)  # it is read more than once
+    fed: DataFrame | None = kept
+    try:
+        while fed is not None:
+            place, began = inside(output, f"round={summary.rounds}"), time.time()
+            carried(fed, planned, moment).write.partitionBy("kind", "queue").parquet(place)
+            results = spark.read.schema(spark_schema(RESULT)).parquet(place)
+            summary.fed = counted(results, summary, began)
+            fed = _fed(results) if summary.fed and summary.rounds < rounds else None
+    finally:
+        kept.unpersist()
     summary.seconds = time.time() - started
-    _write_manifest(Path(output), planned, summary, inputs or {})
+    write_text(spark, inside(output, "_manifest.json"), _manifest(planned, summary, inputs or {}, moment, started))
     return summary
+
+
+def _persisted(frame: DataFrame) -> DataFrame:
+    from pyspark import StorageLevel
+
+    return frame.persist(StorageLevel.DISK_ONLY)
 
 
 def _fed(results: DataFrame) -> DataFrame:
     return results.where(results["kind"] == FED).select(*MESSAGE.names)
 
 
-def _count(results: DataFrame, summary: Summary) -> int:
-    """Add what a round has done to the summary; how many messages are fed to the next."""
-    from pyspark.sql import functions
-
-    grouped = results.groupBy("kind", "queue", "flow", "node").agg(
-        functions.count("*").alias("rows"),
-        functions.sum("cpu_ns").alias("cpu"),
-        functions.sum("messages").alias("given"),
-    )
-    fed = 0
-    for row in grouped.collect():
-        if row["kind"] == PUT:
-            summary.queues[row["queue"]] = summary.queues.get(row["queue"], 0) + row["rows"]
-        elif row["kind"] == FED:
-            fed += row["rows"]
-        elif row["kind"] == FAILURE:
-            summary.failures += row["rows"]
-        elif row["kind"] == WAITING:
-            summary.waiting += row["rows"]
-        elif row["kind"] == STATISTICS:
-            key = row["flow"], row["node"] or ""
-            before = summary.nodes.get(key, (0, 0))
-            summary.nodes[key] = before[0] + row["cpu"], before[1] + row["given"]
-            summary.messages += 0 if row["node"] else row["given"]
-    return fed
+def _manifest(
+    planned: Plan, summary: Summary, inputs: Mapping[str, Any], moment: tuple[str, str], started: float
+) -> str:
+    """What ran on what, when, and how much of it."""
+    began = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started))
+    said = {
+        "broker": planned.deployment.broker,
+        "flows": [flow.as_data() for flow in planned.flows],
+        "inputs": dict(inputs),
+        "started": began,
+        "moment": list(moment),
+        **summary.as_data(),
+    }
+    return json.dumps(said, indent=2) + "\n"
 
 
-def _write_manifest(output: Path, planned: Plan, summary: Summary, inputs: Mapping[str, Any]) -> None:
-    flows = [
-        {"flow": flow.shipped.name, "group": flow.group, "hash": flow.shipped.content_hash, "reads": list(flow.reads)}
-        for flow in planned.flows
-    ]
-    said = {"flows": flows, "inputs": dict(inputs), **summary.as_data()}
-    (output / "_manifest.json").write_text(json.dumps(said, indent=2) + "\n", encoding="utf-8")
-
-
-def _now() -> tuple[str, str]:
-    now = time.time()
-    stamped = time.strftime("%Y%m%d%H%M%S", time.gmtime(now))
-    return stamped[:8], f"{stamped[8:]}{int(now * 100) % 100:02d}"
+def now() -> tuple[str, str]:
+    """The date and the time, as MQ writes them."""
+    seconds = time.time()
+    stamped = time.strftime("%Y%m%d%H%M%S", time.gmtime(seconds))
+    return stamped[:8], f"{stamped[8:]}{int(seconds * 100) % 100:02d}"

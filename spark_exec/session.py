@@ -7,28 +7,39 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from engine.errors import ConfigurationException
+from engine.errors import BrokerError, ConfigurationException
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 OLDEST_JAVA: Final = 17
+JOB_FAILED: Final = 2230
 _VERSION: Final = re.compile(r'version "(\d+)')
 _ADVICE: Final = "as root: apt-get install openjdk-17-jre-headless"
 _LOGGING: Final = Path(__file__).with_name("log4j2.properties").as_uri()
 _OWN: Final = {
     "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING}",
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "1000",
+    "spark.executor.heartbeatInterval": "2s",  # with which executors tell how far they are
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "2048",
+    "spark.sql.execution.arrow.maxBytesPerBatch": "2m",  # whichever comes first; a larger message is alone in its batch
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",  # the plan of a deployment says how many partitions there are
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
 }
+# What Java and Spark say whenever they start, whatever they are asked to log.
+_NOISE: Final = (
+    *(b"WARNING: Using incubator modules", b"Using Spark's default log4j profile", b"Setting default log level"),
+    *(b"To adjust logging level", b"Picked up JAVA_TOOL_OPTIONS", b"Picked up _JAVA_OPTIONS"),
+)
+_CAUSE: Final = re.compile(r"^(?:[\w.]+\.)?(\w+(?:Error|Exception)): (.+)$", re.MULTILINE)
 
 
 def java() -> str:
@@ -36,7 +47,8 @@ def java() -> str:
     home = os.environ.get("JAVA_HOME", "")
     command = str(Path(home) / "bin" / "java") if home else shutil.which("java") or ""
     if not command or not Path(command).exists():
-        raise ConfigurationException(f"Spark needs Java {OLDEST_JAVA} or later, and there is none; {_ADVICE}")
+        where = f" in JAVA_HOME, {home}" if home else ""
+        raise ConfigurationException(f"Spark needs Java {OLDEST_JAVA} or later, and there is none{where}; {_ADVICE}")
     told = subprocess.run([command, "-version"], capture_output=True, text=True, check=False)  # noqa: S603  # no shell
     found = _VERSION.search(told.stderr + told.stdout)
     if found is None or int(found[1]) < OLDEST_JAVA:
@@ -52,6 +64,7 @@ def session(master: str = "", conf: Iterable[tuple[str, str]] = (), name: str = 
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise ConfigurationException("PySpark is not installed: pip install 'penstock[spark]'") from error
+    given = dict(conf)
     if master.startswith("local") or not master:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -59,10 +72,51 @@ def session(master: str = "", conf: Iterable[tuple[str, str]] = (), name: str = 
     builder = SparkSession.builder.appName(name)
     if master:
         builder = builder.master(master)
-    elif "spark.master" not in dict(conf):
+    elif "spark.master" not in given:
         builder = builder.master("local[*]")
-    for key, value in (_OWN | dict(conf)).items():
+    for key, value in (_OWN | given).items():
         builder = builder.config(key, value)
-    made = builder.getOrCreate()
-    made.sparkContext.setLogLevel("ERROR")
-    return made
+    with _without_noise(), failures_told(f"Spark does not start on {master or 'this machine'}"):
+        return builder.getOrCreate()
+
+
+@contextmanager
+def failures_told(what: str = "the job failed") -> Iterator[None]:
+    """Turn what Spark raises into an error that says what was the matter, without pages of Java."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        raise BrokerError(JOB_FAILED, f"{what}: {_cause(str(error))}") from error
+
+
+def _cause(text: str) -> str:
+    """The innermost exception of Python's or Java's that a text speaks of."""
+    causes = _CAUSE.findall(text)
+    python = [cause for cause in causes if not cause[0].endswith("SparkException")]
+    name, told = (python or causes or [("", text.strip().splitlines()[0] if text.strip() else "no reason given")])[0]
+    return f"{name}: {told}" if name else told
+
+
+@contextmanager
+def _without_noise() -> Iterator[None]:
+    """Start Java with a stderr that leaves out what it says every time."""
+    own = os.dup(2)
+    reading, writing = os.pipe()
+    os.dup2(writing, 2)
+    os.close(writing)
+    threading.Thread(target=_sift, args=(reading, own), daemon=True).start()
+    try:
+        yield
+    finally:
+        os.dup2(own, 2)
+
+
+def _sift(reading: int, writing: int) -> None:
+    """Hand lines on, until nobody writes any more."""
+    with os.fdopen(reading, "rb") as lines, os.fdopen(writing, "wb", buffering=0) as onward:
+        for line in lines:
+            if not line.startswith(_NOISE):
+                onward.write(line)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import gc
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import partial
+from typing import TYPE_CHECKING
 
+from engine.batches import ALONE, Batch
+from engine.descriptor import NO_ID
 from engine.errors import BrokerError
-from engine.statistics import AROUND, Meter, meter
 from engine.work import QueueAttributes
+from spark_exec.accounts import READING, WRITING, Accounts
 from spark_exec.message_sets import Row, as_received, rows_of
-from spark_exec.outputs import FAILURE, FED, PUT, STATISTICS, WAITING, Batches, exceptions_of
+from spark_exec.outputs import FAILURE, FED, PUT, WAITING, Rows, exceptions_of
 from spark_exec.shipped import Shipped, built
 from spark_exec.work import PartitionWork
 
@@ -20,14 +24,6 @@ if TYPE_CHECKING:
     from engine.runtime import DeployedFlow, Station
 
 _MOST_TRIES = 10_000  # a message that is backed out more often than any threshold allows is stuck
-
-
-class Counter(Protocol):
-    """What tasks add to, for someone who looks on."""
-
-    def add(self, term: int) -> None:
-        """Add messages that have been carried."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +37,12 @@ class Assignment:
     queue_manager: str
     dead_letter_queue: str
     moment: tuple[str, str]
-    counter: Counter | None = None
+
+    def task(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """What a task of Spark does, in a process that will do nothing else."""
+        built(self.shipped)
+        gc.freeze()  # what has been made ready stays; looking for garbage in it takes a tenth of the time
+        return self.carry(batches)
 
     def carry(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The batches that come of batches of messages."""
@@ -57,71 +58,102 @@ class _Worker:
         self._entrances: dict[str, Station] = {
             str(getattr(station.node, "queue_name", "")): station for station in self._deployed.entrances
         }
+        self._gathered = {
+            queue
+            for queue, station in self._entrances.items()
+            if getattr(station.node, "commit_by_message_group", False)
+            or getattr(station.node, "all_msgs_available", False)
+        }
+        self._by_group = {
+            queue
+            for queue, station in self._entrances.items()
+            if getattr(station.node, "commit_by_message_group", False)
+        }
         self._work = PartitionWork(
             assignment.queues, (assignment.queue_manager, assignment.dead_letter_queue), assignment.moment
         )
-        self._batches = Batches()
+        self._key = f"{assignment.group}/{assignment.shipped.name}/"
+        self._rows = Rows(assignment.shipped.name, assignment.group)
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Carry every message, and tell in the end what the nodes have cost."""
-        evaluated = {label: station.evaluate for label, station in self._deployed.stations.items()}
-        measured = meter(self._deployed.stations)
-        count = 0
+        accounts, rows = Accounts(self._deployed.stations), self._rows
+        held: list[Row] = []
         try:
-            for batch in batches:
-                if self._own.counter is not None:
-                    self._own.counter.add(batch.num_rows)
-                for row in rows_of(batch):
-                    count += 1
-                    for result in self._results(row):
-                        yield from self._batches.add(result)
+            while (batch := accounts.spent(READING, lambda: next(batches, None))) is not None:
+                for row in accounts.each(accounts.spent(READING, partial(rows_of, batch))):
+                    held = self._take(row, held)
+                    if rows.is_full:
+                        yield from accounts.sent(accounts.spent(WRITING, rows.batch))
+            if held:
+                self._carry(held)
         finally:
-            for label, station in self._deployed.stations.items():
-                station.evaluate = evaluated[label]
-        for result in self._costs(measured, count):
-            yield from self._batches.add(result)
-        yield from self._batches.rest()
+            accounts.close()
+        for written in accounts.spent(WRITING, lambda: list(rows.rest())):
+            yield from accounts.sent(written)
+        yield rows.statistics(accounts.rows())
 
-    def _results(self, row: Row) -> Iterator[dict[str, Any]]:
-        """What comes of one message."""
-        entrance, work = self._entrances[row.queue], self._work
-        key = f"{self._own.group}/{self._own.shipped.name}/{row.lineage}"
-        work.offer(key.encode(), row.queue, *as_received(row))
-        error: BrokerError | None = None
-        tries = 0
+    def _take(self, row: Row, held: list[Row]) -> list[Row]:
+        """Carry a message, or hold it while more of its group may come; what is held then."""
+        if row.queue not in self._gathered or row.descriptor.group_id == NO_ID or row.problem:
+            if held:
+                self._carry(held)
+            self._carry([row])
+            return []
+        if held and (held[0].queue, held[0].descriptor.group_id) != (row.queue, row.descriptor.group_id):
+            self._carry(held)
+            return [row]
+        held.append(row)
+        return held
+
+    def _carry(self, unit: list[Row]) -> None:
+        """Let the flow work on a message, or on those of a group, until it is done with them."""
+        first = unit[0]
+        entrance, work = self._entrances.get(first.queue), self._work
+        if first.problem:
+            self._fail(first, f"{first.lineage}.0", first.problem)
+            return
+        if entrance is None:
+            self._leave(unit, range(len(unit)))
+            return
+        work.offer((self._key + first.lineage).encode(), first.queue, [as_received(row) for row in unit])
+        failures = self._worked(entrance, first.queue)
+        counts = [0] * len(unit)
+        for put in work.done:
+            kind = FED if put.queue in self._own.reads else PUT
+            row = unit[put.of]
+            lineage = f"{row.lineage}.{counts[put.of]}"
+            counts[put.of] += 1
+            self._rows.add(kind, put.queue, (row.sequence, lineage), (put.descriptor, put.body))
+        if work.is_waiting:
+            self._leave(unit, work.left, counts)
+        for place, error in failures.items():
+            self._fail(unit[place], f"{unit[place].lineage}.{counts[place]}", str(error), exceptions_of(error))
+
+    def _fail(self, row: Row, lineage: str, error: str, exceptions: str | None = None) -> None:
+        """A row for a message that failed, or that is none."""
+        message = row.descriptor, row.body
+        self._rows.add(FAILURE, row.queue, (row.sequence, lineage), message, (error, exceptions))
+
+    def _worked(self, entrance: Station, queue: str) -> dict[int, BrokerError]:
+        """Have the flow process what was offered, again where it fails; the first failure of each message."""
+        batch = Batch(1, by_group=True) if queue in self._by_group else ALONE
+        failures: dict[int, BrokerError] = {}
+        work, tries = self._work, 0
         while work.is_waiting and tries < _MOST_TRIES:
             tries += 1
-            outcome = self._deployed.process(entrance, work)
+            outcome = self._deployed.process(entrance, work, batch, patient=False)
             if outcome is None:
                 break
-            error = error or outcome.error
-        for ordinal, put in enumerate(work.done):
-            kind = FED if put.queue in self._own.reads else PUT
-            yield self._row(kind, row, ordinal, put.queue) | put.descriptor._asdict() | {"body": put.body}
-        if work.is_waiting:
-            yield self._row(WAITING, row, len(work.done), row.queue) | row.descriptor._asdict() | {"body": row.body}
-        if error is not None:
-            failed = self._row(FAILURE, row, len(work.done), row.queue) | row.descriptor._asdict()
-            yield failed | {"body": row.body, "error": str(error), "exceptions": exceptions_of(error)}
+            if outcome.error is not None:
+                failures.setdefault(work.in_hand, outcome.error)
+        if batch is not ALONE:
+            work.back_out()  # a group that lacks its last message
+        return failures
 
-    def _row(self, kind: str, row: Row, ordinal: int, queue: str) -> dict[str, Any]:
-        return {
-            "kind": kind,
-            "flow": self._own.shipped.name,
-            "group": self._own.group,
-            "sequence": row.sequence,
-            "lineage": f"{row.lineage}.{ordinal}",
-            "queue": queue,
-        }
-
-    def _costs(self, measured: Meter, count: int) -> Iterator[dict[str, Any]]:
-        for label, account in measured.settled().items():
-            yield {
-                "kind": STATISTICS,
-                "flow": self._own.shipped.name,
-                "group": self._own.group,
-                "queue": "",
-                "node": label or None,
-                "cpu_ns": account.nanoseconds,
-                "messages": count if label == AROUND else account.messages,
-            }
+    def _leave(self, unit: list[Row], places: Iterable[int], counts: Sequence[int] = ()) -> None:
+        """Messages that stay where they were."""
+        for place in places:
+            row = unit[place]
+            lineage = f"{row.lineage}.{counts[place] if counts else 0}"
+            self._rows.add(WAITING, row.queue, (row.sequence, lineage), (row.descriptor, row.body))

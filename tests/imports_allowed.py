@@ -53,10 +53,12 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "flows.label_names": ("engine", "esql", "flows.programs"),
     "flows.programs": ("engine", "esql", "parsers", "flows.esql_files", "flows.message_sets"),
     **dict.fromkeys(("engine.costs", "engine.testing"), EVERYTHING),
+    "engine.costs.spark": (*EVERYTHING, "spark_exec"),  # what it measures
     "engine.cli": (*EVERYTHING, "spark_exec"),
-    "spark_exec": (*DEPLOYMENT, "engine.runtime", "engine.broker", "flows"),
+    "spark_exec": (*(*DEPLOYMENT, "engine.batches", "engine.runtime", "engine.broker", "engine.own_nodes", "flows"),),
 }
-COMPOSITION_ROOTS = ("engine.cli", "engine.costs", "engine.testing", "spark_exec")  # only engine.cli imports them
+COMPOSITION_ROOTS = ("engine.cli", "engine.costs", "engine.testing", "spark_exec")
+IMPORTERS_OF_ROOTS = ("engine.cli", "engine.costs.spark")  # nobody else imports a composition root
 
 IMPORTED_ONLY_BY = {"antlr4": "esql.read", "esql.grammar.generated": "esql.read"}
 THIRD_PARTY: dict[str, tuple[str, ...]] = {  # a module without a row may import any package pyproject.toml names

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 NODES = "nodes"
 MESSAGES = "messages"
+SPARK = "spark"
 WIDTH = 160  # of tables where no terminal says how wide it is
 
 Say = Callable[[str], None]
@@ -45,7 +46,7 @@ def costs(
         str | None,
         typer.Argument(
             help="nodes: the scenarios alone; messages: write their messages to --output; or a group of benchmarks,"
-            " such as kernel or esql. None: the scenarios, then every group."
+            " such as kernel or esql. None: the scenarios, then every group but spark, which takes minutes."
         ),
     ] = None,
     scenario: Annotated[
@@ -67,6 +68,10 @@ def costs(
     check: Annotated[
         bool, typer.Option("--check", help="Exit with 1 if a bound, or what the suite must show, is not met.")
     ] = False,
+    count: Annotated[
+        int | None,
+        typer.Option("--messages", min=1, help="How many messages the group spark carries.  [default: 100000]"),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Measure the scenarios of the WMQI report, and CPU beside programs written by hand, and compare.
@@ -82,14 +87,17 @@ def costs(
         "--drivers": drivers,
         "--compare": compare,
     }
+    if group != SPARK:
+        given["--messages"] = count
     if group == MESSAGES:
         _refuse(given | {"--check": check or None}, "messages takes no {}: it writes all messages to --output")
         _write_messages(output, as_json=as_json)
         return
     if group not in {None, NODES}:
         _refuse(given | {"--output": output}, f"{group} takes no {{}}: it is for the scenarios, penstock costs nodes")
-        _show_group(str(group), check=check, as_json=as_json)
+        _show_group(str(group), count, check=check, as_json=as_json)
         return
+    _refuse({"--messages": count}, "{} is for the benchmarks of spark: penstock costs spark --messages 5000")
     wanted = _wanted(scenario or (), size or (), bounds=group is None)
     how, old = _how(seconds, runs, drivers), _old(compare)
     found = _suite(wanted, how, _folder(output))
@@ -116,7 +124,7 @@ def _write_messages(output: str | None, *, as_json: bool) -> None:
         typer.echo(f"{len(files)} messages written to {output}, with index.json")
 
 
-def _show_group(group: str, *, check: bool, as_json: bool) -> None:
+def _show_group(group: str, count: int | None, *, check: bool, as_json: bool) -> None:
     """Measure one group of benchmarks beside their bounds."""
     from engine.catalog import did_you_mean
     from engine.costs.bounds import table
@@ -126,7 +134,7 @@ def _show_group(group: str, *, check: bool, as_json: bool) -> None:
         known = (NODES, MESSAGES, *GROUPS)
         raise ConfigurationException(f"no benchmarks called {group}{did_you_mean(group, known)}")
     with _progress(None) as say:
-        figures = list(_told(measure(group), say))
+        figures = list(_told(measure(group, count), say))
     typer.echo(json.dumps([figure.data() for figure in figures], indent=2) if as_json else table(figures))
     raise typer.Exit(1 if check and not all(figure.met for figure in figures) else 0)
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engine.cli.app import Json, app
+from engine.cli.app import Json, OwnNodes, app
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
     from spark_exec.plan import Plan
     from spark_exec.readers import Origin
-    from spark_exec.run import Summary
+    from spark_exec.summary import Summary
 
 spark = typer.Typer(help="Run flows over message sets on Apache Spark.", no_args_is_help=True)
 app.add_typer(spark, name="spark")
@@ -37,8 +38,10 @@ def run(
     record_length: Annotated[int, typer.Option(help="The bytes of each record, where they are fixed.")] = 0,
     master: Annotated[str, typer.Option(help="The Spark master; as Spark is configured, else all cores here.")] = "",
     conf: Annotated[list[str] | None, typer.Option(help="A setting of Spark, as key=value.")] = None,
-    partitions: Annotated[int, typer.Option(help="Partitions for each flow, in place of its instances.")] = 0,
-    limit: Annotated[int, typer.Option(help="Take only so many messages.")] = 0,
+    partitions: Annotated[int, typer.Option(min=0, help="Partitions for each flow, in place of its instances.")] = 0,
+    limit: Annotated[int, typer.Option(min=0, help="Take only so many messages.")] = 0,
+    rounds: Annotated[int, typer.Option(min=1, help="End after so many rounds, even if flows are still fed.")] = 100,
+    nodes: OwnNodes = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and run nothing.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -47,33 +50,70 @@ def run(
     from spark_exec.deployment import deployment_of
     from spark_exec.plan import plan
     from spark_exec.readers import KINDS, Origin, kind_of
+    from spark_exec.shipped import own_nodes
 
-    planned = plan(deployment_of(*files))
+    planned = plan(deployment_of(*files), own_nodes(nodes or ()))
     if partitions:
         planned = planned.scaled(partitions)
-    if dry_run:
-        for line in planned.lines():
-            typer.echo(line)
-        return
     settings = [_setting(text) for text in conf or ()]
     chosen = kind or kind_of(messages)
     if chosen not in KINDS:
         raise ConfigurationException(f"--kind {chosen} is none of {', '.join(KINDS)}")
+    if dry_run:
+        _show_plan(planned, master, dict(settings), as_json=as_json)
+        return
     descriptor = Descriptor(coded_char_set_id=ccsid, encoding=encoding, format=format_)
     origin = Origin(messages, chosen, _queue(planned, queue, chosen), descriptor, record_length)
-    summary = _carried(planned, origin, output, (master, settings, limit))
+    summary = _carried(planned, origin, output, (master, settings), (limit, rounds))
     _show(summary, output, as_json=as_json)
-    raise typer.Exit(1 if summary.failures else 0)
+    raise typer.Exit(1 if summary.failures or summary.fed else 0)
+
+
+@spark.command()
+def demo(
+    output: Annotated[
+        str, typer.Option(help="A directory for the messages and for what comes out.")
+    ] = "out/spark-demo",
+    messages: Annotated[int, typer.Option(min=1, help="How many messages there are.")] = 10_000,
+    master: Annotated[str, typer.Option(help="The Spark master; all cores here, unless Spark is configured.")] = "",
+) -> None:
+    """Write 10,000 sales as JSON lines, and carry them through the flows of a sample broker."""
+    from spark_exec.demonstration import BROKER, write_sales
+    from spark_exec.deployment import deployment_of
+    from spark_exec.plan import plan
+    from spark_exec.readers import Origin
+    from spark_exec.session import java
+
+    java()
+    source, results = Path(output) / "messages.jsonl", str(Path(output) / "results")
+    planned = plan(deployment_of(str(BROKER)))
+    write_sales(source, messages)
+    typer.echo(f"penstock spark run {BROKER} --messages {source} --queue SALES.IN --output {results}")
+    for line in planned.lines():
+        typer.echo(line)
+    summary = _carried(planned, Origin(str(source), "json", "SALES.IN"), results, (master, []), (0, 100))
+    _show(summary, results, as_json=False)
+
+
+def _show_plan(planned: Plan, master: str, settings: dict[str, str], *, as_json: bool) -> None:
+    from spark_exec.profiles import lines
+
+    where = master or settings.get("spark.master", "local[*]")
+    if as_json:
+        typer.echo(json.dumps(planned.as_data(), indent=2))
+        return
+    for line in (*planned.lines(), *lines(planned, where, settings)):
+        typer.echo(line)
 
 
 def _queue(planned: Plan, queue: str, kind: str) -> str:
     """The queue that messages are put on; a message set may say it itself."""
     if queue or kind in {"parquet", "json"}:
         return queue
-    reads = list(planned.reads)
-    if len(reads) != 1:
-        raise ConfigurationException(f"the flows read {', '.join(reads)}: say by --queue where the messages are")
-    return reads[0]
+    if not planned.only_queue:
+        reads = ", ".join(planned.reads)
+        raise ConfigurationException(f"the flows read {reads}: say by --queue where the messages are")
+    return planned.only_queue
 
 
 def _setting(text: str) -> tuple[str, str]:
@@ -83,39 +123,31 @@ def _setting(text: str) -> tuple[str, str]:
     return key, value
 
 
-def _carried(planned: Plan, origin: Origin, output: str, how: tuple[str, list[tuple[str, str]], int]) -> Summary:
+def _carried(
+    planned: Plan, origin: Origin, output: str, where: tuple[str, list[tuple[str, str]]], limits: tuple[int, int]
+) -> Summary:
     from spark_exec.progress import shown
     from spark_exec.readers import messages
     from spark_exec.run import run as run_rounds
-    from spark_exec.session import session
+    from spark_exec.session import failures_told, session
 
-    master, settings, limit = how
-    own = session(master, settings)
+    limit, rounds = limits
+    own = session(*where)
     try:
-        frame = messages(own, origin)
-        if limit:
-            frame = frame.orderBy("sequence").limit(limit)
-        with shown(own) as counter:
-            return run_rounds(own, planned, frame, output, {"path": origin.path, "kind": origin.kind}, counter)
+        with failures_told(), shown(own):
+            frame = messages(own, origin)
+            if limit:
+                frame = frame.orderBy("sequence").limit(limit)
+            inputs = {"path": origin.path, "kind": origin.kind, "limit": limit or None}
+            return run_rounds(own, planned, frame, output, inputs, rounds)
     finally:
         own.stop()
 
 
 def _show(summary: Summary, output: str, *, as_json: bool) -> None:
-    data: dict[str, Any] = summary.as_data()
     if as_json:
-        typer.echo(json.dumps(data | {"output": output}, indent=2))
+        typer.echo(json.dumps(summary.as_data() | {"output": output}, indent=2))
         return
-    rate = summary.messages / summary.seconds if summary.seconds else 0.0
-    typer.echo(
-        f"{summary.messages:,} messages in {summary.rounds} rounds, {summary.failures:,} failures,"
-        f" {summary.seconds:.1f} s, {rate:,.0f} a second"
-    )
-    if summary.waiting:
-        typer.echo(f"  {summary.waiting:>12,}  were not taken by their flow, and wait")
-    for queue, count in sorted(summary.queues.items()):
-        typer.echo(f"  {count:>12,}  on {queue}")
-    for (flow, node), (cpu, count) in sorted(summary.nodes.items()):
-        each = cpu / count / 1000 if count else 0.0
-        typer.echo(f"  {count:>12,}  through {flow}.{node or '(around nodes)'}, {each:,.1f} µs CPU each")
+    for line in summary.lines():
+        typer.echo(line)
     typer.echo(f"Written to {output}, with _manifest.json")

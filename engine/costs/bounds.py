@@ -1,4 +1,4 @@
-"""Bounds: what was measured, what it may be at most, and a table of both."""
+"""Bounds: what was measured, what it may be at most or must be at least, and a table of both."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ class Measured:
 
     group: str
     name: str
-    microseconds: float
+    microseconds: float | None
     value: float
     bound: float
     unit: Literal["x", "µs"]
     low: float
     high: float
     beside: float | None = None
+    at_least: bool = False  # the bound is the least that the figure may be, not the most
 
     @property
     def met(self) -> bool:
         """Whether the figure is within its bound."""
-        return self.value <= self.bound
+        return self.value >= self.bound if self.at_least else self.value <= self.bound
 
     def data(self) -> dict[str, Any]:
         """The figure as JSON has it."""
@@ -50,10 +51,10 @@ def _row(figure: Measured) -> tuple[str, ...]:
     unit = figure.unit if figure.unit == "x" else " µs"
     return (
         figure.name,
-        f"{figure.microseconds:.1f}",
+        "" if figure.microseconds is None else f"{figure.microseconds:.1f}",
         "" if figure.beside is None else f"{figure.beside:.1f}",
         f"{figure.value:.2f}{unit}",
         f"{figure.low:.2f} to {figure.high:.2f}",
-        f"{figure.bound:g}{unit}",
+        f"{'at least ' if figure.at_least else ''}{figure.bound:g}{unit}",
         "met" if figure.met else "NOT MET",
     )

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyarrow import parquet
 from typer.testing import CliRunner
@@ -11,9 +12,13 @@ from typer.testing import CliRunner
 from engine.cli.app import app
 from engine.cli.spark import spark as _commands  # noqa: F401  # registers itself
 from engine.errors import ConfigurationException
+from spark_exec.deployment import deployment_of
+from spark_exec.frames import through_flows
+from spark_exec.plan import plan
+from spark_exec.progress import counts
 from spark_exec.readers import Kind, Origin, messages
 from spark_exec.run import carried, run
-from tests.spark.flows import order, planned_in
+from tests.spark.flows import order, planned_in, written
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")]
 
@@ -79,6 +84,69 @@ def test_a_message_set_of_ones_own(spark: Any, tmp_path: Path) -> None:
     spark.createDataFrame([(1,)], "x int").write.parquet(str(tmp_path / "other.parquet"))
     with pytest.raises(ConfigurationException, match="is no message set"):
         messages(spark, Origin(str(tmp_path / "other.parquet"), "parquet"))
+
+
+def test_a_function_of_frames(spark: Any, tmp_path: Path) -> None:
+    """A DataFrame goes in and one comes out, with the rows of all rounds; options are those of the command."""
+    broker = str(written(tmp_path))
+    frame = spark.createDataFrame(pa.table({"sequence": range(20), "body": [order(n).decode() for n in range(20)]}))
+    found = through_flows(frame, broker, queue="IN", partitions=3)
+    assert {(row["round"], row["kind"], row["queue"]): row["count"] for row in counted(found)} == {
+        (0, "failure", "IN"): 1, (0, "fed", "OUT"): 19, (0, "put", "IN.BACKOUT"): 1, (1, "put", "LAST"): 19,
+    }  # fmt: skip
+    some = through_flows(frame, broker, queue="IN", limit=5, rounds=1)
+    assert {(row["round"], row["kind"], row["queue"]): row["count"] for row in counted(some)} == {(0, "fed", "OUT"): 5}
+
+
+def counted(frame: Any) -> Any:
+    return frame.where("kind != 'statistics'").groupBy("round", "kind", "queue").count().collect()
+
+
+def test_a_limit_of_rounds(spark: Any, tmp_path: Path) -> None:
+    """A flow that feeds itself ends with the last round; what it has fed stays in the output, and is counted."""
+    (tmp_path / "loop.yaml").write_text(LOOP, encoding="utf-8")
+    planned = plan(deployment_of(str(tmp_path / "loop.yaml")))
+    frame = spark.createDataFrame(pa.table({"sequence": range(3), "body": [b"x"] * 3}))
+    summary = run(spark, planned, frame, str(tmp_path / "out"), rounds=2)
+    assert (summary.rounds, summary.messages, summary.fed, summary.queues) == (2, 6, 3, {})
+    assert [len(puts(tmp_path / "out" / f"round={number}")) for number in range(2)] == [3, 3]
+
+
+LOOP = """\
+flow: Loop
+nodes:
+  In: {type: MQInput, queueName: LOOP}
+  Out: {type: MQOutput, queueName: LOOP}
+wires: [In.out -> Out]
+"""
+
+
+def test_output_by_a_uri(spark: Any, tmp_path: Path) -> None:
+    """Output goes where Hadoop's file systems reach, manifest and all."""
+    frame = spark.createDataFrame(pa.table({"sequence": [1], "body": [order(1)]}))
+    place = (tmp_path / "out").as_uri()
+    run(spark, planned_in(tmp_path), frame.selectExpr("*", "'IN' AS queue"), place)
+    assert json.loads((tmp_path / "out" / "_manifest.json").read_text())["queues"] == {"LAST": 1}
+    with pytest.raises(ConfigurationException, match="is not empty"):
+        run(spark, planned_in(tmp_path), frame, place)
+
+
+def test_large_messages(spark: Any, tmp_path: Path) -> None:
+    """Messages of 10 MB go through in batches of a few MiB, so that a worker holds one or two of them at a time."""
+    frame = spark.range(1, 13).selectExpr("id AS sequence", "'OUT' AS queue", "repeat('x', 10000000) AS body")
+    summary = run(spark, planned_in(tmp_path), frame.repartition(1), str(tmp_path / "out"))
+    assert summary.queues == {"LAST": 12}
+    assert summary.memory < 450 << 20
+
+
+def test_progress_by_messages(spark: Any, tmp_path: Path) -> None:
+    """How many messages were read and how many came out of flows is told by Spark while it runs, for progress."""
+    before = counts(spark)
+    frame = messages(spark, Origin(str(message_files(tmp_path / "in", 10)), "files", "IN"))
+    run(spark, planned_in(tmp_path), frame, str(tmp_path / "out"))
+    after = counts(spark)
+    assert after["read"] - before.get("read", 0) == 10
+    assert after["out"] - before.get("out", 0) >= 20  # and rows of statistics
 
 
 def test_what_is_there_stays(spark: Any, tmp_path: Path) -> None:

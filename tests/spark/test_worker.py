@@ -1,18 +1,22 @@
 """What executors do with batches of messages, without Spark."""
 
 import json
+import pickle
+import subprocess
+import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import ConfigurationException
 from spark_exec.deployment import deployment_of
-from spark_exec.message_sets import Row, as_received, rows_of
+from spark_exec.message_sets import MESSAGE, Row, as_received, rows_of
 from spark_exec.plan import plan
-from spark_exec.shipped import built
+from spark_exec.shipped import built, own_nodes
 from spark_exec.work import PartitionWork
-from tests.spark.flows import batch, order, planned_in, results, written
+from tests.spark.flows import assignment, batch, order, planned_in, results, written
 
 CHANGED = order(1).replace(b"NEW", b"DONE")
 
@@ -77,7 +81,7 @@ def test_properties_stand_in_front(tmp_path: Path) -> None:
 def test_a_unit_of_work_backs_out() -> None:
     """What was put is forgotten and the message is on its queue again, its backout count one higher."""
     work = PartitionWork({}, ("QM", "DEAD"), ("20260102", "03040506"))
-    work.offer(b"1", "IN", Descriptor(), b"x")
+    work.offer(b"1", "IN", [(Descriptor(), b"x")])
     assert work.get("OTHER") is None
     arrival = work.get("IN")
     assert arrival is not None
@@ -138,20 +142,97 @@ def test_plans(tmp_path: Path) -> None:
     assert list(planned_in(tmp_path).lines()) == [
         "execution group First: 3 partitions",
         "  Orders reads IN: 3 partitions, order default",
-        "execution group Last: 1 partitions",
-        "  Second reads OUT: 1 partitions, order default",
+        "execution group Last: 1 partition",
+        "  Second reads OUT: 1 partition, order default",
     ]
 
 
-def test_what_executors_cannot_do(tmp_path: Path) -> None:
-    """A node that needs queues of its own is refused before anything runs, and so are two readers of one queue."""
-    (tmp_path / "get.yaml").write_text(
-        "flow: G\nnodes:\n  In: {type: MQInput, queueName: IN}\n  Get: {type: MQGet, queueName: X}\n"
-        "wires: [In.out -> Get]\n",
-        encoding="utf-8",
-    )
-    with pytest.raises(ConfigurationException, match="Get is a MQGet node, which does not run on Spark"):
+REFUSED = [
+    ("Get: {type: MQGet, queueName: X}", "Get is a MQGet node, which does not run on Spark: it gets messages"),
+    ("Ask: {type: Compute, computeExpression: 'SET OutputRoot.XMLNSC.A[] = (SELECT T.X FROM Database.T AS T);'}",
+     "the program of Ask asks a database, which does not run on Spark"),
+    ("Ask: {type: Filter, filterExpression: 'EXISTS(SELECT T.X FROM Database.T AS T)'}", "the program of Ask asks"),
+    ("Log: {type: Trace, destination: file, filePath: /tmp/trace.txt}", "Log is a Trace node that writes a file"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("node", "why"), REFUSED, ids=lambda case: case[:12])
+def test_what_executors_cannot_do(tmp_path: Path, node: str, why: str) -> None:
+    """A node that needs what executors do not have is refused before anything runs, with the reason and its place."""
+    label = node.partition(":")[0]
+    text = f"flow: G\nnodes:\n  In: {{type: MQInput, queueName: IN}}\n  {node}\nwires: [In.out -> {label}]\n"
+    (tmp_path / "get.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigurationException, match=why) as raised:
         plan(deployment_of(str(tmp_path / "get.yaml")))
+    assert str(raised.value).split(": ")[0].endswith("get.yaml:4:3")
+
+
+def test_flows_that_cannot_be_deployed(tmp_path: Path) -> None:
+    """Two readers of one queue are refused, and so is a flow that reads none."""
     written(tmp_path)
     with pytest.raises(ConfigurationException, match="both read IN"):
         plan(deployment_of(*[str(tmp_path / "orders.yaml")] * 2))
+    (tmp_path / "none.yaml").write_text("flow: N\nnodes:\n  Out: {type: MQOutput, queueName: Q}\n", encoding="utf-8")
+    with pytest.raises(ConfigurationException, match="flow N has no input node"):
+        plan(deployment_of(str(tmp_path / "none.yaml")))
+
+
+OWN_NODE = """\
+from dataclasses import dataclass
+from engine.node import node
+
+@node("SparkTwice", outputs=("out",))
+@dataclass(frozen=True, slots=True)
+class SparkTwice:
+    \"\"\"Send every message twice.\"\"\"
+
+    def evaluate(self, message, work):
+        yield "out", message
+        yield "out", message
+"""
+
+
+def test_own_nodes_are_shipped(tmp_path: Path) -> None:
+    """A node of one's own goes to executors with the flow, and is part of what the flow's hash says."""
+    (tmp_path / "own.py").write_text(OWN_NODE, encoding="utf-8")
+    text = "flow: O\nnodes:\n  In: {type: MQInput, queueName: IN}\n  Own: {type: SparkTwice}\n"
+    text += "  Out: {type: MQOutput, queueName: OUT}\nwires: [In.out -> Own, Own.out -> Out]\n"
+    (tmp_path / "own.yaml").write_text(text, encoding="utf-8")
+    own = own_nodes([str(tmp_path / "own.py")])
+    planned = plan(deployment_of(str(tmp_path / "own.yaml")), own)
+    code = "import pickle, sys; from spark_exec.shipped import built; "
+    code += "print(*built(pickle.load(sys.stdin.buffer)).stations)"
+    found = subprocess.run(  # noqa: S603  # our own program, as an executor runs it
+        [sys.executable, "-c", code], input=pickle.dumps(planned.flows[0].shipped), capture_output=True, check=True
+    )
+    assert found.stdout.split() == [b"In", b"Own", b"Out"]
+    assert [row["lineage"] for row in results(planned, batch([1])) if row["kind"] == "put"] == ["1.0", "1.1"]
+
+
+def test_programs_know_their_broker(tmp_path: Path) -> None:
+    """BrokerName and ExecutionGroupLabel are what the broker file says."""
+    program = "SET OutputRoot.XMLNSC.A = BrokerName || ' ' || ExecutionGroupLabel;"
+    text = "flow: F\nnodes:\n  In: {type: MQInput, queueName: IN}\n"
+    text += f'  C: {{type: Compute, computeExpression: "{program}"}}\n  Out: {{type: MQOutput, queueName: OUT}}\n'
+    (tmp_path / "f.yaml").write_text(text + "wires: [In.out -> C, C.out -> Out]\n", encoding="utf-8")
+    (tmp_path / "broker.yaml").write_text("broker: B\nexecutionGroups: {G: [f.yaml]}\n", encoding="utf-8")
+    planned = plan(deployment_of(str(tmp_path / "broker.yaml")))
+    assert next(results(planned, batch([1])))["body"] == b"<A>B G</A>"
+
+
+def test_what_nobody_reads_waits(tmp_path: Path) -> None:
+    """A message of a queue that no flow reads, and what was no message, are rows as well."""
+    rows = list(results(planned_in(tmp_path), batch([1], queue="OTHER"), batch([2], problem="no message")))
+    told = [(row["kind"], row["queue"], row["body"], row["error"]) for row in rows if row["kind"] != "statistics"]
+    assert told == [("waiting", "OTHER", order(1), None), ("failure", "IN", order(2), "no message")]
+
+
+def test_batches_are_bounded_by_bytes(tmp_path: Path) -> None:
+    """What comes out is in batches of a few MiB, however large messages are; a larger one is alone in its batch."""
+    text = "flow: F\nnodes:\n  In: {type: MQInput, queueName: IN}\n  Out: {type: MQOutput, queueName: OUT}\n"
+    (tmp_path / "f.yaml").write_text(text + "wires: [In.out -> Out]\n", encoding="utf-8")
+    given = assignment(plan(deployment_of(str(tmp_path / "f.yaml"))))
+    for size, most in ((1 << 16, 32), (10 << 20, 1), (100, 2048)):
+        rows = [{"queue": "IN", "sequence": n, "body": bytes(size)} for n in range(3 * most)]
+        found = list(given.carry(iter([pa.RecordBatch.from_pylist(rows, schema=MESSAGE)])))
+        assert [made.num_rows for made in found[:-1]] == [most] * 3

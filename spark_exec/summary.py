@@ -1,0 +1,123 @@
+"""Summaries: what a run has done, in numbers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from spark_exec import outputs
+from spark_exec.accounts import AROUND_NODES, NODE
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Row
+
+
+@dataclass(slots=True)
+class Cost:
+    """What a node, or another part of a flow's tasks, has cost."""
+
+    cpu_ns: int = 0
+    messages: int = 0
+
+
+@dataclass(slots=True)
+class Summary:
+    """What a run has done; `fed` is how many messages still fed flows when the limit of rounds was met."""
+
+    messages: int = 0
+    rounds: int = 0
+    seconds: float = 0.0
+    queues: dict[str, int] = field(default_factory=dict)
+    failures: int = 0
+    waiting: int = 0
+    fed: int = 0
+    memory: int = 0
+    costs: dict[tuple[str, str, str], Cost] = field(default_factory=dict)
+    timing: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def cpu_ns(self) -> int:
+        """The processor time of all Python workers."""
+        return sum(cost.cpu_ns for cost in self.costs.values())
+
+    def as_data(self) -> dict[str, Any]:
+        """The summary as JSON has it."""
+        costs = [
+            {"flow": flow, "part": part, "node": node or None, "cpu_ns": cost.cpu_ns, "messages": cost.messages}
+            for (flow, part, node), cost in sorted(self.costs.items())
+        ]
+        return {
+            "messages": self.messages,
+            "rounds": self.rounds,
+            "seconds": round(self.seconds, 3),
+            "timing": self.timing,
+            "queues": dict(sorted(self.queues.items())),
+            "failures": self.failures,
+            "waiting": self.waiting,
+            "fed": self.fed,
+            "cpu_ns": self.cpu_ns,
+            "worker_memory": self.memory,
+            "costs": costs,
+        }
+
+    def lines(self) -> Iterator[str]:
+        """The summary in words, a line each."""
+        rate = self.messages / self.seconds if self.seconds else 0.0
+        yield (
+            f"{_counted(self.messages, 'message')} in {_counted(self.rounds, 'round')},"
+            f" {_counted(self.failures, 'failure')}, {self.seconds:.1f} s, {rate:,.0f} a second"
+        )
+        if self.waiting:
+            yield f"  {self.waiting:>12,}  left waiting: no flow reads their queue, or theirs did not take them"
+        if self.fed:
+            yield f"  {self.fed:>12,}  still to go through flows when the limit of rounds was met"
+        for queue, count in sorted(self.queues.items()):
+            yield f"  {count:>12,}  on {queue}"
+        for (flow, part, node), cost in self.costs.items():
+            each = cost.cpu_ns / cost.messages / 1000 if cost.messages else 0.0
+            what = f"through {flow}.{node}" if part == NODE else f"{flow}: {part}"
+            yield f"  {cost.messages:>12,}  {what}, {each:,.1f} µs CPU each"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def counted(results: DataFrame, summary: Summary, began: float) -> int:
+    """Add what a round has done to the summary; how many messages are fed to the next."""
+    from pyspark.sql import functions
+
+    grouped = results.groupBy("kind", "queue", "flow", "part", "node").agg(
+        functions.count("*").alias("rows"),
+        functions.sum("cpu_ns").alias("cpu"),
+        functions.sum("messages").alias("given"),
+        functions.max("memory").alias("memory"),
+    )
+    before, fed = summary.messages, 0
+    for row in sorted(grouped.collect(), key=lambda row: (row["flow"], row["part"] or "", row["node"] or "")):
+        match row["kind"]:
+            case outputs.FED:
+                fed += row["rows"]
+            case outputs.PUT:
+                summary.queues[row["queue"]] = summary.queues.get(row["queue"], 0) + row["rows"]
+            case outputs.FAILURE:
+                summary.failures += row["rows"]
+            case outputs.WAITING:
+                summary.waiting += row["rows"]
+            case outputs.STATISTICS:
+                _add_cost(summary, row)
+    took = {"round": summary.rounds, "messages": summary.messages - before, "seconds": round(time.time() - began, 3)}
+    summary.timing.append(took)
+    summary.rounds += 1
+    return fed
+
+
+def _add_cost(summary: Summary, row: Row) -> None:
+    cost = summary.costs.setdefault((row["flow"], row["part"], row["node"] or ""), Cost())
+    cost.cpu_ns += row["cpu"]
+    cost.messages += row["given"]
+    if row["part"] == AROUND_NODES:
+        summary.messages += row["given"]
+        summary.memory = max(summary.memory, row["memory"])
