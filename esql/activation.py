@@ -222,14 +222,16 @@ class Activation(Invocation):
         return self.database.execute(statement, place, values)
 
     def procedure(self, statement: Procedure, place: tuple[str, ...], values: tuple[Value, ...]) -> Any:
-        """Call a stored procedure: what it returns, and behind it OUT and INOUT where it has any."""
+        """Call a stored procedure: what it returns, and behind it OUT, INOUT and result sets where it has any."""
         row = next(iter(self._executed(statement, place, values)), ())
-        outputs = sum(direction != "IN" for direction in statement.directions)
+        outputs = sum(direction != "IN" for direction in statement.directions) + statement.result_sets
         if len(row) != outputs + statement.returns:
             text = f"{statement.name} answered {len(row)} values and should answer {outputs + statement.returns}"
             raise BrokerError(NO_DATABASE, text, statement.name)
         answers = [value for _, value in row]
         result = answers.pop(0) if statement.returns else None
+        sets = len(answers) - statement.result_sets
+        answers[sets:] = [rows_of(rows) for rows in answers[sets:]]
         return (result, *answers) if outputs else result
 
     def thrown(self, severity: Value, catalog: Value, number: Value, values: tuple[Value, ...]) -> BrokerError:

@@ -74,11 +74,14 @@ def _is_list_target(target: syntax.Path) -> bool:
 
 
 def _set_list(body: Body, node: syntax.SetStatement) -> None:
-    target = node.target
-    if not target.steps:
-        raise EmitError(node, "a list is assigned to field[], not to a reference")
     has_items = is_list(node.source) or isinstance(node.source, syntax.PassthruCall)
-    items = body.items(node.source) if has_items else call("items_of", _source(body, node.source))
+    give_list(body, node.target, body.items(node.source) if has_items else call("items_of", _source(body, node.source)))
+
+
+def give_list(body: Body, target: syntax.Path, items: ast.expr) -> None:
+    """Give field[] the items of a list."""
+    if not target.steps:
+        raise EmitError(target, "a list is assigned to field[], not to a reference")
     held = body.fresh()
     body.emit(assign(held, items))
     owner = ensured(body, target, target.steps[:-1])

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
-from esql.emit.assignments import give_code, give_variable
+from esql.emit.assignments import give_code, give_list, give_variable
 from esql.emit.body import Body, Statements
 from esql.emit.calls import invoke
 from esql.emit.choices import assigned, target_of
@@ -33,7 +33,8 @@ def call_statement(body: Body, node: syntax.CallStatement) -> None:
     if (node.database or node.schema) and routine.node.language != "DATABASE":
         raise EmitError(node, "IN and EXTERNAL SCHEMA belong to calls of routines LANGUAGE DATABASE: leave them out")
     invoked = invoke(body, node, routine)
-    if not invoked.outputs:
+    sets = node.arguments[len(routine.node.parameters) :]
+    if not invoked.outputs and not sets:
         _give(body, node.target, invoked.code)
         return
     held = body.fresh()
@@ -45,6 +46,10 @@ def call_statement(body: Body, node: syntax.CallStatement) -> None:
         if not isinstance(argument, syntax.Path):
             raise EmitError(argument, "an OUT or INOUT argument is a variable or a field")
         _output(body, routine.node.parameters[index], argument, item(name(held), place + 1))
+    for place, argument in enumerate(sets, 1 + len(invoked.outputs)):
+        if not isinstance(argument, syntax.Path):
+            raise EmitError(argument, "a result set goes to a field with []")
+        give_list(body, argument, item(name(held), place))
 
 
 def _output(body: Body, parameter: syntax.Parameter, argument: syntax.Path, code: ast.expr) -> None:
