@@ -164,7 +164,10 @@ class Emitter:
         node: syntax.Node,
     ) -> None:
         listed = list(statements)
-        body.memory = self.tables.plan(body, listed)
+        try:
+            body.memory = self.tables.plan(body, listed)
+        except EmitError:  # the statement that it is about says so, with all others
+            body.memory = self.tables.plan(body, ())
         body.never_null = never_null(body, listed)
         body.settled = settled(body, listed)
         body.has_handlers = has_handlers(listed)
