@@ -10,7 +10,7 @@ from typing import Any, Final, NoReturn
 from engine.errors import BrokerError, UserException
 from engine.message import Message
 from engine.received import domain_of, new_root
-from engine.sharing import copy
+from engine.sharing import copy, hand_over
 from engine.tree import Element
 from esql.database import Connection, Procedure, Row, Statement, rows_of
 from esql.failures import ValueFailure, wrong_argument
@@ -132,6 +132,9 @@ class Activation(Invocation):
         self.sql = _NO_ERROR
         self._spent = 0
         self._start_output()
+
+    def _output(self) -> tuple[Element, Element, Element]:
+        return self.output_root, self.output_local_environment, self.output_exceptions
 
     def _start_output(self) -> None:
         self.output_root = new_root(self.input_root)
@@ -301,13 +304,13 @@ class Activation(Invocation):
         where = _terminal(terminal) if label is None else f"label {_label(label)}"
         if not self.has_output:  # a node without output trees sends its message on, whatever the clauses say
             return where, self.message.replaced(local_environment=self._changed_input())
-        sent = self.outgoing(environment, message, exception)
-        if keeps:
-            self.output_root = copy(self.output_root)
-            self.output_local_environment = copy(self.output_local_environment)
-            self.output_exceptions = copy(self.output_exceptions)
-        else:
-            self._start_output()
+        own = self._output()  # stay what references point to, whether they are emptied or not
+        leaving = [copy(tree) if keeps else hand_over(tree) for tree in own]
+        anew = dict(zip(map(id, own), leaving, strict=True))
+        self.output_root, self.output_local_environment, self.output_exceptions = leaving
+        given = (anew.get(id(tree), tree) for tree in (environment, message, exception))
+        sent = self.outgoing(*given)
+        self.output_root, self.output_local_environment, self.output_exceptions = own
         return where, sent
 
     def outgoing(

@@ -10,6 +10,7 @@ from types import MappingProxyType, TracebackType
 from typing import Any, Final, TypeAlias
 
 from engine.errors import BrokerError, ConfigurationException, Place
+from engine.finalizing import finalize
 from engine.message import Message
 from esql.activation import TOO_DEEP, Activation, Shared, Surroundings
 from esql.cast import Target, assign
@@ -92,7 +93,7 @@ class Compiled:
         if entrance.kind == "FILTER":
             yield _TERMINALS[result], here.onward()
         elif result is True:
-            yield "out", here.outgoing() if entrance.kind == "COMPUTE" else here.onward()
+            yield "out", _finished(here) if entrance.kind == "COMPUTE" else here.onward()
 
     def results(self, entrance: Entrance, here: Activation) -> Generator[tuple[str, Message], bool, Any]:
         """Run the code of an entrance; the generator's result is what it returned."""
@@ -147,6 +148,12 @@ class Compiled:
                 offset = next(islice(code.co_positions(), traceback.tb_lasti // 2, None))[2]
                 yield Spot(code.co_filename, line, self._column(code.co_filename, line, offset))
             traceback = traceback.tb_next
+
+
+def _finished(here: Activation) -> Message:
+    """What a Compute node sends at the end of its program."""
+    finalize(here.output_root)
+    return here.outgoing()
 
 
 def _truth(entrance: Entrance, result: Any, here: Activation) -> Any:

@@ -11,7 +11,7 @@ from esql.emit.assignments import give_code, give_list, give_variable
 from esql.emit.body import Body, Statements
 from esql.emit.calls import invoke
 from esql.emit.choices import assigned, target_of
-from esql.emit.code import assign, constant, do, group, item, method, name
+from esql.emit.code import assign, attribute, call, constant, do, group, item, method, name
 from esql.emit.functions import function_call
 from esql.emit.paths import found
 from esql.emit.reentry import contents_of, evaluation, passed
@@ -145,6 +145,8 @@ def propagate(body: Body, node: syntax.Propagate) -> None:
     ]
     keeps = constant(node.delete == "NONE")
     body.yields = True
+    if node.finalize != "NONE":
+        body.emit(do(call("finalize", attribute("here", "output_root"))))
     sent = method("here", "propagated", *to, *trees, keeps)
     body.emit(do(ast.Yield(sent)))
 
