@@ -95,8 +95,8 @@ def hand_over(element: Element) -> Element:
     taken._first, taken._last, taken._found = element._first, element._last, element._found
     for child in known(taken):
         child.parent = taken
-    blank = Element(element.name)
-    element.source, element.handle, element.state, element._value = blank.source, None, blank.state, None
+    element.source = None  # type: ignore[assignment]  # nothing is left to read
+    element.handle, element.state, element._value = None, EXPANDED | EDITED, None
     element._first = element._last = element._found = None
     return taken
 

@@ -101,7 +101,7 @@ def _said_of_body(properties: Link | None) -> Template:
     """What Properties says of the body by fields that the flow has given it."""
     if properties is None or properties.part is not None:
         return NO_TEMPLATE
-    known = {field.name: str(field.value) for field in _fields_of(properties)[1] if field.value is not None}
+    known = {field.name: str(field.value) for field in fields_of(properties)[1] if field.value is not None}
     return Template("", *(known.get(name, "") for name in ("MessageSet", "MessageType", "MessageFormat")))
 
 
@@ -227,10 +227,10 @@ def descriptor_of(header: Link | None, properties: Link | None) -> Descriptor:
     changes: dict[str, Value] = {}
     base = Descriptor()
     if header is not None:
-        base, fields = _fields_of(header)
+        base, fields = fields_of(header)
         changes = {FIELDS[f.name]: f.value for f in fields if f.name in FIELDS}
     if properties is not None and properties.part is None:
-        for field in _fields_of(properties)[1]:
+        for field in fields_of(properties)[1]:
             name = _FROM_PROPERTIES.get(field.name)
             if name is not None and field.value is not None:
                 changes.setdefault(name, int(field.value) if field.value.__class__ is bool else field.value)
@@ -240,7 +240,7 @@ def descriptor_of(header: Link | None, properties: Link | None) -> Descriptor:
     return base._replace(**values)
 
 
-def _fields_of(link: Link) -> tuple[Descriptor, list[Element]]:
+def fields_of(link: Link) -> tuple[Descriptor, list[Element]]:
     """The descriptor that a folder came with, and the fields that say something else."""
     if link.part is not None and (received := _received_by(link.part)) is not None:
         return received.descriptor, []

@@ -35,6 +35,11 @@ CASES = [
         f"{HEADED} SET OutputRoot.MQRFH2.mcd.Msd = 'xmlnsc'; SET OutputRoot.XMLNSC = NULL",
         {"MQRFH2.mcd.Msd": "xmlnsc"},  # a header that was made says what it was given
     ),
+    ("SET OutputRoot = InputRoot; SET OutputRoot.XMLNSC.a = 2", {"MQMD.Format": "MQSTR   "}),
+    (
+        "SET OutputRoot = InputRoot; SET OutputRoot.MQMD.CorrelId = CAST('' AS BLOB); SET OutputRoot.MQMD.MsgType = 1",
+        {"Properties.ReplyIdentifier": bytes(24)},
+    ),
     ("SET OutputRoot.XMLNSC.a = 1", {"MQMD": None, "Properties": None}),
     ("SET OutputRoot.MQMD.Version = 2; SET OutputRoot.XMLNSC.a = 1", {"MQMD.Format": None, "Properties": None}),
 ]
@@ -57,6 +62,20 @@ def test_finalized(program: str, expected: dict[str, object]) -> None:
     found = {path: root.at(*path.split(".")) for path in expected}
     assert expected == {path: None if field is None else field.value for path, field in found.items()}
     assert written == write_message(root)
+
+
+def test_header_taken_out() -> None:
+    """The MQMD announces what is left when a header that came with the message has gone."""
+    first = built(f"{HEADED} SET OutputRoot.MQRFH2.usr.a = 1")
+    message = Message.received(*write_message(first), template=Template("XMLNSC"))
+    root = copy(message.root)
+    header = root.at("MQRFH2")
+    assert header is not None
+    header.detach()
+    finalize(root)
+    found = root.at("MQMD", "Format")
+    assert found is not None
+    assert ("MQSTR   ", BODY) == (found.value, write_message(root)[1])
 
 
 def test_what_cannot_be_written() -> None:
