@@ -262,19 +262,15 @@ class Activation(Invocation):
             text += f" ({self.sql.sqlerrortext})"
         self.around.log(bool(trace), text)
 
-    def evaluate_expression(self, text: Value, kind: str, given: tuple[Any, ...], contents: tuple[Any, ...]) -> Any:
-        """EVAL as a function: the value of an expression."""
-        return self._entered(text, kind, given, is_expression=True)[0](self, 1, *contents)
-
-    def evaluate_statements(
-        self, text: Value, kind: str, given: tuple[Any, ...], contents: tuple[Any, ...]
+    def evaluated(
+        self, text: Value, kind: str, given: tuple[Any, ...], contents: tuple[Any, ...], is_expression: object
     ) -> Generator[Any, Any, Any]:
-        """EVAL as a statement: what the variables hold behind the statements, which may PROPAGATE."""
-        run, yields = self._entered(text, kind, given, is_expression=False)
+        """EVAL, which may PROPAGATE: the value of an expression, or what variables hold behind statements."""
+        run, yields = self._entered(text, kind, given, bool(is_expression))
         return (yield from run(self, 1, *contents)) if yields else run(self, 1, *contents)
 
     def _entered(
-        self, text: Value, kind: str, given: tuple[Any, ...], *, is_expression: bool
+        self, text: Value, kind: str, given: tuple[Any, ...], is_expression: bool
     ) -> tuple[Callable[..., Any], bool]:
         if text is None:
             raise wrong_argument("EVAL", "text", "CHARACTER", shown(text))

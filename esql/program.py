@@ -99,7 +99,7 @@ class Compiled:
         """Run the code of an entrance; the generator's result is what it returned."""
         here.has_output = entrance.kind not in _WITHOUT_OUTPUT
         try:
-            self._start(entrance, here)
+            yield from self._start(entrance, here)
             if entrance.yields:
                 return (yield from entrance.run(here, 1))
             return entrance.run(here, 1)
@@ -108,14 +108,17 @@ class Compiled:
         except MemoryError as error:
             raise LimitExceeded(2573, "the message needs more memory than there is") from error
 
-    def _start(self, entrance: Entrance, here: Activation) -> None:
+    def _start(self, entrance: Entrance, here: Activation) -> Generator[tuple[str, Message], bool, None]:
+        """Start the variables that stand outside routines; a routine that is called for one may PROPAGATE."""
         for title in entrance.shares:
             with self.shared.lock:
                 if title not in self.shared.started:
-                    self.namespace[title](here, 1)
+                    started = self.namespace[title](here, 1)
+                    for _ in started or ():
+                        started.throw(BrokerError(2402, "what a SHARED variable starts with cannot PROPAGATE"))
                     self.shared.started.add(title)
         for title in entrance.starts:
-            self.namespace[title](here, 1)
+            yield from self.namespace[title](here, 1) or ()
 
     def _column(self, file: str, line: int, offset: int | None) -> int:
         """A column in characters, from an offset in bytes."""

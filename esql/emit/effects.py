@@ -164,8 +164,7 @@ def eval_(body: Body, node: syntax.Eval) -> None:
     variables = passed(body, node)
     text = body.expression(node.text)
     held = body.fresh()
-    body.yields = True
-    body.emit(assign(held, ast.YieldFrom(evaluation(body, node, text, is_expression=False))))
+    body.emit(assign(held, evaluation(body, node, text, is_expression=False)))
     for place, (variable, what) in enumerate(contents_of(variables)):
         if not variable.is_fixed:
             body.emit(body.store(variable, item(name(held), place), what))
