@@ -13,12 +13,13 @@ from engine.received import domain_of, new_root
 from engine.sharing import copy, hand_over
 from engine.tree import Element
 from esql.database import Connection, Procedure, Row, Statement, rows_of
-from esql.failures import ValueFailure, wrong_argument
+from esql.failures import LimitExceeded, ValueFailure, wrong_argument
 from esql.functions.field import BIT_STREAM_OPTIONS
 from esql.invocation import Codec, Invocation, Zone, local_zone, system_clock
+from esql.limits import Limits
 from esql.literals import shown, to_text
 from esql.problems import SyntaxProblems
-from esql.support import LimitExceeded, SqlState
+from esql.support import SqlState
 from esql.trees import Nodes
 from esql.values import Value, type_of
 
@@ -33,16 +34,6 @@ _TERMINAL: Final = 4009
 _QUANTUM: Final = 1000
 _NO_ERROR: Final = SqlState()
 _TERMINALS: Final = ("failure", "out", "out1", "out2", "out3", "out4", "nowhere")
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How much one message may take: turns of loops, calls inside calls, new elements, characters of a string."""
-
-    turns: int = 100_000_000
-    depth: int = 400
-    nodes: int = 10_000_000
-    string: int = 256 * 1024 * 1024
 
 
 class Shared:

@@ -15,9 +15,9 @@ from engine.message import Message
 from esql.activation import TOO_DEEP, Activation, Shared, Surroundings
 from esql.cast import Target, assign
 from esql.database import Connection
+from esql.failures import LimitExceeded
 from esql.rethrowing import Spot, evaluated, rethrown, until_sent
 from esql.standing import Stretch
-from esql.support import LimitExceeded
 
 Evaluation: TypeAlias = Generator[tuple[str, Message], bool, None]
 

@@ -28,6 +28,10 @@ Domain = Annotated[str, typer.Option("--domain", help="The parser of the body, s
 Cases = Annotated[
     str | None, typer.Option("--cases", help="A file with a JSON object a line: id, esql, input, domain.")
 ]
+Limited = Annotated[
+    str | None,
+    typer.Option("--limits", help="What a message may take, such as turns=1000,depth=50,nodes=1000,string=1000."),
+]
 Files = Annotated[list[str], typer.Argument(help="Files, or directories that are searched for *.esql.")]
 
 
@@ -67,18 +71,19 @@ def evaluate(
     source: Input = None,
     domain: Domain = "",
     cases: Cases = None,
+    limits: Limited = None,
 ) -> None:
     """Evaluate an expression, and print its value as a literal of ESQL."""
     from esql.trial import Case, evaluated
 
     if cases is not None:
-        around = _desk()
+        around = _desk(limits)
         _run_cases(cases, lambda case: evaluated(case, around))
         return
     if expression is None:
         raise ConfigurationException("eval needs an expression, or --cases FILE")
     case = Case(expression, _body(source), domain)
-    typer.echo(_or_problems(lambda: evaluated(case, _desk())))
+    typer.echo(_or_problems(lambda: evaluated(case, _desk(limits))))
 
 
 @esql.command()
@@ -88,19 +93,20 @@ def run(
     source: Input = None,
     domain: Domain = "",
     cases: Cases = None,
+    limits: Limited = None,
 ) -> None:
     """Run a module over one message, and print `terminal|body` for each message that it sends."""
     from esql.cache import users_cache
     from esql.trial import lines_of, message_of, outcomes
 
     if cases is not None:
-        around = _desk()
+        around = _desk(limits)
         _run_cases(cases, lambda case: json.dumps(lines_of(case, around), ensure_ascii=False))
         return
     if file is None:
         raise ConfigurationException("run needs a file, or --cases FILE")
     compiled = _or_problems(lambda: users_cache().sources(_sources([file])))
-    for line in outcomes(compiled, message_of(_body(source), domain), module, _desk()):
+    for line in outcomes(compiled, message_of(_body(source), domain), module, _desk(limits)):
         typer.echo(line)
 
 
@@ -137,22 +143,24 @@ def format_(
 
 
 @esql.command()
-def repl(source: Input = None, domain: Domain = "") -> None:
+def repl(source: Input = None, domain: Domain = "", limits: Limited = None) -> None:
     """Read expressions and statements one after the other; Environment and OutputRoot stay between them."""
     from esql.session import Session
 
-    session = Session(_body(source), domain, _desk())
+    session = Session(_body(source), domain, _desk(limits))
     for entry in _entries():
         for line in session.answer(entry):
             typer.echo(line)
 
 
-def _desk() -> Surroundings:
-    """What programs are given at a desk: the CCSIDs that a broker knows."""
+def _desk(limits: str | None) -> Surroundings:
+    """What programs are given at a desk: the CCSIDs that a broker knows, and limits."""
     from esql.activation import Surroundings
+    from esql.limits import limits_around, read_limits
     from parsers import ccsid
 
-    return Surroundings(codec=ccsid)
+    asked = limits_around() if limits is None else read_limits(limits, "--limits")
+    return Surroundings(codec=ccsid, limits=asked)
 
 
 def _entries() -> Iterator[str]:

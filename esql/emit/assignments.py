@@ -19,6 +19,7 @@ from esql.emit.steps import step_of
 from esql.emit.unit import EmitError
 from esql.emit.value import INTEGER, Value
 from esql.scope.references import Variable
+from esql.scope.types import is_of_one
 
 _UNTYPED: Final = frozenset(("REFERENCE", "ROW", "", "LIST"))
 
@@ -106,6 +107,9 @@ def _set_attribute(body: Body, node: syntax.SetStatement) -> None:
 
 def give_field(body: Body, target: syntax.Path, source: syntax.Node) -> None:
     """Give a field what an expression gives; NULL, or a field that is not there, deletes it."""
+    if is_of_one(source):
+        give_code(body, target, call("the", body.items(source)), function="give", always=False)
+        return
     if is_list(source):
         raise EmitError(source, "a list is assigned to field[]; take one item by THE( … )")
     if not is_complex(body, source):
