@@ -72,6 +72,8 @@ class Compiled:
         if not name and len(self.entrances) == 1:
             return next(iter(self.entrances.values()))
         known = ", ".join(self.entrances) or "none"
+        if not name:
+            raise BrokerError(2432, f"name the module to run; the modules are: {known}")
         raise BrokerError(2432, f"there is no module called {name}; the modules are: {known}", name)
 
     def activation(self, message: Message, around: Surroundings | None = None) -> Activation:

@@ -223,33 +223,51 @@ def _refuse(problems: Any) -> NoReturn:
 
 
 def _run_cases(file: str, answer: Callable[[Case], str]) -> None:
-    """Print an id and an answer for each case: a tab stands between them."""
+    """Print an id and an answer for each case: a tab stands between them. A line that is no case has its number."""
     from esql.problems import SyntaxProblems
     from esql.trial import told
 
-    for case in _cases(file):
+    is_sound = True
+    for number, line in enumerate(_lines(file), 1):
+        if not line.strip():
+            continue
+        name = str(number)
+        try:
+            case = _case(line, name)
+        except (ValueError, TypeError) as error:
+            is_sound = False
+            typer.echo(f"{name}\t{file}:{number}: a case is a JSON object with id, esql, input and domain: {error}")
+            continue
         try:
             text = answer(case)
         except (BrokerError, SyntaxProblems) as error:
             text = told(error)
-        typer.echo(f"{case.id}\t{text}")
+        typer.echo(f"{case.id}\t{text}".encode("utf-8", "backslashreplace").decode())
+    raise typer.Exit(0 if is_sound else 1)
 
 
-def _cases(file: str) -> Iterator[Case]:
+def _lines(file: str) -> list[str]:
+    try:
+        return existing(file).read_text("utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        raise ConfigurationException(f"{file} is not UTF-8: {error}") from error
+
+
+def _case(line: str, name: str) -> Case:
+    """What one line asks for; raises a ValueError or TypeError where it asks for nothing."""
     from esql.trial import Case
 
-    for number, line in enumerate(existing(file).read_text("utf-8").splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            data = json.loads(line)
-            body = data.get("input")
-            yield Case(
-                data["esql"],
-                None if body is None else str(body).encode(),
-                str(data.get("domain") or ""),
-                str(data.get("id", number)),
-            )
-        except (ValueError, KeyError, AttributeError, TypeError) as error:
-            text = f"{file}:{number}: a case is a JSON object with id and esql: {error}"
-            raise ConfigurationException(text) from error
+    data = json.loads(line)
+    if not isinstance(data, dict):
+        raise TypeError(f"this is a {type(data).__name__}")
+    given = {key: data.get(key) for key in ("esql", "input", "domain")}
+    for key, value in given.items():
+        if not isinstance(value, str) and (value is not None or key == "esql"):
+            raise ValueError(f"{key} is a text" if key in data else f"{key} is missing")
+    body = given["input"]
+    return Case(
+        str(given["esql"]),
+        None if body is None else body.encode("utf-8"),
+        given["domain"] or "",
+        str(data.get("id", name)),
+    )
