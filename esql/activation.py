@@ -280,17 +280,17 @@ class Activation(Invocation):
 
     def propagated(
         self,
-        terminal: Value,
-        label: Value,
+        where: Value,
+        is_label: object,
         environment: Element | None,
         message: Element | None,
         exception: Element | None,
         keeps: object,
     ) -> tuple[str, Message]:
         """PROPAGATE: where to, and what; the output trees start anew, or with DELETE NONE go on as they are."""
-        where = _terminal(terminal) if label is None else f"label {_label(label)}"
+        to = f"label {_label(where)}" if is_label else _terminal(where)
         if not self.has_output:  # a node without output trees sends its message on, whatever the clauses say
-            return where, self.message.replaced(local_environment=self._changed_input())
+            return to, self.message.replaced(local_environment=self._changed_input())
         own = self._output()  # stay what references point to, whether they are emptied or not
         leaving = [copy(tree) if keeps else hand_over(tree) for tree in own]
         anew = dict(zip(map(id, own), leaving, strict=True))
@@ -298,7 +298,7 @@ class Activation(Invocation):
         given = (anew.get(id(tree), tree) for tree in (environment, message, exception))
         sent = self.outgoing(*given)
         self.output_root, self.output_local_environment, self.output_exceptions = own
-        return where, sent
+        return to, sent
 
     def outgoing(
         self, environment: Element | None = None, root: Element | None = None, exceptions: Element | None = None
@@ -332,8 +332,6 @@ class Activation(Invocation):
 
 
 def _terminal(value: Value) -> str:
-    if value is None:
-        return "out"
     if type(value) is int and -2 <= value <= 4:
         return {-2: "nowhere", -1: "failure"}.get(value, _TERMINALS[value + 1])
     if type(value) is str and value in _TERMINALS:

@@ -138,7 +138,8 @@ def log(body: Body, node: syntax.Log) -> None:
 
 def propagate(body: Body, node: syntax.Propagate) -> None:
     """PROPAGATE: the message goes on its way inside the yield."""
-    to = [constant(None) if part is None else body.expression(part).code for part in (node.terminal, node.label)]
+    target = node.terminal if node.label is None else node.label
+    to = [constant("out") if target is None else body.expression(target).code, constant(node.label is not None)]
     trees = [
         constant(None) if part is None else _tree(body, part)
         for part in (node.environment, node.message, node.exception)
