@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -148,7 +149,7 @@ def repl(source: Input = None, domain: Domain = "", limits: Limited = None) -> N
     from esql.session import Session
 
     session = Session(_body(source), domain, _desk(limits))
-    for entry in _entries():
+    for entry in chain(_entries(), ("",)):
         for line in session.answer(entry):
             typer.echo(line)
 
@@ -164,7 +165,7 @@ def _desk(limits: str | None) -> Surroundings:
 
 
 def _entries() -> Iterator[str]:
-    """What a person types: a statement may go over several lines, an expression ends with its line."""
+    """The lines that a person types."""
     while True:
         try:
             yield input("esql> " if sys.stdin.isatty() else "")
