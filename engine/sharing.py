@@ -80,6 +80,27 @@ def copy_into(target: Element, other: Element) -> None:
         child.parent = target
 
 
+def hand_over(element: Element) -> Element:
+    """A new element with all that was in this one, which is empty from now on.
+
+    >>> order = Element("Order")
+    >>> id = order.add("Id", 7)
+    >>> taken = hand_over(order)
+    >>> len(list(order)), id.parent is taken
+    (0, True)
+    """
+    taken = Element(element.name, element.namespace, element._type)
+    taken.source, taken.handle, taken.domain = element.source, element.handle, element.domain
+    taken.state, taken._value = element.state, element._value
+    taken._first, taken._last, taken._found = element._first, element._last, element._found
+    for child in known(taken):
+        child.parent = taken
+    element.source = None  # type: ignore[assignment]  # nothing is left to read
+    element.handle, element.state, element._value = None, EXPANDED | EDITED, None
+    element._first = element._last = element._found = None
+    return taken
+
+
 def alike(element: Element, parent: Element | None = None) -> Element:
     """A copy of what the element is by itself: of a clean one that is all of it."""
     twin = Element(element.name, element.namespace, element._type, element.source, element.handle, parent)

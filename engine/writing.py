@@ -29,7 +29,7 @@ _FROM_PROPERTIES: Final = {
 }
 
 
-class _Link(NamedTuple):
+class Link(NamedTuple):
     """One child of Root on its way out: an element, or the part it came in as, where nobody has changed that."""
 
     name: str
@@ -43,21 +43,13 @@ def write_message(root: Element) -> tuple[Descriptor, bytes]:
     root = written(root)
     if not root.state & EDITED and root.source.__class__ is Received:
         return root.source.descriptor, root.source.body
-    properties = header = None
-    chain = []
-    for link in _links(root):
-        if link.name == "Properties":
-            properties = link
-        elif link.name == "MQMD":
-            header = link
-        else:
-            chain.append(link)
-    descriptor = _descriptor(header, properties)
+    properties, header, chain = sorted_links(links_of(root))
+    descriptor = descriptor_of(header, properties)
     template = _template(properties)
     if len(chain) == 1 and not isinstance(chain[0].owner, Header):
-        return _write_alone(chain[0], descriptor, template)
+        return with_own_format(chain[0], descriptor), _write_alone(chain[0], descriptor, template)
     chain = _described(chain, properties)
-    follows = _announcements(chain, descriptor)
+    follows = announcements(chain, descriptor)
     pieces = []
     for link, before, after in zip(chain, follows, [*follows, None][1:], strict=True):
         form = Form(before.encoding, before.ccsid, template, after if isinstance(link.owner, Header) else None)
@@ -67,37 +59,53 @@ def write_message(root: Element) -> tuple[Descriptor, bytes]:
     return descriptor, b"".join(pieces)
 
 
-def _described(chain: list[_Link], properties: _Link | None) -> list[_Link]:
+def sorted_links(links: list[Link]) -> tuple[Link | None, Link | None, list[Link]]:
+    """Properties, the MQMD, and all that stands behind them."""
+    properties = header = None
+    chain = []
+    for link in links:
+        if link.name == "Properties":
+            properties = link
+        elif link.name == "MQMD":
+            header = link
+        else:
+            chain.append(link)
+    return properties, header, chain
+
+
+def _described(chain: list[Link], properties: Link | None) -> list[Link]:
     """The chain with headers that say what the body is, where the flow has said so in Properties or has changed it.
 
     What a flow has written into a header itself stands, but for what it has written into Properties.
     """
-    said = _said_of_body(properties)
-    last = chain[-1] if chain else None
-    body = "" if last is None or last.part is not None or isinstance(last.owner, Header) else last.name
-    if said == NO_TEMPLATE and not body:
-        return chain
     described = []
-    for link in chain:
-        wanted = said._replace(domain="" if link.part is None else body)
+    for link, wanted in wanted_of(chain, properties):
         if isinstance(link.owner, Header) and wanted != NO_TEMPLATE:
             element = copy(_element_of(link))
             if link.owner.describe(element, wanted):
-                described.append(_Link(link.name, link.owner, element, None))
+                described.append(Link(link.name, link.owner, element, None))
                 continue
         described.append(link)
     return described
 
 
-def _said_of_body(properties: _Link | None) -> Template:
+def wanted_of(chain: list[Link], properties: Link | None) -> list[tuple[Link, Template]]:
+    """What each header of the chain is to say of the body from now on."""
+    said = _said_of_body(properties)
+    last = chain[-1] if chain else None
+    body = "" if last is None or last.part is not None or isinstance(last.owner, Header) else last.name
+    return [(link, said._replace(domain="" if link.part is None else body)) for link in chain]
+
+
+def _said_of_body(properties: Link | None) -> Template:
     """What Properties says of the body by fields that the flow has given it."""
     if properties is None or properties.part is not None:
         return NO_TEMPLATE
-    known = {field.name: str(field.value) for field in _fields_of(properties)[1] if field.value is not None}
+    known = {field.name: str(field.value) for field in fields_of(properties)[1] if field.value is not None}
     return Template("", *(known.get(name, "") for name in ("MessageSet", "MessageType", "MessageFormat")))
 
 
-def _element_of(link: _Link) -> Element:
+def _element_of(link: Link) -> Element:
     """The element of a link, made of the message that came in where there is none yet."""
     if link.element is not None:
         return link.element
@@ -108,14 +116,20 @@ def _element_of(link: _Link) -> Element:
     return found
 
 
-def _write_alone(link: _Link, descriptor: Descriptor, template: Template) -> tuple[Descriptor, bytes]:
-    """The message of a body that no header stands in front of."""
+def _write_alone(link: Link, descriptor: Descriptor, template: Template) -> bytes:
+    """The bytes of a body that no header stands in front of."""
+    return _write(link, Form(descriptor.encoding, descriptor.coded_char_set_id, template))
+
+
+def with_own_format(link: Link, descriptor: Descriptor) -> Descriptor:
+    """The descriptor of a body that no header stands in front of: it announces none."""
     if descriptor.format and format_catalog.get(descriptor.format) is not None:
-        descriptor = descriptor._replace(format=_came_as(link))
-    return descriptor, _write(link, Form(descriptor.encoding, descriptor.coded_char_set_id, template))
+        return descriptor._replace(format=_came_as(link))
+    return descriptor
 
 
-def _links(root: Element) -> list[_Link]:
+def links_of(root: Element) -> list[Link]:
+    """The children of a Root on their way out."""
     source = root.source
     if source.__class__ is not Received or root.state & (EXPANDED | RESTRUCTURED):
         return [_link(child) for child in root]
@@ -123,20 +137,20 @@ def _links(root: Element) -> list[_Link]:
     links = []
     for part in source.parts:
         element = changed.get(part)
-        links.append(_Link(part.parser.name, part.parser, None, part) if element is None else _link(element))
+        links.append(Link(part.parser.name, part.parser, None, part) if element is None else _link(element))
     return links + [_link(child) for child in appended_children(root)]
 
 
-def _link(child: Element) -> _Link:
+def _link(child: Element) -> Link:
     owner = child.owner
     if not isinstance(owner, Parser):
         raise ParserException(5010, f"no parser is called {child.name}, so Root.{child.name} cannot be written")
     held = written(child)
     part = held.source if held.source.__class__ is Part and not held.state & EDITED else None
-    return _Link(child.name, owner, child, part)
+    return Link(child.name, owner, child, part)
 
 
-def _write(link: _Link, form: Form) -> bytes:
+def _write(link: Link, form: Form) -> bytes:
     """The bytes of one child of Root: those it came in, where neither it nor its form has changed."""
     part = link.part
     if part is not None and _same_form(part, link.owner, form):
@@ -161,7 +175,7 @@ def _announced(part: Part) -> Follow:
     return part.parser.measure(part.portion)[1]._replace(template=None)
 
 
-def _announcements(chain: list[_Link], descriptor: Descriptor) -> list[Follow]:
+def announcements(chain: list[Link], descriptor: Descriptor) -> list[Follow]:
     """What each part of the chain is announced as: its format, and the encoding and CCSID it is written in."""
     said = [Follow(descriptor.format, descriptor.encoding, descriptor.coded_char_set_id)]
     for link in chain[:-1]:
@@ -181,13 +195,13 @@ def _announcements(chain: list[_Link], descriptor: Descriptor) -> list[Follow]:
     return follows
 
 
-def _came_as(link: _Link) -> str:
+def _came_as(link: Link) -> str:
     """The format that announced a body where it came from."""
     source = link.part if link.element is None else written(link.element).source
     return source.portion.follow.format if isinstance(source, Part) else ""
 
 
-def _announces(link: _Link) -> Follow:
+def _announces(link: Link) -> Follow:
     if link.part is not None and isinstance(link.part.parser, Header):
         return _announced(link.part)
     element = link.element
@@ -197,7 +211,7 @@ def _announces(link: _Link) -> Follow:
     return Follow(str(kind or "").rstrip(), _integer(encoding or 0), _integer(ccsid or 0))
 
 
-def _template(link: _Link | None) -> Template:
+def _template(link: Link | None) -> Template:
     if link is None:
         return NO_TEMPLATE
     if link.part is not None:
@@ -208,14 +222,15 @@ def _template(link: _Link | None) -> Template:
     return Template("", *(str(_value(element, name) or "") for name in ("MessageSet", "MessageType", "MessageFormat")))
 
 
-def _descriptor(header: _Link | None, properties: _Link | None) -> Descriptor:
+def descriptor_of(header: Link | None, properties: Link | None) -> Descriptor:
+    """The descriptor that an MQMD stands for; what that does not say itself is as Properties say."""
     changes: dict[str, Value] = {}
     base = Descriptor()
     if header is not None:
-        base, fields = _fields_of(header)
+        base, fields = fields_of(header)
         changes = {FIELDS[f.name]: f.value for f in fields if f.name in FIELDS}
     if properties is not None and properties.part is None:
-        for field in _fields_of(properties)[1]:
+        for field in fields_of(properties)[1]:
             name = _FROM_PROPERTIES.get(field.name)
             if name is not None and field.value is not None:
                 changes.setdefault(name, int(field.value) if field.value.__class__ is bool else field.value)
@@ -225,13 +240,13 @@ def _descriptor(header: _Link | None, properties: _Link | None) -> Descriptor:
     return base._replace(**values)
 
 
-def _fields_of(link: _Link) -> tuple[Descriptor, list[Element]]:
+def fields_of(link: Link) -> tuple[Descriptor, list[Element]]:
     """The descriptor that a folder came with, and the fields that say something else."""
-    if link.part is not None and (received := _descriptor_of(link.part)) is not None:
+    if link.part is not None and (received := _received_by(link.part)) is not None:
         return received.descriptor, []
     assert link.element is not None
     held = written(link.element)
-    received = _descriptor_of(held.source)
+    received = _received_by(held.source)
     if received is None:
         return Descriptor(), list(held)
     if held.state & RESTRUCTURED:
@@ -239,7 +254,7 @@ def _fields_of(link: _Link) -> tuple[Descriptor, list[Element]]:
     return received.descriptor, [child for _, child in changed_children(held)] + list(appended_children(held))
 
 
-def _descriptor_of(source: Source | None) -> Received | None:
+def _received_by(source: Source | None) -> Received | None:
     """The message whose descriptor a folder shows; one that was read from bytes of its own shows none."""
     return source.portion.received if isinstance(source, Part) and not source.portion.data else None
 

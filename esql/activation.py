@@ -10,15 +10,16 @@ from typing import Any, Final, NoReturn
 from engine.errors import BrokerError, UserException
 from engine.message import Message
 from engine.received import domain_of, new_root
-from engine.sharing import copy
+from engine.sharing import copy, hand_over
 from engine.tree import Element
 from esql.database import Connection, Procedure, Row, Statement, rows_of
-from esql.failures import ValueFailure, wrong_argument
+from esql.failures import LimitExceeded, ValueFailure, wrong_argument
 from esql.functions.field import BIT_STREAM_OPTIONS
 from esql.invocation import Codec, Invocation, Zone, local_zone, system_clock
+from esql.limits import Limits
 from esql.literals import shown, to_text
 from esql.problems import SyntaxProblems
-from esql.support import LimitExceeded, SqlState
+from esql.support import SqlState
 from esql.trees import Nodes
 from esql.values import Value, type_of
 
@@ -33,16 +34,6 @@ _TERMINAL: Final = 4009
 _QUANTUM: Final = 1000
 _NO_ERROR: Final = SqlState()
 _TERMINALS: Final = ("failure", "out", "out1", "out2", "out3", "out4", "nowhere")
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How much one message may take: turns of loops, calls inside calls, new elements, characters of a string."""
-
-    turns: int = 100_000_000
-    depth: int = 400
-    nodes: int = 10_000_000
-    string: int = 256 * 1024 * 1024
 
 
 class Shared:
@@ -133,6 +124,9 @@ class Activation(Invocation):
         self._spent = 0
         self._start_output()
 
+    def _output(self) -> tuple[Element, Element, Element]:
+        return self.output_root, self.output_local_environment, self.output_exceptions
+
     def _start_output(self) -> None:
         self.output_root = new_root(self.input_root)
         self.output_root.name = "OutputRoot"
@@ -222,14 +216,16 @@ class Activation(Invocation):
         return self.database.execute(statement, place, values)
 
     def procedure(self, statement: Procedure, place: tuple[str, ...], values: tuple[Value, ...]) -> Any:
-        """Call a stored procedure: what it returns, and behind it OUT and INOUT where it has any."""
+        """Call a stored procedure: what it returns, and behind it OUT, INOUT and result sets where it has any."""
         row = next(iter(self._executed(statement, place, values)), ())
-        outputs = sum(direction != "IN" for direction in statement.directions)
+        outputs = sum(direction != "IN" for direction in statement.directions) + statement.result_sets
         if len(row) != outputs + statement.returns:
             text = f"{statement.name} answered {len(row)} values and should answer {outputs + statement.returns}"
             raise BrokerError(NO_DATABASE, text, statement.name)
         answers = [value for _, value in row]
         result = answers.pop(0) if statement.returns else None
+        sets = len(answers) - statement.result_sets
+        answers[sets:] = [rows_of(rows) for rows in answers[sets:]]
         return (result, *answers) if outputs else result
 
     def thrown(self, severity: Value, catalog: Value, number: Value, values: tuple[Value, ...]) -> BrokerError:
@@ -257,19 +253,15 @@ class Activation(Invocation):
             text += f" ({self.sql.sqlerrortext})"
         self.around.log(bool(trace), text)
 
-    def evaluate_expression(self, text: Value, kind: str, given: tuple[Any, ...], contents: tuple[Any, ...]) -> Any:
-        """EVAL as a function: the value of an expression."""
-        return self._entered(text, kind, given, is_expression=True)[0](self, 1, *contents)
-
-    def evaluate_statements(
-        self, text: Value, kind: str, given: tuple[Any, ...], contents: tuple[Any, ...]
+    def evaluated(
+        self, text: Value, kind: str, given: tuple[Any, ...], contents: tuple[Any, ...], is_expression: object
     ) -> Generator[Any, Any, Any]:
-        """EVAL as a statement: what the variables hold behind the statements, which may PROPAGATE."""
-        run, yields = self._entered(text, kind, given, is_expression=False)
+        """EVAL, which may PROPAGATE: the value of an expression, or what variables hold behind statements."""
+        run, yields = self._entered(text, kind, given, bool(is_expression))
         return (yield from run(self, 1, *contents)) if yields else run(self, 1, *contents)
 
     def _entered(
-        self, text: Value, kind: str, given: tuple[Any, ...], *, is_expression: bool
+        self, text: Value, kind: str, given: tuple[Any, ...], is_expression: bool
     ) -> tuple[Callable[..., Any], bool]:
         if text is None:
             raise wrong_argument("EVAL", "text", "CHARACTER", shown(text))
@@ -288,25 +280,25 @@ class Activation(Invocation):
 
     def propagated(
         self,
-        terminal: Value,
-        label: Value,
+        where: Value,
+        is_label: object,
         environment: Element | None,
         message: Element | None,
         exception: Element | None,
         keeps: object,
     ) -> tuple[str, Message]:
         """PROPAGATE: where to, and what; the output trees start anew, or with DELETE NONE go on as they are."""
-        where = _terminal(terminal) if label is None else f"label {_label(label)}"
+        to = f"label {_label(where)}" if is_label else _terminal(where)
         if not self.has_output:  # a node without output trees sends its message on, whatever the clauses say
-            return where, self.message.replaced(local_environment=self._changed_input())
-        sent = self.outgoing(environment, message, exception)
-        if keeps:
-            self.output_root = copy(self.output_root)
-            self.output_local_environment = copy(self.output_local_environment)
-            self.output_exceptions = copy(self.output_exceptions)
-        else:
-            self._start_output()
-        return where, sent
+            return to, self.message.replaced(local_environment=self._changed_input())
+        own = self._output()  # stay what references point to, whether they are emptied or not
+        leaving = [copy(tree) if keeps else hand_over(tree) for tree in own]
+        anew = dict(zip(map(id, own), leaving, strict=True))
+        self.output_root, self.output_local_environment, self.output_exceptions = leaving
+        given = (anew.get(id(tree), tree) for tree in (environment, message, exception))
+        sent = self.outgoing(*given)
+        self.output_root, self.output_local_environment, self.output_exceptions = own
+        return to, sent
 
     def outgoing(
         self, environment: Element | None = None, root: Element | None = None, exceptions: Element | None = None
@@ -340,8 +332,6 @@ class Activation(Invocation):
 
 
 def _terminal(value: Value) -> str:
-    if value is None:
-        return "out"
     if type(value) is int and -2 <= value <= 4:
         return {-2: "nowhere", -1: "failure"}.get(value, _TERMINALS[value + 1])
     if type(value) is str and value in _TERMINALS:

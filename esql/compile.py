@@ -12,7 +12,7 @@ from engine.errors import Problem
 from esql import syntax
 from esql.check import problems_of
 from esql.emit import Deployment, Emitted
-from esql.emit.reentry import Given, declared, routine_of, stored
+from esql.emit.reentry import Given, GivenRoutine, declared, routine_of, stored
 from esql.emit.unit import EmittedRoutine
 from esql.link import Door, Parts, executed, link, split_lines
 from esql.problems import SyntaxProblems, problem_at
@@ -82,13 +82,16 @@ def compile_given(text: str, kind: str, given: tuple[Any, ...], is_expression: b
         statements: tuple[syntax.Statement, ...] = (syntax.Return(result, position=result.position),)
     else:
         statements = read_statements(text, "EVAL").statements
-    file = File("EVAL", syntax.Program((*routines, *kept, *declarations, *statements)), text)
+    plain = [node for node, one in zip(routines, known_here.routines, strict=True) if not one[6]]
+    file = File("EVAL", syntax.Program((*plain, *kept, *declarations, *statements)), text)
     if any(isinstance(one, syntax.Routine) for one in statements):
         _refuse([_at_start(file, "a text of EVAL declares no routines: declare them where EVAL stands")])
-    known = Library((file,))
+    others = _schemas_of(routines, known_here.routines)
+    known = Library((file, *others))
     found = resolve(file.program, kind or None, known)
     _refuse([problem for problem in problems_of(found, known) if problem.line and problem.stops])
-    deployment = Deployment(routine_facts([found]), [found])
+    resolutions = [found, *(resolve(other.program, None, known) for other in others)]
+    deployment = Deployment(routine_facts(resolutions), [found])
     slots = {id(node): one[:2] for node, one in zip(routines, known_here.routines, strict=True)}
     for routine in deployment.routines:
         deployment.routines[routine] = EmittedRoutine(*slots[id(routine.node)])
@@ -96,10 +99,18 @@ def compile_given(text: str, kind: str, given: tuple[Any, ...], is_expression: b
     emitted = deployment.emit_text(found, (declarations, places), is_expression=is_expression)
     _refuse(emitted.problems)
     entrance = emitted.entrances[0]
-    if entrance.yields and is_expression:
-        _refuse([_at_start(file, "EVAL as a function cannot PROPAGATE: write EVAL as a statement")])
     namespace = executed((_code(emitted, file),), deployment.constants.values)
     return namespace[entrance.slot], entrance.yields
+
+
+def _schemas_of(routines: Sequence[syntax.Routine], given: Sequence[GivenRoutine]) -> list[File]:
+    """The schemas whose routines a text of EVAL may call by names with a schema."""
+    schemas = dict.fromkeys(one[6] for one in given if one[6])
+    pairs = list(zip(routines, given, strict=True))
+    return [
+        File("", syntax.Program(tuple(node for node, one in pairs if one[6] == schema), syntax.Prologue(schema)))
+        for schema in schemas
+    ]
 
 
 def problems_in(sources: Sequence[tuple[str, bytes | str]]) -> tuple[Problem, ...]:

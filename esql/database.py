@@ -82,12 +82,14 @@ class Passthru:
 class Procedure:
     """A stored procedure by its name, with the directions of its parameters and whether it returns a value.
 
-    Each IN and INOUT is a value. The answer is one row: what it returns, if it does, then OUT and INOUT in order.
+    Each IN and INOUT is a value. The answer is one row: what it returns, if it does, then OUT and INOUT in order, then
+    its result sets, each the rows of it as the value of a column.
     """
 
     name: str
     directions: tuple[str, ...]
     returns: bool = False
+    result_sets: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,12 @@ from engine.step import Types
 _GENERIC: Final = MappingProxyType({"Name": NAME, "Value": VALUE, "NameValue": NAME_VALUE})
 _EXACT: Final = 0xFFFFFFFF
 _QUOTES: Final = 0xFFFFFFFE  # the last bit says which quotes an attribute was written in
+_HOWEVER: Final = 0xFFFFFFEC  # these bits say how a text was written: plain, as CDATA, as both, as base64
+
+# Options of PARSE that say what of a document is kept; those that keep nothing are 0.
+RETAIN_MIXED: Final = 1 << 20
+RETAIN_COMMENTS: Final = 1 << 21
+RETAIN_INSTRUCTIONS: Final = 1 << 22
 
 # Other names for types that a domain calls by one.
 _SYNONYMS: Final[Mapping[str, str]] = MappingProxyType(
@@ -32,14 +38,25 @@ _SYNONYMS: Final[Mapping[str, str]] = MappingProxyType(
         "Element": "Folder",
     }
 )
-_ELEMENTS: Final = ("Folder", "PCDataField", "CDataField", "HybridField")  # what XMLNSC.Element finds
-_QUOTED: Final = frozenset(("Attribute", "NamespaceDecl", "EntityDefinition"))
+_MASKS: Final[Mapping[str, int]] = MappingProxyType(
+    {
+        **dict.fromkeys(("Attribute", "NamespaceDecl", "NameSpaceDecl", "EntityDefinition"), _QUOTES),
+        **dict.fromkeys(("Field", "Value"), _HOWEVER),
+    }
+)
+_OF: Final[Mapping[str, str]] = MappingProxyType({"SOAP": "XMLNSC"})  # whose constants these domains have
 _OWN: Final[Mapping[tuple[str, str], int]] = MappingProxyType(
     {
         ("JSON", "Object"): 0x01000000,
         ("JSON", "Array"): 0x01001000,
         ("MQRFH2", "Field"): NAME_VALUE,
         ("MQRFH", "Field"): NAME_VALUE,
+        ("XMLNSC", "MixedContentRetainAll"): RETAIN_MIXED,
+        ("XMLNSC", "MixedContentRetainNone"): 0,
+        ("XMLNSC", "CommentsRetainAll"): RETAIN_COMMENTS,
+        ("XMLNSC", "CommentsRetainNone"): 0,
+        ("XMLNSC", "ProcessingInstructionsRetainAll"): RETAIN_INSTRUCTIONS,
+        ("XMLNSC", "ProcessingInstructionsRetainNone"): 0,
     }
 )
 
@@ -52,6 +69,7 @@ def element_type(domain: str, name: str) -> int | None:
     """
     if not domain:
         return _GENERIC.get(name)
+    domain = _OF.get(domain, domain)
     own = _OWN.get((domain, name))
     parser = parser_catalog.get(domain)
     if own is not None or parser is None:
@@ -61,18 +79,20 @@ def element_type(domain: str, name: str) -> int | None:
 
 
 def types_of_constant(domain: str, name: str) -> Types | None:
-    """What a type clause with this constant accepts: a kind of element for the plain ones, both ways to quote."""
-    if (domain, name) == ("XMLNSC", "Element"):
-        numbers = [element_type(domain, title) for title in _ELEMENTS]
-        return tuple((_EXACT, number) for number in numbers if number is not None)
+    """What a type clause with this constant accepts: a kind of element for the plain ones, both ways to quote.
+
+    XMLNSC.Field and XMLNSC.Value are text however it was written; XMLNSC.Element is any element, with text or without.
+    """
     number = element_type(domain, name)
     if number is None:
         return None
     if not domain:
         return ((KIND, number),)
-    if domain == "XMLNSC" and name in {"Folder", "Field", "Value", "PCDataField", "PCDataValue"}:
+    if _OF.get(domain, domain) != "XMLNSC":
         return ((_EXACT, number),)
-    return ((_QUOTES if domain == "XMLNSC" and name in _QUOTED else _EXACT, number),)
+    if name == "Element":
+        return ((_EXACT, number), (_HOWEVER, NAME_VALUE))
+    return ((_MASKS.get(name, _EXACT), number),)
 
 
 def types_of_number(number: int) -> Types:

@@ -165,12 +165,15 @@ _XMLNSC = (
     *("SingleAttribute", "DoubleAttribute", "NamespaceDecl", "SingleNamespaceDecl", "DoubleNamespaceDecl"),
     *("DocumentType", "XmlDeclaration", "EntityReference", "EntityDefinition", "SingleEntityDefinition"),
     *("DoubleEntityDefinition", "Element", "Comment", "ProcessingInstruction", "HybridField", "HybridValue"),
-    *("AsisElementContent", "AsIsElementContent", "MixedContent", "BitStream"),
+    *("AsisElementContent", "AsIsElementContent", "MixedContent", "BitStream", "base64Binary"),
+)
+_RETAIN = tuple(
+    f"{what}Retain{much}" for what in ("MixedContent", "Comments", "ProcessingInstructions") for much in ("None", "All")
 )
 ELEMENT_TYPES = {
     "XML": _XML,
     "XMLNS": _XML,
-    "XMLNSC": _XMLNSC,
+    "XMLNSC": (*_XMLNSC, *_RETAIN),
     "SOAP": _XMLNSC,
     "JSON": ("Array", "Object"),
     "MQRFH2": ("Field",),

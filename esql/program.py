@@ -10,13 +10,14 @@ from types import CodeType, MappingProxyType, TracebackType
 from typing import Any, Final, TypeAlias, get_args
 
 from engine.errors import BrokerError, ConfigurationException, Place
+from engine.finalizing import finalize
 from engine.message import Message
 from esql.activation import TOO_DEEP, Activation, Shared, Surroundings
 from esql.cast import Target, assign
 from esql.database import Connection, Statement
+from esql.failures import LimitExceeded
 from esql.rethrowing import Spot, evaluated, rethrown, until_sent
 from esql.standing import Stretch
-from esql.support import LimitExceeded
 
 Evaluation: TypeAlias = Generator[tuple[str, Message], bool, None]
 
@@ -72,6 +73,8 @@ class Compiled:
         if not name and len(self.entrances) == 1:
             return next(iter(self.entrances.values()))
         known = ", ".join(self.entrances) or "none"
+        if not name:
+            raise BrokerError(2432, f"name the module to run; the modules are: {known}")
         raise BrokerError(2432, f"there is no module called {name}; the modules are: {known}", name)
 
     def activation(self, message: Message, around: Surroundings | None = None) -> Activation:
@@ -93,13 +96,13 @@ class Compiled:
         if entrance.kind == "FILTER":
             yield _TERMINALS[result], here.onward()
         elif result is True:
-            yield "out", here.outgoing() if entrance.kind == "COMPUTE" else here.onward()
+            yield "out", _finished(here) if entrance.kind == "COMPUTE" else here.onward()
 
     def results(self, entrance: Entrance, here: Activation) -> Generator[tuple[str, Message], bool, Any]:
         """Run the code of an entrance; the generator's result is what it returned."""
         here.has_output = entrance.kind not in _WITHOUT_OUTPUT
         try:
-            self._start(entrance, here)
+            yield from self._start(entrance, here)
             if entrance.yields:
                 return (yield from entrance.run(here, 1))
             return entrance.run(here, 1)
@@ -108,14 +111,17 @@ class Compiled:
         except MemoryError as error:
             raise LimitExceeded(2573, "the message needs more memory than there is") from error
 
-    def _start(self, entrance: Entrance, here: Activation) -> None:
+    def _start(self, entrance: Entrance, here: Activation) -> Generator[tuple[str, Message], bool, None]:
+        """Start the variables that stand outside routines; a routine that is called for one may PROPAGATE."""
         for title in entrance.shares:
             with self.shared.lock:
                 if title not in self.shared.started:
-                    self.namespace[title](here, 1)
+                    started = self.namespace[title](here, 1)
+                    for _ in started or ():
+                        started.throw(BrokerError(2402, "what a SHARED variable starts with cannot PROPAGATE"))
                     self.shared.started.add(title)
         for title in entrance.starts:
-            self.namespace[title](here, 1)
+            yield from self.namespace[title](here, 1) or ()
 
     def _column(self, file: str, line: int, offset: int | None) -> int:
         """A column in characters, from an offset in bytes."""
@@ -148,6 +154,12 @@ class Compiled:
                 offset = next(islice(code.co_positions(), traceback.tb_lasti // 2, None))[2]
                 yield Spot(code.co_filename, line, self._column(code.co_filename, line, offset))
             traceback = traceback.tb_next
+
+
+def _finished(here: Activation) -> Message:
+    """What a Compute node sends at the end of its program."""
+    finalize(here.output_root)
+    return here.outgoing()
 
 
 def _truth(entrance: Entrance, result: Any, here: Activation) -> Any:

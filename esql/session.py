@@ -23,7 +23,7 @@ class Session:
         self._here = compile_text(";", "COMPUTE").activation(message_of(body, domain), around)
 
     def answer(self, line: str) -> Iterator[str]:
-        """What there is to say to a line; a statement goes on until a line ends with its semicolon."""
+        """What there is to say to a line; a statement goes on until a line ends it with its semicolon, or is empty."""
         self._pending.append(line)
         entry = "\n".join(self._pending)
         if not entry.strip():
@@ -34,9 +34,10 @@ class Session:
             tree = self._here.output_root if entry.strip().upper() == "OUTPUTROOT" else self._here.environment
             yield dump(tree)
             return
-        if _goes_on(entry):
+        is_last = not line.strip()
+        if _goes_on(entry) and not is_last:
             return
-        compiled = self._compiled(entry)
+        compiled = self._compiled(entry.rstrip(), is_last=is_last)
         if compiled is None:
             return
         self._pending = []
@@ -45,13 +46,14 @@ class Session:
             return
         yield from self._run(compiled, entry)
 
-    def _compiled(self, entry: str) -> Compiled | SyntaxProblems | None:
+    def _compiled(self, entry: str, *, is_last: bool) -> Compiled | SyntaxProblems | None:
         try:
-            if ";" not in entry:
+            if ";" not in entry and not _goes_on(entry):
                 return compile_expression(entry, "entry")
             return compile_text(entry, "COMPUTE", "entry")
         except SyntaxProblems as problems:
-            return problems if entry.rstrip().endswith(";") or ";" not in entry else None
+            is_whole = ";" not in entry or (entry.endswith(";") and not _lacks_its_end(entry, problems))
+            return problems if is_last or is_whole else None
 
     def _run(self, compiled: Compiled, entry: str) -> Iterator[str]:
         here = self._here
@@ -67,6 +69,13 @@ class Session:
                 yield told_value(stop.value)
         except BrokerError as error:
             yield told(compiled.placed(error))
+
+
+def _lacks_its_end(entry: str, problems: SyntaxProblems) -> bool:
+    """Whether all that is wrong with an entry is that it ends too early."""
+    lines = entry.split("\n")
+    end = len(lines), len(lines[-1]) + 1
+    return all((one.line, one.column) >= end for one in problems.problems)
 
 
 def _goes_on(entry: str) -> bool:

@@ -6,9 +6,11 @@ from bisect import bisect_right
 from typing import Any
 
 from engine.errors import Problem
+from esql.limits import VARIABLE, limits_around
 from esql.problems import problem_at
 from esql.syntax import Position
 
+_WIDEST = 4  # bytes of a character
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
@@ -67,6 +69,23 @@ class Source:
 
 def decode(data: bytes | str, name: str) -> Source:
     """Decode the bytes of a file: UTF-8, or what its byte order mark says; a mark is not part of the text."""
+    longest = limits_around().text
+    if len(data) > longest * _WIDEST:
+        return _too_long(name, f"more than {longest}", longest)
+    source = _decoded(data, name)
+    if len(source.text) > longest:
+        return _too_long(name, str(len(source.text)), longest)
+    return source
+
+
+def _too_long(name: str, length: str, longest: int) -> Source:
+    source = Source("", name)
+    advice = f"split it into files, or raise the limit by {VARIABLE}=text=NUMBER"
+    source.problem(0, 1, f"the program has {length} characters, and {longest} is the limit: {advice}")
+    return source
+
+
+def _decoded(data: bytes | str, name: str) -> Source:
     if isinstance(data, str):
         return Source(data.removeprefix("\ufeff"), name)
     for mark, encoding in _MARKS:

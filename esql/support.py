@@ -11,7 +11,7 @@ from engine.step import Step, Types, step
 from engine.tree import Element
 from esql.cast import Clauses
 from esql.element_types import types_of_number
-from esql.failures import WRONG_TYPES, ValueFailure, wrong_types
+from esql.failures import WRONG_TYPES, LimitExceeded, ValueFailure, wrong_types
 from esql.invocation import Zone
 from esql.literals import shown
 from esql.operators import difference, in_units, like, subtract
@@ -182,10 +182,6 @@ class SqlState:
         self.sqlstate = sqlstate
         self.sqlerrortext = text
         self.sqlnativeerror = native
-
-
-class LimitExceeded(BrokerError):
-    """A message that needs more than it may have; no handler of ESQL goes on behind it."""
 
 
 def state_of(error: BrokerError) -> str:

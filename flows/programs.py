@@ -29,6 +29,7 @@ from engine.usertrace import UserTrace
 from esql.activation import Shared, Surroundings
 from esql.cache import Cache, users_cache
 from esql.inserts import Bound, Expression, pieces
+from esql.limits import limits_around
 from esql.problems import SyntaxProblems
 from esql.program import Compiled, Entrance, Routine
 from esql.values import Value
@@ -143,7 +144,7 @@ def _surroundings(flow: Flow, use: NodeUse, given: Mapping[str, Value]) -> Surro
         "ProcessId": os.getpid(),
     }
     external: dict[str, Value] = {s.name: s.value for s in flow.user_properties if isinstance(s.value, str)}
-    return Surroundings(external=external, properties=properties, codec=ccsid, log=_log)
+    return Surroundings(external=external, properties=properties, codec=ccsid, log=_log, limits=limits_around())
 
 
 def _log(trace: bool, text: str) -> None:

@@ -8,7 +8,7 @@ TREES = (
 )
 MESSAGES = (
     *TREES,
-    *("engine.catalog", "engine.descriptor", "engine.parser", "engine.received", "engine.writing"),
+    *("engine.catalog", "engine.descriptor", "engine.parser", "engine.received", "engine.writing", "engine.finalizing"),
     *("engine.exceptions", "engine.message", "engine.moments"),
 )
 FOUNDATION = (*MESSAGES, "engine.work", "engine.node", "engine.dead_letters", "engine.destinations", "engine.getting")
@@ -28,6 +28,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine.parser": MESSAGES,
     "engine.received": MESSAGES,
     "engine.writing": MESSAGES,
+    "engine.finalizing": (*MESSAGES, "engine.writing"),
     "engine.message": MESSAGES,
     "engine.work": MESSAGES,
     **dict.fromkeys(("engine.node", "engine.dead_letters", "engine.destinations", "engine.getting"), FOUNDATION),

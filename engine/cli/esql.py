@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -27,6 +28,10 @@ Input = Annotated[str | None, typer.Option("--input", help="A file with the body
 Domain = Annotated[str, typer.Option("--domain", help="The parser of the body, such as XMLNSC.")]
 Cases = Annotated[
     str | None, typer.Option("--cases", help="A file with a JSON object a line: id, esql, input, domain.")
+]
+Limited = Annotated[
+    str | None,
+    typer.Option("--limits", help="What a message may take, such as turns=1000,depth=50,nodes=1000,string=1000."),
 ]
 Files = Annotated[list[str], typer.Argument(help="Files, or directories that are searched for *.esql.")]
 
@@ -67,18 +72,19 @@ def evaluate(
     source: Input = None,
     domain: Domain = "",
     cases: Cases = None,
+    limits: Limited = None,
 ) -> None:
     """Evaluate an expression, and print its value as a literal of ESQL."""
     from esql.trial import Case, evaluated
 
     if cases is not None:
-        around = _desk()
+        around = _desk(limits)
         _run_cases(cases, lambda case: evaluated(case, around))
         return
     if expression is None:
         raise ConfigurationException("eval needs an expression, or --cases FILE")
     case = Case(expression, _body(source), domain)
-    typer.echo(_or_problems(lambda: evaluated(case, _desk())))
+    typer.echo(_or_problems(lambda: evaluated(case, _desk(limits))))
 
 
 @esql.command()
@@ -88,19 +94,20 @@ def run(
     source: Input = None,
     domain: Domain = "",
     cases: Cases = None,
+    limits: Limited = None,
 ) -> None:
     """Run a module over one message, and print `terminal|body` for each message that it sends."""
     from esql.cache import users_cache
     from esql.trial import lines_of, message_of, outcomes
 
     if cases is not None:
-        around = _desk()
+        around = _desk(limits)
         _run_cases(cases, lambda case: json.dumps(lines_of(case, around), ensure_ascii=False))
         return
     if file is None:
         raise ConfigurationException("run needs a file, or --cases FILE")
     compiled = _or_problems(lambda: users_cache().sources(_sources([file])))
-    for line in outcomes(compiled, message_of(_body(source), domain), module, _desk()):
+    for line in outcomes(compiled, message_of(_body(source), domain), module, _desk(limits)):
         typer.echo(line)
 
 
@@ -137,26 +144,28 @@ def format_(
 
 
 @esql.command()
-def repl(source: Input = None, domain: Domain = "") -> None:
+def repl(source: Input = None, domain: Domain = "", limits: Limited = None) -> None:
     """Read expressions and statements one after the other; Environment and OutputRoot stay between them."""
     from esql.session import Session
 
-    session = Session(_body(source), domain, _desk())
-    for entry in _entries():
+    session = Session(_body(source), domain, _desk(limits))
+    for entry in chain(_entries(), ("",)):
         for line in session.answer(entry):
             typer.echo(line)
 
 
-def _desk() -> Surroundings:
-    """What programs are given at a desk: the CCSIDs that a broker knows."""
+def _desk(limits: str | None) -> Surroundings:
+    """What programs are given at a desk: the CCSIDs that a broker knows, and limits."""
     from esql.activation import Surroundings
+    from esql.limits import limits_around, read_limits
     from parsers import ccsid
 
-    return Surroundings(codec=ccsid)
+    asked = limits_around() if limits is None else read_limits(limits, "--limits")
+    return Surroundings(codec=ccsid, limits=asked)
 
 
 def _entries() -> Iterator[str]:
-    """What a person types: a statement may go over several lines, an expression ends with its line."""
+    """The lines that a person types."""
     while True:
         try:
             yield input("esql> " if sys.stdin.isatty() else "")
@@ -215,33 +224,51 @@ def _refuse(problems: Any) -> NoReturn:
 
 
 def _run_cases(file: str, answer: Callable[[Case], str]) -> None:
-    """Print an id and an answer for each case: a tab stands between them."""
+    """Print an id and an answer for each case: a tab stands between them. A line that is no case has its number."""
     from esql.problems import SyntaxProblems
     from esql.trial import told
 
-    for case in _cases(file):
+    is_sound = True
+    for number, line in enumerate(_lines(file), 1):
+        if not line.strip():
+            continue
+        name = str(number)
+        try:
+            case = _case(line, name)
+        except (ValueError, TypeError) as error:
+            is_sound = False
+            typer.echo(f"{name}\t{file}:{number}: a case is a JSON object with id, esql, input and domain: {error}")
+            continue
         try:
             text = answer(case)
         except (BrokerError, SyntaxProblems) as error:
             text = told(error)
-        typer.echo(f"{case.id}\t{text}")
+        typer.echo(f"{case.id}\t{text}".encode("utf-8", "backslashreplace").decode())
+    raise typer.Exit(0 if is_sound else 1)
 
 
-def _cases(file: str) -> Iterator[Case]:
+def _lines(file: str) -> list[str]:
+    try:
+        return existing(file).read_text("utf-8-sig").split("\n")
+    except UnicodeDecodeError as error:
+        raise ConfigurationException(f"{file} is not UTF-8: {error}") from error
+
+
+def _case(line: str, name: str) -> Case:
+    """What one line asks for; raises a ValueError or TypeError where it asks for nothing."""
     from esql.trial import Case
 
-    for number, line in enumerate(existing(file).read_text("utf-8").splitlines(), 1):
-        if not line.strip():
-            continue
-        try:
-            data = json.loads(line)
-            body = data.get("input")
-            yield Case(
-                data["esql"],
-                None if body is None else str(body).encode(),
-                str(data.get("domain") or ""),
-                str(data.get("id", number)),
-            )
-        except (ValueError, KeyError, AttributeError, TypeError) as error:
-            text = f"{file}:{number}: a case is a JSON object with id and esql: {error}"
-            raise ConfigurationException(text) from error
+    data = json.loads(line)
+    if not isinstance(data, dict):
+        raise TypeError(f"this is a {type(data).__name__}")
+    given = {key: data.get(key) for key in ("esql", "input", "domain")}
+    for key, value in given.items():
+        if not isinstance(value, str) and (value is not None or key == "esql"):
+            raise ValueError(f"{key} is a text" if key in data else f"{key} is missing")
+    body = given["input"]
+    return Case(
+        str(given["esql"]),
+        None if body is None else body.encode("utf-8"),
+        given["domain"] or "",
+        str(data.get("id", name)),
+    )

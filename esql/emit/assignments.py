@@ -19,6 +19,7 @@ from esql.emit.steps import step_of
 from esql.emit.unit import EmitError
 from esql.emit.value import INTEGER, Value
 from esql.scope.references import Variable
+from esql.scope.types import is_of_one
 
 _UNTYPED: Final = frozenset(("REFERENCE", "ROW", "", "LIST"))
 
@@ -74,11 +75,14 @@ def _is_list_target(target: syntax.Path) -> bool:
 
 
 def _set_list(body: Body, node: syntax.SetStatement) -> None:
-    target = node.target
-    if not target.steps:
-        raise EmitError(node, "a list is assigned to field[], not to a reference")
     has_items = is_list(node.source) or isinstance(node.source, syntax.PassthruCall)
-    items = body.items(node.source) if has_items else call("items_of", _source(body, node.source))
+    give_list(body, node.target, body.items(node.source) if has_items else call("items_of", _source(body, node.source)))
+
+
+def give_list(body: Body, target: syntax.Path, items: ast.expr) -> None:
+    """Give field[] the items of a list."""
+    if not target.steps:
+        raise EmitError(target, "a list is assigned to field[], not to a reference")
     held = body.fresh()
     body.emit(assign(held, items))
     owner = ensured(body, target, target.steps[:-1])
@@ -103,6 +107,9 @@ def _set_attribute(body: Body, node: syntax.SetStatement) -> None:
 
 def give_field(body: Body, target: syntax.Path, source: syntax.Node) -> None:
     """Give a field what an expression gives; NULL, or a field that is not there, deletes it."""
+    if is_of_one(source):
+        give_code(body, target, call("the", body.items(source)), function="give", always=False)
+        return
     if is_list(source):
         raise EmitError(source, "a list is assigned to field[]; take one item by THE( … )")
     if not is_complex(body, source):

@@ -39,8 +39,9 @@ class Invoked:
 
 def invoke(body: Body, node: syntax.Call | syntax.CallStatement, routine: DeclaredRoutine) -> Invoked:
     """The call of a routine."""
-    given, parameters = node.arguments, routine.node.parameters
-    if len(given) != len(parameters):
+    parameters = routine.node.parameters
+    given = node.arguments[: len(parameters)]  # behind them stand the lists that result sets go to
+    if len(node.arguments) != len(parameters) + result_sets(routine):
         text = f"{routine.node.name} takes {len(parameters)} arguments, not {len(given)}"
         raise EmitError(node, text)
     arguments = [_argument(body, one, parameter) for one, parameter in zip(given, parameters, strict=True)]
@@ -54,6 +55,11 @@ def invoke(body: Body, node: syntax.Call | syntax.CallStatement, routine: Declar
         made = ast.YieldFrom(made)
         body.yields = True
     return Invoked(made, routine.outputs, type_)
+
+
+def result_sets(routine: DeclaredRoutine) -> int:
+    """How many result sets a stored procedure gives."""
+    return routine.node.result_sets or 0 if isinstance(routine.node.body, syntax.External) else 0
 
 
 def _deeper() -> ast.expr:
@@ -79,12 +85,10 @@ def _procedure(
     arguments: Sequence[ast.expr],
 ) -> ast.expr:
     """The call of a stored procedure: it answers like a routine, outputs behind the result."""
-    if routine.node.result_sets:
-        raise EmitError(node, "result sets of procedures are not received: SELECT the rows, or use PASSTHRU")
     directions = tuple(parameter.direction or "IN" for parameter in routine.node.parameters)
     given = [one for one, direction in zip(arguments, directions, strict=True) if direction != "OUT"]
     database, schema = (node.database, node.schema) if isinstance(node, syntax.CallStatement) else (None, None)
-    statement = Procedure(outside.name, directions, routine.node.returns is not None)
+    statement = Procedure(outside.name, directions, routine.node.returns is not None, result_sets(routine))
     place = group(data_source(body, database, schema))
     return method("here", "procedure", body.unit.constant(statement), place, group(given))
 
@@ -131,6 +135,9 @@ def call_value(body: Body, node: syntax.Call) -> Value:
     routine = body.unit.resolution.of(node)
     if not isinstance(routine, DeclaredRoutine):
         return function_call(body, node)
+    if result_sets(routine):
+        text = f"{routine.node.name} gives result sets, which an expression has no place for: use CALL … INTO"
+        raise EmitError(node, text)
     invoked = invoke(body, node, routine)
     code = invoked.code
     if invoked.outputs:

@@ -55,12 +55,18 @@ def compare(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> ast.Compare
 
 def is_none(value: ast.expr) -> ast.Compare:
     """`value is None`."""
-    return compare(value, ast.Is(), none())
+    return compare(_told_by_identity(value), ast.Is(), none())
 
 
 def is_some(value: ast.expr) -> ast.Compare:
     """`value is not None`."""
-    return compare(value, ast.IsNot(), none())
+    return compare(_told_by_identity(value), ast.IsNot(), none())
+
+
+def _told_by_identity(value: ast.expr) -> ast.expr:
+    """A literal that is not NULL as one that Python does not warn of where identity is asked for."""
+    is_literal = isinstance(value, ast.Constant) and value.value is not None
+    return ast.Constant(True) if is_literal else value
 
 
 def is_true(value: ast.expr) -> ast.Compare:

@@ -7,11 +7,11 @@ from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
-from esql.emit.assignments import give_code, give_variable
+from esql.emit.assignments import give_code, give_list, give_variable
 from esql.emit.body import Body, Statements
 from esql.emit.calls import invoke
 from esql.emit.choices import assigned, target_of
-from esql.emit.code import assign, constant, do, group, item, method, name
+from esql.emit.code import assign, attribute, call, constant, do, group, item, method, name
 from esql.emit.functions import function_call
 from esql.emit.paths import found
 from esql.emit.reentry import contents_of, evaluation, passed
@@ -33,7 +33,8 @@ def call_statement(body: Body, node: syntax.CallStatement) -> None:
     if (node.database or node.schema) and routine.node.language != "DATABASE":
         raise EmitError(node, "IN and EXTERNAL SCHEMA belong to calls of routines LANGUAGE DATABASE: leave them out")
     invoked = invoke(body, node, routine)
-    if not invoked.outputs:
+    sets = node.arguments[len(routine.node.parameters) :]
+    if not invoked.outputs and not sets:
         _give(body, node.target, invoked.code)
         return
     held = body.fresh()
@@ -45,6 +46,10 @@ def call_statement(body: Body, node: syntax.CallStatement) -> None:
         if not isinstance(argument, syntax.Path):
             raise EmitError(argument, "an OUT or INOUT argument is a variable or a field")
         _output(body, routine.node.parameters[index], argument, item(name(held), place + 1))
+    for place, argument in enumerate(sets, 1 + len(invoked.outputs)):
+        if not isinstance(argument, syntax.Path):
+            raise EmitError(argument, "a result set goes to a field with []")
+        give_list(body, argument, item(name(held), place))
 
 
 def _output(body: Body, parameter: syntax.Parameter, argument: syntax.Path, code: ast.expr) -> None:
@@ -133,13 +138,16 @@ def log(body: Body, node: syntax.Log) -> None:
 
 def propagate(body: Body, node: syntax.Propagate) -> None:
     """PROPAGATE: the message goes on its way inside the yield."""
-    to = [constant(None) if part is None else body.expression(part).code for part in (node.terminal, node.label)]
+    target = node.terminal if node.label is None else node.label
+    to = [constant("out") if target is None else body.expression(target).code, constant(node.label is not None)]
     trees = [
         constant(None) if part is None else _tree(body, part)
         for part in (node.environment, node.message, node.exception)
     ]
     keeps = constant(node.delete == "NONE")
     body.yields = True
+    if node.finalize != "NONE":
+        body.emit(do(call("finalize", attribute("here", "output_root"))))
     sent = method("here", "propagated", *to, *trees, keeps)
     body.emit(do(ast.Yield(sent)))
 
@@ -157,8 +165,7 @@ def eval_(body: Body, node: syntax.Eval) -> None:
     variables = passed(body, node)
     text = body.expression(node.text)
     held = body.fresh()
-    body.yields = True
-    body.emit(assign(held, ast.YieldFrom(evaluation(body, node, text, is_expression=False))))
+    body.emit(assign(held, evaluation(body, node, text, is_expression=False)))
     for place, (variable, what) in enumerate(contents_of(variables)):
         if not variable.is_fixed:
             body.emit(body.store(variable, item(name(held), place), what))

@@ -68,6 +68,7 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             *("trace_stored", "trace_given", "trace_copied"),
         ),
         "engine.errors": ("BrokerError",),
+        "engine.finalizing": ("finalize",),  # (root): what it says of itself is what its bytes will say
     }
 )
 

@@ -20,14 +20,18 @@ if TYPE_CHECKING:
 
 # What a text is given are constants of the code, so it is plain data. A type is its name, precision, scale, and the
 # largest and smallest field of an INTERVAL; a routine is told by its name in Python, whether it may PROPAGATE, its kind
-# and name, its parameters, and what it returns, if it does.
+# and name, its parameters, what it returns, if it does, the schema that stands in front of its name, if one does, and
+# where it lies outside ESQL, its language, its name there, and how many result sets it gives.
 #
 # A variable that lives in one function is handed over and comes back; one that lives outside functions is used where it
 # is, for a routine that the text calls may use it as well: whether it is SHARED, its number, and that of its last move.
 Type: TypeAlias = tuple[str, int | None, int | None, str | None, str | None]
 GivenVariable: TypeAlias = tuple[str, Type]
 StoredVariable: TypeAlias = tuple[str, Type, bool, int, int | None]
-GivenRoutine: TypeAlias = tuple[str, bool, str, str, tuple[tuple[str, str | None, Type], ...], Type | None]
+Outside: TypeAlias = tuple[str | None, str, int | None]
+GivenRoutine: TypeAlias = tuple[
+    str, bool, str, str, tuple[tuple[str, str | None, Type], ...], Type | None, tuple[str, ...], Outside | None
+]
 
 
 class Given(NamedTuple):
@@ -57,13 +61,16 @@ def stored(variables: Sequence[StoredVariable]) -> tuple[syntax.Declare, ...]:
 
 def routine_of(given: GivenRoutine) -> syntax.Routine:
     """The declaration of a routine that a text is given; its body is elsewhere."""
-    _, _, kind, title, parameters, returns = given
+    _, _, kind, title, parameters, returns, _, outside = given
+    language, external, sets = (None, "", None) if outside is None else outside
     return syntax.Routine(
         kind,
         title,
         tuple(syntax.Parameter(name, _type(type_), direction) for name, direction, type_ in parameters),
-        syntax.Compound(()),
+        syntax.Compound(()) if outside is None else syntax.External(external),
         None if returns is None else syntax.Returns(_type(returns)),
+        language,
+        sets,
     )
 
 
@@ -78,11 +85,15 @@ def _type_data(of: syntax.DataType) -> Type:
     return (of.name, of.precision, of.scale, *units)
 
 
-def _routine_data(routine: DeclaredRoutine, emitted: EmittedRoutine) -> GivenRoutine:
+def _routine_data(routine: DeclaredRoutine, emitted: EmittedRoutine, schema: tuple[str, ...]) -> GivenRoutine:
     node = routine.node
+    outside = None
+    if isinstance(node.body, syntax.External):
+        outside = node.language, node.body.name, node.result_sets
     parameters = tuple((one.name, one.direction, _type_data(one.type)) for one in node.parameters)
     returns = None if node.returns is None else _type_data(node.returns.type)
-    return (emitted.slot, emitted.yields, node.kind, node.name, parameters, returns)
+    slot = emitted.slot if outside is None else ""
+    return (slot, emitted.yields, node.kind, node.name, parameters, returns, schema, outside)
 
 
 def passed(body: Body, node: syntax.Node) -> list[Variable]:
@@ -114,7 +125,14 @@ def _place_of(body: Body, node: syntax.Node) -> Place | None:
     return next((visit.place for visit in body.unit.resolution.each(type(node)) if visit.node is node), None)
 
 
-def _callable(body: Body, node: syntax.Node) -> list[tuple[DeclaredRoutine, EmittedRoutine]]:
+def _callable(body: Body, node: syntax.Node) -> list[GivenRoutine]:
+    """The routines that a text may call: by their plain names and, behind them in order, by names with a schema."""
+    plain = [_routine_data(*pair, ()) for pair in _in_path(body, node)]
+    others = [pair for pair in body.unit.routines.items() if pair[0].module is None and pair[0].schema]
+    return [*plain, *(_routine_data(*pair, pair[0].schema) for pair in sorted(others, key=lambda one: one[0].schema))]
+
+
+def _in_path(body: Body, node: syntax.Node) -> list[tuple[DeclaredRoutine, EmittedRoutine]]:
     """The routines that a text may call by their plain names: of the module, of the schema, of those in PATH."""
     place, prologue = _place_of(body, node), body.unit.resolution.program.prologue
     module = None if place is None else place.module
@@ -123,7 +141,7 @@ def _callable(body: Body, node: syntax.Node) -> list[tuple[DeclaredRoutine, Emit
     for of, schema in [(module, schemas[0]), *((None, schema) for schema in schemas)]:
         for routine, emitted in body.unit.routines.items():
             is_here = routine.module is of and (routine.schema == schema or routine in body.unit.resolution.routines)
-            if is_here and not isinstance(routine.node.body, syntax.External):
+            if is_here:
                 found.setdefault(routine.node.name, (routine, emitted))
     return list(found.values())
 
@@ -144,18 +162,23 @@ def contents_of(variables: Sequence[Variable]) -> list[tuple[Variable, str]]:
 
 
 def evaluation(body: Body, node: syntax.Node, text: Value, *, is_expression: bool) -> ast.expr:
-    """The call that compiles a text and runs it; for statements it is a generator, as they may PROPAGATE."""
+    """The call that compiles a text and runs it: a generator, as the text may PROPAGATE."""
     variables, routines = passed(body, node), _callable(body, node)
     given = Given(
         tuple((one.name, _type_data(one.type or syntax.DataType(""))) for one in variables),
         tuple(_stored_data(body, one) for one in _in_sight(body, node) if not _is_passed(body, one)),
-        tuple(_routine_data(*pair) for pair in routines),
+        tuple(routines),
     )
     loaded = [_loaded(body, variable, what) for variable, what in contents_of(variables)]
-    functions: list[ast.expr] = [name(emitted.slot) for _, emitted in routines]
-    title = "evaluate_expression" if is_expression else "evaluate_statements"
+    functions: list[ast.expr] = [name(slot) for slot in slots_of(routines)]
     parts = [text.code, constant(body.kind), body.unit.constant(tuple(given)), group([*functions, *loaded])]
-    return method(name("here"), title, *parts)
+    body.yields = True
+    return ast.YieldFrom(method(name("here"), "evaluated", *parts, constant(is_expression)))
+
+
+def slots_of(routines: Sequence[GivenRoutine]) -> list[str]:
+    """The names in Python of the routines that a text is given, each once; what lies outside ESQL has none."""
+    return [slot for slot in dict.fromkeys(one[0] for one in routines) if slot]
 
 
 def _loaded(body: Body, variable: Variable, what: str) -> ast.expr:

@@ -71,7 +71,7 @@ class Emitter:
             variable = self.unit.named.get((id(declared), declared.names[0]))
             variable = variable or Variable(declared.names[0], declared.type, "text", declared)
             contents += [body.load(variable)] + ([body.load(variable, "moved")] if variable.is_reference else [])
-        slots = [emitted.slot for emitted in self.unit.routines.values()]
+        slots = [slot for slot in dict.fromkeys(one.slot for one in self.unit.routines.values()) if slot]
         slots += [one.id for one in contents if isinstance(one, ast.Name)]
         kept = {*places, *(id(one) for one in handed)}
         statements = [one for one in node.statements if id(one) not in kept and not isinstance(one, syntax.Routine)]
@@ -164,7 +164,10 @@ class Emitter:
         node: syntax.Node,
     ) -> None:
         listed = list(statements)
-        body.memory = self.tables.plan(body, listed)
+        try:
+            body.memory = self.tables.plan(body, listed)
+        except EmitError:  # the statement that it is about says so, with all others
+            body.memory = self.tables.plan(body, ())
         body.never_null = never_null(body, listed)
         body.settled = settled(body, listed)
         body.has_handlers = has_handlers(listed)

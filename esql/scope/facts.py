@@ -51,7 +51,7 @@ def body_may_propagate(resolution: Resolution, facts: Mapping[int, RoutineFacts]
     for visit in resolution.each(syntax.Propagate, syntax.Eval, syntax.Call, syntax.CallStatement):
         called = facts.get(id(getattr(resolution.of(visit.node), "node", None)))
         if visit.place.routine is None and (
-            isinstance(visit.node, syntax.Propagate | syntax.Eval) or (called and called.may_propagate)
+            isinstance(visit.node, syntax.Propagate) or evaluates(visit.node) or (called and called.may_propagate)
         ):
             return True
     return False
@@ -61,7 +61,7 @@ def _note(visit: Visit, resolution: Resolution, calls: Calls, doing: tuple[set[i
     node, caller = visit.node, id(visit.place.routine.node) if visit.place.routine else 0
     propagating, evaluating = doing
     found = resolution.of(node)
-    if isinstance(node, syntax.Propagate | syntax.Eval):  # the text of an EVAL may PROPAGATE
+    if isinstance(node, syntax.Propagate) or evaluates(node):  # the text of an EVAL may PROPAGATE
         propagating.add(caller)
     if isinstance(found, DeclaredRoutine):
         calls.setdefault(caller, {})[id(found.node)] = found

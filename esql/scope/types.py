@@ -176,10 +176,23 @@ def _round(node: syntax.Round, types: Types, references: References) -> str:
     return source if source in NUMBERS else UNKNOWN
 
 
+def is_of_one(node: syntax.Node) -> bool:
+    """Say whether this is a SELECT that goes through single fields only, so that it gives one row at most."""
+    return isinstance(node, syntax.Select) and all(_is_single(source.source) for source in node.sources)
+
+
+def _is_single(node: syntax.Expression) -> bool:
+    if not isinstance(node, syntax.Path) or node.root.upper() == "DATABASE":
+        return False
+    return not isinstance(node.steps[-1].index if node.steps else node.index, syntax.IndexAll)
+
+
 def _select(node: syntax.Select, types: Types, references: References) -> str:
     columns = [column.expression if isinstance(column, syntax.Column) else None for column in node.columns]
     aggregates = [value for value in (*columns, node.item) if isinstance(value, syntax.Aggregate)]
-    return types.get(id(aggregates[0]), UNKNOWN) if aggregates else "LIST"
+    if aggregates:
+        return types.get(id(aggregates[0]), UNKNOWN)
+    return UNKNOWN if is_of_one(node) else "LIST"
 
 
 def _aggregate(node: syntax.Aggregate, types: Types, references: References) -> str:

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engine.descriptor import LITTLE_ENDIAN, UTF_8
 from engine.errors import ParserException
-from engine.parser import Follow, Parser, Portion, Template, parser_catalog
+from engine.parser import Follow, Options, Parser, Portion, Template, parser_catalog
 from engine.received import Part
 from engine.sharing import copy_into
 from engine.source import NAME, NAME_VALUE, Value
 from engine.tree import Element
+from esql.element_types import RETAIN_COMMENTS, RETAIN_INSTRUCTIONS, RETAIN_MIXED
 from esql.failures import wrong_argument
 from esql.functions.field import FOLDER, refuse_validation
 from esql.literals import shown
@@ -58,7 +59,8 @@ def parse(here: Invocation, element: Element, domain: Value, bits: Value, *claus
     template = Template(owner.name, _word(said.set), _word(said.type), _word(said.format))
     encoding, ccsid = _number("encoding", said.encoding), _number("CCSID", said.ccsid)
     follow = Follow("", encoding or LITTLE_ENDIAN, ccsid or UTF_8, template)
-    read = top = Element(owner.name, "", NAME, Part(owner, Portion(bits, 0, len(bits), follow, template)))
+    portion = Portion(bits, 0, len(bits), follow, template, _retention(options))
+    read = top = Element(owner.name, "", NAME, Part(owner, portion))
     top.domain = owner
     if options & _FORM_OF_BITS == FOLDER:
         read = _folder(top)
@@ -66,6 +68,14 @@ def parse(here: Invocation, element: Element, domain: Value, bits: Value, *claus
     element.domain = owner
     if not element.name:
         element.change(name=read.name, namespace=read.namespace)
+
+
+def _retention(options: int) -> Options:
+    """What of a document the options keep beside its elements."""
+    mixed, comments, instructions = (
+        bool(options & bit) for bit in (RETAIN_MIXED, RETAIN_COMMENTS, RETAIN_INSTRUCTIONS)
+    )
+    return Options(retain_mixed_content=mixed, retain_comments=comments, retain_processing_instructions=instructions)
 
 
 def _folder(top: Element) -> Element:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.errors import BrokerError
 from engine.state import EDITED, SHARES
 from engine.tree import Element
+from esql.failures import LimitExceeded
 
 _TOO_MANY = 2570
 
@@ -31,7 +31,7 @@ class Nodes:
         self.left -= number
         if self.left < 0:
             text = f"the trees of this message have grown by more than {self.limit} elements: raise the limit"
-            raise BrokerError(_TOO_MANY, text, str(self.limit))
+            raise LimitExceeded(_TOO_MANY, text, str(self.limit))
 
     def copied(self, source: Element) -> None:
         """Count what a copy of a field will hold, before it is made; what is shared as it was read counts once."""

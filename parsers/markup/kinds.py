@@ -151,6 +151,7 @@ COMPACT_COMMENT: Final = 0x03000400
 COMPACT_INSTRUCTION: Final = 0x03000401
 COMPACT_ASIS: Final = 0x03000600
 COMPACT_BIT_STREAM: Final = 0x03000700
+BASE64: Final = 0x00000010  # beside the type of a field or an attribute: its BLOB is written so
 
 COMPACT_NAMES: Final[Mapping[int, str]] = MappingProxyType(
     {
@@ -174,6 +175,7 @@ COMPACT_NAMES: Final[Mapping[int, str]] = MappingProxyType(
         COMPACT_INSTRUCTION: "ProcessingInstruction",
         COMPACT_ASIS: "AsisElementContent",
         COMPACT_BIT_STREAM: "BitStream",
+        BASE64: "base64Binary",
     }
 )
 
@@ -213,4 +215,4 @@ def compact_kind(type_: int) -> Kind:
     >>> compact_kind(COMPACT_ATTRIBUTE), compact_kind(FIELD)
     (<Kind.ATTRIBUTE: 'attribute'>, <Kind.ELEMENT: 'element'>)
     """
-    return _COMPACT_KINDS.get(type_, Kind.ELEMENT)
+    return _COMPACT_KINDS.get(type_ & ~BASE64, Kind.ELEMENT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias
 
@@ -9,7 +10,7 @@ from lxml import etree
 
 from engine.errors import ConversionException, ParserException
 from engine.sharing import written
-from engine.source import NAME, UNREAD, leading
+from engine.source import NAME, UNREAD, Value, leading
 from engine.state import EDITED, EXPANDED, SHARES
 from engine.tree import Element
 from parsers.ccsid import decode
@@ -163,8 +164,17 @@ def _own_text(element: Element, flavour: Flavour) -> str:
             value = written(element)._value  # a copy may have cached what is its first child's
     if value is None or value is UNREAD:
         return ""
-    text = text_of(value, compact=flavour.compact)
+    text = _base64(value) if _is_base64(element, value, flavour) else text_of(value, compact=flavour.compact)
     return section(text) if flavour.compact and element.type == kinds.CDATA_FIELD else escape(text)
+
+
+def _is_base64(element: Element, value: Value, flavour: Flavour) -> bool:
+    return value.__class__ is bytes and flavour.compact and bool(element.type & kinds.BASE64)
+
+
+def _base64(value: Value) -> str:
+    assert isinstance(value, bytes)
+    return b64encode(value).decode("ascii")
 
 
 def _end_of_reference(element: Element) -> Element | None:
@@ -277,7 +287,10 @@ def _head(
 def _quoted(child: Element, flavour: Flavour) -> str:
     """The value of an attribute."""
     value = child._value
-    text = value if value.__class__ is str else text_of(child.value, compact=flavour.compact)
+    if value.__class__ is not str:
+        value = child.value
+        value = _base64(value) if _is_base64(child, value, flavour) else text_of(value, compact=flavour.compact)
+    text = str(value)
     try:
         return quote(text, single=child._type == kinds.SINGLE_ATTRIBUTE)
     except Unwritable as error:

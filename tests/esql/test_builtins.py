@@ -8,6 +8,9 @@ import importlib
 import pytest
 
 from esql import builtins
+from esql.compile import compile_sources, problems_in
+from esql.element_types import element_type
+from esql.predefined import ELEMENT_TYPES
 
 MODULES = ("esql.builtins", "esql.check", "esql.check.casts", "esql.check.finding", "esql.scope", "esql.scope.library")
 COUNTS = [
@@ -42,3 +45,17 @@ def test_examples(name: str) -> None:
     tried = doctest.testmod(importlib.import_module(name))
     assert tried.attempted > 0
     assert tried.failed == 0
+
+
+@pytest.mark.parametrize(
+    ("domain", "constant"), [(domain, name) for domain, names in ELEMENT_TYPES.items() for name in names]
+)
+def test_element_types(domain: str, constant: str) -> None:
+    """A constant of an element type has a number and takes part in paths, or check says where it stands."""
+    title = f"{domain}.{constant}" if domain else constant
+    text = f"SET Environment.x = {title};\nSET Environment.({title})y = 1;"
+    problems = problems_in([("types.esql", text)])
+    known = element_type(domain, constant) is not None
+    assert ([] if known else [(1, 21), (2, 18)]) == [(one.line, one.column) for one in problems]
+    if known:
+        assert compile_sources([("types.esql", text)]).entrance().kind == "COMPUTE"

@@ -217,10 +217,32 @@ def test_procedure() -> None:
         run(PROCEDURE.format(returns="", call="CALL p(1, b, c)"), [(("b", "x"),)])
 
 
+def test_procedure_with_result_sets() -> None:
+    """Result sets go to the lists behind the arguments, which they replace."""
+    text = """
+    CREATE PROCEDURE p(IN a INTEGER, OUT b CHARACTER) LANGUAGE DATABASE DYNAMIC RESULT SETS 2 EXTERNAL NAME "s.p";
+    DECLARE b CHARACTER; SET OutputRoot.XMLNSC.r.one[1] = '3';
+    CALL p(7, b, OutputRoot.XMLNSC.r.one[], Environment.two[]);
+    SET OutputRoot.XMLNSC.r.b = b || CAST(CARDINALITY(Environment.two[]) AS CHARACTER);
+    """
+    rows = [[("ID", 1), ("N", "x")], [("ID", 2), ("N", None)]]
+    assert run(text, [(("b", "out"), ("", rows), ("", []))]) == (
+        ["out|<r><one><ID>1</ID><N>x</N></one><one><ID>2</ID><N/></one><b>out0</b></r>"],
+        [(Procedure("s.p", ("IN", "OUT"), result_sets=2), ("", ""), (7,))],
+    )
+    with pytest.raises(BrokerError, match=r"s\.p answered 1 values and should answer 3"):
+        run(text, [(("b", "x"),)])
+
+
 REFUSED = [
     ("UPDATE Database.T AS X SET A = CAST(X.A AS CHARACTER)", "a database cannot work this out for its columns"),
     ("DELETE FROM Database.T AS X WHERE X.A.b = 1", "a database cannot work this out for its columns"),
     ("DELETE FROM Database.T AS X WHERE own(X.A) = 1", "a database cannot work this out for its columns"),
+    (
+        "SET Environment.x = p(Environment.y[]); CREATE FUNCTION p() RETURNS INTEGER "
+        'LANGUAGE DATABASE DYNAMIC RESULT SETS 1 EXTERNAL NAME "p"',
+        "p gives result sets, which an expression has no place for: use CALL … INTO",
+    ),
     ("INSERT INTO Database.a.b.c.d VALUES(1)", "a table is named Database.table"),
     ("UPDATE InputRoot.T SET A = 1", "Database"),
 ]

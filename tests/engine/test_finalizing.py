@@ -1,0 +1,86 @@
+"""A Root that is finalized says what its bytes say, and they stay the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.descriptor import Descriptor
+from engine.finalizing import finalize
+from engine.message import Message
+from engine.parser import Template
+from engine.sharing import copy
+from engine.tree import Element
+from engine.writing import write_message
+from esql.compile import compile_text
+
+BODY = b"<a/>"
+HEADED = "SET OutputRoot = InputRoot; CREATE NEXTSIBLING OF OutputRoot.MQMD DOMAIN 'MQRFH2' NAME 'MQRFH2';"
+CASES = [
+    ("SET OutputRoot = InputRoot", {}),
+    (f"{HEADED} SET OutputRoot.MQRFH2.usr.a = 1", {"MQMD.Format": "MQHRF2  ", "MQRFH2.Format": "MQSTR   "}),
+    (f"{HEADED} DELETE FIELD OutputRoot.MQRFH2; SET OutputRoot.MQMD.Format = 'MQHRF2'", {"MQMD.Format": "MQSTR   "}),
+    (
+        f"{HEADED} SET OutputRoot.MQRFH2.CodedCharSetId = 500; SET OutputRoot.MQRFH2.Encoding = 273",
+        {"Properties.CodedCharSetId": 500, "Properties.Encoding": 273, "MQMD.CodedCharSetId": 1208},
+    ),
+    (
+        "SET OutputRoot = InputRoot; SET OutputRoot.MQMD.Priority = 7; SET OutputRoot.MQMD.Persistence = 1",
+        {"Properties.Priority": 7, "Properties.Persistence": True},
+    ),
+    (
+        "SET OutputRoot = InputRoot; SET OutputRoot.Properties.CodedCharSetId = 500",
+        {"MQMD.CodedCharSetId": 500, "Properties.CodedCharSetId": 500},
+    ),
+    (
+        f"{HEADED} SET OutputRoot.MQRFH2.mcd.Msd = 'xmlnsc'; SET OutputRoot.XMLNSC = NULL",
+        {"MQRFH2.mcd.Msd": "xmlnsc"},  # a header that was made says what it was given
+    ),
+    ("SET OutputRoot = InputRoot; SET OutputRoot.XMLNSC.a = 2", {"MQMD.Format": "MQSTR   "}),
+    (
+        "SET OutputRoot = InputRoot; SET OutputRoot.MQMD.CorrelId = CAST('' AS BLOB); SET OutputRoot.MQMD.MsgType = 1",
+        {"Properties.ReplyIdentifier": bytes(24)},
+    ),
+    ("SET OutputRoot.XMLNSC.a = 1", {"MQMD": None, "Properties": None}),
+    ("SET OutputRoot.MQMD.Version = 2; SET OutputRoot.XMLNSC.a = 1", {"MQMD.Format": None, "Properties": None}),
+]
+
+
+def built(program: str) -> Element:
+    """The Root that a program sends without finalizing it."""
+    compiled = compile_text(f"{program}; PROPAGATE FINALIZE NONE; RETURN FALSE;", "COMPUTE")
+    message = Message.received(Descriptor(format="MQSTR"), BODY, template=Template("XMLNSC"))
+    [(_, sent)] = compiled.evaluate(message)
+    return copy(sent.root)
+
+
+@pytest.mark.parametrize(("program", "expected"), CASES)
+def test_finalized(program: str, expected: dict[str, object]) -> None:
+    """Formats announce what follows, Properties and headers agree, and what is sent does not change by that."""
+    root = built(program)
+    written = write_message(built(program))
+    finalize(root)
+    found = {path: root.at(*path.split(".")) for path in expected}
+    assert expected == {path: None if field is None else field.value for path, field in found.items()}
+    assert written == write_message(root)
+
+
+def test_header_taken_out() -> None:
+    """The MQMD announces what is left when a header that came with the message has gone."""
+    first = built(f"{HEADED} SET OutputRoot.MQRFH2.usr.a = 1")
+    message = Message.received(*write_message(first), template=Template("XMLNSC"))
+    root = copy(message.root)
+    header = root.at("MQRFH2")
+    assert header is not None
+    header.detach()
+    finalize(root)
+    found = root.at("MQMD", "Format")
+    assert found is not None
+    assert ("MQSTR   ", BODY) == (found.value, write_message(root)[1])
+
+
+def test_what_cannot_be_written() -> None:
+    """A tree that has no parser, or a field that no header takes, is left to nodes further on."""
+    for program in ("SET OutputRoot.Nothing.a = 1", "SET OutputRoot = InputRoot; SET OutputRoot.MQMD.Priority = 'x'"):
+        root = built(program)
+        finalize(root)
+        assert root.at("Nothing", "a") is not None or root.at("MQMD", "Priority").value == "x"

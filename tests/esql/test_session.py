@@ -1,0 +1,34 @@
+"""A conversation in ESQL, line by line."""
+
+from __future__ import annotations
+
+import pytest
+
+from esql.session import Session
+
+CASES = [
+    (["1 + 1"], ["2"]),
+    (["SET Environment.a = 5;", "Environment.a + 1"], ["6"]),
+    (["SET Environment.a =", "  5;", "Environment.a"], ["5"]),
+    (["IF TRUE THEN", "SET Environment.z = 1;", "ELSE", "SET Environment.z = 2;", "END IF;", "Environment.z"], ["1"]),
+    (["BEGIN DECLARE i INTEGER 3;", "SET Environment.i = i; END;", "Environment.i"], ["3"]),
+    (
+        ["IF TRUE THEN", "SET Environment.z = 1;", "", "2"],
+        ["BIP2401 entry:2:23: END IF is missing for the IF at line 1", "2"],
+    ),
+    (["SET Environment.a = ;", "3"], ["BIP2401 entry:1:21: expected an expression after '=', found ';'", "3"]),
+    (["SET Environment.a", ""], ["BIP2401 entry:1:18: expected"]),
+    (["", "  ", "'a'"], ["'a'"]),
+    (["1 / 0"], ["BIP2450 entry:1:1: 1 was divided by zero: test the divisor first"]),
+    (["PROPAGATE;"], ["-> out"]),
+]
+
+
+@pytest.mark.parametrize(("lines", "expected"), CASES)
+def test_conversation(lines: list[str], expected: list[str]) -> None:
+    """An expression is answered with its line; a statement goes on until it has its end, or up to an empty line."""
+    session = Session(None, "")
+    said = [answer for line in lines for answer in session.answer(line)]
+    assert len(expected) == len(said)
+    for wanted, found in zip(expected, said, strict=True):
+        assert found.split("\n")[0].startswith(wanted)
