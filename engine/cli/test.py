@@ -49,7 +49,7 @@ def run_tests(
             _show(result, results[-1].case if results else None, as_json=as_json)
             results.append(result)
     if junit is not None:
-        junit.write_bytes(report.junit(results))
+        junit.write_bytes(report.junit(results, problems))
     for problem in problems:
         typer.echo(problem.render(), err=True)
     if as_json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import PurePath
@@ -80,34 +80,54 @@ def _problem(problem: Problem) -> dict[str, Any]:
     return {"file": problem.file, "line": problem.line, "column": problem.column, "text": problem.text}
 
 
-def junit(results: list[Result]) -> bytes:
-    """The results as JUnit's XML: a suite a file; valid by the schemas of Ant and of Jenkins."""
+def junit(results: list[Result], problems: Sequence[Problem] = ()) -> bytes:
+    """The results as JUnit's XML: a suite a file; valid by the schemas of Ant and of Jenkins.
+
+    A file that cannot be used is a suite of one case, which is an error and says all `problems` of it.
+    """
     top = ElementTree.Element("testsuites")
-    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S")
-    for number, (file, group) in enumerate(groupby(results, key=lambda result: result.case.file)):
+    for file, group in groupby(results, key=lambda result: result.case.file):
         found = list(group)
-        suite = ElementTree.SubElement(
-            top,
-            "testsuite",
-            name=file,
-            id=str(number),
-            package=str(PurePath(file).parent),
-            timestamp=now,
-            hostname=socket.gethostname() or "localhost",
-            tests=str(len(found)),
-            failures=str(sum(not result.passed and not result.problems for result in found)),
-            errors=str(sum(bool(result.problems) for result in found)),
-            skipped="0",
-            time=f"{sum(result.seconds for result in found):.6f}",
-        )
-        ElementTree.SubElement(suite, "properties")
+        broken = sum(bool(result.problems) for result in found)
+        failed = sum(not result.passed for result in found) - broken
+        suite = _suite(top, file, len(found), failed, broken, sum(result.seconds for result in found))
         for result in found:
             _junit_case(suite, result)
+    for file, about in groupby(problems, key=lambda problem: problem.file):
+        said = list(about)
+        made = ElementTree.SubElement(
+            _suite(top, file, 1, 0, 1, 0.0), "testcase", name="the file can be used", classname=file, time="0.000000"
+        )
+        what = ElementTree.SubElement(made, "error", message=_printable(str(said[0])), type="error")
+        what.text = "\n".join(_printable(line) for one in said for line in one.render().splitlines())
+    for suite in top:
         for name in ("system-out", "system-err"):
             ElementTree.SubElement(suite, name)
     ElementTree.indent(top)
     text: bytes = ElementTree.tostring(top, encoding="utf-8", xml_declaration=True)
     return text + b"\n"
+
+
+def _suite(
+    top: ElementTree.Element, file: str, tests: int, failures: int, errors: int, seconds: float
+) -> ElementTree.Element:
+    """A new suite, named after its file."""
+    suite = ElementTree.SubElement(
+        top,
+        "testsuite",
+        name=file,
+        id=str(len(top)),
+        package=str(PurePath(file).parent),
+        timestamp=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S"),
+        hostname=socket.gethostname() or "localhost",
+        tests=str(tests),
+        failures=str(failures),
+        errors=str(errors),
+        skipped="0",
+        time=f"{seconds:.6f}",
+    )
+    ElementTree.SubElement(suite, "properties")
+    return suite
 
 
 def _junit_case(suite: ElementTree.Element, result: Result) -> None:

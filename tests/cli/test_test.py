@@ -102,9 +102,12 @@ def test_junit_by_the_schemas(folder: Path, capsys: pytest.CaptureFixture[str]) 
     """The XML has what Ant's schema asks for, and nothing that Jenkins' does not know."""
     (folder / "tests" / "g.yaml").write_text(CASES.replace("f.yaml", "broken.yaml"))
     (folder / "broken.yaml").write_text("flow: B\nnodes: {N: {type: Nix}}\n")
+    (folder / "tests" / "h.yaml").write_text(CASES.replace("expect:", "expct:"))
     assert penstock(capsys, "test", ".", "--junit", "out.xml").code == 1
     top = XmlTree.parse(folder / "out.xml").getroot()  # noqa: S314  # what was just written
     assert (top.tag, top.attrib) == ("testsuites", {})
+    assert [suite.get("name") for suite in top] == ["tests/f.yaml", "tests/g.yaml", "tests/h.yaml"]
+    assert "a case has no expct; did you mean expect?" in "".join(top[2].itertext())
     for number, suite in enumerate(top):
         assert set(suite.attrib) == SUITES
         assert suite.get("id") == str(number)
