@@ -9,6 +9,7 @@ from spark_exec.deployment import deployment_of
 from spark_exec.message_sets import MESSAGE, completed
 from spark_exec.outputs import FED
 from spark_exec.plan import plan
+from spark_exec.profiles import profiles
 from spark_exec.run import MOST_ROUNDS, carried, now
 from spark_exec.shipped import own_nodes
 
@@ -48,10 +49,11 @@ def through_flows(
     fed = completed(frame, otherwise=queue or planned.only_queue)
     if limit:
         fed = fed.orderBy("sequence").limit(limit)
-    moment = now()
+    moment, executors = now(), profiles(frame.sparkSession, planned)
     results: DataFrame | None = None
     for number in range(rounds):
-        found = carried(fed, planned, moment).withColumn("round", functions.lit(number)).persist(StorageLevel.DISK_ONLY)
+        found = carried(fed, planned, moment, executors).withColumn("round", functions.lit(number))
+        found = found.persist(StorageLevel.DISK_ONLY)
         results = found if results is None else results.unionByName(found)
         fed = found.where(found["kind"] == FED).select(*MESSAGE.names)
         if fed.isEmpty():

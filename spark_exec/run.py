@@ -18,20 +18,26 @@ from spark_exec.summary import Summary, counted
 from spark_exec.worker import Assignment
 
 if TYPE_CHECKING:
+    from pyspark.resource import ResourceProfile
     from pyspark.sql import DataFrame, SparkSession
 
 MOST_ROUNDS: Final = 100
 
 
-def carried(frame: DataFrame, planned: Plan, moment: tuple[str, str] | None = None) -> DataFrame:
+def carried(
+    frame: DataFrame,
+    planned: Plan,
+    moment: tuple[str, str] | None = None,
+    executors: Mapping[str, ResourceProfile] | None = None,
+) -> DataFrame:
     """The rows that come of a message set in one round: a DataFrame to a DataFrame, nothing is written.
 
     `frame` needs the columns `sequence` and `body`, and `queue` to say which flow a message is for; the columns of the
     answer are those of `spark_exec.outputs.RESULT`. `moment` are the date and the time that messages are put at, as MQ
-    writes them: without it, now.
+    writes them: without it, now. `executors` are the groups' resource profiles, where another round has had them.
     """
     at, whole = moment or now(), completed(frame, otherwise=planned.only_queue)
-    own = profiles(frame.sparkSession, planned)
+    own = profiles(frame.sparkSession, planned) if executors is None else executors
     parts = []
     for flow in planned.flows:
         mine = whole["queue"].isin(*flow.reads)
@@ -73,7 +79,7 @@ def run(
     if not is_empty(spark, output):
         raise ConfigurationException(f"{output} is not empty: name a directory that is, or that is not there yet")
     started, moment = time.time(), now()
-    summary = Summary()
+    summary, executors = Summary(), profiles(spark, planned)
     kept = completed(frame, otherwise=planned.only_queue)
     if len(planned.flows) > 1 or any(flow.groups and flow.order != "default" for flow in planned.flows):
         kept = _persisted(kept)  # it is read more than once
@@ -81,7 +87,7 @@ def run(
     try:
         while fed is not None:
             place, began = inside(output, f"round={summary.rounds}"), time.time()
-            carried(fed, planned, moment).write.partitionBy("kind", "queue").parquet(place)
+            carried(fed, planned, moment, executors).write.partitionBy("kind", "queue").parquet(place)
             results = spark.read.schema(spark_schema(RESULT)).parquet(place)
             summary.fed = counted(results, summary, began)
             fed = _fed(results) if summary.fed and summary.rounds < rounds else None

@@ -29,7 +29,10 @@ class Measured:
 
     def data(self) -> dict[str, Any]:
         """The figure as JSON has it."""
-        return {**asdict(self), "met": self.met}
+        told = asdict(self) | {"met": self.met}
+        if not self.at_least:
+            del told["at_least"]
+        return told
 
 
 Benchmark = Callable[[], Iterator[Measured]]

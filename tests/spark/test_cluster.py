@@ -93,7 +93,7 @@ def spark_run(
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-c", code, *arguments]
     return subprocess.run(  # noqa: S603  # our own program
-        command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False, timeout=500
+        command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False, timeout=900
     )
 
 

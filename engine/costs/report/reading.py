@@ -15,7 +15,8 @@ from engine.errors import ConfigurationException, Place
 
 LARGEST: Final = 64 << 20  # bytes of a file: some hundred thousand rows
 DEEPEST: Final = 32
-_FIELDS: Final = tuple(name for name in Measured.__slots__ if name != "beside")
+# Results hold the groups that every run measures, and in these every bound is the most that a figure may be.
+_FIELDS: Final = tuple(name for name in Measured.__slots__ if name not in {"beside", "at_least"})
 
 
 def results_json(results: Results) -> str:
