@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 import time
@@ -79,7 +80,8 @@ def run(
     report = _Report(loaded.qualified_name)
     with _tracing(wanted=trace != "none"), _local_errors() as reasons:
         try:
-            passages = run_flow(loaded, letters, queue=queue, bind=bind, queue_manager=queue_manager, trace=tracer)
+            ready = _made_ready(letters)
+            passages = run_flow(loaded, ready, queue=queue, bind=bind, queue_manager=queue_manager, trace=tracer)
             for passage in _progress(passages, count):
                 report.explain(passage.name, reasons)
                 report.add(passage, [(sent.queue, outbox.write(passage.name, sent)) for sent in passage.sent])
@@ -91,6 +93,15 @@ def run(
     if not as_json and (others := outbox.others()):
         typer.echo(f"{output} also holds {others:,} files of another run: empty it, or name another", err=True)
     raise typer.Exit(1 if report.failed else 0)
+
+
+def _made_ready(letters: Iterator[Letter]) -> Iterator[Letter]:
+    """The letters, once the flow is deployed: the collector need not look through what stays, a tenth of its time."""
+    gc.freeze()
+    try:
+        yield from letters
+    finally:
+        gc.unfreeze()
 
 
 def _check(ccsid: int, encoding: int, format_: str) -> None:

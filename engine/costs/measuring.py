@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -33,19 +34,30 @@ class Beside:
 
 
 def side_by_side(programs: Mapping[str, Program], *, rounds: int = ROUNDS) -> Beside:
-    """Run each program for a slice in turn, several times over; what earlier ones have left is swept out first."""
-    gc.collect()
-    counts = {name: _calibrated(program) for name, program in programs.items()}
+    """Run each program for a slice in turn, several times over."""
     seen: dict[str, list[float]] = {name: [] for name in programs}
-    for _ in range(rounds):
-        for name, program in programs.items():
-            seen[name].append(_cpu(program, counts[name]))
+    with made_ready():
+        counts = {name: _calibrated(program) for name, program in programs.items()}
+        for _ in range(rounds):
+            for name, program in programs.items():
+                seen[name].append(_cpu(program, counts[name]))
     first = next(iter(seen.values()))
     ratios = {name: [own / base for own, base in zip(each, first, strict=True)] for name, each in seen.items()}
     return Beside(
         {name: _timing(each) for name, each in seen.items()},
         {name: _timing(each) for name, each in ratios.items()},
     )
+
+
+@contextmanager
+def made_ready() -> Iterator[None]:
+    """What earlier programs have left is swept out, and what is there stays, as where flows run: see engine.cli.run."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def _calibrated(program: Program) -> int:

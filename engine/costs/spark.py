@@ -5,7 +5,6 @@ Each session runs in a process of its own. They take minutes and need Java, so t
 
 from __future__ import annotations
 
-import gc
 import os
 import statistics
 import time
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import flows
 from engine.costs.bounds import Measured
+from engine.costs.measuring import made_ready
 from engine.costs.messages import complex_path, simple
 from engine.descriptor import Descriptor
 from engine.runtime import deploy
@@ -156,13 +156,11 @@ def _plain(file: str) -> Callable[[int], None]:
     deployed, work = deploy(flow, bind=binder(flow)), MemoryQueues("IN", "OUT").work()
 
     def carry(count: int) -> None:
-        gc.collect()
-        gc.freeze()  # as workers do
-        for _ in range(count):
-            work.put("IN", descriptor, body, syncpoint=False)
-            deployed.process(deployed.entrances[0], work)
-            work.get("OUT", syncpoint=False)
-        gc.unfreeze()
+        with made_ready():  # as workers are
+            for _ in range(count):
+                work.put("IN", descriptor, body, syncpoint=False)
+                deployed.process(deployed.entrances[0], work)
+                work.get("OUT", syncpoint=False)
 
     carry(1000)
     return carry
