@@ -198,11 +198,10 @@ slow       12.2        10.0   1.70x  1.00 to 2.00   1.6x  NOT MET
 """
 COSTS = [
     ("group", benchmarks, 0, ""),
-    ("", benchmarks, 0, ""),
-    ("--check", benchmarks, 1, ""),
-    ("--check", quick, 0, ""),
-    ("--check", broken, 1, "penstock: BIP2230: the programs do not write the same\n"),
-    ("", broken, 1, "penstock: BIP2230: the programs do not write the same\n"),
+    ("group --check", benchmarks, 1, ""),
+    ("group --check", quick, 0, ""),
+    ("group --check", broken, 1, "penstock: BIP2230: the programs do not write the same\n"),
+    ("group", broken, 1, "penstock: BIP2230: the programs do not write the same\n"),
 ]
 
 
@@ -211,7 +210,7 @@ COSTS = [
 def test_costs(
     case: tuple[str, Any, int, str], as_json: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Figures are shown beside their bounds; --check fails where one is not met, and a broken program always does."""
+    """Figures of a group are shown beside their bounds; --check fails where one is not met, and a broken program always does."""
     arguments, group, code, err = case
     monkeypatch.setattr(suite, "GROUPS", {"group": group})
     ended = penstock(capsys, "costs", *arguments.split(), *(("--json",) if as_json else ()))
