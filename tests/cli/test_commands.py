@@ -210,7 +210,7 @@ COSTS = [
 def test_costs(
     case: tuple[str, Any, int, str], as_json: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Figures of a group are shown beside their bounds; --check fails where one is not met, and a broken program always does."""
+    """A group stands beside its bounds; --check fails where one is not met, and a broken program always does."""
     arguments, group, code, err = case
     monkeypatch.setattr(suite, "GROUPS", {"group": group})
     ended = penstock(capsys, "costs", *arguments.split(), *(("--json",) if as_json else ()))
