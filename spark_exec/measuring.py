@@ -18,7 +18,7 @@ from spark_exec.deployment import deployment_of
 from spark_exec.plan import plan
 from spark_exec.readers import Origin, messages
 from spark_exec.run import run
-from spark_exec.session import session
+from spark_exec.session import java, session, what_java_says
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -88,16 +88,7 @@ def versions() -> dict[str, str]:
     """The versions of Spark and Java that sessions have."""
     import pyspark
 
-    from spark_exec.session import java
-
-    return {"Spark": pyspark.__version__, "Java": _java_version(java())}
-
-
-def _java_version(command: str) -> str:
-    import subprocess
-
-    told = subprocess.run([command, "-version"], capture_output=True, text=True, check=False)  # noqa: S603  # no shell
-    return (told.stderr or told.stdout).partition("\n")[0].strip()
+    return {"Spark": pyspark.__version__, "Java": what_java_says(java()).partition("\n")[0].strip()}
 
 
 def _write(file: Path, queues: Sequence[str], message: tuple[Descriptor, bytes], count: int) -> None:

@@ -49,12 +49,17 @@ def java() -> str:
     if not command or not Path(command).exists():
         where = f" in JAVA_HOME, {home}" if home else ""
         raise ConfigurationException(f"Spark needs Java {OLDEST_JAVA} or later, and there is none{where}; {_ADVICE}")
-    told = subprocess.run([command, "-version"], capture_output=True, text=True, check=False)  # noqa: S603  # no shell
-    found = _VERSION.search(told.stderr + told.stdout)
+    found = _VERSION.search(what_java_says(command))
     if found is None or int(found[1]) < OLDEST_JAVA:
         what = "an unknown version" if found is None else f"Java {found[1]}"
         raise ConfigurationException(f"Spark needs Java {OLDEST_JAVA} or later, and {command} is {what}; {_ADVICE}")
     return command
+
+
+def what_java_says(command: str) -> str:
+    """What a Java tells of its version; the first line names it."""
+    told = subprocess.run([command, "-version"], capture_output=True, text=True, check=False)  # noqa: S603  # no shell
+    return told.stderr or told.stdout
 
 
 def session(master: str = "", conf: Iterable[tuple[str, str]] = (), name: str = "penstock") -> SparkSession:
