@@ -75,9 +75,9 @@ def _start(text: str, root: etree._Element, node: etree._Element, name: str) -> 
         if text.find(opening, at + 1) < 0:
             return at
     tag = node.tag
-    if tag[0] == "{" or ":" in tag:
+    if tag[0] == "{" or ":" in tag or "xmlns" in text:
         return _start_among(text, opening, _of_prefix(root, node), node)
-    return _start_among(text, opening, root.iter(tag), node)
+    return _start_among(text, opening, root.iter(tag), node)  # without namespaces, only these are called so
 
 
 def _start_among(text: str, opening: str, namesakes: Iterable[etree._Element], node: etree._Element) -> int:

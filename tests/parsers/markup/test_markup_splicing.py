@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -80,6 +80,7 @@ def without_text_beside(root: etree._Element, *, but: etree._Element | None = No
 
 @pytest.mark.parametrize("domain", ["XML", "XMLNS", "XMLNSC"])
 @given(HEADS, trees(), st.lists(st.integers(0, 50), min_size=1, max_size=6), st.sampled_from(["N<W", "", "]]>"]))
+@example("", '<a><a xmlns="urn:1"/><a/></a>', [1], "N<W")
 def test_fields_change_where_they_stand(domain: str, head: str, tree: str, numbers: list[int], value: str) -> None:
     """Whatever stands in front of a field and however it is written, it changes as lxml by hand changes it."""
     top, declared = ("p:top", ' xmlns:p="urn:0"') if "p:" in tree else ("top", "")
