@@ -164,7 +164,7 @@ def check(tree: Tree, domain: str) -> None:
     """What is written, twice, is what the model says; so is what the tree shows."""
     compact = domain == "XMLNSC"
     if compact and tree.model.children[0].is_at_odds():
-        with pytest.raises(ParserException, match="declares urn:default as the default"):
+        with pytest.raises(ParserException, match=r"declares \S+ as the default"):
             write(tree.top)
         return
     out = write(tree.top)
