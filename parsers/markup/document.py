@@ -84,18 +84,22 @@ class Document(Source):
         self.root = root
         self.flavour = flavour
         self.prolog = prolog
-        declared = self.declared = bool(prolog.doctype)
-        self.attributed = declared or data.find(b"=", len(prolog.text)) >= 0
-        self.spaced = declared or (self.attributed and b"xmlns" in data)
-        self.instructed = marked and flavour.keep.instructions and b"?" in data
-        self.cdata = declared or (marked and b"<![CDATA[" in data)
-        self.plain = not (self.spaced or self.attributed or self.cdata)
+        if prolog is NO_PROLOG and not marked and b"=" not in data:  # most documents: tags and text
+            self.declared = self.attributed = self.spaced = self.instructed = self.cdata = False
+            self.plain = True
+        else:
+            declared = self.declared = bool(prolog.doctype)
+            self.attributed = declared or data.find(b"=", len(prolog.text)) >= 0
+            self.spaced = declared or (self.attributed and b"xmlns" in data)
+            self.instructed = marked and flavour.keep.instructions and b"?" in data
+            self.cdata = declared or (marked and b"<![CDATA[" in data)
+            self.plain = not (self.spaced or self.attributed or self.cdata)
         self._data = data
         self._marked = marked
-        self.alone = root.getnext() is None and root.getprevious() is None
+        self.alone = not marked or (root.getnext() is None and root.getprevious() is None)
         self.bounded = self.alone and prolog is NO_PROLOG and data[-1:] == b">"
         self._direct = not self.spaced and not self.instructed
-        self._bare = not (declared or flavour.keep.comments or flavour.keep.instructions)
+        self._bare = not (self.declared or flavour.keep.comments or flavour.keep.instructions)
         self._untangled = flavour.mixed
         self._splices: bool | None = None
         self._tangled = False
@@ -158,15 +162,15 @@ class Document(Source):
         )
 
     def first(self, handle: Handle, wanted: Step) -> Handle:
-        if wanted.types or not self._direct or self.attributed or handle.__class__ is not etree._Element:
-            return self._first_of_any(handle, wanted)
-        if not wanted.plain:
+        if handle is TOP:
+            return self._first_on_top(wanted)
+        if handle.__class__ is not etree._Element:
             return EXPAND
-        return first_element(handle, wanted)
+        if wanted.types or self.attributed or not self._direct:
+            return self._first_of_any(handle, wanted)
+        return first_element(handle, wanted) if wanted.plain else EXPAND
 
     def _first_of_any(self, handle: Handle, wanted: Step) -> Handle:
-        if handle.__class__ is not etree._Element:
-            return self._first_on_top(wanted) if handle is TOP else EXPAND
         attributes = elements = True
         if wanted.types:
             attributes, elements = self._only(wanted)
@@ -271,12 +275,12 @@ class Document(Source):
         return type_ == self.flavour.attribute, type_ == kinds.ELEMENT and not self.flavour.compact
 
     def _first_on_top(self, wanted: Step) -> Handle:
-        if not self.alone or wanted.types or wanted.namespace is None:
+        if not self.alone or wanted.types or wanted.namespace is None or not wanted.plain:
             return EXPAND
-        if not wanted.plain or wanted.name in self.prolog.names or wanted.name == COMPACT_DECLARATION:
+        if not self.bounded and (wanted.name in self.prolog.names or wanted.name == COMPACT_DECLARATION):
             return EXPAND
         root = self.root
-        name = root.tag if self.flavour.spaces or not self.spaced else qualified(root)
+        name = root.tag if not self.spaced or self.flavour.spaces else qualified(root)
         return root if name == wanted.clark else None
 
     def _top_level(self) -> Iterator[Handle]:
