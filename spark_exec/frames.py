@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from spark_exec.columns import completed, told_apart
+from spark_exec.dealing import first
 from spark_exec.deployment import deployment_of
-from spark_exec.message_sets import MESSAGE, completed
+from spark_exec.message_sets import MESSAGE
 from spark_exec.outputs import FED
 from spark_exec.plan import plan
 from spark_exec.profiles import profiles
@@ -46,9 +48,9 @@ def through_flows(
     planned = plan(deployment_of(*files), own_nodes(nodes))
     if partitions:
         planned = planned.scaled(partitions)
-    fed = completed(frame, otherwise=queue or planned.only_queue)
+    fed = told_apart(completed(frame, otherwise=queue or planned.only_queue))
     if limit:
-        fed = fed.orderBy("sequence").limit(limit)
+        fed = first(fed, limit)
     moment, executors = now(), profiles(frame.sparkSession, planned)
     results: DataFrame | None = None
     for number in range(rounds):

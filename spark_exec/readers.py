@@ -15,7 +15,8 @@ import pyarrow as pa
 from engine.catalog import did_you_mean
 from engine.descriptor import LENGTHS, Descriptor
 from engine.errors import ConfigurationException
-from spark_exec.message_sets import MESSAGE, completed, spark_schema
+from spark_exec.columns import completed, told_apart
+from spark_exec.message_sets import MESSAGE, spark_schema
 from spark_exec.pieces import KINDS, OFFSETS, Kind, Piece, files_in, pieces
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def kind_of(path: str) -> Kind:
 def messages(spark: SparkSession, origin: Origin) -> DataFrame:
     """The messages of an origin as a DataFrame; sequences follow from names and places, not from how Spark splits."""
     if origin.kind == "parquet":
-        return completed(_parquet(spark, origin), origin.queue)
+        return told_apart(completed(_parquet(spark, origin), origin.queue))
     if origin.kind == "fixed" and origin.record_length < 1:
         raise ConfigurationException("fixed records need --record-length")
     cut = pieces(files_in(origin.path), origin.kind, origin.record_length, 4 * spark.sparkContext.defaultParallelism)

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.errors import ConfigurationException
+from spark_exec.columns import completed
 from spark_exec.dealing import dealt
-from spark_exec.message_sets import MESSAGE, completed, spark_schema
+from spark_exec.message_sets import MESSAGE, spark_schema
 from spark_exec.outputs import FED, RESULT
 from spark_exec.places import inside, is_empty, write_text
 from spark_exec.plan import FlowPlan, Plan

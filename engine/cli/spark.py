@@ -126,6 +126,7 @@ def _setting(text: str) -> tuple[str, str]:
 def _carried(
     planned: Plan, origin: Origin, output: str, where: tuple[str, list[tuple[str, str]]], limits: tuple[int, int]
 ) -> Summary:
+    from spark_exec.dealing import first
     from spark_exec.progress import shown
     from spark_exec.readers import messages
     from spark_exec.run import run as run_rounds
@@ -137,7 +138,7 @@ def _carried(
         with failures_told(), shown(own):
             frame = messages(own, origin)
             if limit:
-                frame = frame.orderBy("sequence").limit(limit)
+                frame = first(frame, limit)
             inputs = {"path": origin.path, "kind": origin.kind, "limit": limit or None}
             return run_rounds(own, planned, frame, output, inputs, rounds)
     finally:
