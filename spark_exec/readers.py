@@ -13,8 +13,9 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from engine.catalog import did_you_mean
-from engine.descriptor import LENGTHS, Descriptor
-from engine.errors import ConfigurationException
+from engine.descriptor import LENGTHS, UTF_8, Descriptor
+from engine.errors import BrokerError, ConfigurationException
+from engine.parser import conversion_catalog
 from spark_exec.columns import completed, told_apart
 from spark_exec.message_sets import MESSAGE, spark_schema
 from spark_exec.pieces import KINDS, OFFSETS, Kind, Piece, files_in, pieces
@@ -31,6 +32,7 @@ _TASK_WEIGHS: Final = 1 << 20
 _LONGEST_LINE: Final = 256 << 20
 _PLAIN: Final = Descriptor()
 _DEFAULTS: Final = Descriptor._field_defaults
+_TEXT: Final = Descriptor(format="MQSTR", coded_char_set_id=UTF_8)
 _GIVEN: Final = ("body", "body64", "queue", "properties", *_DEFAULTS)
 _ENDINGS: Final[dict[str, Kind]] = {
     ".jsonl": "json",
@@ -73,6 +75,12 @@ def messages(spark: SparkSession, origin: Origin) -> DataFrame:
         return told_apart(completed(_parquet(spark, origin), origin.queue))
     if origin.kind == "fixed" and origin.record_length < 1:
         raise ConfigurationException("fixed records need --record-length")
+    if (
+        origin.kind == "text"
+        and _encoded("\n", origin.descriptor.coded_char_set_id, origin.descriptor.encoding) != b"\n"
+    ):
+        text = f"lines in CCSID {origin.descriptor.coded_char_set_id} do not end in X'0A'"
+        raise ConfigurationException(f"{text}: read them as --kind fixed or rdw, or convert the file")
     cut = pieces(files_in(origin.path), origin.kind, origin.record_length, 4 * spark.sparkContext.defaultParallelism)
     weights = [piece.end - piece.start + _FILE_WEIGHS for piece in cut]
     tasks = min(4 * spark.sparkContext.defaultParallelism, 1 + sum(weights) // _TASK_WEIGHS)
@@ -155,14 +163,14 @@ def _lines_of(opened: IO[bytes], piece: Piece) -> Iterator[tuple[int, bytes]]:
         at += len(line)
 
 
-def _objects(piece: Piece, _: Origin) -> Iterator[Found]:
+def _objects(piece: Piece, origin: Origin) -> Iterator[Found]:
     """JSON lines: `body` as text, or `body64`; fields of the descriptor by their names, bytes in hexadecimal."""
     with Path(piece.file).open("rb") as opened:
         for at, line in _lines_of(opened, piece):
             if line.strip():
                 try:
-                    body, said = _object(line)
-                except (ValueError, TypeError, RecursionError) as error:
+                    body, said = _object(line, origin.descriptor)
+                except (ValueError, TypeError, RecursionError, BrokerError) as error:
                     body, said = line, _problem(piece, at, f"the line is no message: {error}")
                 yield at, body, said
 
@@ -172,8 +180,8 @@ def _problem(piece: Piece, at: int, text: str) -> dict[str, Any]:
     return {"problem": f"{piece.file}, offset {at}: {text}"}
 
 
-def _object(line: bytes) -> tuple[bytes, dict[str, Any]]:
-    """The body of a message and what else it says."""
+def _object(line: bytes, otherwise: Descriptor) -> tuple[bytes, dict[str, Any]]:
+    """The body of a message and what else it says; text is written in the CCSID that the message has."""
     found = json.loads(line)
     if not isinstance(found, dict):
         raise TypeError("a line holds an object with the message's body")
@@ -182,11 +190,21 @@ def _object(line: bytes) -> tuple[bytes, dict[str, Any]]:
             raise ValueError(f"there is no column called {name}{did_you_mean(name, _GIVEN)}")
     if ("body" in found) == ("body64" in found):
         raise ValueError("it needs body, a text, or body64")
-    if "body64" in found:
-        body = base64.b64decode(_text("body64", found.pop("body64")), validate=True)
-    else:
-        body = _text("body", found.pop("body")).encode()
-    return body, {name: _value(name, value) for name, value in found.items() if value is not None}
+    name = "body64" if "body64" in found else "body"
+    text = _text(name, found.pop(name))
+    said = {name: _value(name, value) for name, value in found.items() if value is not None}
+    if name == "body64":
+        return base64.b64decode(text, validate=True), said
+    ccsid, encoding = (said.get(name, getattr(otherwise, name)) for name in ("coded_char_set_id", "encoding"))
+    return _encoded(text, ccsid, encoding), said
+
+
+def _encoded(text: str, ccsid: int, encoding: int) -> bytes:
+    """The bytes of a text in a CCSID."""
+    data = text.encode()
+    if ccsid in {UTF_8, 0}:
+        return data
+    return conversion_catalog.find("get")(_TEXT, data, encoding, ccsid)[1]
 
 
 def _text(name: str, value: Any) -> str:
