@@ -30,6 +30,7 @@ _MOST_BYTES: Final = 2 << 20
 _FILE_WEIGHS: Final = 4096  # to open a file costs as much as to read so many bytes
 _TASK_WEIGHS: Final = 1 << 20
 _LONGEST_LINE: Final = 256 << 20
+_SHOWN: Final = 4096  # bytes of a line that is longer
 _PLAIN: Final = Descriptor()
 _DEFAULTS: Final = Descriptor._field_defaults
 _TEXT: Final = Descriptor(format="MQSTR", coded_char_set_id=UTF_8)
@@ -146,33 +147,39 @@ def _whole(piece: Piece, _: Origin) -> Iterator[Found]:
 
 def _lines(piece: Piece, _: Origin) -> Iterator[Found]:
     with Path(piece.file).open("rb") as opened:
-        for at, line in _lines_of(opened, piece):
-            yield at, line.rstrip(b"\r\n"), {}
+        for at, line, said in _lines_of(opened, piece):
+            yield at, line.rstrip(b"\r\n"), said
 
 
-def _lines_of(opened: IO[bytes], piece: Piece) -> Iterator[tuple[int, bytes]]:
-    """The lines that begin in a piece, each with its offset."""
+def _lines_of(opened: IO[bytes], piece: Piece) -> Iterator[Found]:
+    """The lines that begin in a piece, each with its offset; one that is too long is told, and not kept whole."""
     at = piece.start
     if at:
         opened.seek(at - 1)
         at += len(opened.readline()) - 1
     while at < piece.end and (line := opened.readline(_LONGEST_LINE)):
-        if len(line) == _LONGEST_LINE:
-            raise ConfigurationException(f"{piece.file}, offset {at}: a line is longer than {_LONGEST_LINE:,} bytes")
-        yield at, line
-        at += len(line)
+        length, said = len(line), dict[str, Any]()
+        if length == _LONGEST_LINE and not line.endswith(b"\n"):
+            said = _problem(piece, at, f"the line is longer than {_LONGEST_LINE:,} bytes; this is how it begins")
+            line, ends = line[:_SHOWN], False
+            while not ends and (more := opened.readline(_MOST_BYTES)):
+                length, ends = length + len(more), more.endswith(b"\n")
+        yield at, line, said
+        at += length
 
 
 def _objects(piece: Piece, origin: Origin) -> Iterator[Found]:
     """JSON lines: `body` as text, or `body64`; fields of the descriptor by their names, bytes in hexadecimal."""
     with Path(piece.file).open("rb") as opened:
-        for at, line in _lines_of(opened, piece):
-            if line.strip():
+        for at, line, said in _lines_of(opened, piece):
+            if said:
+                yield at, line, said
+            elif line.strip():
                 try:
-                    body, said = _object(line, origin.descriptor)
+                    body, given = _object(line, origin.descriptor)
                 except (ValueError, TypeError, RecursionError, BrokerError) as error:
-                    body, said = line, _problem(piece, at, f"the line is no message: {error}")
-                yield at, body, said
+                    body, given = line, _problem(piece, at, f"the line is no message: {error}")
+                yield at, body, given
 
 
 def _problem(piece: Piece, at: int, text: str) -> dict[str, Any]:
