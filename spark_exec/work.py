@@ -141,8 +141,8 @@ class PartitionWork:
         persistence = descriptor.persistence if descriptor.persistence in {0, 1} else own.default_persistence
         values = list(descriptor)
         values[_MSG_ID] = self.new_id() if descriptor.msg_id == NO_ID else descriptor.msg_id
-        values[_PUT_DATE] = descriptor.put_date or self._moment[0]
-        values[_PUT_TIME] = descriptor.put_time or self._moment[1]
+        if not descriptor.put_date:
+            values[_PUT_DATE], values[_PUT_TIME] = self._moment
         values[_PRIORITY], values[_PERSISTENCE], values[_BACKOUT_COUNT] = priority, persistence, 0
         descriptor = Descriptor._make(values)
         (self._puts if syncpoint else self.done).append(Put(self.in_hand, queue, descriptor, body))
