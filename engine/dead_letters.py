@@ -9,7 +9,7 @@ from engine.descriptor import UTF_8, Descriptor
 from engine.errors import BrokerError, MessageException
 from engine.parser import Follow, Form, parser_catalog
 from engine.received import new_root
-from engine.work import UnitOfWork
+from engine.work import Dated, UnitOfWork
 
 FORMAT: Final = "MQDEAD"
 BACKOUT_THRESHOLD_REACHED: Final = 2362
@@ -17,6 +17,10 @@ BLOCKED: Final = 2630  # the number of the refusal
 UNPARSEABLE: Final = 2110  # MQRC_FORMAT_ERROR
 FAILED_FOR_GOOD: Final = 2362  # a message that was tried once: its threshold is that
 
+
+NOT_READ: Final = 2645  # what the local error log says of a message that is put away as it cannot be read,
+FAILED_TOO_OFTEN: Final = 2649  # also after the failure terminal was tried
+PUT_AWAY: Final = (NOT_READ, FAILED_TOO_OFTEN)
 
 BROKER: Final = 26  # MQAT_BROKER
 PROGRAM: Final = "Penstock"
@@ -43,7 +47,7 @@ def put_away(
         else:
             return
     if work.dead_letter_queue not in {"", queue}:
-        above, ccsid = _header_in_characters(queue, descriptor, work.queue_manager, reason)
+        above, ccsid = _header_in_characters(queue, descriptor, work, reason)
         letter = descriptor._replace(format=FORMAT, coded_char_set_id=ccsid)
         try:
             work.put(work.dead_letter_queue, letter, above + body, syncpoint=syncpoint)
@@ -61,23 +65,23 @@ def put_away(
     ) from refusal
 
 
-def _header_in_characters(queue: str, descriptor: Descriptor, queue_manager: str, reason: int) -> tuple[bytes, int]:
+def _header_in_characters(queue: str, descriptor: Descriptor, work: UnitOfWork, reason: int) -> tuple[bytes, int]:
     """The MQDLH, and the CCSID that it is written in: that of the message, where its name can be written in that."""
     ccsid = descriptor.coded_char_set_id
     try:
-        return header(queue, descriptor, queue_manager, reason, ccsid), ccsid
+        return header(queue, descriptor, work, reason, ccsid), ccsid
     except BrokerError:
-        return header(queue, descriptor, queue_manager, reason, UTF_8), UTF_8
+        return header(queue, descriptor, work, reason, UTF_8), UTF_8
 
 
-def header(queue: str, descriptor: Descriptor, queue_manager: str, reason: int, ccsid: int) -> bytes:
+def header(queue: str, descriptor: Descriptor, work: UnitOfWork, reason: int, ccsid: int) -> bytes:
     """The MQDLH that says where a message was, why it is no longer there, and who moved it when."""
     tree = new_root().add("MQDLH")
-    now = datetime.now(UTC)
+    now = work.now if isinstance(work, Dated) else datetime.now(UTC)
     for name, value in {
         "Reason": reason,
         "DestQName": queue,
-        "DestQMgrName": queue_manager,
+        "DestQMgrName": work.queue_manager,
         "PutApplType": BROKER,
         "PutApplName": PROGRAM,
         "PutDate": now.date(),

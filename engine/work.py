@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, runtime_checkable
 
 from engine.descriptor import NO_ID
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from engine.descriptor import Descriptor
 
 ALL_IN_TURN: Final = b"*"
@@ -128,4 +130,14 @@ class UnitOfWork(Protocol):
 
     def back_out(self) -> None:
         """Undo everything done since the last commit; messages got are back on their queues, their count one higher."""
+        ...
+
+
+@runtime_checkable
+class Dated(Protocol):
+    """A unit of work that says itself when it is, so that what it does again is the same in every byte."""
+
+    @property
+    def now(self) -> datetime:
+        """The moment of all that it does, in GMT."""
         ...

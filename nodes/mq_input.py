@@ -7,7 +7,15 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from engine.dead_letters import BACKOUT_THRESHOLD_REACHED, BLOCKED, FAILED_FOR_GOOD, UNPARSEABLE, put_away
+from engine.dead_letters import (
+    BACKOUT_THRESHOLD_REACHED,
+    BLOCKED,
+    FAILED_FOR_GOOD,
+    FAILED_TOO_OFTEN,
+    NOT_READ,
+    UNPARSEABLE,
+    put_away,
+)
 from engine.descriptor import LITTLE_ENDIAN, UTF_8
 from engine.errors import NOWHERE, BrokerError, ConversionException, Place
 from engine.message import Message
@@ -32,9 +40,7 @@ _LOG: Final = logging.getLogger("penstock.localerror")
 # What the log says of messages that fail, by IBM's numbers.
 _ROLLED_BACK: Final = 2628
 _TO_FAILURE: Final = 2644
-_NOT_READ: Final = 2645
 _BACKED_OUT: Final = 2648  # as often as the threshold says
-_FAILED_TOO_OFTEN: Final = 2649  # on its way to failure, which it takes because it cannot be read
 _FAILURE_FAILED: Final = 2650  # as often again on its way to failure
 _TOLD: Final = (_ROLLED_BACK, _BACKED_OUT, _FAILURE_FAILED)  # why is told where the failure was passed on
 
@@ -196,7 +202,7 @@ class MQInput:
                 raise
             self._put_away(received, work, _reason(error))
             again = tries >= threshold
-            self._note(_FAILED_TOO_OFTEN if again else _NOT_READ, error, "the message was put away")
+            self._note(FAILED_TOO_OFTEN if again else NOT_READ, error, "the message was put away")
             return
         if tries >= threshold:
             at_end = tries >= 2 * threshold

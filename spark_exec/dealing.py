@@ -39,6 +39,11 @@ def dealt(frame: DataFrame, flow: FlowPlan) -> DataFrame:
     return spread.sortWithinPartitions(*turn, *(_in_group() if flow.groups else ()), *_in_turn()).select(*columns)
 
 
+def first(frame: DataFrame, limit: int) -> DataFrame:
+    """So many messages, those that stand first."""
+    return frame.orderBy(*_in_turn()).limit(limit)
+
+
 def _grouped() -> Column:
     """Whether a message is of a group."""
     from pyspark.sql import functions as f
@@ -63,7 +68,7 @@ def _in_turn() -> tuple[Column, ...]:
 def _turn() -> Column:
     from pyspark.sql import functions as f
 
-    return f.expr("try_cast(split(lineage, '[.]') AS array<bigint>)")
+    return f.expr("try_cast(split(lineage, '[.#]') AS array<bigint>)")
 
 
 def _anchored(frame: DataFrame) -> DataFrame:

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from spark_exec.columns import completed, told_apart
+from spark_exec.dealing import first
 from spark_exec.deployment import deployment_of
-from spark_exec.message_sets import MESSAGE, completed
+from spark_exec.message_sets import MESSAGE
 from spark_exec.outputs import FED
 from spark_exec.plan import plan
 from spark_exec.profiles import profiles
-from spark_exec.run import MOST_ROUNDS, carried, now
+from spark_exec.run import MOST_ROUNDS, carried, moment_of, now
 from spark_exec.shipped import own_nodes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def through_flows(
+def through_flows(  # noqa: PLR0913  # the options of the command, all by name
     frame: DataFrame,
     *files: str,
     queue: str = "",
@@ -25,6 +27,7 @@ def through_flows(
     limit: int = 0,
     rounds: int = MOST_ROUNDS,
     nodes: Iterable[str] = (),
+    moment: str = "",
 ) -> DataFrame:
     """What comes of a message set: the rows that `penstock spark run` writes, with the number of the `round`.
 
@@ -46,13 +49,13 @@ def through_flows(
     planned = plan(deployment_of(*files), own_nodes(nodes))
     if partitions:
         planned = planned.scaled(partitions)
-    fed = completed(frame, otherwise=queue or planned.only_queue)
+    fed = told_apart(completed(frame, otherwise=planned.entry(queue)))
     if limit:
-        fed = fed.orderBy("sequence").limit(limit)
-    moment, executors = now(), profiles(frame.sparkSession, planned)
+        fed = first(fed, limit)
+    at, executors = moment_of(moment) or now(), profiles(frame.sparkSession, planned)
     results: DataFrame | None = None
     for number in range(rounds):
-        found = carried(fed, planned, moment, executors).withColumn("round", functions.lit(number))
+        found = carried(fed, planned, at, executors).withColumn("round", functions.lit(number))
         found = found.persist(StorageLevel.DISK_ONLY)
         results = found if results is None else results.unionByName(found)
         fed = found.where(found["kind"] == FED).select(*MESSAGE.names)

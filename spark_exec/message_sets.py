@@ -11,12 +11,10 @@ import pyarrow as pa
 from pyarrow import compute
 
 from engine.descriptor import Descriptor
-from engine.errors import ConfigurationException
 from engine.parser import Follow, Form, parser_catalog
 from engine.tree import Element
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
 _NO_PROPERTIES: Final[Mapping[str, str]] = MappingProxyType({})
@@ -40,7 +38,8 @@ MESSAGE: Final = pa.schema(
 class Row(NamedTuple):
     """A message of a set: its place in the set, its queue, and what a queue manager would give.
 
-    `lineage` says which message of the set it is, or came of: `12`, `12.0` for the first that came of that, and so on.
+    `lineage` says which message of the set it is, or came of: `12`, `12.0` for the first that came of that, and so on;
+    `12#0` and `12#1` where several have the sequence 12.
     `problem` says why it is none, where something could not be read as a message.
     """
 
@@ -60,27 +59,6 @@ def spark_schema(schema: pa.Schema = MESSAGE) -> StructType:
     return from_arrow_schema(schema)
 
 
-def completed(frame: DataFrame, otherwise: str = "") -> DataFrame:
-    """A DataFrame with every column of a message set, by type; what names no queue is on the one named `otherwise`."""
-    from pyspark.sql import functions
-
-    missing = {"body", "sequence"}.difference(frame.columns)
-    if missing:
-        raise ConfigurationException(
-            f"this is no message set: it has no column {' and no column '.join(sorted(missing))}"
-        )
-    columns = [
-        (frame[name] if name in frame.columns else functions.lit(None)).cast(kind).alias(name)
-        for name, kind in ((field.name, field.dataType) for field in spark_schema().fields)
-    ]
-    at = MESSAGE.get_field_index("queue")
-    if otherwise:
-        columns[at] = functions.coalesce(
-            functions.nullif(columns[at], functions.lit("")), functions.lit(otherwise)
-        ).alias("queue")
-    return frame.select(*columns)
-
-
 def rows_of(batch: pa.RecordBatch) -> Iterator[Row]:
     """The messages of a batch; a column that is missing, or NULL, is what an MQMD has where nothing is said."""
     columns = dict(zip(batch.schema.names, batch.columns, strict=True))
@@ -93,7 +71,10 @@ def rows_of(batch: pa.RecordBatch) -> Iterator[Row]:
         descriptors = (Descriptor._make(values) for values in zip(*said, strict=False))
     lineages = _values(columns.get("lineage"), "", count)
     if isinstance(lineages, repeat) or "" in lineages:
-        lineages = [said or str(sequence) for said, sequence in zip(lineages, sequences, strict=False)]
+        lineages = [
+            said or str("" if sequence is None else sequence)
+            for said, sequence in zip(lineages, sequences, strict=False)
+        ]
     said_properties = columns.get("properties")
     properties = [] if said_properties is None or said_properties.null_count == count else said_properties.to_pylist()
     columns_of_rows: tuple[Iterable[Any], ...] = (

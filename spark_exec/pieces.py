@@ -29,8 +29,10 @@ class Piece(NamedTuple):
 
 
 def files_in(path: str) -> list[Path]:
-    """A file, or the files of a directory, in the order of their names."""
-    place = Path(path)
+    """A file, or the files of a directory, in the order of their names; executors find them wherever they work."""
+    if "://" in path:
+        raise ConfigurationException(f"{path} is a URI, by which only message sets in Parquet are read: name a path")
+    place = Path(path).absolute()
     if not place.exists():
         raise ConfigurationException(f"{path} is not there: name a file, or a directory of messages")
     if not place.is_dir():

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine.errors import ConfigurationException
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -14,12 +16,19 @@ def inside(place: str, name: str) -> str:
     return f"{place.rstrip('/')}/{name}" if "://" in place else str(Path(place) / name)
 
 
-def is_empty(spark: SparkSession, place: str) -> bool:
-    """Whether nothing is there yet."""
+def refuse_taken(place: str, spark: SparkSession | None = None) -> None:
+    """Refuse a place where something is; one that only Hadoop knows is looked at once there is a session."""
+    if not place:
+        raise ConfigurationException("no directory is named for the output: name one that is empty, or not there yet")
     if "://" not in place:
-        return not Path(place).exists() or (Path(place).is_dir() and not any(Path(place).iterdir()))
-    files, at = _hadoop(spark, place)
-    return not files.exists(at) or not len(files.listStatus(at))
+        empty = not Path(place).exists() or (Path(place).is_dir() and not any(Path(place).iterdir()))
+    elif spark is not None:
+        files, at = _hadoop(spark, place)
+        empty = not files.exists(at) or not len(files.listStatus(at))
+    else:
+        return
+    if not empty:
+        raise ConfigurationException(f"{place} is not empty: name a directory that is, or that is not there yet")
 
 
 def write_text(spark: SparkSession, place: str, text: str) -> None:

@@ -67,6 +67,15 @@ class Plan:
         reads = tuple(self.reads)
         return reads[0] if len(reads) == 1 else ""
 
+    def entry(self, queue: str = "", *, needed: bool = False) -> str:
+        """The queue that messages are on which do not say it: the one that is named, else the only one."""
+        reads = ", ".join(self.reads)
+        if queue and queue not in self.reads:
+            raise ConfigurationException(f"no flow reads {queue}: the queues that are read are {reads}")
+        if needed and not queue and not self.only_queue:
+            raise ConfigurationException(f"the flows read {reads}: say by --queue where the messages are")
+        return queue or self.only_queue
+
     def scaled(self, partitions: int) -> Plan:
         """The plan with so many partitions for every flow that may have any number."""
         return replace(self, flows=tuple(replace(flow, instances=partitions) for flow in self.flows))

@@ -13,9 +13,11 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from engine.catalog import did_you_mean
-from engine.descriptor import LENGTHS, Descriptor
-from engine.errors import ConfigurationException
-from spark_exec.message_sets import MESSAGE, completed, spark_schema
+from engine.descriptor import LENGTHS, UTF_8, Descriptor
+from engine.errors import BrokerError, ConfigurationException
+from engine.parser import conversion_catalog
+from spark_exec.columns import completed, told_apart
+from spark_exec.message_sets import MESSAGE, spark_schema
 from spark_exec.pieces import KINDS, OFFSETS, Kind, Piece, files_in, pieces
 
 if TYPE_CHECKING:
@@ -28,8 +30,10 @@ _MOST_BYTES: Final = 2 << 20
 _FILE_WEIGHS: Final = 4096  # to open a file costs as much as to read so many bytes
 _TASK_WEIGHS: Final = 1 << 20
 _LONGEST_LINE: Final = 256 << 20
+_SHOWN: Final = 4096  # bytes of a line that is longer
 _PLAIN: Final = Descriptor()
 _DEFAULTS: Final = Descriptor._field_defaults
+_TEXT: Final = Descriptor(format="MQSTR", coded_char_set_id=UTF_8)
 _GIVEN: Final = ("body", "body64", "queue", "properties", *_DEFAULTS)
 _ENDINGS: Final[dict[str, Kind]] = {
     ".jsonl": "json",
@@ -69,9 +73,15 @@ def kind_of(path: str) -> Kind:
 def messages(spark: SparkSession, origin: Origin) -> DataFrame:
     """The messages of an origin as a DataFrame; sequences follow from names and places, not from how Spark splits."""
     if origin.kind == "parquet":
-        return completed(_parquet(spark, origin), origin.queue)
+        return told_apart(completed(_parquet(spark, origin), origin.queue))
     if origin.kind == "fixed" and origin.record_length < 1:
         raise ConfigurationException("fixed records need --record-length")
+    if (
+        origin.kind == "text"
+        and _encoded("\n", origin.descriptor.coded_char_set_id, origin.descriptor.encoding) != b"\n"
+    ):
+        text = f"lines in CCSID {origin.descriptor.coded_char_set_id} do not end in X'0A'"
+        raise ConfigurationException(f"{text}: read them as --kind fixed or rdw, or convert the file")
     cut = pieces(files_in(origin.path), origin.kind, origin.record_length, 4 * spark.sparkContext.defaultParallelism)
     weights = [piece.end - piece.start + _FILE_WEIGHS for piece in cut]
     tasks = min(4 * spark.sparkContext.defaultParallelism, 1 + sum(weights) // _TASK_WEIGHS)
@@ -137,33 +147,39 @@ def _whole(piece: Piece, _: Origin) -> Iterator[Found]:
 
 def _lines(piece: Piece, _: Origin) -> Iterator[Found]:
     with Path(piece.file).open("rb") as opened:
-        for at, line in _lines_of(opened, piece):
-            yield at, line.rstrip(b"\r\n"), {}
+        for at, line, said in _lines_of(opened, piece):
+            yield at, line.rstrip(b"\r\n"), said
 
 
-def _lines_of(opened: IO[bytes], piece: Piece) -> Iterator[tuple[int, bytes]]:
-    """The lines that begin in a piece, each with its offset."""
+def _lines_of(opened: IO[bytes], piece: Piece) -> Iterator[Found]:
+    """The lines that begin in a piece, each with its offset; one that is too long is told, and not kept whole."""
     at = piece.start
     if at:
         opened.seek(at - 1)
         at += len(opened.readline()) - 1
     while at < piece.end and (line := opened.readline(_LONGEST_LINE)):
-        if len(line) == _LONGEST_LINE:
-            raise ConfigurationException(f"{piece.file}, offset {at}: a line is longer than {_LONGEST_LINE:,} bytes")
-        yield at, line
-        at += len(line)
+        length, said = len(line), dict[str, Any]()
+        if length == _LONGEST_LINE and not line.endswith(b"\n"):
+            said = _problem(piece, at, f"the line is longer than {_LONGEST_LINE:,} bytes; this is how it begins")
+            line, ends = line[:_SHOWN], False
+            while not ends and (more := opened.readline(_MOST_BYTES)):
+                length, ends = length + len(more), more.endswith(b"\n")
+        yield at, line, said
+        at += length
 
 
-def _objects(piece: Piece, _: Origin) -> Iterator[Found]:
+def _objects(piece: Piece, origin: Origin) -> Iterator[Found]:
     """JSON lines: `body` as text, or `body64`; fields of the descriptor by their names, bytes in hexadecimal."""
     with Path(piece.file).open("rb") as opened:
-        for at, line in _lines_of(opened, piece):
-            if line.strip():
+        for at, line, said in _lines_of(opened, piece):
+            if said:
+                yield at, line, said
+            elif line.strip():
                 try:
-                    body, said = _object(line)
-                except (ValueError, TypeError, RecursionError) as error:
-                    body, said = line, _problem(piece, at, f"the line is no message: {error}")
-                yield at, body, said
+                    body, given = _object(line, origin.descriptor)
+                except (ValueError, TypeError, RecursionError, BrokerError) as error:
+                    body, given = line, _problem(piece, at, f"the line is no message: {error}")
+                yield at, body, given
 
 
 def _problem(piece: Piece, at: int, text: str) -> dict[str, Any]:
@@ -171,8 +187,8 @@ def _problem(piece: Piece, at: int, text: str) -> dict[str, Any]:
     return {"problem": f"{piece.file}, offset {at}: {text}"}
 
 
-def _object(line: bytes) -> tuple[bytes, dict[str, Any]]:
-    """The body of a message and what else it says."""
+def _object(line: bytes, otherwise: Descriptor) -> tuple[bytes, dict[str, Any]]:
+    """The body of a message and what else it says; text is written in the CCSID that the message has."""
     found = json.loads(line)
     if not isinstance(found, dict):
         raise TypeError("a line holds an object with the message's body")
@@ -181,11 +197,21 @@ def _object(line: bytes) -> tuple[bytes, dict[str, Any]]:
             raise ValueError(f"there is no column called {name}{did_you_mean(name, _GIVEN)}")
     if ("body" in found) == ("body64" in found):
         raise ValueError("it needs body, a text, or body64")
-    if "body64" in found:
-        body = base64.b64decode(_text("body64", found.pop("body64")), validate=True)
-    else:
-        body = _text("body", found.pop("body")).encode()
-    return body, {name: _value(name, value) for name, value in found.items() if value is not None}
+    name = "body64" if "body64" in found else "body"
+    text = _text(name, found.pop(name))
+    said = {name: _value(name, value) for name, value in found.items() if value is not None}
+    if name == "body64":
+        return base64.b64decode(text, validate=True), said
+    ccsid, encoding = (said.get(name, getattr(otherwise, name)) for name in ("coded_char_set_id", "encoding"))
+    return _encoded(text, ccsid, encoding), said
+
+
+def _encoded(text: str, ccsid: int, encoding: int) -> bytes:
+    """The bytes of a text in a CCSID."""
+    data = text.encode()
+    if ccsid in {UTF_8, 0}:
+        return data
+    return conversion_catalog.find("get")(_TEXT, data, encoding, ccsid)[1]
 
 
 def _text(name: str, value: Any) -> str:

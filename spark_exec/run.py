@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engine.errors import ConfigurationException
+from spark_exec.columns import completed
 from spark_exec.dealing import dealt
-from spark_exec.message_sets import MESSAGE, completed, spark_schema
+from spark_exec.message_sets import MESSAGE, spark_schema
 from spark_exec.outputs import FED, RESULT
-from spark_exec.places import inside, is_empty, write_text
+from spark_exec.places import inside, refuse_taken, write_text
 from spark_exec.plan import FlowPlan, Plan
 from spark_exec.profiles import profiles
 from spark_exec.summary import Summary, counted
@@ -22,6 +24,16 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 MOST_ROUNDS: Final = 100
+
+
+class Limits(NamedTuple):
+    """After how many rounds a run ends in any case, and the date and time of its puts, where that is not now."""
+
+    rounds: int = MOST_ROUNDS
+    moment: tuple[str, str] | None = None
+
+
+PLAIN: Final = Limits()
 
 
 def carried(
@@ -44,11 +56,20 @@ def carried(
         if flow is planned.flows[0]:  # it also says of messages that no flow reads that they wait
             mine |= whole["queue"].isNull() | ~whole["queue"].isin(*planned.reads)
         work = _assignment(planned, flow, at).task
-        parts.append(dealt(whole.where(mine), flow).mapInArrow(work, spark_schema(RESULT), profile=own.get(flow.group)))
+        part = dealt(whole.where(mine), flow).mapInArrow(work, spark_schema(RESULT), profile=own.get(flow.group))
+        parts.append(_apart(part, flow) if own else part)
     result = parts[0]
     for part in parts[1:]:
         result = result.unionByName(part)
     return result
+
+
+def _apart(part: DataFrame, flow: FlowPlan) -> DataFrame:
+    """The same rows in the same partitions, but of a stage of their own, as a stage has executors of one profile."""
+    from pyspark.sql import functions as f
+
+    numbered = part.withColumn("partition", f.spark_partition_id())
+    return numbered.repartitionById(flow.partitions, numbered["partition"]).drop("partition")
 
 
 def _assignment(planned: Plan, flow: FlowPlan, moment: tuple[str, str]) -> Assignment:
@@ -70,15 +91,14 @@ def run(
     frame: DataFrame,
     output: str,
     inputs: Mapping[str, Any] | None = None,
-    rounds: int = MOST_ROUNDS,
+    limits: Limits = PLAIN,
 ) -> Summary:
     """Carry a message set, write what comes of it, and go on with what was fed to flows until nothing is.
 
-    What still feeds flows after `rounds` is left as it is: rows of kind fed, in the last round.
+    What still feeds flows after the last round is left as it is: rows of kind fed, in that round.
     """
-    if not is_empty(spark, output):
-        raise ConfigurationException(f"{output} is not empty: name a directory that is, or that is not there yet")
-    started, moment = time.time(), now()
+    refuse_taken(output, spark)
+    started, at = time.time(), limits.moment or now()
     summary, executors = Summary(), profiles(spark, planned)
     kept = completed(frame, otherwise=planned.only_queue)
     if len(planned.flows) > 1 or any(flow.groups and flow.order != "default" for flow in planned.flows):
@@ -87,14 +107,14 @@ def run(
     try:
         while fed is not None:
             place, began = inside(output, f"round={summary.rounds}"), time.time()
-            carried(fed, planned, moment, executors).write.partitionBy("kind", "queue").parquet(place)
+            carried(fed, planned, at, executors).write.partitionBy("kind", "queue").parquet(place)
             results = spark.read.schema(spark_schema(RESULT)).parquet(place)
             summary.fed = counted(results, summary, began)
-            fed = _fed(results) if summary.fed and summary.rounds < rounds else None
+            fed = _fed(results) if summary.fed and summary.rounds < limits.rounds else None
     finally:
         kept.unpersist()
     summary.seconds = time.time() - started
-    write_text(spark, inside(output, "_manifest.json"), _manifest(planned, summary, inputs or {}, moment, started))
+    write_text(spark, inside(output, "_manifest.json"), _manifest(planned, summary, inputs or {}, at, started))
     return summary
 
 
@@ -126,6 +146,23 @@ def _manifest(
 
 def now() -> tuple[str, str]:
     """The date and the time, as MQ writes them."""
-    seconds = time.time()
-    stamped = time.strftime("%Y%m%d%H%M%S", time.gmtime(seconds))
-    return stamped[:8], f"{stamped[8:]}{int(seconds * 100) % 100:02d}"
+    return _stamped(datetime.now(UTC))
+
+
+def moment_of(text: str) -> tuple[str, str] | None:
+    """The date and the time that a text says, in GMT unless it says a zone; None for an empty one.
+
+    >>> moment_of("2026-01-02T03:04:05.067"), moment_of("2026-01-02 03:04+01:00")
+    (('20260102', '03040506'), ('20260102', '02040000'))
+    """
+    if not text:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise ConfigurationException(f"{text} is no date and time: write it as 2026-01-02T03:04:05") from error
+    return _stamped(found.replace(tzinfo=found.tzinfo or UTC).astimezone(UTC))
+
+
+def _stamped(moment: datetime) -> tuple[str, str]:
+    return f"{moment:%Y%m%d}", f"{moment:%H%M%S}{moment.microsecond // 10_000:02d}"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 OLDEST_JAVA: Final = 17
 JOB_FAILED: Final = 2230
-_VERSION: Final = re.compile(r'version "(\d+)')
+_VERSION: Final = re.compile(r'version "(?:1\.)?(\d+)')
 _ADVICE: Final = "as root: apt-get install openjdk-17-jre-headless"
 _LOGGING: Final = Path(__file__).with_name("log4j2.properties").as_uri()
 _OWN: Final = {
@@ -51,14 +51,17 @@ def java() -> str:
         raise ConfigurationException(f"Spark needs Java {OLDEST_JAVA} or later, and there is none{where}; {_ADVICE}")
     found = _VERSION.search(what_java_says(command))
     if found is None or int(found[1]) < OLDEST_JAVA:
-        what = "an unknown version" if found is None else f"Java {found[1]}"
+        what = "of no version that can be told" if found is None else f"Java {found[1]}"
         raise ConfigurationException(f"Spark needs Java {OLDEST_JAVA} or later, and {command} is {what}; {_ADVICE}")
     return command
 
 
 def what_java_says(command: str) -> str:
     """What a Java tells of its version; the first line names it."""
-    told = subprocess.run([command, "-version"], capture_output=True, text=True, check=False)  # noqa: S603  # no shell
+    try:
+        told = subprocess.run([command, "-version"], capture_output=True, text=True, check=False)  # noqa: S603  # no shell
+    except OSError as error:  # it is there, but is no program
+        return str(error.strerror)
     return told.stderr or told.stdout
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from bisect import insort
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from operator import itemgetter
 from typing import Final, NamedTuple
 
@@ -32,7 +33,7 @@ class Put(NamedTuple):
 
 
 class PartitionWork:
-    """A unit of work over what was offered; its ids follow from that, so every try has the same.
+    """A unit of work over what was offered; its ids and its moment follow from that, so every try has the same.
 
     What belongs to one group is offered together, or, where each message is a unit of its own, one behind the other.
     """
@@ -45,6 +46,7 @@ class PartitionWork:
             "_group",
             "_key",
             "_moment",
+            "_named_by",
             "_offered",
             "_puts",
             "_queue",
@@ -61,7 +63,7 @@ class PartitionWork:
         self._attributes = attributes
         self.named = named
         self._moment = moment
-        self._key = b""
+        self._key = self._named_by = b""
         self._count = 0
         self._queue = ""
         self._waiting: list[tuple[int, Arrival]] = []  # each with its place among those that were offered
@@ -75,6 +77,7 @@ class PartitionWork:
     def offer(self, key: bytes, queue: str, messages: Sequence[tuple[Descriptor, bytes]]) -> None:
         """Let messages wait on their queue; what was put before is forgotten."""
         self._key, self._count, self._queue, self._offered = key, 0, queue, messages
+        self._named_by = b""
         self._waiting = [(place, Arrival(*message)) for place, message in enumerate(messages)]
         self._taken, self._puts, self.done, self.in_hand = [], [], [], 0
         first = messages[0][0]
@@ -138,8 +141,8 @@ class PartitionWork:
         persistence = descriptor.persistence if descriptor.persistence in {0, 1} else own.default_persistence
         values = list(descriptor)
         values[_MSG_ID] = self.new_id() if descriptor.msg_id == NO_ID else descriptor.msg_id
-        values[_PUT_DATE] = descriptor.put_date or self._moment[0]
-        values[_PUT_TIME] = descriptor.put_time or self._moment[1]
+        if not descriptor.put_date:
+            values[_PUT_DATE], values[_PUT_TIME] = self._moment
         values[_PRIORITY], values[_PERSISTENCE], values[_BACKOUT_COUNT] = priority, persistence, 0
         descriptor = Descriptor._make(values)
         (self._puts if syncpoint else self.done).append(Put(self.in_hand, queue, descriptor, body))
@@ -149,8 +152,17 @@ class PartitionWork:
         return self._attributes.get(queue, _PLAIN)
 
     def new_id(self) -> bytes:
+        if not self._named_by:  # messages of two archives may stand in the same place, and have ids of their own
+            descriptor, body = self._offered[0]
+            said = b"%s %s %s" % (self._key, descriptor.msg_id, hashlib.sha256(body).digest())
+            self._named_by = hashlib.sha256(said).digest()
         self._count += 1
-        return hashlib.sha256(b"%s %d" % (self._key, self._count)).digest()[:24]
+        return hashlib.sha256(b"%s %d" % (self._named_by, self._count)).digest()[:24]
+
+    @property
+    def now(self) -> datetime:
+        moment = datetime.strptime("".join(self._moment)[:14], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+        return moment.replace(microsecond=int(self._moment[1][6:] or 0) * 10_000)
 
     @property
     def dead_letter_queue(self) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gc
+import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from engine.batches import ALONE, Batch
+from engine.dead_letters import BLOCKED, PUT_AWAY
 from engine.descriptor import NO_ID
 from engine.errors import BrokerError
 from engine.work import QueueAttributes
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
 
     from engine.runtime import DeployedFlow, Station
 
-_MOST_TRIES = 10_000  # a message that is backed out more often than any threshold allows is stuck
+_LOG: Final = logging.getLogger("penstock.localerror")
+_SPARE_TRIES = 10  # a message that is backed out more often than its threshold allows is stuck
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,17 @@ class Assignment:
     def carry(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The batches that come of batches of messages."""
         return _Worker(self).run(batches)
+
+
+class _Told(logging.Handler):
+    """Listens to the local error log, which alone says why a message was put away that could not be read at all."""
+
+    put_away: BrokerError | None = None
+
+    def emit(self, record: logging.LogRecord) -> None:
+        match record.args:
+            case (BrokerError() as error, str(), int(number)) if number in PUT_AWAY:
+                self.put_away = error
 
 
 class _Worker:
@@ -74,11 +88,15 @@ class _Worker:
         )
         self._key = f"{assignment.group}/{assignment.shipped.name}/"
         self._rows = Rows(assignment.shipped.name, assignment.group)
+        self._told = _Told(logging.INFO)
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Carry every message, and tell in the end what the nodes have cost."""
         accounts, rows = Accounts(self._deployed.stations), self._rows
         held: list[Row] = []
+        level = _LOG.level
+        _LOG.addHandler(self._told)
+        _LOG.setLevel(logging.INFO)
         try:
             while (batch := accounts.spent(READING, lambda: next(batches, None))) is not None:
                 for row in accounts.each(accounts.spent(READING, partial(rows_of, batch))):
@@ -89,6 +107,8 @@ class _Worker:
                 self._carry(held)
         finally:
             accounts.close()
+            _LOG.setLevel(level)
+            _LOG.removeHandler(self._told)
         for written in accounts.spent(WRITING, lambda: list(rows.rest())):
             yield from accounts.sent(written)
         yield rows.statistics(accounts.rows())
@@ -116,8 +136,14 @@ class _Worker:
         if entrance is None:
             self._leave(unit, range(len(unit)))
             return
-        work.offer((self._key + first.lineage).encode(), first.queue, [as_received(row) for row in unit])
-        failures = self._worked(entrance, first.queue)
+        try:
+            offered = [as_received(row) for row in unit]
+        except BrokerError as refused:  # properties that no header can say
+            for row in unit:
+                self._fail(row, f"{row.lineage}.0", str(refused), exceptions_of(refused))
+            return
+        work.offer((self._key + first.lineage).encode(), first.queue, offered)
+        failures = self._worked(entrance, first.queue, len(unit))
         counts = [0] * len(unit)
         for put in work.done:
             kind = FED if put.queue in self._own.reads else PUT
@@ -135,18 +161,24 @@ class _Worker:
         message = row.descriptor, row.body
         self._rows.add(FAILURE, row.queue, (row.sequence, lineage), message, (error, exceptions))
 
-    def _worked(self, entrance: Station, queue: str) -> dict[int, BrokerError]:
+    def _worked(self, entrance: Station, queue: str, count: int) -> dict[int, BrokerError]:
         """Have the flow process what was offered, again where it fails; the first failure of each message."""
         batch = Batch(1, by_group=True) if queue in self._by_group else ALONE
         failures: dict[int, BrokerError] = {}
         work, tries = self._work, 0
-        while work.is_waiting and tries < _MOST_TRIES:
+        attributes = self._own.queues.get(queue)
+        most = count * (2 * (attributes.backout_threshold if attributes else 0) + _SPARE_TRIES)
+        while work.is_waiting and tries < most:
             tries += 1
             outcome = self._deployed.process(entrance, work, batch, patient=False)
             if outcome is None:
                 break
-            if outcome.error is not None:
-                failures.setdefault(work.in_hand, outcome.error)
+            failed = outcome.error or self._told.put_away
+            self._told.put_away = None
+            if failed is not None:
+                failures.setdefault(work.in_hand, failed)
+                if failed.number == BLOCKED:  # it would stay so however often it was tried
+                    break
         if batch is not ALONE:
             work.back_out()  # a group that lacks its last message
         return failures

@@ -8,7 +8,7 @@ from io import TextIOWrapper
 from pkgutil import iter_modules
 
 from engine.cli.app import app
-from engine.cli.failing import failures_shown
+from engine.cli.failing import end_in_order, failures_shown
 
 
 def main() -> None:
@@ -16,6 +16,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # what a terminal cannot show is shown by its number
             stream.reconfigure(errors="backslashreplace")
+    end_in_order()
     with failures_shown():
         for module in iter_modules(__path__, f"{__name__}."):
             import_module(module.name)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import typer
 
@@ -42,6 +44,16 @@ def failures_shown() -> Iterator[None]:
             raise
         _complain(f"penstock: {_fault(error)}")
         sys.exit(FAILED)
+
+
+def end_in_order() -> None:
+    """When this process is told to end, have it remove its folders and stop what it has started, as when it ends."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _ended)
+
+
+def _ended(number: int, _: object) -> NoReturn:
+    sys.exit(128 + number)
 
 
 def visible(text: str) -> str:

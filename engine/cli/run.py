@@ -69,7 +69,7 @@ def run(
 
     if not output:
         raise ConfigurationException("--output names no directory: say where messages are to be written")
-    _check(ccsid, encoding, format_)
+    check_descriptor(ccsid, encoding, format_)
     load_nodes(nodes or ())
     loaded = load_flow(flow)
     tracer = _tracer(trace)
@@ -104,7 +104,7 @@ def _made_ready(letters: Iterator[Letter]) -> Iterator[Letter]:
         gc.unfreeze()
 
 
-def _check(ccsid: int, encoding: int, format_: str) -> None:
+def check_descriptor(ccsid: int, encoding: int, format_: str) -> None:
     """Refuse what no message descriptor could say of a message."""
     from parsers.ccsid import codec
 

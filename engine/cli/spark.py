@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from engine.cli.app import Json, OwnNodes, app
+from engine.cli.failing import existing
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
     from spark_exec.plan import Plan
-    from spark_exec.readers import Origin
+    from spark_exec.readers import Kind, Origin
+    from spark_exec.run import Limits
     from spark_exec.summary import Summary
 
 spark = typer.Typer(help="Run flows over message sets on Apache Spark.", no_args_is_help=True)
@@ -32,41 +34,84 @@ def run(
     output: Annotated[str, typer.Option(help="A directory for what comes out, which is not there yet.")],
     kind: Annotated[str, typer.Option(help="What --messages holds: parquet, files, json, text, fixed or rdw.")] = "",
     queue: Annotated[str, typer.Option(help="The queue that the messages are on, where they do not say it.")] = "",
-    ccsid: Annotated[int, typer.Option(help="The CCSID that they are written in.")] = 1208,
-    encoding: Annotated[int, typer.Option(help="The MQ encoding of their numbers.")] = 546,
-    format_: Annotated[str, typer.Option("--format", help="The MQ format of their first bytes.")] = "",
-    record_length: Annotated[int, typer.Option(help="The bytes of each record, where they are fixed.")] = 0,
+    ccsid: Annotated[
+        int | None, typer.Option(help="The CCSID that files are written in.  [default: 1208, UTF-8]")
+    ] = None,
+    encoding: Annotated[
+        int | None, typer.Option(help="The MQ encoding of their numbers.  [default: 546, little endian]")
+    ] = None,
+    format_: Annotated[
+        str | None, typer.Option("--format", help="The MQ format of their first bytes, such as MQSTR.")
+    ] = None,
+    record_length: Annotated[
+        int | None, typer.Option(min=1, help="The bytes of each record, where they are fixed.")
+    ] = None,
     master: Annotated[str, typer.Option(help="The Spark master; as Spark is configured, else all cores here.")] = "",
     conf: Annotated[list[str] | None, typer.Option(help="A setting of Spark, as key=value.")] = None,
     partitions: Annotated[int, typer.Option(min=0, help="Partitions for each flow, in place of its instances.")] = 0,
     limit: Annotated[int, typer.Option(min=0, help="Take only so many messages.")] = 0,
     rounds: Annotated[int, typer.Option(min=1, help="End after so many rounds, even if flows are still fed.")] = 100,
+    moment: Annotated[
+        str, typer.Option(help="The date and time of all puts, such as 2026-01-02T03:04:05. [default: now]")
+    ] = "",
     nodes: OwnNodes = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and run nothing.")] = False,
     as_json: Json = False,
 ) -> None:
     """Carry a message set through flows; every message put is a row, and so is every failure."""
-    from engine.descriptor import Descriptor
     from spark_exec.deployment import deployment_of
+    from spark_exec.places import refuse_taken
     from spark_exec.plan import plan
-    from spark_exec.readers import KINDS, Origin, kind_of
+    from spark_exec.run import Limits, moment_of
     from spark_exec.shipped import own_nodes
 
     planned = plan(deployment_of(*files), own_nodes(nodes or ()))
     if partitions:
         planned = planned.scaled(partitions)
-    settings = [_setting(text) for text in conf or ()]
-    chosen = kind or kind_of(messages)
-    if chosen not in KINDS:
-        raise ConfigurationException(f"--kind {chosen} is none of {', '.join(KINDS)}")
+    settings, within = [_setting(text) for text in conf or ()], Limits(rounds, moment_of(moment))
+    said = {"--ccsid": ccsid, "--encoding": encoding, "--format": format_, "--record-length": record_length}
+    found = _kind(kind, messages, said)
+    entry = planned.entry(queue, needed=not dry_run and found not in {"parquet", "json"})
     if dry_run:
         _show_plan(planned, master, dict(settings), as_json=as_json)
         return
-    descriptor = Descriptor(coded_char_set_id=ccsid, encoding=encoding, format=format_)
-    origin = Origin(messages, chosen, _queue(planned, queue, chosen), descriptor, record_length)
-    summary = _carried(planned, origin, output, (master, settings), (limit, rounds))
+    if "://" not in messages:
+        existing(messages)
+    refuse_taken(output)
+    origin = _origin(messages, found, entry, said)
+    summary = _carried(planned, origin, output, (master, settings), (limit, within))
     _show(summary, output, as_json=as_json)
     raise typer.Exit(1 if summary.failures or summary.fed else 0)
+
+
+def _kind(kind: str, messages: str, said: dict[str, Any]) -> Kind:
+    """What --messages holds, if that is known; options that would not be looked at are refused."""
+    from spark_exec.readers import KINDS, kind_of
+
+    found = next((known for known in KINDS if known == kind), None) if kind else kind_of(messages)
+    if found is None:
+        raise ConfigurationException(f"--kind {kind} is none of {', '.join(KINDS)}")
+    if said["--record-length"] is not None and found != "fixed":
+        raise ConfigurationException(f"--record-length is for --kind fixed, and the messages are of kind {found}")
+    idle = [name for name, value in said.items() if value is not None]
+    if idle and found == "parquet":
+        raise ConfigurationException(f"{', '.join(idle)}: a message set in Parquet says this itself, in its columns")
+    return found
+
+
+def _origin(messages: str, kind: Kind, queue: str, said: dict[str, Any]) -> Origin:
+    from engine.cli.run import check_descriptor
+    from engine.descriptor import Descriptor
+    from spark_exec.readers import Origin
+
+    plain = Descriptor()
+    descriptor = plain._replace(
+        coded_char_set_id=plain.coded_char_set_id if said["--ccsid"] is None else said["--ccsid"],
+        encoding=plain.encoding if said["--encoding"] is None else said["--encoding"],
+        format=said["--format"] or "",
+    )
+    check_descriptor(descriptor.coded_char_set_id, descriptor.encoding, descriptor.format)
+    return Origin(messages, kind, queue, descriptor, said["--record-length"] or 0)
 
 
 @spark.command()
@@ -82,6 +127,7 @@ def demo(
     from spark_exec.deployment import deployment_of
     from spark_exec.plan import plan
     from spark_exec.readers import Origin
+    from spark_exec.run import Limits
     from spark_exec.session import java
 
     java()
@@ -91,7 +137,7 @@ def demo(
     typer.echo(f"penstock spark run {BROKER} --messages {source} --queue SALES.IN --output {results}")
     for line in planned.lines():
         typer.echo(line)
-    summary = _carried(planned, Origin(str(source), "json", "SALES.IN"), results, (master, []), (0, 100))
+    summary = _carried(planned, Origin(str(source), "json", "SALES.IN"), results, (master, []), (0, Limits()))
     _show(summary, results, as_json=False)
 
 
@@ -106,16 +152,6 @@ def _show_plan(planned: Plan, master: str, settings: dict[str, str], *, as_json:
         typer.echo(line)
 
 
-def _queue(planned: Plan, queue: str, kind: str) -> str:
-    """The queue that messages are put on; a message set may say it itself."""
-    if queue or kind in {"parquet", "json"}:
-        return queue
-    if not planned.only_queue:
-        reads = ", ".join(planned.reads)
-        raise ConfigurationException(f"the flows read {reads}: say by --queue where the messages are")
-    return planned.only_queue
-
-
 def _setting(text: str) -> tuple[str, str]:
     key, separator, value = text.partition("=")
     if not separator or not key:
@@ -124,22 +160,23 @@ def _setting(text: str) -> tuple[str, str]:
 
 
 def _carried(
-    planned: Plan, origin: Origin, output: str, where: tuple[str, list[tuple[str, str]]], limits: tuple[int, int]
+    planned: Plan, origin: Origin, output: str, where: tuple[str, list[tuple[str, str]]], limits: tuple[int, Limits]
 ) -> Summary:
+    from spark_exec.dealing import first
     from spark_exec.progress import shown
     from spark_exec.readers import messages
     from spark_exec.run import run as run_rounds
     from spark_exec.session import failures_told, session
 
-    limit, rounds = limits
+    limit, within = limits
     own = session(*where)
     try:
         with failures_told(), shown(own):
             frame = messages(own, origin)
             if limit:
-                frame = frame.orderBy("sequence").limit(limit)
+                frame = first(frame, limit)
             inputs = {"path": origin.path, "kind": origin.kind, "limit": limit or None}
-            return run_rounds(own, planned, frame, output, inputs, rounds)
+            return run_rounds(own, planned, frame, output, inputs, within)
     finally:
         own.stop()
 

@@ -73,10 +73,10 @@ def boundary(flow: str, folder: str, count: int) -> Measured:
     place = _message_set(Path(folder) / "boundary", "IN", body, count)
     workers, plain = _apart(_boundary, Job(flow, place, folder, 2 * ROUNDS - 1), count)
     each = [own - by_hand for own, by_hand in zip(workers, plain, strict=True)]
-    low, high = _quartiles(each)
+    low, value, high = _spread(each)
     name = f"Spark's boundary, a message of {len(body) // 1000} KiB"
     own, by_hand = statistics.median(workers), statistics.median(plain)
-    return Measured(GROUP, name, own, statistics.median(each), MOST_FOR_A_MESSAGE, "µs", low, high, by_hand)
+    return Measured(GROUP, name, own, value, MOST_FOR_A_MESSAGE, "µs", low, high, by_hand)
 
 
 def cores(folder: str, count: int) -> Measured:
@@ -85,9 +85,7 @@ def cores(folder: str, count: int) -> Measured:
     place = _message_set(Path(folder) / "cores", "COMPLEX.IN", body, count)
     job = Job(str(_COMPLEX), place, folder)
     one, two = (_apart(_seconds, job, cores) for cores in (1, 2))
-    each = [slow / fast for slow, fast in zip(sorted(one), sorted(two), strict=True)]
-    low, high = _quartiles(each)
-    value = statistics.median(one) / statistics.median(two)
+    low, value, high = _spread([slow / fast for slow in one for fast in two])
     own, beside = (statistics.median(took) / count * 1e6 for took in (two, one))
     name = f"two cores beside one, {count:,} complex messages"
     return Measured(GROUP, name, own, value, LEAST_OF_TWO_CORES, "x", low, high, beside, at_least=True)
@@ -106,9 +104,10 @@ def memory(flow: str, folder: str, count: int) -> Measured:
     return Measured(GROUP, name, None, value, MOST_GROWTH, "x", value, value)
 
 
-def _quartiles(values: list[float]) -> tuple[float, float]:
-    low, _, high = statistics.quantiles(values, n=4, method="inclusive")
-    return low, high
+def _spread(values: list[float]) -> tuple[float, float, float]:
+    """The median between the quartiles."""
+    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
+    return low, middle, high
 
 
 def _apart(work: Callable[[Job, int], Any], job: Job, number: int) -> Any:

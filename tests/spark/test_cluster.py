@@ -10,18 +10,59 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyspark
 import pytest
+from pyarrow import parquet
 
-from tests.spark.flows import order, written
-from tests.spark.test_run import message_files, puts
+from tests.spark.cluster_runs import PARTITIONS
+from tests.spark.flows import BROKER, ORDERS, order, written
+from tests.spark.test_run import message_files
 
 pytestmark = [pytest.mark.spark, pytest.mark.crash, pytest.mark.slow]
 
 HOME = Path(pyspark.__file__).parent
 ROOT = Path(__file__).resolve().parent.parent.parent
-COUNT = 400
+COUNT = 200
+ENVIRONMENT = os.environ | {
+    "SPARK_LOCAL_IP": "127.0.0.1",
+    "PYTHONPATH": str(ROOT),
+    "PYSPARK_PYTHON": sys.executable,
+    "PYSPARK_DRIVER_PYTHON": sys.executable,
+}
+LONGEST = 600  # seconds that a program may take, on a machine with other things to do
+
+# The first try of a task's first partition takes its time, and says which executor it has.
+STRAGGLING = """
+import os, time
+from dataclasses import dataclass
+from pathlib import Path
+from pyspark import TaskContext
+from engine.node import node
+
+@node("Straggling", outputs=("out",))
+@dataclass(frozen=True, slots=True)
+class Straggling:
+    \"\"\"Send messages on, slowly where nobody has tried before.\"\"\"
+
+    place: str = ""
+
+    def evaluate(self, message, work):
+        task, parent = TaskContext.get(), Path(f"/proc/{os.getppid()}/stat").read_text().rpartition(")")[2].split()[1]
+        is_cluster = b"CoarseGrainedExecutorBackend" in Path(f"/proc/{parent}/cmdline").read_bytes()
+        if is_cluster and task.partitionId() == 0 and task.attemptNumber() == 0:
+            (Path(self.place) / parent).touch()
+            time.sleep(0.1)
+        yield "out", message
+"""
+STRAGGLING_ORDERS = ORDERS.replace("  Out:", "  Slow: {type: Straggling, place: PLACE}\n  Out:").replace(
+    "Work.out -> Out", "Work.out -> Slow\n  - Slow.out -> Out"
+)
+SPECULATION = (
+    *("spark.speculation=true", "spark.speculation.multiplier=1.1", "spark.speculation.quantile=0.1"),
+    *("spark.speculation.minTaskRuntime=1s", "spark.speculation.task.duration.threshold=2s"),
+)
 
 
 def free_port() -> int:
@@ -37,27 +78,26 @@ def master(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
     cores = str(getattr(request, "param", 1))
     port = free_port()
     url = f"spark://127.0.0.1:{port}"
-    environment = os.environ | {
-        "SPARK_LOCAL_IP": "127.0.0.1",
-        "PYTHONPATH": str(ROOT),
-        "PYSPARK_PYTHON": sys.executable,
-    }
     spark = [str(HOME / "bin" / "spark-class")]
     serve = "org.apache.spark.deploy"
-    ports = ["--host", "127.0.0.1", "--webui-port", "0"]
-    commands = [[*spark, f"{serve}.master.Master", *ports, "--port", str(port)]]
-    for number in (1, 2):
+    commands = [("127.0.0.1", [f"{serve}.master.Master", "--port", str(port)])]
+    for number in (1, 2):  # each on a host of its own, as no task is tried twice at a time on one
         work = ["--work-dir", str(tmp_path / f"worker{number}"), "--cores", cores, "--memory", f"{cores}g"]
-        commands.append([*spark, f"{serve}.worker.Worker", *ports, "--port", "0", *work, url])
+        commands.append((f"127.0.0.{number}", [f"{serve}.worker.Worker", "--port", "0", *work, url]))
     log = (tmp_path / "cluster.log").open("wb")
     with log:
         processes = [
             subprocess.Popen(  # noqa: S603  # Spark's own script
-                command, env=environment, stdout=log, stderr=log, start_new_session=True
+                [*spark, command[0], "--host", host, "--webui-port", "0", *command[1:]],
+                env=ENVIRONMENT | {"SPARK_LOCAL_IP": host},
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
             )
-            for command in commands
+            for host, command in commands
         ]
         try:
+            wait_for(tmp_path / "cluster.log", b"Registering worker", 2)
             yield url
         finally:
             for process in processes:
@@ -65,79 +105,146 @@ def master(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[str]:
                 process.wait()
 
 
-def kill_an_executor(stop: threading.Event, killed: list[int]) -> None:
-    """Kill the first executor that is seen at work, once it has had the time to begin."""
-    while not stop.wait(0.5):
-        for place in Path("/proc").glob("[0-9]*/cmdline"):
-            try:
-                command = place.read_bytes()
-            except OSError:
-                continue
-            if b"CoarseGrainedExecutorBackend" in command and b"spark://" in command:
-                time.sleep(2)
-                killed.append(int(place.parent.name))
-                os.kill(killed[0], signal.SIGKILL)
-                return
+def wait_for(log: Path, text: bytes, count: int) -> None:
+    """Wait until a log has said something so often: who asks a master that is not ready waits for longer."""
+    ends = time.monotonic() + 120
+    while log.read_bytes().count(text) < count:
+        assert time.monotonic() < ends, log.read_text("utf-8")
+        time.sleep(0.2)
 
 
-def spark_run(
-    folder: Path, master: str, output: Path, *conf: str, broker: str = "broker.yaml"
-) -> subprocess.CompletedProcess[str]:
-    """Run the command as a person would."""
-    settings = [word for setting in conf for word in ("--conf", setting)]
-    code = "from engine.cli import main; main()"
-    arguments = [
-        *("spark", "run", str(folder / broker), "--messages", str(folder / "in"), "--kind", "files"),
-        *("--queue", "IN", "--output", str(output), "--master", master, "--partitions", "8", *settings),
-    ]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", code, *arguments]
-    return subprocess.run(  # noqa: S603  # our own program
-        command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False, timeout=900
-    )
+def kill_an_executor(places: Path, stop: threading.Event, killed: list[int]) -> None:
+    """Kill the first executor that has a message in hand."""
+    while not stop.wait(0.1):
+        for place in places.iterdir():
+            killed.append(int(place.name))
+            os.kill(killed[0], signal.SIGKILL)
+            return
+
+
+def program(*command: str, code: int = 0) -> str:
+    """Run a program of Python's that must end with this exit code; what it has said."""
+    try:
+        ended = subprocess.run(  # noqa: S603  # our own program
+            [sys.executable, *command],
+            env=ENVIRONMENT,
+            cwd=ROOT,
+            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=LONGEST,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise AssertionError(f"{error}: {error.output}") from error
+    assert ended.returncode == code, ended.stdout
+    return ended.stdout
+
+
+def rows(output: Path) -> list[dict[str, Any]]:
+    """All that came out but what it has cost, in the order of the messages it came of."""
+    table = parquet.read_table(output, partitioning="hive").to_pylist()
+    kept = [row for row in table if row["kind"] != "statistics"]
+    return sorted(kept, key=lambda row: (row["round"], row["kind"], row["queue"], row["lineage"]))
+
+
+def events_in(folder: Path) -> list[dict[str, Any]]:
+    """What Spark has told of its executors and tasks."""
+    logs = [file.read_text("utf-8") for file in folder.rglob("*") if file.is_file()]
+    return [json.loads(line) for log in logs for line in log.splitlines() if line.startswith("{")]
+
+
+def logged(folder: Path) -> tuple[str, ...]:
+    """Settings with which Spark tells that."""
+    folder.mkdir()
+    return "spark.eventLog.enabled=true", "spark.eventLog.compress=false", f"spark.eventLog.dir={folder.as_uri()}"
 
 
 def test_a_cluster_with_an_executor_killed(master: str, tmp_path: Path) -> None:
-    """What comes out of a cluster that loses an executor, and runs tasks twice, is what comes out of one process."""
+    """Whatever the partitions, a cluster that loses an executor and tries tasks twice gives what one process gives."""
     written(tmp_path)
+    (tmp_path / "places").mkdir()
+    text = STRAGGLING_ORDERS.replace("PLACE", str(tmp_path / "places"))
+    (tmp_path / "orders.yaml").write_text(text, encoding="utf-8")
+    (tmp_path / "straggling.py").write_text(STRAGGLING, encoding="utf-8")
+    (tmp_path / "broker.yaml").write_text(BROKER, encoding="utf-8")
     message_files(tmp_path / "in", COUNT)
-    alone = spark_run(tmp_path, "local[1]", tmp_path / "alone")
+    runs = ("-m", "tests.spark.cluster_runs")
+    settings = ("spark.executor.memory=512m", *SPECULATION, *logged(tmp_path / "events"))
     stop, killed = threading.Event(), list[int]()
-    killer = threading.Thread(target=kill_an_executor, args=(stop, killed))
+    killer = threading.Thread(target=kill_an_executor, args=(tmp_path / "places", stop, killed))
     killer.start()
-    speculation = ("spark.speculation=true", "spark.speculation.multiplier=1.1", "spark.speculation.quantile=0.1")
     try:
-        spread = spark_run(tmp_path, master, tmp_path / "spread", "spark.executor.memory=512m", *speculation)
+        program(*runs, master, str(tmp_path), str(tmp_path / "spread"), *settings)
     finally:
         stop.set()
         killer.join()
+    program(*runs, "local[2]", str(tmp_path), str(tmp_path / "alone"))
+    tasks = [event for event in events_in(tmp_path / "events") if event["Event"] == "SparkListenerTaskEnd"]
     assert len(killed) == 1
-    assert (alone.returncode, spread.returncode) == (1, 1), alone.stderr + spread.stderr  # one message has failed
-    assert puts(tmp_path / "spread") == puts(tmp_path / "alone")
-    assert len([row for row in puts(tmp_path / "spread") if row[1] == "LAST"]) == COUNT - 1
-    assert order(13) in {row[3] for row in puts(tmp_path / "spread") if row[0] == "failure"}
+    assert {task["Task End Reason"]["Reason"] for task in tasks} >= {"Success", "ExecutorLostFailure"}
+    assert any(task["Task Info"]["Speculative"] for task in tasks)
+    found = {
+        (where, count): rows(tmp_path / where / str(count)) for where in ("alone", "spread") for count in PARTITIONS
+    }
+    expected = found["alone", 1]
+    assert [key for key, own in found.items() if own != expected] == []
+    assert len([row for row in expected if row["queue"] == "LAST"]) == COUNT - 1
+    assert order(13) in {row["body"] for row in expected if row["kind"] == "failure"}
 
 
-@pytest.mark.parametrize("master", [4], indirect=True)
+GROUPS = """\
+broker: ARCHIVE
+queues:
+  IN: {backoutRequeueQueue: IN.BACKOUT}
+executionGroups:
+  First:
+    executors: {cores: 2, memory: 512m}
+    flows: [orders.yaml]
+  Last:
+    executors: {cores: 1, memory: 600m}
+    flows: [second.yaml]
+  Third: [third.yaml]
+"""
+
+
+@pytest.mark.parametrize("master", [5], indirect=True)
 def test_groups_have_executors_of_their_own(master: str, tmp_path: Path) -> None:
-    """A group that asks for executors has its tasks run on those of a resource profile, and the same comes out."""
-    text = written(tmp_path).read_text(encoding="utf-8")
-    own = "First:\n    executors: {cores: 2, memory: 600m}\n    flows:\n      - {flow: orders.yaml}\n  Last:"
-    (tmp_path / "own.yaml").write_text(f"{text.partition('First:')[0]}{own}\n    - second.yaml\n", encoding="utf-8")
-    message_files(tmp_path / "in", 40)
-    alone = spark_run(tmp_path, "local[1]", tmp_path / "alone")
-    (tmp_path / "events").mkdir()
-    conf = (
-        *("spark.dynamicAllocation.enabled=true", "spark.dynamicAllocation.maxExecutors=1"),
-        *("spark.executor.cores=1", "spark.executor.memory=600m", "spark.eventLog.enabled=true"),
-        *("spark.eventLog.compress=false", f"spark.eventLog.dir={(tmp_path / 'events').as_uri()}"),
+    """Each group's tasks run on the executors that it asks for, at the same time as those of others."""
+    written(tmp_path)
+    (tmp_path / "broker.yaml").write_text(GROUPS, encoding="utf-8")
+    third = (
+        "flow: Third\nnodes:\n  In: {type: MQInput, queueName: LAST}\n  Out: {type: MQOutput, queueName: VERY.LAST}\n"
     )
-    spread = spark_run(tmp_path, master, tmp_path / "spread", *conf, broker="own.yaml")
-    assert (alone.returncode, spread.returncode) == (1, 1), alone.stderr + spread.stderr  # one message has failed
-    assert puts(tmp_path / "spread") == puts(tmp_path / "alone")
-    logs = [file.read_text("utf-8") for file in (tmp_path / "events").rglob("*") if file.is_file()]
-    events = [json.loads(line) for log in logs for line in log.splitlines() if line.startswith("{")]
-    ran = [event for event in events if event["Event"] == "SparkListenerTaskEnd"]
+    (tmp_path / "third.yaml").write_text(f"{third}wires: [In.out -> Out]\n", encoding="utf-8")
+    message_files(tmp_path / "in", 40)
+    conf = ("spark.dynamicAllocation.enabled=true", "spark.dynamicAllocation.maxExecutors=1", "spark.executor.cores=1")
+    settings = (*conf, "spark.executor.memory=700m", *logged(tmp_path / "events"))
+    command = ("-c", "from engine.cli import main; main()", "spark", "run", str(tmp_path / "broker.yaml"))
+    given = ("--messages", str(tmp_path / "in"), "--queue", "IN", "--output", str(tmp_path / "out"), "--master", master)
+    settings = ("--partitions", "2", *(word for text in settings for word in ("--conf", text)))
+    said = program(*command, *given, *settings, code=1)  # as one message has failed
+    assert "1 failure" in said
+    found = rows(tmp_path / "out")
+    expected = [order(number).replace(b"NEW", b"DONE") for number in range(40) if number != 13]
+    assert sorted(row["body"] for row in found if row["queue"] == "VERY.LAST") == sorted(expected)
+    events = events_in(tmp_path / "events")
     homes = {event["Executor ID"]: event["Executor Info"] for event in events if "ExecutorAdded" in event["Event"]}
-    cores = {homes[task["Task Info"]["Executor ID"]]["Total Cores"] for task in ran}
-    assert cores == {1, 2}  # the session's, and the group's own
+    profiles = {
+        event["Stage Info"]["Stage ID"]: event["Stage Info"]["Resource Profile Id"]
+        for event in events
+        if event["Event"] == "SparkListenerStageSubmitted"
+    }
+    ran = [event for event in events if event["Event"] == "SparkListenerTaskEnd"]
+    used = {
+        (profiles[task["Stage ID"]], homes[task["Task Info"]["Executor ID"]]["Total Cores"], home(homes, task))
+        for task in ran
+    }
+    assert {(cores, profile) for _, cores, profile in used} == {(1, 0), (2, 1), (1, 2)}
+    assert all(asked == has for asked, _, has in used)
+
+
+def home(homes: dict[str, Any], task: dict[str, Any]) -> int:
+    """The resource profile of the executor that a task ran on."""
+    profile: int = homes[task["Task Info"]["Executor ID"]]["Resource Profile Id"]
+    return profile

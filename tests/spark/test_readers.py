@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from engine.descriptor import Descriptor
 from engine.errors import ConfigurationException
 from spark_exec.pieces import files_in, pieces
-from spark_exec.readers import _READ, Kind, Origin, kind_of
+from spark_exec.readers import _READ, Kind, Origin, kind_of, messages
 
 CUT: list[tuple[Kind, bytes, int]] = [
     ("text", b"".join(b"line %d%s" % (n, b"\r\n" if n % 2 else b"\n") for n in range(200)) + b"end", 0),
@@ -83,9 +84,51 @@ def test_kinds(tmp_path: Path) -> None:
     assert found == ["json", "json", "text", "parquet", "files", "parquet", "files", "json"]
 
 
+def test_where_files_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files that are named from where the command runs are found by executors, which run elsewhere."""
+    (tmp_path / "messages").mkdir()
+    (tmp_path / "messages" / "a.xml").touch()
+    monkeypatch.chdir(tmp_path)
+    assert files_in("messages") == [tmp_path / "messages" / "a.xml"]
+    with pytest.raises(ConfigurationException, match="is a URI"):
+        files_in("hdfs://host/messages")
+
+
 def test_what_is_not_there(tmp_path: Path) -> None:
     """A path without files is refused before anything runs."""
     with pytest.raises(ConfigurationException, match="is not there"):
         files_in(str(tmp_path / "none"))
     with pytest.raises(ConfigurationException, match="holds no files"):
         files_in(str(tmp_path))
+
+
+@pytest.mark.parametrize("kind", ["text", "json"])
+def test_a_line_that_is_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: Kind) -> None:
+    """A line that no message can be is told of with its first bytes, and what stands behind it is read."""
+    monkeypatch.setattr("spark_exec.readers._LONGEST_LINE", 20)
+    monkeypatch.setattr("spark_exec.readers._SHOWN", 3)
+    (tmp_path / "file").write_bytes(b"x" * 30 + b'\n{"body": "1234567"}\n' + b"y" * 45)
+    for least in (1 << 20, 1, 10, 25):
+        found = read(tmp_path / "file", kind, 0, least, monkeypatch)[1]
+        bodies = [b"xxx", b"1234567" if kind == "json" else b'{"body": "1234567"}', b"yyy"]
+        assert [(at, body) for at, body, _ in found] == list(zip((0, 31, 51), bodies, strict=True))
+        assert ["longer than 20 bytes" in said.get("problem", "") for _, _, said in found] == [True, False, True]
+
+
+def test_text_in_the_ccsid_of_its_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The text of a JSON line becomes bytes in the CCSID that its message has; what that cannot say is a problem."""
+    said = ({"coded_char_set_id": 500}, {"coded_char_set_id": 1200, "encoding": 273}, {}, {"coded_char_set_id": 437})
+    lines = [json.dumps({"body": "É", **one}) for one in said] + ['{"body": "€", "coded_char_set_id": 819}']
+    (tmp_path / "file").write_text("\n".join(lines), encoding="utf-8")
+    found = read(tmp_path / "file", "json", 0, 1 << 20, monkeypatch)[1]
+    assert [body for _, body, _ in found[:4]] == [b"\x71", b"\x00\xc9", "É".encode(), b"\x90"]
+    assert "U+20AC" in found[4][2]["problem"]
+
+
+@pytest.mark.parametrize("ccsid", [500, 1200])
+def test_lines_that_do_not_end_in_a_line_feed(spark: Any, tmp_path: Path, ccsid: int) -> None:
+    """Text whose lines cannot be told by their bytes is refused, and what to do is said."""
+    (tmp_path / "file").write_bytes(b"x")
+    origin = Origin(str(tmp_path / "file"), "text", descriptor=Descriptor(coded_char_set_id=ccsid))
+    with pytest.raises(ConfigurationException, match=f"lines in CCSID {ccsid} do not end in X'0A'"):
+        messages(spark, origin)

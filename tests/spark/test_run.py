@@ -17,7 +17,7 @@ from spark_exec.frames import through_flows
 from spark_exec.plan import plan
 from spark_exec.progress import counts
 from spark_exec.readers import Kind, Origin, messages
-from spark_exec.run import carried, run
+from spark_exec.run import Limits, carried, run
 from tests.spark.flows import order, planned_in, written
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")]
@@ -107,7 +107,7 @@ def test_a_limit_of_rounds(spark: Any, tmp_path: Path) -> None:
     (tmp_path / "loop.yaml").write_text(LOOP, encoding="utf-8")
     planned = plan(deployment_of(str(tmp_path / "loop.yaml")))
     frame = spark.createDataFrame(pa.table({"sequence": range(3), "body": [b"x"] * 3}))
-    summary = run(spark, planned, frame, str(tmp_path / "out"), rounds=2)
+    summary = run(spark, planned, frame, str(tmp_path / "out"), limits=Limits(rounds=2))
     assert (summary.rounds, summary.messages, summary.fed, summary.queues) == (2, 6, 3, {})
     assert [len(puts(tmp_path / "out" / f"round={number}")) for number in range(2)] == [3, 3]
 

@@ -4,7 +4,9 @@ import json
 import pickle
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -13,7 +15,7 @@ from engine.descriptor import Descriptor
 from engine.errors import ConfigurationException
 from spark_exec.deployment import deployment_of
 from spark_exec.message_sets import MESSAGE, Row, as_received, rows_of
-from spark_exec.plan import plan
+from spark_exec.plan import Plan, plan
 from spark_exec.shipped import built, own_nodes
 from spark_exec.work import PartitionWork
 from tests.spark.flows import assignment, batch, order, planned_in, results, written
@@ -236,3 +238,66 @@ def test_batches_are_bounded_by_bytes(tmp_path: Path) -> None:
         rows = [{"queue": "IN", "sequence": n, "body": bytes(size)} for n in range(3 * most)]
         found = list(given.carry(iter([pa.RecordBatch.from_pylist(rows, schema=MESSAGE)])))
         assert [made.num_rows for made in found[:-1]] == [most] * 3
+
+
+def flow_in(
+    folder: Path, settings: str, broker: str = "queueManager: QM", program: str = "SET OutputRoot = InputRoot;"
+) -> Plan:
+    """A flow with one Compute node, in a broker whose deadLetterQueue and queues are given."""
+    text = f"flow: F\nnodes:\n  In: {{type: MQInput, queueName: IN, {settings}}}\n"
+    text += f'  C: {{type: Compute, computeExpression: "{program}"}}\n  Out: {{type: MQOutput, queueName: OUT}}\n'
+    (folder / "f.yaml").write_text(text + "wires: [In.out -> C, C.out -> Out]\n", encoding="utf-8")
+    (folder / "b.yaml").write_text(f"broker: B\n{broker}\nexecutionGroups: {{G: [f.yaml]}}\n", encoding="utf-8")
+    return plan(deployment_of(str(folder / "b.yaml")))
+
+
+def told(rows: Iterable[dict[str, Any]]) -> list[tuple[str, str, int]]:
+    return [(row["kind"], row["queue"], row["sequence"]) for row in rows if row["kind"] != "statistics"]
+
+
+def test_a_dead_letter_has_the_moment_of_the_run(tmp_path: Path) -> None:
+    """The date and time in an MQDLH are the run's, so that a task that runs again writes the same bytes."""
+    planned = flow_in(tmp_path, "messageDomainProperty: XMLNSC", program="THROW USER EXCEPTION;")
+    put, failure = [row for row in results(planned, batch([1])) if row["kind"] != "statistics"]
+    assert (put["queue"], failure["kind"]) == ("SYSTEM.DEAD.LETTER.QUEUE", "failure")
+    assert put["body"].removesuffix(order(1)).endswith(b"2026010203040506")
+
+
+def test_what_cannot_be_read_is_a_failure(tmp_path: Path) -> None:
+    """A message that its flow never sees, as it is put away at once, is a row of kind failure as well, with why."""
+    planned = flow_in(tmp_path, "messageDomainProperty: XMLNSC, validateTiming: complete", "deadLetterQueue: DEAD")
+    rows = list(results(planned, batch([1], body=b"<x"), batch([2])))
+    assert told(rows) == [("put", "DEAD", 1), ("failure", "IN", 1), ("put", "OUT", 2)]
+    assert "XML" in rows[1]["error"]
+    assert json.loads(rows[1]["exceptions"])
+
+
+def test_a_message_that_nobody_takes_waits(tmp_path: Path) -> None:
+    """What fails and can be put away nowhere stays on its queue, after few tries, and is told."""
+    planned = flow_in(tmp_path, "transactionMode: yes", "deadLetterQueue: ''", "THROW USER EXCEPTION;")
+    rows = list(results(planned, batch([1, 2])))
+    assert told(rows) == [("waiting", "IN", 1), ("failure", "IN", 1), ("waiting", "IN", 2), ("failure", "IN", 2)]
+    assert {row["messages"] for row in rows if row["node"] == "C"} == {2}
+
+
+def test_a_high_threshold_is_met(tmp_path: Path) -> None:
+    """A message is tried as often as the threshold of its queue says, whatever that is."""
+    queues = "queues: {IN: {backoutThreshold: 12000, backoutRequeueQueue: AGAIN}}"
+    rows = list(results(flow_in(tmp_path, "transactionMode: yes", queues, "THROW USER EXCEPTION;"), batch([1])))
+    assert told(rows) == [("put", "AGAIN", 1), ("failure", "IN", 1)]
+    assert {row["messages"] for row in rows if row["node"] == "C"} == {12000}
+
+
+def test_properties_that_no_header_can_say(tmp_path: Path) -> None:
+    """A message whose properties cannot stand in an MQRFH2 is a failure, and the job goes on."""
+    planned = flow_in(tmp_path, "transactionMode: yes")
+    rows = list(results(planned, batch([1], properties=[("no name", "x")]), batch([2], properties=[("a", "\0")])))
+    assert told(rows) == [("failure", "IN", 1), ("failure", "IN", 2)]
+    assert told(results(planned, batch([3], properties=[("a", None)]))) == [("put", "OUT", 3)]
+
+
+def test_ids_follow_from_what_messages_say(tmp_path: Path) -> None:
+    """Messages of two archives that stand in the same place have ids of their own."""
+    planned = flow_in(tmp_path, "transactionMode: yes")
+    assert len({next(results(planned, batch([1], body=body)))["msg_id"] for body in (b"one", b"two")}) == 2
+    assert len({next(results(planned, batch([1], body=b"one")))["msg_id"] for _ in range(2)}) == 1
