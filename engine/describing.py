@@ -30,7 +30,7 @@ def held_as(name: str) -> str | None:
     """
     held = FIELDS.get(name)
     if held is None and name not in _BESIDE:
-        close = did_you_mean(name, [*FIELDS, *_BESIDE])
+        close = did_you_mean(name, [*FIELDS, *_BESIDE]) or ": leave it out, or correct its name"
         raise ParserException(5010, f"the MQMD has no field called {name}{close}", f"MQMD.{name}")
     return held
 

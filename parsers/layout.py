@@ -138,7 +138,8 @@ class Layout:
     def refuse_stranger(self, name: str) -> None:
         """Raise where the structure has no field of that name."""
         if name not in self.newest.named:
-            close = did_you_mean(name, [field.name for field in self.newest.shown])
+            known = [field.name for field in self.newest.shown]
+            close = did_you_mean(name, known) or ": leave it out, or correct its name"
             raise ParserException(5010, f"the {self.name} has no field called {name}{close}", self.name)
 
     def same_form(self, element: Element, form: Form) -> Laid | None:
