@@ -7,7 +7,7 @@ from typing import Final
 
 from engine.descriptor import FIELDS, LENGTHS, PERSISTENT, Descriptor
 from engine.errors import BrokerError
-from engine.parser import NO_TEMPLATE, Follow, Header
+from engine.parser import Follow, Header
 from engine.received import Received
 from engine.sharing import appended_children, changed_children, written
 from engine.source import Value
@@ -21,7 +21,7 @@ from engine.writing import (
     fields_of,
     links_of,
     sorted_links,
-    wanted_of,
+    template_of,
     with_own_format,
 )
 
@@ -36,7 +36,7 @@ _OF_DESCRIPTOR: Final = ("Format", "Encoding", "CodedCharSetId", "Priority", "Pe
 
 
 def finalize(root: Element) -> None:
-    """Change a Root to say of itself what its bytes will say; they stay the same.
+    """Change a Root to say of itself what its bytes will say; an MQRFH2 also says in mcd what the body is.
 
     What cannot be written yet is left as it is: nodes further on may mend it, and writing tells of it if they do not.
     """
@@ -63,9 +63,7 @@ def _finalize(root: Element, links: list[Link]) -> None:
         _finalize_alone(root, properties, header, chain[0])
         return
     elements = dict(zip(map(id, links), root, strict=True))
-    for link, wanted in wanted_of(chain, properties):
-        if isinstance(link.owner, Header) and wanted != NO_TEMPLATE:
-            link.owner.describe(elements[id(link)], wanted)
+    _introduce(chain, elements, properties)
     descriptor = descriptor_of(header, properties)
     follows = announcements(chain, descriptor)
     for link, follow in zip(chain, follows[1:], strict=False):
@@ -78,10 +76,20 @@ def _finalize(root: Element, links: list[Link]) -> None:
     _describe(elements[id(header)], descriptor)
     if properties is not None:
         own = Follow("", descriptor.encoding, descriptor.coded_char_set_id)
-        body = follows[-1] if follows else own
-        if body[1:3] != own[1:3]:  # what Properties say of the body is from now on not meant for the MQMD
+        last = follows[-1] if follows else own
+        if last[1:3] != own[1:3]:  # what Properties say of the body is from now on not meant for the MQMD
             _insist(elements[id(header)], own)
-        _agree(elements[id(properties)], body, descriptor, _OF_PROPERTIES)
+        _agree(elements[id(properties)], last, descriptor, _OF_PROPERTIES)
+
+
+def _introduce(chain: list[Link], elements: dict[int, Element], properties: Link | None) -> None:
+    """Have the headers in front of a body say what it is: its domain, and what Properties say of it."""
+    if not chain or isinstance(chain[-1].owner, Header):
+        return
+    said = template_of(properties)._replace(domain=chain[-1].name)
+    for link in chain[:-1]:
+        if isinstance(link.owner, Header):
+            link.owner.introduce(elements[id(link)], said)
 
 
 def _finalize_alone(root: Element, properties: Link | None, header: Link | None, body: Link) -> None:

@@ -233,6 +233,8 @@ def _promoted_property(
     """The property by the name that it has outside; a value inside the subflow is its default."""
     for target in promotion.targets:
         use, (node_type, _) = sub.node(target.label), inner.get(target.label, (None, False))
+        if use and node_type is None:  # what it is cannot be read, which is said where it stands
+            return Property(promotion.name, promotion.name, str, default="")
         found = next((p for p in node_type.properties if p.name == target.property), None) if node_type else None
         if use and found:
             inside = plain(sub.properties).get(promotion.name, use.values.get(target.property, found.default))

@@ -115,6 +115,9 @@ class Header(Parser):
         """Have the header say what the body is from now on, as far as `said` is not empty; whether that changes it."""
         return False
 
+    def introduce(self, element: Element, said: Template) -> None:
+        """Have a header that can say what the body is do so, also where it has said nothing of it yet."""
+
 
 parser_catalog: Final[Catalog[Parser]] = Catalog("parser", package="parsers")
 format_catalog: Final[Catalog[Header]] = Catalog("header format", package="parsers")

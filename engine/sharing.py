@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from engine.links import known, release
-from engine.source import UNREAD, Handle, Source, Value
+from engine.source import KIND, UNREAD, VALUE, Handle, Source, Value
 from engine.state import CHANGED, EDITED, EXPANDED, READ_ONLY, REPLACED, RESTRUCTURED, RETYPED, SHARES, VALUED
 from engine.step import Step
 from engine.tree import Element
@@ -58,6 +58,8 @@ def copy_into(target: Element, other: Element) -> None:
     state = other.state
     twin = copy(other) if state & EDITED else None
     parent = target.parent
+    if type_ & KIND == VALUE and parent is not None and not parent.state & EXPANDED:
+        parent._restructure()  # while it is still told whose the parent's value is: its own, or that of its first text
     if parent is None or twin is not None or target._type != type_ or (target.state ^ state) & VALUED:
         target._placed_anew()
     else:  # it keeps its type, so that what was found by type is still right

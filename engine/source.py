@@ -73,6 +73,7 @@ class Domain:
     type_names: Mapping[int, str] = MappingProxyType({NAME: "Name", VALUE: "Value", NAME_VALUE: "NameValue"})
     valued_type: int = NAME_VALUE
     beside: frozenset[int] = frozenset()  # the types of attributes, which stand before the content of an element
+    nameless: str = ""  # what a field is called that is created without a name; empty where it must have one
 
     def inner(self, name: str) -> Domain | None:
         """The domain of a child of that name, where it differs from the parent's."""

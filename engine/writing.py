@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, time
 from typing import Any, Final, NamedTuple
 
-from engine.descriptor import FIELDS, LENGTHS, Descriptor
+from engine.describing import described, held_as, integer
+from engine.descriptor import Descriptor
 from engine.errors import ParserException
 from engine.parser import NO_TEMPLATE, Follow, Form, Header, Parser, Template, format_catalog
 from engine.received import Part, Received
@@ -16,8 +16,6 @@ from engine.step import step
 from engine.tree import Element
 
 _INHERIT: Final = (0, -2)  # "as the header before says"
-_SMALLEST, _LARGEST = -(1 << 31), (1 << 31) - 1  # what an MQLONG holds
-_NAMES: Final = {held: name for name, held in FIELDS.items()}
 
 # What a changed Properties folder says, where the MQMD does not say it itself.
 _FROM_PROPERTIES: Final = {
@@ -26,6 +24,7 @@ _FROM_PROPERTIES: Final = {
     "Priority": "priority",
     "Persistence": "persistence",
     "ReplyIdentifier": "correl_id",
+    "ExpirationTime": "expiry",
 }
 
 
@@ -45,7 +44,7 @@ def write_message(root: Element) -> tuple[Descriptor, bytes]:
         return root.source.descriptor, root.source.body
     properties, header, chain = sorted_links(links_of(root))
     descriptor = descriptor_of(header, properties)
-    template = _template(properties)
+    template = template_of(properties)
     if len(chain) == 1 and not isinstance(chain[0].owner, Header):
         return with_own_format(chain[0], descriptor), _write_alone(chain[0], descriptor, template)
     chain = _described(chain, properties)
@@ -208,10 +207,11 @@ def _announces(link: Link) -> Follow:
     if element is None:  # a body as it came in, in front of another
         return Follow("", 0, 0)
     kind, encoding, ccsid = (_value(element, name) for name in ("Format", "Encoding", "CodedCharSetId"))
-    return Follow(str(kind or "").rstrip(), _integer(encoding or 0), _integer(ccsid or 0))
+    return Follow(str(kind or "").rstrip(), integer(encoding or 0), integer(ccsid or 0))
 
 
-def _template(link: Link | None) -> Template:
+def template_of(link: Link | None) -> Template:
+    """What Properties say of the body."""
     if link is None:
         return NO_TEMPLATE
     if link.part is not None:
@@ -228,15 +228,17 @@ def descriptor_of(header: Link | None, properties: Link | None) -> Descriptor:
     base = Descriptor()
     if header is not None:
         base, fields = fields_of(header)
-        changes = {FIELDS[f.name]: f.value for f in fields if f.name in FIELDS}
+        changes = {held: f.value for f in fields if (held := held_as(f.name)) is not None}
     if properties is not None and properties.part is None:
         for field in fields_of(properties)[1]:
             name = _FROM_PROPERTIES.get(field.name)
+            if name == "expiry" and not field.state & EDITED:  # a time that came in is not one to expire at
+                continue
             if name is not None and field.value is not None:
                 changes.setdefault(name, int(field.value) if field.value.__class__ is bool else field.value)
     if not changes:
         return base
-    values: dict[str, Any] = {name: _field(name, value) for name, value in changes.items()}
+    values: dict[str, Any] = {name: described(name, value) for name, value in changes.items()}
     return base._replace(**values)
 
 
@@ -257,39 +259,6 @@ def fields_of(link: Link) -> tuple[Descriptor, list[Element]]:
 def _received_by(source: Source | None) -> Received | None:
     """The message whose descriptor a folder shows; one that was read from bytes of its own shows none."""
     return source.portion.received if isinstance(source, Part) and not source.portion.data else None
-
-
-def _field(name: str, value: Value) -> Value:
-    """A value as a descriptor holds it; dates and times have their own way there."""
-    default = Descriptor._field_defaults[name]
-    if isinstance(default, bytes):
-        if value is None:
-            return default
-        if not isinstance(value, bytes):
-            text = f"MQMD.{_NAMES[name]} takes a BLOB of {LENGTHS[name]} bytes, not {value!r:.60}"
-            raise ParserException(5010, text, f"MQMD.{_NAMES[name]}")
-        return value[: LENGTHS[name]].ljust(LENGTHS[name], b"\0")
-    if value is None:
-        return default
-    if isinstance(default, int):
-        return _integer(value, f"MQMD.{_NAMES[name]}")
-    if isinstance(value, datetime):
-        value = value.timetz() if name == "put_time" else value.date()
-    if isinstance(value, date):
-        return f"{value:%Y%m%d}"
-    if isinstance(value, time):
-        return f"{value:%H%M%S}{value.microsecond // 10000:02d}"
-    return str(value).rstrip()[: LENGTHS[name]]
-
-
-def _integer(value: Value, what: str = "a header field") -> int:
-    try:
-        number = int(value)  # type: ignore[call-overload]  # what cannot become an integer says so
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ParserException(5010, f"{what} takes an integer, not {value!r:.60}", what) from error
-    if not _SMALLEST <= number <= _LARGEST:
-        raise ParserException(5010, f"{what} takes an integer of 4 bytes, which {number} does not fit into", what)
-    return int(number)
 
 
 def _value(element: Element, name: str) -> Value:

@@ -124,7 +124,9 @@ def padded(text: str, form: Form, size: int, what: str) -> bytes:
     if len(data) > size:
         data = encode(text.rstrip(" "), form.ccsid, what=what)
     if len(data) > size:
-        raise ParserException(5010, f"{what} has room for {size} bytes, and {text!r} takes {len(data)}", what)
+        raise ParserException(
+            5010, f"{what} has room for {size} bytes, and {text!r:.60} takes {len(data)}: shorten it", what
+        )
     return data + blank(form.ccsid) * (size - len(data))
 
 
@@ -133,7 +135,9 @@ def blob(value: Value, size: int, what: str) -> bytes:
     if not isinstance(value, bytes):
         raise ParserException(5010, f"{what} takes a BLOB of {size} bytes, not {_shown(value)}", what)
     if len(value) > size:
-        raise ParserException(5010, f"{what} has room for {size} bytes, not for the {len(value)} of this BLOB", what)
+        raise ParserException(
+            5010, f"{what} has room for {size} bytes, not for the {len(value)} of this BLOB: shorten it", what
+        )
     return value.ljust(size, b"\0")
 
 

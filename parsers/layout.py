@@ -138,7 +138,8 @@ class Layout:
     def refuse_stranger(self, name: str) -> None:
         """Raise where the structure has no field of that name."""
         if name not in self.newest.named:
-            close = did_you_mean(name, [field.name for field in self.newest.shown])
+            known = [field.name for field in self.newest.shown]
+            close = did_you_mean(name, known) or ": leave it out, or correct its name"
             raise ParserException(5010, f"the {self.name} has no field called {name}{close}", self.name)
 
     def same_form(self, element: Element, form: Form) -> Laid | None:
@@ -160,7 +161,7 @@ class Layout:
             else:
                 fixed += field.write(None, own, self.name)
         for child in changes(held, origin):
-            changed = shape.named.get(child.name)
+            changed = self._place_of(child, shape)
             if changed is not None and changed.shown and not is_beside(child):
                 fixed[changed.at : changed.at + changed.size] = changed.write(child.value, own, self.name)
         if self.announces:
@@ -174,6 +175,14 @@ class Layout:
             own = fields.form_of(form.encoding, form.ccsid)
             fixed[length.at : length.at + 4] = own.packed(len(fixed) + len(rest))
         return bytes(fixed) + rest
+
+    def _place_of(self, child: Element, shape: Shape) -> Field | None:
+        """The field that an element is; one that only newer versions have must say nothing of its own."""
+        found, newer = shape.named.get(child.name), self.newest.named.get(child.name)
+        if found is None and newer is not None and child.value not in {None, newer.default} and not is_beside(child):
+            text = f"{self.name}.{child.name} is not in version {shape.version}: write version {self.newest.version}"
+            raise ParserException(5010, text, self.name)
+        return found
 
     def _chosen(self, held: Element) -> Shape:
         version = value(held, "Version")

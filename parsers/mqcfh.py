@@ -45,6 +45,7 @@ class MqCfh(Header):
     name = "MQPCF"
     formats = ("MQADMIN", "MQEVENT", "MQPCF")
     whole = True
+    nameless = "Value"
 
     def measure(self, portion: Portion) -> tuple[int, Follow]:
         laid, _ = _open(portion)

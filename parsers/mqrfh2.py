@@ -87,10 +87,16 @@ class MqRfh2(Header):
             name: text for name, text in zip(_OF_MCD, said[1:], strict=True) if text != _text(mcd, name) and text
         }
         if said.domain and domain.lower() not in _TO_INPUT_NODE and _named(domain) != said.domain:
-            changes["Msd"] = _FROM_DOMAIN.get(said.domain, said.domain.lower())
+            changes["Msd"] = _msd(said.domain)
         for name, text in changes.items():
             mcd.ensure(step(name)).value = text
         return bool(changes)
+
+    def introduce(self, element: Element, said: Template) -> None:
+        mcd = element.at("mcd") or _first_folder(element, "mcd")
+        if not _text(mcd, "Msd"):
+            mcd.ensure(step("Msd")).value = _msd(said.domain)
+        self.describe(element, said)
 
     def write(self, element: Element, form: Form) -> bytes:
         fixed = LAYOUT.fixed(element, form)
@@ -160,7 +166,23 @@ def _said_in(data: bytes, ccsid: int, encoding: int, offset: int) -> dict[str, s
 
 def _text(folder: Element, name: str) -> str:
     found = folder.at(name)
-    return "" if found is None or found.value is None else str(found.value)
+    return "" if found is None or found.value is None else str(found.value).strip()
+
+
+def _msd(domain: str) -> str:
+    """What an mcd folder calls a domain."""
+    return _FROM_DOMAIN.get(domain, domain.lower())
+
+
+def _first_folder(element: Element, name: str) -> Element:
+    """A new folder in front of those that a header has."""
+    made = Element(name)
+    before = next((child for child in element if not LAYOUT.is_own(child)), None)
+    if before is None:
+        element.append(made)
+    else:
+        element.insert(made, before=before)
+    return made
 
 
 def _named(domain: str) -> str:

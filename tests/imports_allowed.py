@@ -9,7 +9,7 @@ TREES = (
 MESSAGES = (
     *TREES,
     *("engine.catalog", "engine.descriptor", "engine.parser", "engine.received", "engine.writing", "engine.finalizing"),
-    *("engine.exceptions", "engine.message", "engine.moments"),
+    *("engine.describing", "engine.exceptions", "engine.message", "engine.moments"),
 )
 FOUNDATION = (*MESSAGES, "engine.work", "engine.node", "engine.dead_letters", "engine.destinations", "engine.getting")
 DEPLOYMENT = (*FOUNDATION, "engine.flow", "engine.lint", "engine.marking", "engine.routes", "engine.statistics")
@@ -25,6 +25,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine.exceptions": TREES,
     "engine.catalog": ("engine.errors",),
     "engine.descriptor": (),
+    "engine.describing": ("engine.catalog", "engine.descriptor", "engine.errors", "engine.source"),
     "engine.parser": MESSAGES,
     "engine.received": MESSAGES,
     "engine.writing": MESSAGES,

@@ -33,6 +33,7 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "delete_child",  # (parent, Step): SET parent.step = NULL
             "delete_from",  # (found, placement)
             "ensure_last",  # (parent, Step, number) -> element
+            "ensure_any",  # (parent, Step, number) -> element: a new one only where the domain has a name for it
             "ensure_like",  # (parent, Step, number, source) -> element: a new one takes the name of the source
             "each",  # (list): the items of FOR
             "set_type",  # (target, value), also set_name and set_namespace: NULL is an error

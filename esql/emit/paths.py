@@ -280,7 +280,7 @@ def ensured_step(body: Body, owner: ast.expr, node: syntax.Step) -> ast.expr:
     """One step down to a field that is created where it is missing: without a name where only its type is said."""
     wanted = step_of(body, node)
     if not is_known(body, node) and not isinstance(node.name, syntax.ComputedName) and not node.types:
-        return call("existing", _child(body, owner, node), constant("*"))
+        return _ensured_of_any_name(body, owner, node)
     match node.index:
         case None | syntax.IndexFromStart(None):
             return method(owner, "ensure", wanted)
@@ -293,6 +293,17 @@ def ensured_step(body: Body, owner: ast.expr, node: syntax.Step) -> ast.expr:
             number_ = constant(1) if distance is None else number_of(body, distance)
             return call("ensure_last", owner, wanted, number_)
     raise EmitError(node, "a list can be assigned to only as a whole, at the end of a path")
+
+
+def _ensured_of_any_name(body: Body, owner: ast.expr, node: syntax.Step) -> ast.expr:
+    """One step down by `*`: to a field that is there, or a new one where the domain says what such are called."""
+    match node.index:
+        case None | syntax.IndexFromStart(None):
+            return call("ensure_any", owner, step_of(body, node), constant(1))
+        case syntax.IndexAt(number) | syntax.IndexFromStart(syntax.Node() as number):
+            return call("ensure_any", owner, step_of(body, node), number_of(body, number))
+        case _:
+            return call("existing", _child(body, owner, node), constant("*"))
 
 
 def path_value(body: Body, path: syntax.Path) -> Value:

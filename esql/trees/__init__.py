@@ -7,7 +7,16 @@ changing it, and nothing of that reaches a message.
 
 from esql.trees.assigning import copy_of, set_field, set_list, set_name, set_namespace, set_type
 from esql.trees.bits import parse, set_domain
-from esql.trees.creating import create, create_from, create_identity, create_repeat, ensure_last, ensure_like, identify
+from esql.trees.creating import (
+    create,
+    create_from,
+    create_identity,
+    create_repeat,
+    ensure_any,
+    ensure_last,
+    ensure_like,
+    identify,
+)
 from esql.trees.filling import ensure_nth, give_child, peek, set_child
 from esql.trees.limit import Nodes
 from esql.trees.moving import each, move, move_repeat
@@ -27,6 +36,7 @@ __all__ = [
     "delete_from",
     "detach",
     "each",
+    "ensure_any",
     "ensure_last",
     "ensure_like",
     "ensure_nth",

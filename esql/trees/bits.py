@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engine.descriptor import LITTLE_ENDIAN, UTF_8
 from engine.errors import ParserException
-from engine.parser import Follow, Options, Parser, Portion, Template, parser_catalog
+from engine.parser import Follow, Options, Parser, Portion, Template, format_catalog, parser_catalog
 from engine.received import Part
 from engine.sharing import copy_into
 from engine.source import NAME, NAME_VALUE, Value
@@ -85,7 +85,8 @@ def _folder(top: Element) -> Element:
 
 
 def _parser(here: Invocation, name: str) -> Parser:
-    found = here.parser(name)
+    """The parser of a domain, or of the header that a format announces: IBM's examples name both."""
+    found = here.parser(name) or format_catalog.get(name)
     if found is None:
         raise ParserException(
             _NO_PARSER, f"there is no parser for the domain {name}{parser_catalog.suggest(name)}", name

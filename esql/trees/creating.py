@@ -63,6 +63,17 @@ def ensure_like(parent: Element, wanted: Step, number: int, source: object) -> E
     return parent.add(source.name, namespace=wanted.namespace or source.namespace, type_=type_)
 
 
+def ensure_any(parent: Element, wanted: Step, number: int) -> Element:
+    """The n-th field of any name, for `SET x.*[n] = value`; some domains have a name for one that is missing."""
+    found = parent.nth(wanted, number)
+    if found is not None:
+        return found
+    name = parent.owner.nameless
+    if not name or number != parent.count(wanted) + 1:
+        raise BrokerError(2528, "* leads to no field: create it first, or test it by EXISTS", "*")
+    return parent.add(name)
+
+
 def ensure_last(parent: Element, wanted: Step, number: int = 1) -> Element:
     """The n-th field from the end, for `SET x[<n] = …`: the first one is created where there is none."""
     found = parent.nth_last(wanted, number)

@@ -19,7 +19,7 @@ from parsers.markup.doctype import render_doctype, render_entities
 from parsers.markup.document import Document
 from parsers.markup.flavour import Flavour
 from parsers.markup.kinds import Kind
-from parsers.markup.names import XML_URI, XMLNS_URI
+from parsers.markup.names import XML_URI, XMLNS_URI, prefixed
 from parsers.markup.prolog import declaration_text
 from parsers.markup.text import Unwritable, check, comment, escape, instruction, name_of, quote, section, text_of
 
@@ -276,10 +276,10 @@ def _head(
         if name in written_as:
             raise Unwritable(f"there are two attributes called {name}: set the one that is there, or delete it first")
         written_as[name] = _quoted(child, flavour)
+    needed = [prefix for prefix, uri in inner.items() if prefix not in declared and scope.get(prefix, "") != uri]
     pieces = [
-        f" {f'xmlns:{name_of(prefix)}' if prefix else 'xmlns'}={quote(uri)}"
-        for prefix, uri in inner.items()
-        if prefix in declared or scope.get(prefix, "") != uri
+        f" {f'xmlns:{name_of(prefix)}' if prefix else 'xmlns'}={quote(inner[prefix])}"
+        for prefix in [*declared, *needed]
     ]
     return tag, "".join([tag, *pieces, *(f" {name}={text}" for name, text in written_as.items())]), inner
 
@@ -315,9 +315,10 @@ def _prefixed(element: Element, scope: Scope, *, attribute: bool) -> str:
         if not attribute and scope.get(""):
             scope[""] = ""
         return name
-    for prefix, uri in scope.items():
-        if uri == namespace and (prefix or not attribute):
-            return f"{prefix}:{name}" if prefix else name
+    bound = [prefix for prefix, uri in scope.items() if uri == namespace and (prefix or not attribute)]
+    if bound:
+        prefix = bound[0] if len(bound) == 1 else _as_read(element, bound)
+        return f"{prefix}:{name}" if prefix else name
     if namespace == XMLNS_URI:
         raise Unwritable(f"{name} is in the namespace of namespace declarations: give it the type NamespaceDecl")
     check(namespace)
@@ -326,6 +327,18 @@ def _prefixed(element: Element, scope: Scope, *, attribute: bool) -> str:
         number += 1
     scope[f"NS{number}"] = namespace
     return f"NS{number}:{name}"
+
+
+def _as_read(element: Element, bound: list[str]) -> str:
+    """Of several prefixes of a namespace the one that an element was read with, or the first."""
+    handle = written(element).handle
+    if handle.__class__ is etree._Element:
+        prefix = handle.prefix or ""
+    elif handle.__class__ is tuple and handle[1] is Kind.ATTRIBUTE and handle[2][0] == "{":
+        prefix = prefixed(handle[0], handle[2]).partition(":")[0]
+    else:
+        return bound[0]
+    return prefix if prefix in bound else bound[0]
 
 
 def _entity_reference(name: str, entity: str) -> str:

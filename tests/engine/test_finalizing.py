@@ -1,4 +1,4 @@
-"""A Root that is finalized says what its bytes say, and they stay the same."""
+"""A Root that is finalized says what its bytes say, and in the mcd folder of an MQRFH2 what its body is."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from esql.compile import compile_text
 
 BODY = b"<a/>"
 HEADED = "SET OutputRoot = InputRoot; CREATE NEXTSIBLING OF OutputRoot.MQMD DOMAIN 'MQRFH2' NAME 'MQRFH2';"
+MCD = "SET OutputRoot.MQRFH2.mcd.Msd = 'xmlnsc'"
 CASES = [
     ("SET OutputRoot = InputRoot", {}),
-    (f"{HEADED} SET OutputRoot.MQRFH2.usr.a = 1", {"MQMD.Format": "MQHRF2  ", "MQRFH2.Format": "MQSTR   "}),
+    (f"{HEADED} SET OutputRoot.MQRFH2.usr.a = 1; {MCD}", {"MQMD.Format": "MQHRF2  ", "MQRFH2.Format": "MQSTR   "}),
     (f"{HEADED} DELETE FIELD OutputRoot.MQRFH2; SET OutputRoot.MQMD.Format = 'MQHRF2'", {"MQMD.Format": "MQSTR   "}),
     (
-        f"{HEADED} SET OutputRoot.MQRFH2.CodedCharSetId = 500; SET OutputRoot.MQRFH2.Encoding = 273",
+        f"{HEADED} {MCD}; SET OutputRoot.MQRFH2.CodedCharSetId = 500; SET OutputRoot.MQRFH2.Encoding = 273",
         {"Properties.CodedCharSetId": 500, "Properties.Encoding": 273, "MQMD.CodedCharSetId": 1208},
     ),
     (
@@ -62,6 +63,39 @@ def test_finalized(program: str, expected: dict[str, object]) -> None:
     found = {path: root.at(*path.split(".")) for path in expected}
     assert expected == {path: None if field is None else field.value for path, field in found.items()}
     assert written == write_message(root)
+
+
+SETS = "SET OutputRoot.Properties.MessageSet = 'S'; SET OutputRoot.Properties.MessageType = 'T';"
+SAID = [
+    ("SET OutputRoot.MQRFH2.usr.a = 1", ["mcd", "usr"], {"Msd": "xmlnsc"}),
+    (f"SET OutputRoot.MQRFH2.usr.a = 1; {SETS}", ["mcd", "usr"], {"Msd": "xmlnsc", "Set": "S", "Type": "T"}),
+    (f"SET OutputRoot.MQRFH2.mcd.Msd = 'xml'; {SETS}", ["mcd"], {"Msd": "xmlnsc", "Set": "S", "Type": "T"}),
+    (f"SET OutputRoot.MQRFH2.mcd.Set = 'Own'; {SETS}", ["mcd"], {"Msd": "xmlnsc", "Set": "S", "Type": "T"}),
+    ("SET OutputRoot.MQRFH2.mcd.Fmt = 'Own'", ["mcd"], {"Msd": "xmlnsc", "Fmt": "Own"}),
+    ("SET OutputRoot.MQRFH2.mcd.Msd = 'jms_text'", ["mcd"], {"Msd": "jms_text"}),
+    ("SET OutputRoot.XMLNSC = NULL; SET OutputRoot.BLOB.BLOB = X'00'", ["mcd"], {"Msd": "none"}),
+    ("SET OutputRoot.XMLNSC = NULL; SET OutputRoot.JSON.Data.a = 1", ["mcd"], {"Msd": "json"}),
+    ("SET OutputRoot.XMLNSC = NULL", [], None),
+]
+
+
+@pytest.mark.parametrize(("program", "folders", "expected"), SAID)
+def test_what_mcd_says(program: str, folders: list[str], expected: dict[str, str] | None) -> None:
+    """An MQRFH2 has an mcd folder with the body's domain and what Properties say of it, in its bytes as well."""
+    root = built(f"{HEADED} {program}")
+    finalize(root)
+    again = Message.received(*write_message(root)).root
+    for header in (root.at("MQRFH2"), again.at("MQRFH2")):
+        assert header is not None
+        mcd = header.at("mcd")
+        assert expected == (None if mcd is None else {field.name: field.value for field in mcd})
+        assert folders == [child.name for child in header if child.name.islower()]
+
+
+def test_mcd_only_where_finalized() -> None:
+    """A program that propagates without finalizing sends a header without mcd, as IBM shows to be rid of it."""
+    root = built(f"{HEADED} SET OutputRoot.MQRFH2.usr.a = 1; DELETE FIELD OutputRoot.MQRFH2.mcd")
+    assert b"mcd" not in write_message(root)[1]
 
 
 def test_header_taken_out() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from engine.sharing import copy, read_only
+from engine.sharing import copy, copy_into, read_only
 from engine.source import NAME_VALUE, VALUE
+from engine.step import step
 from engine.tree import Element
 from tests.engine.plain_trees import Plain, Sample
 
@@ -32,3 +33,17 @@ def test_a_field_of_null_stays_a_field_in_copies() -> None:
     top = Element("a")
     top.add("b").value = None
     assert [child.type for tree in (top, copy(top), read_only(top)) for child in tree] == [NAME_VALUE] * 3
+
+
+def test_a_text_copied_over_a_field_leaves_the_value_of_what_holds_it() -> None:
+    """An element's own value stays its own where its first child becomes a text before the others are made."""
+    plain = Plain("a", NAME_VALUE, 1, [Plain("b", NAME_VALUE, 2), Plain("c", NAME_VALUE, 3)])
+    top = copy(read_only(Element("a", "", NAME_VALUE, Sample(names=True, counts=True), plain)))
+    first = top.child(step("b"))
+    assert first is not None
+    text = Element("t", "", VALUE)
+    text.value = "text"
+    copy_into(first, copy(read_only(text)))
+    assert (top.value, [child.value for child in top]) == (1, ["text", 3])
+    top.value = 5
+    assert (top.value, first.value) == (5, "text")

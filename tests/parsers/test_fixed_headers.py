@@ -258,6 +258,15 @@ def test_version_1_becomes_version_2() -> None:
     assert write(found, BIG, 500) == SAMPLES[2].bytes(BIG, 500, **expected)
 
 
+def test_what_only_version_2_has() -> None:
+    """A header that becomes one of version 1 keeps what that has; a value that only version 2 has is an error."""
+    element = built("MQCIH", {"Version": 1, "TransactionId": "T1", "CursorPosition": 0})
+    assert len(write(element, LITTLE, 1208)) == 164
+    element = built("MQCIH", {"Version": 1, "CursorPosition": 7})
+    with pytest.raises(ParserException, match=r"MQCIH.CursorPosition is not in version 1: write version 2"):
+        write(element, LITTLE, 1208)
+
+
 def test_a_field_that_is_taken_away() -> None:
     """A field that a tree no longer has is written as its default."""
     found = tree("MQDLH", SAMPLES[0].bytes(LITTLE, 819), LITTLE, 819)

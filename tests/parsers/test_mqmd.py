@@ -1,6 +1,7 @@
 """MQMD: its tree over a message from a queue, and descriptors as bytes."""
 
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -8,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.descriptor import LENGTHS, Descriptor
-from engine.errors import BrokerError, ConversionException
+from engine.errors import BrokerError, ConversionException, ParserException
 from engine.received import Received
 from engine.sharing import copy, read_only
+from engine.step import step
 from engine.tree import Element
 from engine.writing import write_message
 from parsers.facts import Facts
@@ -161,6 +163,14 @@ CHANGES: list[tuple[str, Any, str, Any]] = [
     ("PutDate", datetime(2024, 2, 29, 1, 2, 3, tzinfo=UTC), "put_date", "20240229"),
     ("PutTime", datetime(2024, 2, 29, 1, 2, 3, tzinfo=UTC), "put_time", "01020300"),
     ("Version", 1, "report", 0x01000000),
+    ("StrucId", "MD  ", "report", 0x01000000),
+    ("ReplyToQ", f"{'Q' * 48}   ", "reply_to_q", "Q" * 48),
+    ("Feedback", Decimal("7.0"), "feedback", 7),
+    ("Expiry", 0, "expiry", 1),
+    ("Expiry", -5, "expiry", 1),
+    ("Expiry", -1, "expiry", -1),
+    ("Expiry", datetime(2003, 8, 1, tzinfo=UTC), "expiry", 1),
+    ("MsgId", None, "msg_id", bytes(24)),
     ("SourceQueue", "OTHER", "reply_to_q", "REPLY.QUEUE"),
 ]
 
@@ -168,12 +178,48 @@ CHANGES: list[tuple[str, Any, str, Any]] = [
 @pytest.mark.parametrize(("name", "value", "field", "expected"), CHANGES)
 def test_a_changed_field_arrives_in_the_descriptor(name: str, value: Any, field: str, expected: Any) -> None:
     """What a flow sets in the MQMD is what the message is put with; the rest stays."""
+    assert put_with(name, value) == (DESCRIPTOR._replace(**{field: expected}), b"body")
+
+
+def put_with(name: str, value: Any) -> tuple[Descriptor, bytes]:
+    """What is put when a flow has set one field of the MQMD."""
     root = copy(read_only(Received(DESCRIPTOR, b"body").root()))
-    changed = mqmd(root).at(name)
-    assert changed is not None
-    changed.value = value
-    descriptor, body = write_message(root)
-    assert (descriptor, body) == (DESCRIPTOR._replace(**{field: expected}), b"body")
+    mqmd(root).ensure(step(name)).value = value
+    return write_message(root)
+
+
+def test_a_time_to_expire_at() -> None:
+    """An Expiry that is a timestamp is the time that is left until then, in tenths of a second."""
+    descriptor, _ = put_with("Expiry", datetime.now(UTC) + timedelta(hours=1))
+    assert 35_900 < descriptor.expiry <= 36_000
+    root = copy(read_only(Received(DESCRIPTOR, b"body").root()))
+    root.ensure(step("Properties")).ensure(step("ExpirationTime")).value = datetime.now(UTC) + timedelta(hours=2)
+    descriptor, _ = write_message(root)
+    assert 71_900 < descriptor.expiry <= 72_000
+
+
+REFUSED: list[tuple[str, Any, str]] = [
+    ("ReplytoQueue", "Q", "the MQMD has no field called ReplytoQueue; did you mean ReplyToQ?"),
+    ("Anything", 1, "the MQMD has no field called Anything: leave it out, or correct its name"),
+    ("ReplyToQ", "Q" * 49, f"MQMD.ReplyToQ has room for 48 bytes, and '{'Q' * 49}' takes 49: shorten it"),
+    ("ReplyToQ", "é" * 25, f"MQMD.ReplyToQ has room for 48 bytes, and '{'é' * 25}' takes 50: shorten it"),
+    ("Format", "NINECHARS", "MQMD.Format has room for 8 bytes, and 'NINECHARS' takes 9: shorten it"),
+    ("ReplyToQ", b"Q", "MQMD.ReplyToQ takes characters, not b'Q'"),
+    ("MsgId", bytes(25), "MQMD.MsgId has room for 24 bytes, not for the 25 of this BLOB: shorten it"),
+    ("MsgId", "id", "MQMD.MsgId takes a BLOB of 24 bytes, not 'id'"),
+    ("Priority", 1 << 31, "MQMD.Priority takes an integer of 4 bytes, which 2147483648 does not fit into"),
+    ("Priority", Decimal("1.5"), "MQMD.Priority takes an integer, not Decimal('1.5')"),
+    ("Priority", b"1", "MQMD.Priority takes an integer, not b'1'"),
+    ("Priority", float("nan"), "MQMD.Priority takes an integer, not nan"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "expected"), REFUSED)
+def test_what_an_mqmd_cannot_hold(name: str, value: Any, expected: str) -> None:
+    """A field that an MQMD does not have, and a value that its field has no room for, are errors that say so."""
+    with pytest.raises(ParserException) as caught:
+        put_with(name, value)
+    assert (caught.value.number, caught.value.text) == (5010, expected)
 
 
 def test_a_parsed_mqmd_is_a_descriptor_too() -> None:

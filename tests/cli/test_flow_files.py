@@ -1,0 +1,49 @@
+"""The flow files that docs/flows.md shows: nothing is wrong with them, and messages take the ways that they say."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from flows.layout import layout_of
+from tests.cli.command_line import ROOT, penstock
+
+PAGE = ROOT / "docs" / "flows.md"
+BLOCK = re.compile(r"```yaml\n# (?P<name>[a-z.]+)\n(?P<text>.*?)```", re.DOTALL)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The files of the page, in a folder."""
+    for block in BLOCK.finditer(PAGE.read_text("utf-8")):
+        (tmp_path / block["name"]).write_text(block["text"], "utf-8")
+    return tmp_path
+
+
+def test_nothing_is_wrong(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The flow and its subflow pass lint, and the positions are read."""
+    flow = str(folder / "payments.yaml")
+    assert penstock(capsys, "flow", "lint", flow) == (0, "", "")
+    assert layout_of(flow) == ({"In": (40, 60), "Audit": (240, 60)}, ())
+
+
+@pytest.mark.parametrize(("amount", "queue"), [("99", "PAYMENTS.OUT"), ("100", "PAYMENTS.REST")])
+def test_the_ways(amount: str, queue: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A payment is copied by the subflow, to the queue that the flow gives it, and goes on by its amount."""
+    body = f"<payment><id>1</id><amount>{amount}</amount></payment>".encode()
+    (folder / "in.xml").write_bytes(body)
+    ran = penstock(
+        capsys, "run", str(folder / "payments.yaml"), "--input", str(folder / "in.xml"), "--output", str(folder / "out")
+    )
+    assert ran.code == 0
+    found = {file.parent.name: file.read_bytes() for file in (folder / "out").rglob("*.xml")}
+    assert found == {"PAYMENTS.AUDIT": body, queue: body}
+
+
+def test_a_subflow_by_its_name(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the subflow is given along with the flow, its name is a type."""
+    flow = folder / "payments.yaml"
+    flow.write_text(flow.read_text("utf-8").replace("{subflow: audit.yaml}", "{type: Audit}"), "utf-8")
+    assert penstock(capsys, "flow", "lint", str(flow), str(folder / "audit.yaml")) == (0, "", "")
