@@ -213,7 +213,7 @@ def _give_scalar(body: Body, target: syntax.Path, value: Value) -> None:
 
 def declare(body: Body, node: syntax.Declare) -> None:
     """`DECLARE names type [initial]`: each time it is reached the variable starts anew, but for a SHARED one."""
-    if node.lifetime == "SHARED":
+    if node.lifetime == "SHARED" or body.unit.resolution.scalar_behind(node):
         return
     for title in node.names:
         variable = body.unit.named.get((id(node), title))

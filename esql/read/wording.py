@@ -36,6 +36,7 @@ _FOREIGN = {
     "DOUBLE": "FLOAT", "LONG": "INTEGER", "NUMBER": "DECIMAL", "NUMERIC": "DECIMAL", "REAL": "FLOAT",
     "SMALLINT": "INTEGER", "STRING": "CHARACTER", "TEXT": "CHARACTER", "VARCHAR": "CHARACTER",
 }  # fmt: skip
+_SIZED = {"BLOB", "BIT", "CHAR", "CHARACTER", "DEC", "DECIMAL", "FLOAT", "INT", "INTEGER"}
 _OWNERS = {"ELSE": "IF or CASE", "ELSEIF": "IF", "WHEN": "CASE", "UNTIL": "REPEAT"}
 # where the parser had to look further than the wrong token, what would have been right after the one before it
 _RIGHT_AFTER = {
@@ -183,6 +184,13 @@ def _type(place: _Place) -> str | None:
     return f"expected a data type{place.found}" + (f"; ESQL calls it {meant}" if meant else "")
 
 
+def _length(place: _Place) -> str | None:
+    word = str(getattr(place.before, "text", "")).upper()
+    if place.token.type != Rules.OPEN or word not in _SIZED:
+        return None
+    return f"{word} has no length or precision here: CAST gives a DECIMAL(10, 2), and SUBSTRING cuts texts"
+
+
 def _hyphen(place: _Place) -> str | None:
     pair = (getattr(place.before, "type", None), place.token.type)
     if pair != (Rules.IDENTIFIER, Rules.MINUS) or Rules.EQUAL not in place.wanted:
@@ -224,6 +232,7 @@ _ATTEMPTS: tuple[Callable[[_Place], str | None], ...] = (
     _expression,
     _reserved,
     _type,
+    _length,
     _hyphen,
     _right_after,
     _name_wanted,

@@ -80,6 +80,10 @@ STATEMENTS = [
     ("DECLARE when INT;", ['1:9 WHEN is a reserved word; to use it as a name write "when" in double quotes']),
     ("DECLARE a INTEGR;", ["1:11 expected a data type after 'a', found 'INTEGR'; did you mean INTEGER?"]),
     ("DECLARE a VARCHAR;", ["1:11 expected a data type after 'a', found 'VARCHAR'; ESQL calls it CHARACTER"]),
+    (
+        "CREATE PROCEDURE f(IN a CHAR(3)) BEGIN END;",
+        ["1:29 CHAR has no length or precision here: CAST gives a DECIMAL(10, 2), and SUBSTRING cuts texts"],
+    ),
     ("// a\nSET b = 1;", ["1:1 '//' is not part of ESQL; a comment begins with --"]),
     ("SET b = 1; // a\nSET b = 1;", ["1:12 '//' is not part of ESQL; a comment begins with --"]),
     ("IF a THEN SET b = 1; END IF; ENDIF;", ["1:30 no statement starts with 'ENDIF'; write END IF"]),
