@@ -298,7 +298,7 @@ def ensured_step(body: Body, owner: ast.expr, node: syntax.Step) -> ast.expr:
 def path_value(body: Body, path: syntax.Path) -> Value:
     """What a name, or a field reference, gives in an expression."""
     reference = body.unit.resolution.of(path)
-    if not path.steps and path.index is None:
+    if isinstance(reference, BrokerProperty | SpecialName) or (not path.steps and path.index is None):
         value = _bare(body, path, reference)
         if value is not None:
             return value
