@@ -304,6 +304,9 @@ def path_value(body: Body, path: syntax.Path) -> Value:
             return value
     if isinstance(reference, ElementType):
         return _element_type(body, path, reference)
+    first = counted(body, path, "child", lambda: constant(None))
+    if first is not None:
+        return Value(call("value_of", first))
     chain = chain_to(body, path, path.steps)
     owner = chain.settle()
     return Value(chain.over(attribute(owner, "value"), constant(None)))
