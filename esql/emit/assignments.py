@@ -254,6 +254,10 @@ def _initialize_scalar(body: Body, node: syntax.Declare, variable: Variable) -> 
 
 
 def _initialize_reference(body: Body, node: syntax.Declare, variable: Variable) -> None:
+    if isinstance(node.initial, syntax.Call) and is_complex(body, node.initial):
+        given = call("existing", complex_value(body, node.initial), constant(".".join(node.initial.name)))
+        body.emit(body.store(variable, given), body.store(variable, constant(True), "moved"))
+        return
     if node.initial is None or not isinstance(node.initial, syntax.Path):
         raise EmitError(node, f"{variable.name} needs a field to start at: DECLARE {variable.name} REFERENCE TO …")
     if body.guards and not root_of(body, node.initial)[1]:
