@@ -89,8 +89,11 @@ def did_you_mean(name: str, known: Iterator[str] | Catalog[T] | tuple[str, ...] 
     '; did you mean queueName?'
     >>> did_you_mean("x", ["queueName"])
     ''
+    >>> did_you_mean("XMLNCS", ["XMLNS", "XMLNSC"])  # letters that changed places are likelier than one too many
+    '; did you mean XMLNSC?'
     """
     names = list(known)
     folded = {n.lower(): n for n in reversed(names)}
-    close = difflib.get_close_matches(name.lower(), folded, n=1, cutoff=0.7)
+    swapped = [n for n in folded if n != name.lower() and sorted(n) == sorted(name.lower())]
+    close = swapped or difflib.get_close_matches(name.lower(), folded, n=1, cutoff=0.7)
     return f"; did you mean {folded[close[0]]}?" if close else ""

@@ -162,10 +162,9 @@ def _file(name: str, data: bytes | str) -> File:
 
 
 def _kind(program: syntax.Program) -> str | None:
-    """Statements without a module around them are the text of a Compute node."""
-    is_file = program.prologue is not None or any(
-        isinstance(statement, syntax.Module | syntax.Routine) for statement in program.statements
-    )
+    """Statements without a module around them are the text of a Compute node, with its routines among them."""
+    modules = [statement for statement in program.statements if isinstance(statement, syntax.Module)]
+    is_file = program.prologue is not None or bool(modules)
     is_text = any(not isinstance(statement, syntax.Declare | syntax.Routine) for statement in program.statements)
     return "COMPUTE" if is_text and not is_file else None
 

@@ -52,6 +52,7 @@ def link(parts: Parts) -> Compiled:
     entrances = {
         door.name: Entrance(door.kind, door.name, namespace[door.slot], door.yields, door.starts, door.shares)
         for door in parts.doors
+        if door.slot  # a module that nothing enters by Main has none
     }
     files = {name: split_lines(text) for name, text in parts.texts.items()}
     shared = Shared(parts.places)

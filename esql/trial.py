@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engine.descriptor import Descriptor
 from engine.message import Message
-from engine.parser import Template
+from engine.parser import Template, parser_catalog
 from engine.received import Received
 from engine.tree import Element
 from engine.writing import write_message
@@ -33,6 +33,7 @@ def message_of(data: bytes | None, domain: str) -> Message:
     """A message with this body, or an empty one."""
     if data is None:
         return Message.received(Descriptor(), b"", template=Template("BLOB"))
+    parser_catalog.find(domain or "BLOB")  # the program would be told of it, at its first look at the body
     return Message.received(Descriptor(), data, template=Template(domain or "BLOB"))
 
 

@@ -105,12 +105,28 @@ def read_document(
         complaints.add(Place(line=line, column=column), f"character #x{ord(text[error.position]):04x} is not allowed")
     except yaml.MarkedYAMLError as error:
         mark: Any = error.problem_mark or error.context_mark
-        complaints.add(Refused("", mark).place, f"not YAML: {error.problem}")
+        complaints.add(Refused("", mark).place, f"not YAML: {error.problem}{_advice(error)}")
     except Refused as refused:
         complaints.add(refused.place, refused.text)
     except (ValueError, OverflowError):  # PyYAML lets them through from escapes like \UFFFFFFFF and from %YAML lines
         complaints.add(complaints.start, "not YAML: an escape or a directive has a number that is too large")
     return None
+
+
+def _advice(error: yaml.MarkedYAMLError) -> str:
+    r"""What to do about a text that is not YAML, where that can be told."""
+    if "'\\t'" in (error.problem or ""):
+        return "; indent with blanks"
+    opened = next(
+        (sign for sign, kind in (("{", "mapping"), ("[", "sequence")) if f"flow {kind}" in _context(error)), ""
+    )
+    if opened and error.context_mark:
+        return f"; is the {opened} of line {error.context_mark.line + 1} closed?"
+    return ""
+
+
+def _context(error: yaml.MarkedYAMLError) -> str:
+    return error.context or ""
 
 
 class _Reader:

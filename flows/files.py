@@ -34,7 +34,8 @@ class Loaded:
     ) -> tuple[Problem, ...]:
         """Everything that is wrong with the files and with what they say; `labels`: see engine.lint."""
         every = {id(flow): flow for flow in (*self.flows, *self.subflows.values())}
-        found = lint(*every.values(), subflows=self.subflows, catalog=catalog, labels=labels)
+        wrong = {problem.file for problem in self.problems}
+        found = lint(*every.values(), subflows=self.subflows, catalog=catalog, labels=labels, half_read=wrong)
         return tuple(sorted({*self.problems, *found}))
 
 

@@ -133,4 +133,13 @@ def node_rules(subject: Subject) -> Iterator[Finding]:
         except ConfigurationException:
             continue  # node_properties has said it
         except BrokerError as error:
-            yield Finding(use.place, f"{use.label}: {error.text}", use.label)
+            place, about = _of_a_property(use, error.text)
+            yield Finding(place, f"{use.label}: {error.text}", about)
+
+
+def _of_a_property(use: NodeUse, text: str) -> tuple[Place, str]:
+    """Where a rule's text points to: at the property that it begins with, else at the node."""
+    for setting in use.settings:
+        if text.startswith(f"{setting.name} "):
+            return setting.value_place, setting.value if isinstance(setting.value, str) else ""
+    return use.place, use.label

@@ -126,9 +126,9 @@ def reference_targets(found: Resolution) -> Iterator[Finding]:
         node = visit.node
         assert isinstance(node, syntax.Declare)
         target = found.variable(node.initial)
-        if node.type.name == "REFERENCE" and target is not None and found.type_of(node.initial) in SCALARS:
-            text = f"a REFERENCE points to a field, and {target.name} is {a(target.type_name)}: use the variable itself"
-            yield Finding(node.initial or node, "type", text)
+        if target is not None and found.scalar_behind(node) and visit.place.is_outermost and not found.kind:
+            text = f"here a REFERENCE points to a field, and {target.name} is {a(target.type_name)}"
+            yield Finding(node.initial or node, "type", f"{text}: use the variable itself")
         elif node.type.name == "REFERENCE" and found.type_of(node.initial) == "LIST":
             yield Finding(node.initial or node, "type", _ONE_FIELD)
     for visit in found.each(syntax.MoveTo):

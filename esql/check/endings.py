@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +42,7 @@ class Endings:
 
     def any_ends(self, statements: Statements) -> bool:
         """Say whether a list of statements never goes on."""
-        return any(id(statement) in self.never for statement in statements)
+        return _any_ends(statements, self.never)
 
 
 @dataclass(slots=True)
@@ -54,7 +54,15 @@ class _Survey:
     repeated: frozenset[int]
 
     def any_ends(self, statements: Statements) -> bool:
-        return any(id(statement) in self.never for statement in statements)
+        return _any_ends(statements, self.never)
+
+
+def _any_ends(statements: Statements, never: Collection[int]) -> bool:
+    """Whether a list of statements never goes on, and none of its EXIT handlers does."""
+    handlers = [item for item in statements if isinstance(item, syntax.DeclareHandler) and item.kind == "EXIT"]
+    if not all(id(handler.body) in never for handler in handlers):
+        return False
+    return any(id(statement) in never for statement in statements)
 
 
 def _always(node: syntax.Node, survey: _Survey) -> bool:
@@ -62,9 +70,7 @@ def _always(node: syntax.Node, survey: _Survey) -> bool:
 
 
 def _compound(node: syntax.Compound, survey: _Survey) -> bool:
-    handlers = [item for item in node.body if isinstance(item, syntax.DeclareHandler) and item.kind == "EXIT"]
-    handled = all(id(handler.body) in survey.never for handler in handlers)
-    return handled and id(node) not in survey.left and survey.any_ends(node.body)
+    return id(node) not in survey.left and survey.any_ends(node.body)
 
 
 def _branches(node: syntax.If | syntax.CaseStatement, survey: _Survey) -> bool:

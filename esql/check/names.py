@@ -67,6 +67,8 @@ def _name(missing: Missing, found: Resolution, guess: Guess) -> Explained:
         return f"{name.upper()} is a function: write its arguments in parentheses behind it", NAME_NUMBER, name
     hint = guess(name, _visible(missing.place))
     advice = hint or "; declare it first"
+    if not hint and name.isascii() and not name.isidentifier():
+        advice += ", or write a text in single quotes"
     return f"nothing called {name} is declared here{advice}", NAME_NUMBER, name
 
 

@@ -59,6 +59,7 @@ TABLES: Final = Tables(
     ),
     plan=memory.plan,
     forgotten=memory.forgotten,
+    scope=handlers.scope,
 )
 
 

@@ -213,7 +213,7 @@ def _give_scalar(body: Body, target: syntax.Path, value: Value) -> None:
 
 def declare(body: Body, node: syntax.Declare) -> None:
     """`DECLARE names type [initial]`: each time it is reached the variable starts anew, but for a SHARED one."""
-    if node.lifetime == "SHARED":
+    if node.lifetime == "SHARED" or body.unit.resolution.scalar_behind(node):
         return
     for title in node.names:
         variable = body.unit.named.get((id(node), title))
@@ -254,6 +254,10 @@ def _initialize_scalar(body: Body, node: syntax.Declare, variable: Variable) -> 
 
 
 def _initialize_reference(body: Body, node: syntax.Declare, variable: Variable) -> None:
+    if isinstance(node.initial, syntax.Call) and is_complex(body, node.initial):
+        given = call("existing", complex_value(body, node.initial), constant(".".join(node.initial.name)))
+        body.emit(body.store(variable, given), body.store(variable, constant(True), "moved"))
+        return
     if node.initial is None or not isinstance(node.initial, syntax.Path):
         raise EmitError(node, f"{variable.name} needs a field to start at: DECLARE {variable.name} REFERENCE TO …")
     if body.guards and not root_of(body, node.initial)[1]:

@@ -34,6 +34,7 @@ class Tables:
     statements: Statements
     plan: Callable[[Body, Any], Any]
     forgotten: Callable[[Body, Any, Any], list[str]]
+    scope: Callable[[Body, Sequence[Any]], None]
 
 
 @dataclass(slots=True)
@@ -152,8 +153,7 @@ class Body:
     def each(self, nodes: Sequence[syntax.Node]) -> list[ast.stmt]:
         """The statements of a block of their own."""
         with self.block() as inner:
-            for node in nodes:
-                self.statement(node)
+            self.tables.scope(self, nodes)
         return inner
 
     def _place(self, emitted: list[ast.stmt], node: syntax.Node) -> None:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
+from esql.cast import Target
 from esql.database import Procedure
 from esql.emit.body import Body, Expressions
 from esql.emit.choices import assigned, target_of
@@ -100,6 +101,8 @@ def _argument(body: Body, node: syntax.Node, parameter: syntax.Parameter) -> ast
         return reference_to(body, node)
     if parameter.type.name in _SCALARS:
         return assigned(body, body.expression(node), target_of(parameter.type)).code
+    if parameter.type.name in {"NAMESPACE", "NAME"}:
+        return assigned(body, body.expression(node), Target("CHARACTER")).code
     if isinstance(node, syntax.Path):
         return _row(body, node)
     return call("field_of", call("the", body.items(node)))

@@ -303,7 +303,11 @@ def passthru_list(body: Body, node: syntax.PassthruCall) -> Value:
 
 
 def _passed(body: Body, node: syntax.Passthru | syntax.PassthruCall) -> ast.expr:
-    values = [body.expression(value).code for value in (node.sql, *node.values)]
+    values = [body.expression(node.sql).code]
+    if len(node.values) == 1 and body.unit.resolution.type_of(node.values[0]) == "LIST":
+        values.append(ast.Starred(call("joined_items", body.items(node.values[0])), ast.Load()))
+    else:
+        values += [body.expression(value).code for value in node.values]
     return asked(body, Passthru(), _source(body, node.database), group(values))
 
 

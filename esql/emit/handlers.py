@@ -1,4 +1,4 @@
-"""BEGIN … END with its handlers -> Python."""
+"""BEGIN … END and handlers -> Python."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def compound(body: Body, node: syntax.Compound) -> None:
     if level is not None:
         body.loops.append(level)
     with body.block() as inside:
-        _body(body, node)
+        scope(body, node.body)
     for one in inside:
         body.locate(one, node)
     if node.atomic:
@@ -31,21 +31,22 @@ def compound(body: Body, node: syntax.Compound) -> None:
     body.emit(*inside)
 
 
-def _body(body: Body, node: syntax.Compound) -> None:
-    handlers = [one for one in node.body if isinstance(one, syntax.DeclareHandler)]
-    rest = [one for one in node.body if not isinstance(one, syntax.DeclareHandler)]
+def scope(body: Body, statements: Sequence[syntax.Node]) -> None:
+    """The statements of a scope, which are a block, a branch or the body of a loop, with the handlers among them."""
+    handlers = [one for one in statements if isinstance(one, syntax.DeclareHandler)]
+    rest = [one for one in statements if not isinstance(one, syntax.DeclareHandler)]
     if not handlers:
         for one in rest:
             body.statement(one)
         return
-    scope = _Scope(body, handlers)
-    guards, body.guards = body.guards, [scope.guard] if scope.continues else []
+    around = _Scope(body, handlers)
+    guards, body.guards = body.guards, [around.guard] if around.continues else []
     try:
         inside = body.each(rest)
     finally:
         body.guards = guards
-    body.emit(*scope.opening())
-    body.emit(*(scope.tried(inside, "EXIT") if scope.exits else inside))
+    body.emit(*around.opening())
+    body.emit(*(around.tried(inside, "EXIT") if around.exits else inside))
 
 
 class _Scope:
@@ -115,8 +116,8 @@ def resignal(body: Body, node: syntax.Resignal) -> None:
 
 
 def misplaced(_: Body, node: syntax.DeclareHandler) -> None:
-    """A handler that is not in a block of its own."""
-    raise EmitError(node, "a handler is declared in a BEGIN … END, before its statements")
+    """A handler that stands for itself, as another handler's statement."""
+    raise EmitError(node, "a handler is declared before the statements of its scope")
 
 
 STATEMENTS: Final[Statements] = MappingProxyType(

@@ -309,12 +309,15 @@ def _ensured_of_any_name(body: Body, owner: ast.expr, node: syntax.Step) -> ast.
 def path_value(body: Body, path: syntax.Path) -> Value:
     """What a name, or a field reference, gives in an expression."""
     reference = body.unit.resolution.of(path)
-    if not path.steps and path.index is None:
+    if isinstance(reference, BrokerProperty | SpecialName) or (not path.steps and path.index is None):
         value = _bare(body, path, reference)
         if value is not None:
             return value
     if isinstance(reference, ElementType):
         return _element_type(body, path, reference)
+    first = counted(body, path, "child", lambda: constant(None))
+    if first is not None:
+        return Value(call("value_of", first))
     chain = chain_to(body, path, path.steps)
     owner = chain.settle()
     return Value(chain.over(attribute(owner, "value"), constant(None)))

@@ -171,8 +171,9 @@ class Emitter:
         body.never_null = never_null(body, listed)
         body.settled = settled(body, listed)
         body.has_handlers = has_handlers(listed)
-        for statement in listed:
-            self._guarded(body, statement)
+        has_scope = any(isinstance(one, syntax.DeclareHandler) for one in listed)
+        for together in [listed] if has_scope else [[one] for one in listed]:
+            self._guarded(body, together)
         inside = [*body.opening(), *body.statements]
         if not body.statements or not isinstance(body.statements[-1], ast.Return | ast.Raise):
             inside.append(ast.Return(with_outputs(body, last)))
@@ -182,9 +183,9 @@ class Emitter:
         body.locate(made, node)
         self.functions.append(made)
 
-    def _guarded(self, body: Body, statement: syntax.Statement) -> None:
+    def _guarded(self, body: Body, statements: Sequence[syntax.Statement]) -> None:
         try:
-            body.statement(statement)
+            self.tables.scope(body, statements)
         except EmitError as error:
             self.problems.append(self.unit.problem(error))
 

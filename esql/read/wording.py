@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _FEW = 5
+_ENDED = frozenset(("CASE", "FOR", "IF", "LOOP", "MODULE", "REPEAT", "WHILE"))
 _SIMILAR = 0.75
 # END, ELSE … start no statement; CASE, FOR and PASSTHRU do, and also an expression
 _STARTERS = sorted(STATEMENTS - {"END", "ELSE", "ELSEIF", "UNTIL"} | {"CASE", "FOR", "PASSTHRU"})
@@ -29,6 +30,13 @@ _KINDS = {
     Rules.IDENTIFIER: "a name",
     Rules.EOF: "the end of the text",
 }
+# types of other languages, and what they are in ESQL
+_FOREIGN = {
+    "BIGINT": "INTEGER", "BINARY": "BLOB", "BOOL": "BOOLEAN", "BYTES": "BLOB", "DATETIME": "TIMESTAMP",
+    "DOUBLE": "FLOAT", "LONG": "INTEGER", "NUMBER": "DECIMAL", "NUMERIC": "DECIMAL", "REAL": "FLOAT",
+    "SMALLINT": "INTEGER", "STRING": "CHARACTER", "TEXT": "CHARACTER", "VARCHAR": "CHARACTER",
+}  # fmt: skip
+_SIZED = {"BLOB", "BIT", "CHAR", "CHARACTER", "DEC", "DECIMAL", "FLOAT", "INT", "INTEGER"}
 _OWNERS = {"ELSE": "IF or CASE", "ELSEIF": "IF", "WHEN": "CASE", "UNTIL": "REPEAT"}
 # where the parser had to look further than the wrong token, what would have been right after the one before it
 _RIGHT_AFTER = {
@@ -73,6 +81,8 @@ def shown(token: Any) -> str:
     if token.type == Rules.EOF:
         return "the end of the text"
     text = token.text.splitlines()[0]
+    if token.type == Rules.STRING and len(text) <= 40:
+        return str(text)
     return f"'{text}'" if len(text) <= 40 else f"'{text[:37]}...'"
 
 
@@ -87,10 +97,15 @@ def no_statement(stream: Any) -> str:
     if token.type == Rules.STAR and stream.LA(2) == Rules.SLASH:
         return _NESTED
     text = f"no statement starts with {shown(token)}"
+    if token.type == Rules.SLASH and stream.LA(2) == Rules.SLASH:
+        return _SLASHES
+    block = token.text.upper().removeprefix("END")
+    if block != token.text.upper() and block in _ENDED:
+        return f"{text}; write END {block}"
     guess = _guess(token.text, _STARTERS)
     if guess:
         return f"{text}; did you mean {guess}?"
-    if stream.LA(2) in (Rules.EQUAL, Rules.DOT, Rules.OPEN_INDEX):
+    if stream.LA(2) in (Rules.EQUAL, Rules.DOT, Rules.OPEN_INDEX, Rules.PLUS, Rules.MINUS):
         return f"{text}; an assignment is written SET {token.text} ... = ...;"
     if stream.LA(2) == Rules.OPEN:
         return f"{text}; a routine is called by CALL {token.text}(...);"
@@ -115,11 +130,14 @@ def explain(recognizer: Any, error: Any) -> str:
     return next(text for attempt in _ATTEMPTS if (text := attempt(place)) is not None)
 
 
+_SLASHES = "'//' is not part of ESQL; a comment begins with --"
 _NESTED = "'*/' without '/*': the comment that it should end has ended before"
 
 
 def _operator(place: _Place) -> str | None:
     pair = (getattr(place.before, "type", None), place.token.type)
+    if (place.token.type, place.following) == (Rules.SLASH, Rules.SLASH):
+        return _SLASHES
     if pair == (Rules.EQUAL, Rules.EQUAL):
         return "'==' is not an operator of ESQL; write = to compare"
     if (place.token.type, place.following) == (Rules.COLON, Rules.EQUAL):
@@ -160,7 +178,24 @@ def _reserved(place: _Place) -> str | None:
 
 
 def _type(place: _Place) -> str | None:
-    return f"expected a data type{place.found}" if place.wanted >= _TYPES and not place.wanted & _NAME_STARTS else None
+    if not place.wanted >= _TYPES or place.wanted & _NAME_STARTS:
+        return None
+    meant = _FOREIGN.get(place.token.text.upper())
+    return f"expected a data type{place.found}" + (f"; ESQL calls it {meant}" if meant else "")
+
+
+def _length(place: _Place) -> str | None:
+    word = str(getattr(place.before, "text", "")).upper()
+    if place.token.type != Rules.OPEN or word not in _SIZED:
+        return None
+    return f"{word} has no length or precision here: CAST gives a DECIMAL(10, 2), and SUBSTRING cuts texts"
+
+
+def _hyphen(place: _Place) -> str | None:
+    pair = (getattr(place.before, "type", None), place.token.type)
+    if pair != (Rules.IDENTIFIER, Rules.MINUS) or Rules.EQUAL not in place.wanted:
+        return None
+    return "a name does not go on with '-': write a name that has one in double quotes"
 
 
 def _right_after(place: _Place) -> str | None:
@@ -197,6 +232,8 @@ _ATTEMPTS: tuple[Callable[[_Place], str | None], ...] = (
     _expression,
     _reserved,
     _type,
+    _length,
+    _hyphen,
     _right_after,
     _name_wanted,
     _few,

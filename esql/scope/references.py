@@ -82,11 +82,12 @@ class Scope:
         """Make the scope of a block inside; nothing more is declared here before that block has ended."""
         return Scope(self if self.names or self.parent is None else self.parent)
 
-    def declare(self, variable: Variable) -> bool:
-        """Declare a variable; say whether its name was free."""
-        free = variable.name not in self.names
-        self.names[variable.name] = variable
-        self.folded[variable.name.lower()] = variable
+    def declare(self, variable: Variable, alias: str = "") -> bool:
+        """Declare a variable, or another name of it; say whether the name was free."""
+        title = alias or variable.name
+        free = title not in self.names
+        self.names[title] = variable
+        self.folded[title.lower()] = variable
         return free
 
     def find(self, name: str, *, exactly: bool) -> Variable | None:
@@ -164,6 +165,16 @@ class Duplicate:
     node: syntax.Node
 
 
+def scalar_behind(node: syntax.Declare, references: Mapping[int, Reference]) -> Variable | None:
+    """The scalar variable that a REFERENCE points to from the beginning: for earlier releases' sake it may."""
+    found = references.get(id(node.initial))
+    if node.type.name != "REFERENCE" or not isinstance(found, Variable):
+        return None
+    if isinstance(node.initial, syntax.Path) and node.initial.steps:
+        return None
+    return found if found.type is not None and found.type.is_scalar else None
+
+
 @dataclass(frozen=True, slots=True)
 class Changes:
     """What a loop changes: variables, trees by their names, and through what it calls."""
@@ -205,6 +216,10 @@ class Resolution:
         """Give the variable that a path starts with, None where it starts with something else."""
         found = self.references.get(id(node))
         return found if isinstance(found, Variable) else None
+
+    def scalar_behind(self, node: syntax.Declare) -> Variable | None:
+        """Give the scalar variable that a declared REFERENCE is another name of."""
+        return scalar_behind(node, self.references)
 
     def changes(self, loop: syntax.Statement) -> Changes:
         """Give what a loop changes."""

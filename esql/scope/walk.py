@@ -26,6 +26,7 @@ from esql.scope.references import (
     Scope,
     Variable,
     Visit,
+    scalar_behind,
 )
 
 if TYPE_CHECKING:
@@ -100,14 +101,19 @@ class Walk:
                 self._declare_names(statement, place, role)
 
     def _declare_names(self, node: syntax.Declare, place: Place, role: str) -> None:
+        pointed = scalar_behind(node, self.references)
+        if pointed is not None:
+            for name in node.names:
+                self._declare(pointed, place, node, alias=name)
+            return
         for name in node.names:
             variable = self.library.variable(node, name) if role == "schema" else declared(node, name, role)
             self._declare(variable, place, node)
 
-    def _declare(self, variable: Variable, place: Place, node: syntax.Node) -> None:
-        if not place.scope.declare(variable):
+    def _declare(self, variable: Variable, place: Place, node: syntax.Node, alias: str = "") -> None:
+        if not place.scope.declare(variable, alias):
             what = {"parameter": "parameter", "select": "correlation name"}.get(variable.role, "variable")
-            self.duplicates.append(Duplicate(what, variable.name, node))
+            self.duplicates.append(Duplicate(what, alias or variable.name, node))
 
     def _push(self, nodes: Iterable[syntax.Node], place: Place) -> None:
         self._stack.extend((self._visit, node, place) for node in reversed(tuple(nodes)))

@@ -23,3 +23,8 @@ class DataType(Node):
     precision: int | None = None
     scale: int | None = None
     qualifier: Qualifier | None = None
+
+    @property
+    def is_scalar(self) -> bool:
+        """Whether a variable of it holds one value that can be changed."""
+        return self.name not in ("REFERENCE", "ROW", "LIST", "NAMESPACE", "NAME")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.lint import unknown_type
 from engine.node import node_catalog
 from tests.cli.command_line import ROOT, penstock
 
@@ -64,8 +65,8 @@ def test_a_file_that_is_not_named(command: tuple[str, ...], folder: Path, capsys
     """A node of a file that nobody has named is refused, also where the file stands beside the flow."""
     given = () if command[0] == "flow" else ("--input", str(folder / "1.xml"), "--output", str(folder / "out"))
     ended = penstock(capsys, *command, str(folder / "shouting.yaml"), *given)
-    advice = "if it is a node of your own, list the file that defines it: --nodes FILE"
-    assert f"there is no node type or subflow Shout; {advice}" in ended.out + ended.err
+    assert unknown_type("Shout", []) in ended.out + ended.err
+    assert "; a node of your own needs --nodes FILE" in unknown_type("Shout", [])
     assert ended.code == 1
 
 

@@ -130,6 +130,14 @@ def test_run(folder: Path) -> None:
     assert run("run", str(folder / "m.esql"), "--module", "F", *words) == (0, "terminal:true\n")
 
 
+def test_run_with_a_domain_that_is_none(folder: Path) -> None:
+    """A misspelt domain is a mistake of the command, not of the program."""
+    given = (str(folder / "m.esql"), "--module", "M", "--input", str(folder / "m.xml"), "--domain", "XMLNCS")
+    result = CliRunner().invoke(app, ["esql", "run", *given])
+    assert "no parser called XMLNCS; did you mean XMLNSC?" in str(result.exception)
+    assert "m.esql" not in str(result.exception)
+
+
 def test_eval(folder: Path) -> None:
     """The value is printed as a literal."""
     assert run("eval", "1 + 2 * 3") == (0, "7\n")

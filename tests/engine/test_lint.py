@@ -10,7 +10,7 @@ from hypothesis import given
 
 from engine.errors import Place, Problem
 from engine.flow import Flow, NodeUse, Setting, Wire
-from engine.lint import ADVICE, PASSES, lint
+from engine.lint import PASSES, lint, unknown_type
 from tests.flows.samples import sample_nodes
 from tests.flows.strategies import flows
 
@@ -73,7 +73,7 @@ def test_problems_are_sorted_and_show_their_lines(tmp_path: Path) -> None:
     file.write_text("type: Xyz\n", "utf-8")
     flow = Flow("F", nodes=(NodeUse("N", "Xyz", type_place=Place(file=str(file), line=1, column=7)),))
     assert lint(flow, catalog=sample_nodes) == (
-        Problem(str(file), 1, 7, 2241, f"there is no node type or subflow Xyz; {ADVICE}", "type: Xyz", 3),
+        Problem(str(file), 1, 7, 2241, unknown_type("Xyz", []), "type: Xyz", 3),
     )
 
 

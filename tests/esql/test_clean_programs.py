@@ -6,6 +6,7 @@ import pytest
 
 from esql import syntax
 from esql.check import check
+from esql.compile import compile_sources, compile_text
 from esql.read import read_file, read_statements
 from esql.scope import File, Library
 from tests.esql.test_round_trip import nodes
@@ -245,6 +246,15 @@ def test_nothing_is_wrong(kind: str | None, text: str) -> None:
     library = Library((File("case.esql", program, text, kind),))
     rendered = [problem.render() for problem in check(program, kind, library)]
     assert not rendered, "\n".join(rendered)
+
+
+@pytest.mark.parametrize(("kind", "text"), CASES)
+def test_it_is_compiled(kind: str | None, text: str) -> None:
+    """What nothing is wrong with becomes Python, each part of it."""
+    if kind is None:
+        compile_sources([("case.esql", text)])
+    else:
+        compile_text(text, kind, "case.esql")
 
 
 def test_every_statement_is_there() -> None:

@@ -225,7 +225,7 @@ def test_properties_of_broker_flow_and_node() -> None:
     """Names such as NodeLabel have their values, and EXTERNAL variables those of the flow's user properties."""
     program = (
         "DECLARE limit EXTERNAL INTEGER 5; DECLARE other EXTERNAL INTEGER 6;"
-        f"{SET}NodeLabel || ' ' || MessageFlowLabel || ' ' || CAST(limit + other AS CHARACTER);"
+        f"{SET}NodeLabel || ' ' || SQL.MessageFlowLabel || ' ' || CAST(limit + other AS CHARACTER);"
     )
     assert bodies(made("Compute", program)) == [("out", b"<m>N F 106</m>")]
 
