@@ -1,4 +1,4 @@
-"""The flow files that docs/flows.md shows: nothing is wrong with them, and messages take the ways that they say."""
+"""The flow files that docs/flow_files.md shows: nothing is wrong with them, and messages take the ways that they say."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from flows.layout import layout_of
 from tests.cli.command_line import ROOT, penstock
 
-PAGE = ROOT / "docs" / "flows.md"
+PAGE = ROOT / "docs" / "flow_files.md"
 BLOCK = re.compile(r"```yaml\n# (?P<name>[a-z.]+)\n(?P<text>.*?)```", re.DOTALL)
 
 
@@ -43,7 +43,9 @@ def test_the_ways(amount: str, queue: str, folder: Path, capsys: pytest.CaptureF
 
 
 def test_a_subflow_by_its_name(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where the subflow is given along with the flow, its name is a type."""
+    """Where the subflow is given along with the flow, or its file has its name, its name is a type."""
     flow = folder / "payments.yaml"
     flow.write_text(flow.read_text("utf-8").replace("{subflow: audit.yaml}", "{type: Audit}"), "utf-8")
     assert penstock(capsys, "flow", "lint", str(flow), str(folder / "audit.yaml")) == (0, "", "")
+    (folder / "audit.yaml").rename(folder / "Audit.yaml")
+    assert penstock(capsys, "flow", "lint", str(flow)) == (0, "", "")
