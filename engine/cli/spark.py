@@ -166,7 +166,7 @@ def _carried(
     from spark_exec.progress import shown
     from spark_exec.readers import messages
     from spark_exec.run import run as run_rounds
-    from spark_exec.session import failures_told, session
+    from spark_exec.session import failures_told, session, stop
 
     limit, within = limits
     own = session(*where)
@@ -178,7 +178,7 @@ def _carried(
             inputs = {"path": origin.path, "kind": origin.kind, "limit": limit or None}
             return run_rounds(own, planned, frame, output, inputs, within)
     finally:
-        own.stop()
+        stop(own)
 
 
 def _show(summary: Summary, output: str, *, as_json: bool) -> None:
