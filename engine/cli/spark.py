@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -169,6 +170,7 @@ def _carried(
     from spark_exec.session import failures_told, session, stop
 
     limit, within = limits
+    logging.getLogger().addFilter(lambda record: "py4j" not in record.pathname)  # what it logs is raised as well
     own = session(*where)
     try:
         with failures_told(), shown(own):
