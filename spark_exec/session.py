@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -22,6 +22,8 @@ OLDEST_JAVA: Final = 17
 JOB_FAILED: Final = 2230
 _VERSION: Final = re.compile(r'version "(?:1\.)?(\d+)')
 _ADVICE: Final = "as root: apt-get install openjdk-17-jre-headless"
+_LEAST_HEAP: Final = 1024
+_MOST_HEAP: Final = 4096
 _LOGGING: Final = Path(__file__).with_name("log4j2.properties").as_uri()
 _OWN: Final = {
     "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOGGING}",
@@ -39,7 +41,8 @@ _NOISE: Final = (
     *(b"WARNING: Using incubator modules", b"Using Spark's default log4j profile", b"Setting default log level"),
     *(b"To adjust logging level", b"Picked up JAVA_TOOL_OPTIONS", b"Picked up _JAVA_OPTIONS"),
 )
-_CAUSE: Final = re.compile(r"^(?:[\w.]+\.)?(\w+(?:Error|Exception)): (.+)$", re.MULTILINE)
+_MORE: Final = "If it needs more memory: --conf spark.driver.memory=8g, or on a cluster spark.executor.memory=8g"
+_CAUSE: Final = re.compile(r"^(Caused by: |: )?(?:[\w.]+\.)?(\w+(?:Error|Exception)): (.+)$", re.MULTILINE)
 
 
 def java() -> str:
@@ -73,8 +76,9 @@ def session(master: str = "", conf: Iterable[tuple[str, str]] = (), name: str = 
     except ImportError as error:
         raise ConfigurationException("PySpark is not installed: pip install 'penstock[spark]'") from error
     given = dict(conf)
-    if master.startswith("local") or not master:
+    if (master or given.get("spark.master", "local")).startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        given.setdefault("spark.driver.memory", f"{_heap()}m")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     builder = SparkSession.builder.appName(name)
@@ -88,6 +92,14 @@ def session(master: str = "", conf: Iterable[tuple[str, str]] = (), name: str = 
         return builder.getOrCreate()
 
 
+def _heap() -> int:
+    """MiB for Java where it does all the work: a message is there several times on its way, and may have 100 MB."""
+    if "SC_PHYS_PAGES" not in os.sysconf_names:
+        return _LEAST_HEAP
+    physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
+    return max(_LEAST_HEAP, min(_MOST_HEAP, physical // 2))
+
+
 @contextmanager
 def failures_told(what: str = "the job failed") -> Iterator[None]:
     """Turn what Spark raises into an error that says what was the matter, without pages of Java."""
@@ -96,16 +108,45 @@ def failures_told(what: str = "the job failed") -> Iterator[None]:
 
     try:
         yield
-    except (PySparkException, Py4JError) as error:
-        raise BrokerError(JOB_FAILED, f"{what}: {_cause(str(error))}") from error
+    except (PySparkException, Py4JError, ConnectionError) as error:
+        raise BrokerError(JOB_FAILED, f"{what}: {_cause(_said(error))}") from error
+
+
+def stop(own: SparkSession) -> None:
+    """End a session, also one whose Java has ended before."""
+    from py4j.protocol import Py4JError
+
+    with suppress(Py4JError, ConnectionError):
+        own.stop()
+
+
+def _said(error: Exception) -> str:
+    """What an error says; those of Java's ask Java for it."""
+    from py4j.protocol import Py4JError, Py4JNetworkError
+
+    text = ""
+    if not isinstance(error, ConnectionError | Py4JNetworkError):
+        with suppress(Py4JError, ConnectionError):
+            text = str(error).strip()
+    if not text or (text.startswith("An error occurred while calling") and "\n" not in text):
+        return f"Java has ended. {_MORE}"
+    return text
 
 
 def _cause(text: str) -> str:
     """The innermost exception of Python's or Java's that a text speaks of."""
-    causes = _CAUSE.findall(text)
-    python = [cause for cause in causes if not cause[0].endswith("SparkException")]
-    name, told = (python or causes or [("", text.strip().splitlines()[0] if text.strip() else "no reason given")])[0]
-    return f"{name}: {told}" if name else told
+    if "java.lang.OutOfMemoryError" in text:
+        return f"Java had too little memory. {_MORE}"
+    if "SparkContext was shut down" in text:
+        return f"Java has ended. {_MORE}"
+    causes = [cause for cause in _CAUSE.findall(text) if not cause[1].endswith("SparkException")]
+    python = [cause for cause in causes if not cause[0]]
+    if not causes:
+        causes = _CAUSE.findall(text)
+    if not causes:
+        return text.strip().splitlines()[0] if text.strip() else "no reason given"
+    _, name, told = python[0] if python else causes[-1]
+    return f"{name}: {told}"
 
 
 @contextmanager

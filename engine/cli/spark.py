@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -166,9 +167,10 @@ def _carried(
     from spark_exec.progress import shown
     from spark_exec.readers import messages
     from spark_exec.run import run as run_rounds
-    from spark_exec.session import failures_told, session
+    from spark_exec.session import failures_told, session, stop
 
     limit, within = limits
+    logging.getLogger().addFilter(lambda record: "py4j" not in record.pathname)  # what it logs is raised as well
     own = session(*where)
     try:
         with failures_told(), shown(own):
@@ -178,7 +180,7 @@ def _carried(
             inputs = {"path": origin.path, "kind": origin.kind, "limit": limit or None}
             return run_rounds(own, planned, frame, output, inputs, within)
     finally:
-        own.stop()
+        stop(own)
 
 
 def _show(summary: Summary, output: str, *, as_json: bool) -> None:
