@@ -88,7 +88,7 @@ def compile_given(text: str, kind: str, given: tuple[Any, ...], is_expression: b
         _refuse([_at_start(file, "a text of EVAL declares no routines: declare them where EVAL stands")])
     others = _schemas_of(routines, known_here.routines)
     known = Library((file, *others))
-    found = resolve(file.program, kind or None, known)
+    found = resolve(file.program, kind or None, known, is_text=True)
     _refuse([problem for problem in problems_of(found, known) if problem.line and problem.stops])
     resolutions = [found, *(resolve(other.program, None, known) for other in others)]
     deployment = Deployment(routine_facts(resolutions), [found])

@@ -21,6 +21,7 @@ from esql.emit import (
     memory,
     operations,
     paths,
+    reentry,
     selects,
 )
 from esql.emit.body import Tables
@@ -74,9 +75,11 @@ class Deployment:
         """`trace` has statements (normal), or values as well (debug), written to the user trace; empty: nothing."""
         self._facts = facts
         self._trace = trace
-        # what one file declares may be used in others alone
-        found = (reference for one in resolutions for reference in one.references.values())
-        self._seen = [reference for reference in found if isinstance(reference, Variable)]
+        # what one file declares may be used in others alone, or in a text of EVAL alone
+        every = list(resolutions)
+        found = (reference for one in every for reference in one.references.values())
+        self._seen = [variable for one in every for variable in reentry.given_to_texts(one)]
+        self._seen += [reference for reference in found if isinstance(reference, Variable)]
         self._count = 0
         self.constants = Constants()
         self.routines: dict[DeclaredRoutine, EmittedRoutine] = {}

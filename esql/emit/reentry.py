@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from esql import syntax
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from esql.emit.body import Body
     from esql.emit.unit import EmittedRoutine
     from esql.emit.value import Value
-    from esql.scope.references import DeclaredRoutine, Place
+    from esql.scope.references import DeclaredRoutine, Place, Resolution
 
 
 # What a text is given are constants of the code, so it is plain data. A type is its name, precision, scale, and the
@@ -154,6 +154,15 @@ def _is_there(body: Body, variable: Variable, node: syntax.Node) -> bool:
     if variable.role in {"module", "schema", "parameter"}:
         return variable.lifetime != "SHARED" or variable.type_name != "REFERENCE"
     return (at.line, at.column) < (here.line, here.column)
+
+
+def given_to_texts(resolution: Resolution) -> Iterator[Variable]:
+    """The variables that texts of EVAL may use, whether anything else does or not."""
+    for visit in resolution.each(syntax.Eval, syntax.Call):
+        node = visit.node
+        if isinstance(node, syntax.Eval) or (isinstance(node, syntax.Call) and node.name[-1].upper() == "EVAL"):
+            # inner ones last, for a text's own declarations are known to its schema as well
+            yield from reversed(list(visit.place.scope.visible()))
 
 
 def contents_of(variables: Sequence[Variable]) -> list[tuple[Variable, str]]:

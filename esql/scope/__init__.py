@@ -56,15 +56,20 @@ __all__ = [
 ]
 
 
-def resolve(program: syntax.Program, kind: str | None = None, library: Library | None = None) -> Resolution:
-    """Look up every name of a program; the kind is that of the node whose property the text is, None for a file."""
+def resolve(
+    program: syntax.Program, kind: str | None = None, library: Library | None = None, *, is_text: bool = False
+) -> Resolution:
+    """Look up every name of a program; the kind is that of the node whose property the text is, None for a file.
+
+    With `is_text` it is a text of EVAL, which may stand outside modules, where the kind is not known.
+    """
     library = library or Library()
     kind = kind or library.file(program).kind
     if kind is not None and kind.upper() not in KINDS:
         raise ValueError(f"no node kind is called {kind}: {', '.join(KINDS)}, or None for a file")
     has_modules = any(isinstance(statement, syntax.Module) for statement in program.statements)
     known = "" if kind is None or has_modules or program.prologue is not None else kind.upper()
-    walk = Walk(program, known, library)
+    walk = Walk(program, known, library, is_file=not known and not is_text)
     walk.run()
     return Resolution(
         program,

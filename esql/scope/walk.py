@@ -44,8 +44,9 @@ REMEMBERED = 200
 class Walk:
     """A walk under way: what is still to visit, and what has been found."""
 
-    def __init__(self, program: syntax.Program, kind: str, library: Library) -> None:
+    def __init__(self, program: syntax.Program, kind: str, library: Library, *, is_file: bool) -> None:
         self.program = program
+        self.is_file = is_file
         self.kind = kind
         self.library = library
         self.references: dict[int, Reference] = {}
@@ -65,7 +66,7 @@ class Walk:
         self._collect(self.program.statements, None, self.callables.own)
         self._find_twice_declared_modules()
         place = Place(self.kind, self._outermost)
-        if not self.kind:
+        if self.is_file:
             self._predeclare(self.program.statements, place, "schema")
         self._push_into(self.program.statements, place)
         while self._stack:
@@ -161,7 +162,7 @@ class Walk:
         self._push((*node.parameters, node.body), place)
 
     def _declaration(self, node: syntax.Declare, place: Place) -> None:
-        is_known = place.is_outermost and (place.module is not None or not self.kind)
+        is_known = place.is_outermost and (place.module is not None or self.is_file)
         if not is_known:
             # names are in sight after the value they start with
             self._stack.append((self._declare_local, node, place))
