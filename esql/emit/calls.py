@@ -13,10 +13,10 @@ from esql.cast import Target
 from esql.database import Procedure
 from esql.emit.body import Body, Expressions
 from esql.emit.choices import assigned, target_of
-from esql.emit.code import call, constant, group, item, method, name, walrus
+from esql.emit.code import call, choose, constant, group, is_some, item, method, name, walrus
 from esql.emit.databases import data_source
 from esql.emit.functions import function_call
-from esql.emit.paths import found, root_of
+from esql.emit.paths import ensured, found, root_of
 from esql.emit.unit import EmitError
 from esql.emit.value import Value
 from esql.scope.references import DeclaredRoutine, Variable
@@ -104,12 +104,17 @@ def _argument(body: Body, node: syntax.Node, parameter: syntax.Parameter) -> ast
     if parameter.type.name in {"NAMESPACE", "NAME"}:
         return assigned(body, body.expression(node), Target("CHARACTER")).code
     if isinstance(node, syntax.Path):
-        return _row(body, node)
+        return _row(body, node, parameter.direction or "IN")
     return call("field_of", call("the", body.items(node)))
 
 
-def _row(body: Body, node: syntax.Path) -> ast.expr:
-    return call("existing", found(body, node)[0], constant(node.root))
+def _row(body: Body, node: syntax.Path, direction: str) -> ast.expr:
+    """A field as a row: one that is missing is made where the routine may fill it, and is an empty row elsewhere."""
+    if direction != "IN" and node.steps:
+        return ensured(body, node)
+    code, nullable = found(body, node)
+    held = body.fresh()
+    return choose(is_some(walrus(held, code)), name(held), call("new_row")) if nullable else code
 
 
 def reference_to(body: Body, node: syntax.Node) -> ast.expr:
