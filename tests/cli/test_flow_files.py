@@ -1,4 +1,4 @@
-"""The flow files that docs/flow_files.md shows: nothing is wrong with them, and messages take the ways that they say."""
+"""The flow files of docs/flow_files.md: nothing is wrong with them, and messages take the ways that it says."""
 
 from __future__ import annotations
 

@@ -246,7 +246,7 @@ def test_failures(properties: dict[str, object], change: Any, body: bytes, text:
 
 
 MISTAKES = [
-    ({"messageDomainProperty": "XMLNCS"}, "messageDomainProperty names no parser: XMLNCS; did you mean XMLNS?"),
+    ({"messageDomainProperty": "XMLNCS"}, "messageDomainProperty names no parser: XMLNCS; did you mean XMLNSC?"),
     ({"resetBrowseTimeout": 5}, "resetBrowseTimeout is for browsing"),
     ({"warningDataLocation": "x"}, "warningDataLocation is a path that begins with OutputRoot or"),
     ({"inputMQParmsLocation": "InputRoot.x"}, "inputMQParmsLocation is a path that begins with InputLocalEnvironment,"),
