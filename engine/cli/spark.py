@@ -33,7 +33,10 @@ def run(
     files: Annotated[list[str], typer.Argument(help="A broker file, or flow files.")],
     messages: Annotated[str, typer.Option(help="A Parquet message set, or files with messages.")],
     output: Annotated[str, typer.Option(help="A directory for what comes out, which is not there yet.")],
-    kind: Annotated[str, typer.Option(help="What --messages holds: parquet, files, json, text, fixed or rdw.")] = "",
+    kind: Annotated[
+        str,
+        typer.Option(help="What --messages holds: parquet, files, json, text, fixed or rdw.  [default: by its name]"),
+    ] = "",
     queue: Annotated[str, typer.Option(help="The queue that the messages are on, where they do not say it.")] = "",
     ccsid: Annotated[
         int | None, typer.Option(help="The CCSID that files are written in.  [default: 1208, UTF-8]")
@@ -47,13 +50,21 @@ def run(
     record_length: Annotated[
         int | None, typer.Option(min=1, help="The bytes of each record, where they are fixed.")
     ] = None,
-    master: Annotated[str, typer.Option(help="The Spark master; as Spark is configured, else all cores here.")] = "",
-    conf: Annotated[list[str] | None, typer.Option(help="A setting of Spark, as key=value.")] = None,
-    partitions: Annotated[int, typer.Option(min=0, help="Partitions for each flow, in place of its instances.")] = 0,
-    limit: Annotated[int, typer.Option(min=0, help="Take only so many messages.")] = 0,
+    master: Annotated[
+        str, typer.Option(help="The Spark master, such as local[4] or spark://HOST:7077.  [default: all cores here]")
+    ] = "",
+    conf: Annotated[
+        list[str] | None, typer.Option(help="A setting of Spark, as key=value; may be given several times.")
+    ] = None,
+    partitions: Annotated[
+        int | None, typer.Option(min=1, help="Partitions for each flow.  [default: one for each instance]")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Take only the first so many messages.  [default: all]")
+    ] = None,
     rounds: Annotated[int, typer.Option(min=1, help="End after so many rounds, even if flows are still fed.")] = 100,
     moment: Annotated[
-        str, typer.Option(help="The date and time of all puts, such as 2026-01-02T03:04:05. [default: now]")
+        str, typer.Option(help="The date and time of all puts, such as 2026-01-02T03:04:05.  [default: now]")
     ] = "",
     nodes: OwnNodes = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and run nothing.")] = False,
@@ -80,7 +91,7 @@ def run(
         existing(messages)
     refuse_taken(output)
     origin = _origin(messages, found, entry, said)
-    summary = _carried(planned, origin, output, (master, settings), (limit, within))
+    summary = _carried(planned, origin, output, (master, settings), (limit or 0, within))
     _show(summary, output, as_json=as_json)
     raise typer.Exit(1 if summary.failures or summary.fed else 0)
 
@@ -121,7 +132,7 @@ def demo(
         str, typer.Option(help="A directory for the messages and for what comes out.")
     ] = "out/spark-demo",
     messages: Annotated[int, typer.Option(min=1, help="How many messages there are.")] = 10_000,
-    master: Annotated[str, typer.Option(help="The Spark master; all cores here, unless Spark is configured.")] = "",
+    master: Annotated[str, typer.Option(help="The Spark master, such as local[4].  [default: all cores here]")] = "",
 ) -> None:
     """Write 10,000 sales as JSON lines, and carry them through the flows of a sample broker."""
     from spark_exec.demonstration import BROKER, write_sales
