@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from engine.descriptor import LENGTHS
 from engine.errors import ConfigurationException
 from spark_exec.message_sets import MESSAGE, spark_schema
+from spark_exec.work import LONGEST_NAME
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -36,6 +37,9 @@ def completed(frame: DataFrame, otherwise: str = "") -> DataFrame:
         made, wrong = f.lit(None).cast(field.dataType), None
         if field.name in given:
             made, wrong = _fitted(frame[field.name], field.name, given[field.name], field.dataType)
+        if field.name == "queue":
+            wrong = f.when(f.length(made) > LONGEST_NAME, f.concat(f.lit("there is no queue called "), made))
+            made = f.substring(made, 1, LONGEST_NAME)
         if field.name == "queue" and otherwise:
             made = f.coalesce(f.nullif(made, f.lit("")), f.lit(otherwise))
         if field.name == "problem":

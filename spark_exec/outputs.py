@@ -67,7 +67,7 @@ class Rows:
         descriptor, body = message
         self._kept.append((kind, queue, *of, body, *failure))
         self._descriptors.append(tuple(descriptor))
-        self._bytes += len(body) + len(failure[1] or "") + _A_ROW
+        self._bytes += len(body) + len(failure[0] or "") + len(failure[1] or "") + _A_ROW
 
     @property
     def is_full(self) -> bool:
@@ -106,8 +106,12 @@ def _batch(columns: Mapping[str, Any], constants: Mapping[str, str], count: int)
 def _array(values: tuple[Any, ...], kind: pa.DataType, count: int) -> pa.Array:
     """A column; most say the same in every row, which is told in a fraction of the time that writing takes."""
     if values[0] == values[-1] and values.count(values[0]) == count:
-        return pa.repeat(pa.scalar(values[0], kind), count)
-    return pa.array(values, kind)
+        values = values[:1]
+    try:
+        made = pa.array(values, kind)
+    except UnicodeEncodeError:  # text that came out of bytes may hold halves of characters
+        made = pa.array([value and value.encode(errors="backslashreplace").decode() for value in values], kind)
+    return made if len(made) == count else pa.repeat(made[0], count)
 
 
 def exceptions_of(error: BrokerError) -> str:

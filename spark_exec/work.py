@@ -14,6 +14,7 @@ from engine.errors import MessageException
 from engine.work import Arrival, QueueAttributes, Selection
 
 NO_SUCH_QUEUE: int = 2085
+LONGEST_NAME: Final = 48
 _MAX_PRIORITY = 9
 _PLAIN = QueueAttributes()
 _GROUPED: Final = MSG_IN_GROUP | LAST_MSG_IN_GROUP
@@ -136,6 +137,9 @@ class PartitionWork:
     def put(self, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool = True) -> Descriptor:
         if not queue:
             raise MessageException(2085, "a message was put to a queue without a name", "", reason=NO_SUCH_QUEUE)
+        if len(queue) > LONGEST_NAME:  # no queue manager has it, and no file system could keep its rows
+            text = f"there is no queue called {queue[:LONGEST_NAME]}...: a name has at most {LONGEST_NAME} characters"
+            raise MessageException(2085, text, queue, reason=NO_SUCH_QUEUE)
         own = self._attributes.get(queue, _PLAIN)
         priority = own.default_priority if descriptor.priority < 0 else min(descriptor.priority, _MAX_PRIORITY)
         persistence = descriptor.persistence if descriptor.persistence in {0, 1} else own.default_persistence

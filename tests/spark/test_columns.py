@@ -46,6 +46,7 @@ PROBLEMS = [
     ("priority", pa.int64(), 1 << 40, "priority is no whole number of 32 bits: 1099511627776"),
     ("priority", pa.float64(), 1.5, "priority is no whole number of 32 bits: 1.5"),
     ("priority", pa.string(), "high", "priority is no whole number of 32 bits: high"),
+    ("queue", pa.string(), "Q" * 300, "there is no queue called QQQ"),
     ("msg_id", pa.binary(), b"x" * 25, "msg_id has at most 24 bytes"),
 ]
 
@@ -57,7 +58,8 @@ def test_values_that_do_not_fit(
     """A value that cannot be is a failure of its message alone, which says what was the matter."""
     frame = frame_of(spark, body=pa.array([order(1)]), **{name: pa.array([value], kind)})
     found = through_flows(frame, str(written(tmp_path)), queue="IN").where("kind != 'statistics'").collect()
-    assert [(row["kind"], row["queue"], row["body"]) for row in found] == [("failure", "IN", order(1))]
+    asked = "Q" * 48 if name == "queue" else "IN"
+    assert [(row["kind"], row["queue"], row["body"]) for row in found] == [("failure", asked, order(1))]
     assert why in found[0]["error"]
 
 

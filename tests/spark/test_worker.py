@@ -15,6 +15,7 @@ from engine.descriptor import Descriptor
 from engine.errors import ConfigurationException
 from spark_exec.deployment import deployment_of
 from spark_exec.message_sets import MESSAGE, Row, as_received, rows_of
+from spark_exec.outputs import Rows
 from spark_exec.plan import Plan, plan
 from spark_exec.shipped import built, own_nodes
 from spark_exec.work import PartitionWork
@@ -301,3 +302,29 @@ def test_ids_follow_from_what_messages_say(tmp_path: Path) -> None:
     planned = flow_in(tmp_path, "transactionMode: yes")
     assert len({next(results(planned, batch([1], body=body)))["msg_id"] for body in (b"one", b"two")}) == 2
     assert len({next(results(planned, batch([1], body=b"one")))["msg_id"] for _ in range(2)}) == 1
+
+
+def test_a_queue_that_cannot_be(tmp_path: Path) -> None:
+    """A name that no queue has, as messages may say one, is the message's failure, and not the job's."""
+    program = "SET OutputRoot = InputRoot; "
+    program += "SET OutputLocalEnvironment.Destination.MQ.DestinationData[1].queueName = InputRoot.XMLNSC.Order.To;"
+    text = "flow: F\nnodes:\n  In: {type: MQInput, queueName: IN, messageDomainProperty: XMLNSC}\n"
+    text += f'  C: {{type: Compute, computeMode: destinationAndMessage, computeExpression: "{program}"}}\n'
+    text += "  Out: {type: MQOutput, destinationMode: list}\nwires: [In.out -> C, C.out -> Out]\n"
+    (tmp_path / "f.yaml").write_text(text, encoding="utf-8")
+    bodies = (b"<Order><To>%s</To></Order>" % to for to in (b"Q" * 49, b"A/B=C%", b""))
+    rows = list(results(plan(deployment_of(str(tmp_path / "f.yaml"))), *(batch([1], body=body) for body in bodies)))
+    dead = "SYSTEM.DEAD.LETTER.QUEUE"
+    assert [(kind, queue) for kind, queue, _ in told(rows)] == [
+        ("put", dead), ("failure", "IN"), ("put", "A/B=C%"), ("put", dead), ("failure", "IN"),
+    ]  # fmt: skip
+    assert "a name has at most 48 characters" in rows[1]["exceptions"]
+
+
+def test_halves_of_characters() -> None:
+    """Text that no UTF-8 can say is told by its numbers."""
+    rows = Rows("F", "G")
+    for number in (1, 2):
+        rows.add("failure", f"Q{number}\ud800", (number, str(number)), (Descriptor(), b""), ("no \ud800", None))
+    found = rows.batch().to_pylist()
+    assert [(row["queue"], row["error"]) for row in found] == [(f"Q{n}\\ud800", "no \\ud800") for n in (1, 2)]
