@@ -20,15 +20,18 @@ _TENTH: Final = timedelta(milliseconds=100)
 
 # What a tree may have under an MQMD that no descriptor keeps: a broker's own, and what is the same in every MQMD.
 _BESIDE: Final = frozenset({"SourceQueue", "Transactional", "StrucId", "Version"})
+_VERSIONS: Final = (1, 2)
 
 
-def held_as(name: str) -> str | None:
+def held_as(name: str, value: Value) -> str | None:
     """The field of a descriptor that holds an MQMD's field, None for one that need not be kept.
 
-    >>> held_as("ReplyToQMgr"), held_as("SourceQueue")
+    >>> held_as("ReplyToQMgr", "QM"), held_as("SourceQueue", "Q")
     ('reply_to_q_mgr', None)
     """
     held = FIELDS.get(name)
+    if name == "Version" and value is not None and integer(value, "MQMD.Version") not in _VERSIONS:
+        raise ParserException(5010, f"MQMD.Version is {value}, and only 1 or 2 can be written", "MQMD.Version")
     if held is None and name not in _BESIDE:
         close = did_you_mean(name, [*FIELDS, *_BESIDE]) or ": leave it out, or correct its name"
         raise ParserException(5010, f"the MQMD has no field called {name}{close}", f"MQMD.{name}")

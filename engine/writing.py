@@ -228,7 +228,7 @@ def descriptor_of(header: Link | None, properties: Link | None) -> Descriptor:
     base = Descriptor()
     if header is not None:
         base, fields = fields_of(header)
-        changes = {held: f.value for f in fields if (held := held_as(f.name)) is not None}
+        changes = {held: f.value for f in fields if (held := held_as(f.name, f.value)) is not None}
     if properties is not None and properties.part is None:
         for field in fields_of(properties)[1]:
             name = _FROM_PROPERTIES.get(field.name)

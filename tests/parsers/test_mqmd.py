@@ -201,6 +201,7 @@ def test_a_time_to_expire_at() -> None:
 REFUSED: list[tuple[str, Any, str]] = [
     ("ReplytoQueue", "Q", "the MQMD has no field called ReplytoQueue; did you mean ReplyToQ?"),
     ("Anything", 1, "the MQMD has no field called Anything: leave it out, or correct its name"),
+    ("Version", 3, "MQMD.Version is 3, and only 1 or 2 can be written"),
     ("ReplyToQ", "Q" * 49, f"MQMD.ReplyToQ has room for 48 bytes, and '{'Q' * 49}' takes 49: shorten it"),
     ("ReplyToQ", "é" * 25, f"MQMD.ReplyToQ has room for 48 bytes, and '{'é' * 25}' takes 50: shorten it"),
     ("Format", "NINECHARS", "MQMD.Format has room for 8 bytes, and 'NINECHARS' takes 9: shorten it"),
