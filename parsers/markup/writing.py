@@ -226,7 +226,7 @@ class Writer:
             return None
         changes: list[_Change] = []
         below: list[tuple[etree._Element, Element]] = []
-        if state & VALUED and not (state & EXPANDED and held._value is None and leading(held) is not None):
+        if state & VALUED and not (state & EXPANDED and held._value is None and _leads(held, document)):
             if document.cdata or (document.flavour.compact and len(node)):
                 return None
             changes.append(("text", node, "", self._text(held, held._value) or None))
@@ -320,6 +320,12 @@ def _spliced(document: Document, plan: list[_Change]) -> str | None:
     for node, addition in appended:
         text = None if text is None else extended(text, document.root, node, addition)
     return text
+
+
+def _leads(held: Element, document: Document) -> bool:
+    """Whether the value of an element is that of a text which was read, and not its own; one that came later is not."""
+    text = leading(held)
+    return text is not None and text.source is document and not text.state & REPLACED
 
 
 def _settable(key: str, node: etree._Element, document: Document) -> bool:

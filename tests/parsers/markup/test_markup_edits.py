@@ -375,20 +375,3 @@ def test_edited_trees_are_written_as_a_plain_tree_says(domain: str, data: st.Dat
     for tree in trees:
         check(tree, domain)
     assert written == [write(top) for top in inputs]
-
-
-DECLARED = [
-    b'<a xmlns="urn:d" xmlns:p="urn:p">0<a/><![CDATA[]]><a xmlns:p="urn:1" xmlns="urn:1"/></a>',
-    b'<r xmlns="urn:1" xmlns:p="urn:1" xmlns:q="urn:1">0<![CDATA[]]><p:a q:x="1" y="2"/><a p:x="1"/><q:a/></r>',
-]
-
-
-@pytest.mark.parametrize("document", DECLARED)
-@pytest.mark.parametrize("domain", ["XML", "XMLNS"])
-def test_what_is_rendered_keeps_prefixes_and_the_order_of_declarations(domain: str, document: bytes) -> None:
-    """An element that is rendered because of what stands beside it looks as it was read, each time it is written."""
-    top = copy(body(domain, document))
-    (root,) = top
-    root.value = "0"
-    assert write(top) == document
-    assert write(top) == document
