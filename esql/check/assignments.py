@@ -126,7 +126,8 @@ def reference_targets(found: Resolution) -> Iterator[Finding]:
         node = visit.node
         assert isinstance(node, syntax.Declare)
         target = found.variable(node.initial)
-        if target is not None and found.scalar_behind(node) and visit.place.is_outermost and not found.kind:
+        known = visit.place.scope.find(node.names[0], exactly=True)
+        if target is not None and found.scalar_behind(node) and known is not None and known.is_reference:
             text = f"here a REFERENCE points to a field, and {target.name} is {a(target.type_name)}"
             yield Finding(node.initial or node, "type", f"{text}: use the variable itself")
         elif node.type.name == "REFERENCE" and found.type_of(node.initial) == "LIST":
