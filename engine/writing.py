@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from engine.describing import described, held_as, integer
 from engine.descriptor import Descriptor
 from engine.errors import ParserException
-from engine.parser import NO_TEMPLATE, Follow, Form, Header, Parser, Template, format_catalog
+from engine.parser import NO_TEMPLATE, Follow, Form, Header, Parser, Template, format_catalog, parser_catalog
 from engine.received import Part, Received
 from engine.sharing import appended_children, changed_children, copy, written
 from engine.source import Source, Value
@@ -143,7 +143,8 @@ def links_of(root: Element) -> list[Link]:
 def _link(child: Element) -> Link:
     owner = child.owner
     if not isinstance(owner, Parser):
-        raise ParserException(5010, f"no parser is called {child.name}, so Root.{child.name} cannot be written")
+        close = parser_catalog.suggest(child.name)
+        raise ParserException(5010, f"no parser is called {child.name}, so Root.{child.name} cannot be written{close}")
     held = written(child)
     part = held.source if held.source.__class__ is Part and not held.state & EDITED else None
     return Link(child.name, owner, child, part)

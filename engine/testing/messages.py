@@ -96,7 +96,8 @@ class Messages:
     def _template(self, own: dict[str, Tree]) -> Template:
         texts = [self.tables.text(own.get(name), name) for name in TEMPLATE]
         if texts[0] and parser_catalog.get(texts[0]) is None:
-            self.tables.complain(own["domain"].place, f"no parser is called {texts[0]}", texts[0])
+            close = parser_catalog.suggest(texts[0])
+            self.tables.complain(own["domain"].place, f"no parser is called {texts[0]}{close}", texts[0])
             texts[0] = ""
         return Template(*texts)
 
