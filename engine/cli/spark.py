@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -174,6 +173,8 @@ def _setting(text: str) -> tuple[str, str]:
 def _carried(
     planned: Plan, origin: Origin, output: str, where: tuple[str, list[tuple[str, str]]], limits: tuple[int, Limits]
 ) -> Summary:
+    from logging import getLogger
+
     from spark_exec.dealing import first
     from spark_exec.progress import shown
     from spark_exec.readers import messages
@@ -181,7 +182,7 @@ def _carried(
     from spark_exec.session import failures_told, session, stop
 
     limit, within = limits
-    logging.getLogger().addFilter(lambda record: "py4j" not in record.pathname)  # what it logs is raised as well
+    getLogger().addFilter(lambda record: "py4j" not in record.pathname)  # what it logs is raised as well
     own = session(*where)
     try:
         with failures_told(), shown(own):
