@@ -15,6 +15,7 @@ from parsers.markup.entities import expand
 from parsers.markup.flavour import Flavour
 from parsers.markup.item import Item
 from parsers.markup.kinds import Kind
+from parsers.markup.mixed import is_unmixed, may_be_mixed
 from parsers.markup.names import XMLNS_URI, own_declarations, prefixed, qualified
 from parsers.markup.nodes import field_value, first_element, has_elements, whole_text, written_as
 from parsers.markup.prolog import COMPACT_DECLARATION, NO_PROLOG, Prolog, compact_declaration
@@ -36,9 +37,6 @@ _MIXED_QUICKLY: Final = etree.XPath(  # without mixed content; what it finds cos
 )
 _QUICK_SIZE: Final = 70_000
 _SINGLE_QUOTES: Final = re.compile(r"=[ \t\n]*'")
-# Text in front of a start tag, behind an end tag, and behind an empty tag: they find what libxml2's XPath does, and
-# blanks that were not read, in less time, as each begins with a character that is looked for fast.
-_TEXT_BESIDE: Final = (re.compile(r">[^<]++<[^/]"), re.compile(r"</[^>]*+>[^<]"), re.compile(r"/>[^<]"))
 
 
 class Document(Source):
@@ -229,9 +227,9 @@ class Document(Source):
 
     def _may_splice(self, text: str) -> bool:
         if not self.flavour.mixed:
-            for beside in _TEXT_BESIDE:
-                if beside.search(text) is not None:
-                    return False
+            sure = self.bounded and not self.attributed and is_unmixed(self._data)
+            if not sure and may_be_mixed(text):
+                return False
             self._untangled = True
         return not self.attributed or _SINGLE_QUOTES.search(text) is None
 

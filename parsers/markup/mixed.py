@@ -1,0 +1,43 @@
+"""Mixed: whether text stands beside elements, which the compact domain does not show, told by a document's text."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_JOINT: Final = b"\1\2"  # in place of `><`; no document has these characters
+_TEXT: Final = bytes(byte for byte in range(256) if byte not in b"<>/\1")
+
+# Text in front of a start tag, behind an end tag, and behind an empty tag. Each begins with a character that is looked
+# for fast.
+_BESIDE: Final = (re.compile(r">[^<]++<[^/]"), re.compile(r"</[^>]*+>[^<]"), re.compile(r"/>[^<]"))
+
+
+def is_unmixed(data: bytes) -> bool:
+    """Whether a document of nothing but tags without attributes and text surely has no text beside elements.
+
+    Without its letters, and where tags touch, it is soon looked through. If it has three marks for each `/`, but for
+    those `>` that are left, then each `/` is that of an end tag. If each `>` that is left, but the last, stands in
+    front of an end tag and behind none, then text stands only between a start tag and its end tag.
+
+    >>> is_unmixed(b"<a><b>1</b></a>"), is_unmixed(b"<a>1<b>2</b></a>"), is_unmixed(b"<a><b>1</b>2</a>")
+    (True, False, False)
+    """
+    bones = data.replace(b"><", _JOINT).translate(None, _TEXT)
+    left = bones.count(b">")
+    return (
+        3 * bones.count(b"/") + left == len(bones)
+        and bones.count(b"></") + 1 == left
+        and bones.find(b"/>") == len(bones) - 2
+    )
+
+
+def may_be_mixed(text: str) -> bool:
+    """Whether text may stand beside elements in a document of nothing but tags and text.
+
+    A `>` that stands in a text or in an attribute makes that uncertain.
+
+    >>> may_be_mixed('<a k="/"><b>1/2</b></a>'), may_be_mixed("<a><b/>1</a>"), may_be_mixed("<a>1 > 0</a>")
+    (False, True, True)
+    """
+    return text.count(">") != text.count("<") or any(beside.search(text) is not None for beside in _BESIDE)
