@@ -36,7 +36,7 @@ _MIXED_QUICKLY: Final = etree.XPath(  # without mixed content; what it finds cos
     "boolean(//text()/following-sibling::*[1]) or boolean(//text()/preceding-sibling::*[1])", smart_strings=False
 )
 _QUICK_SIZE: Final = 70_000
-_SINGLE_QUOTES: Final = re.compile(r"=[ \t\n]*'")
+_SINGLE_QUOTES: Final = re.compile(rb"=[ \t\n]*'")
 
 
 class Document(Source):
@@ -58,7 +58,6 @@ class Document(Source):
         "_crowded",
         "_data",
         "_direct",
-        "_encoding",
         "_expansions",
         "_marked",
         "_splices",
@@ -69,6 +68,7 @@ class Document(Source):
         "bounded",
         "cdata",
         "declared",
+        "encoding",
         "flavour",
         "instructed",
         "plain",
@@ -78,7 +78,7 @@ class Document(Source):
     )
 
     def __init__(self, read: Read, flavour: Flavour, prolog: Prolog) -> None:
-        root, data, self._encoding, marked = read
+        root, data, self.encoding, marked = read
         self.root = root
         self.flavour = flavour
         self.prolog = prolog
@@ -211,27 +211,26 @@ class Document(Source):
             return ""
         return data[data.rfind(b">") + 1 :].decode("utf-8", "replace")
 
-    def own_text(self) -> str | None:
+    def own_data(self) -> bytes | None:
         """The root element as it came, where that is but tags and text and nothing of it is hidden in its domain.
 
         Attributes in single quotes are written in double ones, so that a document with such is written anew.
         """
         if self._marked or self._tangled or not self.alone:
             return None
-        text = self._data.decode(self._encoding)
+        data = self._data
         if not self.bounded:
-            text = text[len(self.prolog.text) : text.rfind(">") + 1]
+            data = data[len(self.prolog.text.encode(self.encoding)) : data.rfind(b">") + 1]
         if self._splices is None:
-            self._splices = self._may_splice(text)
-        return text if self._splices else None
+            self._splices = self._may_splice(data)
+        return data if self._splices else None
 
-    def _may_splice(self, text: str) -> bool:
+    def _may_splice(self, data: bytes) -> bool:
         if not self.flavour.mixed:
-            sure = self.bounded and not self.attributed and is_unmixed(self._data)
-            if not sure and may_be_mixed(text):
+            if (self.attributed or not is_unmixed(data)) and may_be_mixed(data):
                 return False
             self._untangled = True
-        return not self.attributed or _SINGLE_QUOTES.search(text) is None
+        return not self.attributed or _SINGLE_QUOTES.search(data) is None
 
     def untangle(self) -> None:
         """Before the first change is made for writing: text beside elements goes, where the domain does not show it."""

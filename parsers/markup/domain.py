@@ -8,10 +8,13 @@ from engine.parser import Form, Parser, Portion
 from engine.received import Part
 from engine.sharing import written
 from engine.source import Handle, Source
+from engine.state import SHARES
 from parsers.ccsid import codec
 from parsers.markup.document import TOP, Document
 from parsers.markup.encoding import encode, name_of_codec
 from parsers.markup.flavour import Flavour
+from parsers.markup.frame import framed
+from parsers.markup.one_field import with_one_field
 from parsers.markup.prolog import read_prolog
 from parsers.markup.reading import read_document
 from parsers.markup.writing import Writer
@@ -51,12 +54,24 @@ def write_markup(element: Element, form: Form, flavour: Flavour) -> bytes:
     alone otherwise, whatever it says, and so is one that the flow has written.
     """
     info = codec(form.ccsid, form.encoding)
-    held = written(element)
-    part = held.source
-    recoded = part.__class__ is Part and part.portion.follow.ccsid != form.ccsid
-    text = Writer(flavour, form.ccsid).body(held, name_of_codec(info.name) if recoded else "")
-    marked = not recoded and info.name not in _MARKING
-    return encode(text if marked else text.removeprefix("\ufeff"), info, form.ccsid)
+    held = written(element) if element.state & SHARES else element
+    part, document, encoding = held.source, None, ""
+    if part.__class__ is Part:
+        content = part.content
+        if content.__class__ is Document and content.flavour.compact == flavour.compact:
+            document = content
+        if part.portion.follow.ccsid != form.ccsid:
+            encoding = name_of_codec(info.name)
+    data = None if document is None else with_one_field(document, held)
+    if document is None or data is None:
+        text = Writer(flavour, form.ccsid, encoding).body(held, document)
+    elif document.bounded and document.encoding == info.name:
+        return data
+    else:
+        text = framed(document, data.decode(document.encoding), encoding)
+    if encoding or info.name in _MARKING:
+        text = text.removeprefix("\ufeff")
+    return encode(text, info, form.ccsid)
 
 
 class Markup(Parser):

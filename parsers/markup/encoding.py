@@ -48,11 +48,15 @@ def name_of_codec(name: str) -> str:
 
 
 def encode(text: str, codec: CodecInfo, ccsid: int) -> bytes:
-    """The bytes of a document; names, comments and instructions cannot be helped out by references."""
+    """The bytes of a document; characters that the character set lacks become references."""
     try:
         return codec.encode(text)[0]
     except UnicodeEncodeError:
-        pass
+        return _referring(text, codec, ccsid)
+
+
+def _referring(text: str, codec: CodecInfo, ccsid: int) -> bytes:
+    """The bytes with references; names, comments and instructions cannot be helped out so."""
     return codec.encode(_MARKS.sub(lambda mark: _mark(mark, codec, ccsid), text), "xmlcharrefreplace")[0]
 
 

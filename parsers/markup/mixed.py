@@ -1,4 +1,4 @@
-"""Mixed: whether text stands beside elements, which the compact domain does not show, told by a document's text."""
+"""Mixed: whether text stands beside elements, which the compact domain does not show, told by a document's bytes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _TEXT: Final = bytes(byte for byte in range(256) if byte not in b"<>/\1")
 
 # Text in front of a start tag, behind an end tag, and behind an empty tag. Each begins with a character that is looked
 # for fast.
-_BESIDE: Final = (re.compile(r">[^<]++<[^/]"), re.compile(r"</[^>]*+>[^<]"), re.compile(r"/>[^<]"))
+_BESIDE: Final = (re.compile(rb">[^<]++<[^/]"), re.compile(rb"</[^>]*+>[^<]"), re.compile(rb"/>[^<]"))
 
 
 def is_unmixed(data: bytes) -> bool:
@@ -32,12 +32,12 @@ def is_unmixed(data: bytes) -> bool:
     )
 
 
-def may_be_mixed(text: str) -> bool:
+def may_be_mixed(data: bytes) -> bool:
     """Whether text may stand beside elements in a document of nothing but tags and text.
 
     A `>` that stands in a text or in an attribute makes that uncertain.
 
-    >>> may_be_mixed('<a k="/"><b>1/2</b></a>'), may_be_mixed("<a><b/>1</a>"), may_be_mixed("<a>1 > 0</a>")
+    >>> may_be_mixed(b'<a k="/"><b>1/2</b></a>'), may_be_mixed(b"<a><b/>1</a>"), may_be_mixed(b"<a>1 > 0</a>")
     (False, True, True)
     """
-    return text.count(">") != text.count("<") or any(beside.search(text) is not None for beside in _BESIDE)
+    return data.count(b">") != data.count(b"<") or any(beside.search(data) is not None for beside in _BESIDE)

@@ -45,24 +45,23 @@ class How(NamedTuple):
 Read: TypeAlias = tuple[etree._Element, bytes, str, bool]
 
 
-# Every message asks for one: by settings that come singly, as wrapping them up would cost more than the answer.
 @lru_cache(maxsize=256)
-def _parser(*how: Any) -> etree.XMLParser:
-    return _new_parser(How(*how))
+def _parser(how: How) -> etree.XMLParser:
+    return _new_parser(how)
 
 
 # A parser that is fed keeps what it was fed until it is closed, so that each thread needs its own.
 @lru_cache(maxsize=256)
-def _feeder(thread: int, *how: Any) -> etree.XMLParser:
-    return _new_parser(How(*how))
+def _feeder(thread: int, encoding: str, keep: Retention) -> etree.XMLParser:
+    return _new_parser(How(encoding, keep, keep.blanks))
 
 
-def _fed(data: bytes, *how: Any) -> etree._Element | None:
+def _fed(data: bytes, encoding: str, keep: Retention) -> etree._Element | None:
     """A document that was read the quick way: libxml2 takes 12 to 18 percent less for what it is fed whole.
 
     None says that it is to be read the other way, which alone tells what is wrong with a document.
     """
-    parser = _feeder(get_ident(), *how)
+    parser = _feeder(get_ident(), encoding, keep)
     try:
         parser.feed(data)
         return parser.close()
@@ -94,26 +93,32 @@ def _new_parser(how: How) -> etree.XMLParser:
 
 def read_document(portion: Portion, keep: Retention, *, spaces: bool = True) -> Read | None:
     """A document; None where there are only blanks. Without `spaces`, prefixes need no declaration."""
-    data, ccsid = portion.bytes, portion.follow.ccsid
-    encoding = _UNDERSTOOD.get(ccsid)
+    data = portion.bytes
+    encoding = _UNDERSTOOD.get(portion.follow.ccsid)
     if encoding is None:
         data, encoding = _text(portion, data).encode(), "utf-8"
-    marked = _has_marks(data)
-    blanks, defaults = keep.blanks or marked, marked and _has_defaults(data)
-    if defaults and data.rfind(b"]") * data.count(b"<") > MAX_DEFAULTS:
+    marked = b"\r" in data or ((b"!" in data or b"?" in data) and _has_marks(data))
+    root = None if marked or len(data) > _MOST_FED else _fed(data, encoding, keep)
+    if root is not None:
+        read: Read | None = (root, data, encoding, False)
+    else:
+        how = How(encoding, keep, keep.blanks or marked, marked and _has_defaults(data))
+        read = _read(portion, data, how, marked=marked, spaces=spaces)
+    if len(data) > 2 * MAX_ATTRIBUTES and read is not None:
+        _limit_attributes(portion, read)
+    return read
+
+
+def _read(portion: Portion, data: bytes, how: How, *, marked: bool, spaces: bool) -> Read | None:
+    """A document that is read the thorough way."""
+    if how.defaults and data.rfind(b"]") * data.count(b"<") > MAX_DEFAULTS:
         _refuse("the defaults of attributes could be larger than the document by far", portion.start, 1, 1)
-    root = None if marked or len(data) > _MOST_FED else _fed(data, encoding, keep, blanks)
     try:
-        if root is None:
-            root = etree.fromstring(data, _parser(encoding, keep, blanks, defaults))
-        read = root, data, encoding, marked
+        return etree.fromstring(data, _parser(how)), data, how.encoding, marked
     except etree.XMLSyntaxError as error:
         if not data.strip(_BLANK):
             return None
-        read = _read_again(portion, data, How(encoding, keep, blanks, defaults), error, spaces=spaces)
-    if len(data) > 2 * MAX_ATTRIBUTES and (defaults or data.count(b"=") > MAX_ATTRIBUTES):
-        _limit(portion, read, _CROWDED, f"an element has more than {MAX_ATTRIBUTES} attributes")
-    return read
+        return _read_again(portion, data, how, error, spaces=spaces)
 
 
 def _text(portion: Portion, data: bytes) -> str:
@@ -132,8 +137,6 @@ def _text(portion: Portion, data: bytes) -> str:
 
 def _has_marks(data: bytes) -> bool:
     """Whether there may be more than tags and text: then blanks that look like layout may be part of a value."""
-    if b"\r" in data:
-        return True
     at = data.find(b"?", 2)
     if at > 0 and data[at + 1 : at + 2] == b">" and data.startswith(b"<?xml"):  # the end of a declaration
         at = data.find(b"?", at + 1)
@@ -161,7 +164,7 @@ def _read_again(portion: Portion, data: bytes, how: How, error: etree.XMLSyntaxE
     if how.encoding == "utf-8" and _NEXT_LINE in data and portion.follow.ccsid not in _UNDERSTOOD:
         data = data.replace(_NEXT_LINE, b"\n")
         try:
-            return etree.fromstring(data, _parser(*how)), data, how.encoding, True
+            return etree.fromstring(data, _parser(how)), data, how.encoding, True
         except etree.XMLSyntaxError as again:
             error = again
     return _refuse_syntax(error, data, portion, how.encoding)
@@ -189,13 +192,19 @@ def _read_deep(portion: Portion, data: bytes, how: How, *, spaces: bool) -> Read
     if b"<!DOCTYPE" in data:
         _refuse("elements are nested too deeply for a document with a DTD", portion.start, 1, 1)
     try:
-        read = etree.fromstring(data, _parser(*how)), data, how.encoding, True
+        read = etree.fromstring(data, _parser(how)), data, how.encoding, True
     except etree.XMLSyntaxError as error:
         if "Excessive depth" in str(error):
             error.msg = refused
         read = _read_again(portion, data, how, error, spaces=spaces)
     _limit(portion, read, _TOO_DEEP, refused)
     return read
+
+
+def _limit_attributes(portion: Portion, read: Read) -> None:
+    _, data, _, marked = read
+    if data.count(b"=") > MAX_ATTRIBUTES or (marked and _has_defaults(data)):
+        _limit(portion, read, _CROWDED, f"an element has more than {MAX_ATTRIBUTES} attributes")
 
 
 def _limit(portion: Portion, read: Read, excess: etree.XPath, text: str) -> None:

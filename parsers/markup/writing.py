@@ -12,17 +12,18 @@ from typing import Any, Final, TypeAlias
 
 from lxml import etree
 
-from engine.received import Part
-from engine.sharing import appended_children, changed_children, only_change, written
-from engine.source import Value, leading
+from engine.sharing import appended_children, changed_children, written
+from engine.source import leading
 from engine.state import EDITED, EXPANDED, REPLACED, RESTRUCTURED, SHARES, VALUED
 from engine.tree import Element
 from parsers.markup.document import Document
 from parsers.markup.flavour import Flavour
+from parsers.markup.frame import framed
 from parsers.markup.kinds import Kind
+from parsers.markup.one_field import own_value
 from parsers.markup.rendering import NO_SCOPE, Renderer, Scope, kind_of, unwritable
 from parsers.markup.splicing import extended, spliced
-from parsers.markup.text import Unwritable, check, escape, name_of, text_of
+from parsers.markup.text import Unwritable, escape, name_of
 
 _TOKEN: Final = f"penstock-{secrets.token_hex(8)}"  # no message can hold what was chosen after it was made
 _PLACEHOLDER: Final = re.compile(
@@ -72,21 +73,16 @@ class Writer:
 
     __slots__ = ("_ccsid", "_encoding", "_flavour", "_nesting", "_texts")
 
-    def __init__(self, flavour: Flavour, ccsid: int) -> None:
+    def __init__(self, flavour: Flavour, ccsid: int, encoding: str = "") -> None:
         self._flavour = flavour
         self._ccsid = ccsid
-        self._encoding = ""
+        self._encoding = encoding
         self._nesting = 0
         self._texts: list[str] = []
 
-    def body(self, held: Element, encoding: str) -> str:
-        """The document that an element holds; `encoding` is what its declaration is to say, empty to leave that."""
-        self._encoding = encoding
-        part = held.source
-        document = part.content if part.__class__ is Part else None
-        if document.__class__ is Document and document.flavour.compact == self._flavour.compact:
-            if (text := self._one_field(document, held)) is not None:
-                return text if document.bounded else self._framed(document, text)
+    def body(self, held: Element, document: Document | None) -> str:
+        """The document that an element holds; where most of that is as it was read, also as what."""
+        if document is not None:
             changed = changed_children(held)
             if not held.state & RESTRUCTURED and (held._first is None or not appended_children(held)):
                 if not changed:
@@ -96,26 +92,6 @@ class Writer:
         if not self._flavour.compact:
             self._check_body(held)
         return self._rendered(held, NO_SCOPE)
-
-    def _one_field(self, document: Document, held: Element) -> str | None:
-        """The root element with one field changed, where that is all that has changed in the document."""
-        change = only_change(held)
-        if change is None or change[0].__class__ is not etree._Element:
-            return None
-        node, element = change
-        if element.source is not document or len(node) or kind_of(element, document.flavour) is not Kind.ELEMENT:
-            return None
-        own, value = document.own_text(), self._text(element, element._value) or None
-        text = None if own is None else spliced(own, document.root, [(node, value)])
-        if text is None and not document.cdata:
-            document.untangle()
-            was = node.text
-            try:
-                node.text = value
-                text = etree.tostring(document.root, encoding="unicode", with_tail=False)
-            finally:
-                node.text = was
-        return text
 
     def _check_body(self, body: Element) -> None:
         kinds = [self._flavour.kind(child.type) for child in body]
@@ -134,21 +110,7 @@ class Writer:
         if text is None:
             assert root is not None
             text = self._rendered([root], NO_SCOPE)
-        return text if document.bounded else self._framed(document, text)
-
-    def _framed(self, document: Document, text: str) -> str:
-        """The root element's text with what stands before and behind it."""
-        return f"{self._head(document)}{text}{_after(document)}"
-
-    def _head(self, document: Document) -> str:
-        prolog, encoding = document.prolog, self._encoding
-        if not document.flavour.compact:
-            return prolog.announcing(encoding) if encoding else prolog.text
-        before = prolog.compact_announcing(encoding) if encoding else prolog.compact
-        if document.alone:
-            return before
-        nodes = reversed(list(document.root.itersiblings(preceding=True)))
-        return before + "".join([etree.tostring(node, encoding="unicode", with_tail=False) for node in nodes])
+        return framed(document, text, self._encoding)
 
     def _patched(self, node: etree._Element, held: Element | None, document: Document) -> str | None:
         """A node as libxml2 writes it, with the changes of the element that holds it, if they can be patched in."""
@@ -229,14 +191,14 @@ class Writer:
         if state & VALUED and not (state & EXPANDED and held._value is None and _leads(held, document)):
             if document.cdata or (document.flavour.compact and len(node)):
                 return None
-            changes.append(("text", node, "", self._text(held, held._value) or None))
+            changes.append(("text", node, "", own_value(held, held._value, self._flavour) or None))
         for place, child in changed_children(held):
             if place.__class__ is etree._Element:
                 below.append((place, child))
             elif place.__class__ is tuple and place[1] in _FIELDS and not child.state & REPLACED:
                 if place[1] is Kind.ATTRIBUTE and not _settable(place[2], node, document):
                     return None
-                changes.append((place[1].value, place[0], place[2], self._text(child, child.value)))
+                changes.append((place[1].value, place[0], place[2], own_value(child, child.value, self._flavour)))
             else:
                 return None
         if held._last is not None and not self._append(held, node, document, changes):
@@ -258,7 +220,7 @@ class Writer:
                     name_of(name)
                 except Unwritable as error:
                     raise unwritable(child, str(error)) from error
-                changes.append(("attribute", node, name, self._text(child, child.value)))
+                changes.append(("attribute", node, name, own_value(child, child.value, self._flavour)))
             elif kind is Kind.NAMESPACE:
                 return False
             else:
@@ -266,16 +228,6 @@ class Writer:
         if content:
             changes.append(("append", node, "", self._rendered(content, _scope_of(node, document))))
         return True
-
-    def _text(self, element: Element, value: Value) -> str:
-        if value.__class__ is str and value.isprintable():
-            return value
-        text = text_of(value, compact=self._flavour.compact)
-        try:
-            check(text)
-        except Unwritable as error:
-            raise unwritable(element, str(error)) from error
-        return text
 
     def _rendered(self, elements: Iterable[Element], scope: Scope) -> str:
         out: list[str] = []
@@ -314,12 +266,12 @@ def _spliced(document: Document, plan: list[_Change]) -> str | None:
             appended.append((node, new))
         else:
             return None
-    text = document.own_text()
-    if text is not None:
-        text = spliced(text, document.root, fields)
+    data = document.own_data()
+    if data is not None:
+        data = spliced(data, document.root, fields, document.encoding)
     for node, addition in appended:
-        text = None if text is None else extended(text, document.root, node, addition)
-    return text
+        data = None if data is None else extended(data, document.root, node, addition, document.encoding)
+    return None if data is None else data.decode(document.encoding)
 
 
 def _leads(held: Element, document: Document) -> bool:
@@ -341,10 +293,3 @@ def _scope_of(node: etree._Element | None, document: Document) -> Scope:
     if node is None or not document.spaced or not document.flavour.spaces:
         return NO_SCOPE
     return {**NO_SCOPE, **{prefix or "": uri or "" for prefix, uri in node.nsmap.items()}}
-
-
-def _after(document: Document) -> str:
-    if document.root.getnext() is None:
-        return document.trailing
-    nodes = [etree.tostring(node, encoding="unicode", with_tail=False) for node in document.root.itersiblings()]
-    return "".join(nodes)

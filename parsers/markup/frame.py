@@ -1,0 +1,35 @@
+"""Frame: what stands around the root element of a document that was read, when it is written again."""
+
+from __future__ import annotations
+
+from lxml import etree
+
+from parsers.markup.document import Document
+
+
+def framed(document: Document, text: str, encoding: str = "") -> str:
+    """The root element's text with what stands before and behind it.
+
+    `encoding` is what the declaration is to say, empty to leave that.
+    """
+    if document.bounded:
+        return text
+    return f"{_before(document, encoding)}{text}{_behind(document)}"
+
+
+def _before(document: Document, encoding: str) -> str:
+    prolog = document.prolog
+    if not document.flavour.compact:
+        return prolog.announcing(encoding) if encoding else prolog.text
+    before = prolog.compact_announcing(encoding) if encoding else prolog.compact
+    if document.alone:
+        return before
+    nodes = reversed(list(document.root.itersiblings(preceding=True)))
+    return before + "".join([etree.tostring(node, encoding="unicode", with_tail=False) for node in nodes])
+
+
+def _behind(document: Document) -> str:
+    if document.root.getnext() is None:
+        return document.trailing
+    nodes = [etree.tostring(node, encoding="unicode", with_tail=False) for node in document.root.itersiblings()]
+    return "".join(nodes)
