@@ -54,8 +54,7 @@ class Destination(NamedTuple):
 
         A queue of another queue manager is refused: nothing leads there, and a local queue of its name is another one.
         """
-        manager = self.queue_manager.strip()
-        if manager not in {"", work.queue_manager}:
+        if self.queue_manager and (manager := self.queue_manager.strip()) not in {"", work.queue_manager}:
             raise _unreachable(self.queue, manager, work.queue_manager)
         if self[3:] != _AS_IT_CAME or descriptor.backout_count:
             descriptor = self._made(descriptor, work)

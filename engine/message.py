@@ -29,17 +29,18 @@ class Message:
         environment: Element | None = None,
         local_environment: Element | Callable[[], Element] | None = None,
         exceptions: Element | None = None,
+        way: list[Element] | None = None,
     ) -> None:
+        """`way` is what all messages of one way hold together: the Environment, once someone has looked at it."""
         self.root = root
-        # What all messages of one way hold together: the Environment, once someone has looked at it.
-        self._way = [] if environment is None else [environment]
+        self._way = way if way is not None else [] if environment is None else [environment]
         self._local_environment = local_environment
         self._exceptions = exceptions
 
     @classmethod
     def received(cls, *args: Any, **facts: Any) -> Message:
         """A message as it came from a queue; see Received for what is to be said of it."""
-        return cls(read_only(Received(*args, **facts).root()))
+        return cls(Received(*args, **facts).input_root())
 
     @property
     def environment(self) -> Element:
@@ -78,13 +79,12 @@ class Message:
         """
         if isinstance(local_environment, Element):
             local_environment = read_only(local_environment)
-        made = Message(
+        return Message(
             self.root if root is None else read_only(root),
             local_environment=self._local_environment if local_environment is None else local_environment,
             exceptions=self._exceptions if exceptions is None else read_only(exceptions),
+            way=self._way,
         )
-        made._way = self._way
-        return made
 
     def failed(self, error: BrokerError) -> Message:
         """The same message with the ExceptionList of an error, for a catch or failure terminal."""

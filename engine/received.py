@@ -22,6 +22,7 @@ from engine.parser import (
     parser_catalog,
 )
 from engine.source import NAME, Domain, Handle, Source, Value
+from engine.state import READ_ONLY
 from engine.tree import Element
 
 if TYPE_CHECKING:
@@ -127,6 +128,12 @@ class Received(Source):
         """A new Root over this message."""
         top = Element("Root", "", NAME, self)
         top.domain = self.domain
+        return top
+
+    def input_root(self) -> Element:
+        """A new Root over this message that refuses changes."""
+        top = self.root()
+        top.state = READ_ONLY
         return top
 
     @property

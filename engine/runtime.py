@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Generator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import GeneratorType, MappingProxyType
-from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from engine.batches import ALONE, Alone, Batch
 from engine.errors import BrokerError, ConfigurationException, Place
@@ -101,6 +101,8 @@ class Station:
         if terminal not in known and ANY_TERMINAL not in known and not terminal.startswith(LABEL):
             text = f"{self.type.name} sent a message to {terminal}, but its terminals are {', '.join(known) or 'none'}"
             raise BrokerError(NODE_FAILED, text)
+        if terminal in known:
+            self.wires[terminal] = ()  # found at once the next time
         return ()
 
     @staticmethod
@@ -173,8 +175,7 @@ class TracedStation(Station):
         return say_and_go
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What became of one message that a flow received."""
 
     message: Message

@@ -22,7 +22,7 @@ from engine.message import Message
 from engine.node import UNSUITABLE_VALUE, Pattern, Range, mandatory, node, prop
 from engine.parser import Options, Template, conversion_catalog, parser_catalog
 from engine.received import Received, parse
-from engine.sharing import copy, read_only
+from engine.sharing import copy
 from engine.step import step
 from engine.work import Order, Selection
 
@@ -163,7 +163,7 @@ class MQInput:
             queue=self.queue_name,
             transactional=self._is_transactional(arrival.descriptor),
         )
-        return Message(read_only(received.root()))
+        return Message(received.input_root())
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         received = message.root.source
@@ -265,7 +265,7 @@ class MQInput:
             transactional=received.transactional,
         )
         made.domain = received.domain
-        return Message(read_only(made.root()))
+        return Message(made.input_root())
 
     def _is_transactional(self, descriptor: Descriptor) -> bool:
         return self.transaction_mode == "yes" or (self.transaction_mode == "automatic" and descriptor.persistence == 1)
