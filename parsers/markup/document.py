@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from lxml import etree
 
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 _NIL: Final = "{http://www.w3.org/2001/XMLSchema-instance}nil"
 _CROWD: Final = 100
 _EXACT: Final = 0xFFFFFFFF
+_SINGLE_QUOTES: Final = re.compile(rb"=[ \t\n]*'")
 
 # A handle is an lxml node, an Item, or a tuple (node, what, key) for what lxml keeps in a node's fields.
 TOP: Final = ("", Kind.PART, "")
-_MIXED: Final = etree.XPath("boolean(//*[*]/text())", smart_strings=False)
-_MIXED_QUICKLY: Final = etree.XPath(  # without mixed content; what it finds costs the square of its number
+_MIXED: Final = etree.XPath("//*[*][text()]", smart_strings=False)
+_IS_MIXED: Final = etree.XPath(  # without mixed content; what it finds costs the square of its number
     "boolean(//text()/following-sibling::*[1]) or boolean(//text()/preceding-sibling::*[1])", smart_strings=False
 )
 _QUICK_SIZE: Final = 70_000
-_SINGLE_QUOTES: Final = re.compile(rb"=[ \t\n]*'")
 
 
 class Document(Source):
@@ -212,38 +212,39 @@ class Document(Source):
         return data[data.rfind(b">") + 1 :].decode("utf-8", "replace")
 
     def own_data(self) -> bytes | None:
-        """The root element as it came, where that is but tags and text and nothing of it is hidden in its domain.
+        """The document as it came, where that is but tags and text and nothing of it is hidden in its domain.
 
         Attributes in single quotes are written in double ones, so that a document with such is written anew.
         """
         if self._marked or self._tangled or not self.alone:
             return None
-        data = self._data
-        if not self.bounded:
-            data = data[len(self.prolog.text.encode(self.encoding)) : data.rfind(b">") + 1]
         if self._splices is None:
-            self._splices = self._may_splice(data)
-        return data if self._splices else None
+            quoted = self.attributed and b"'" in self._data and _SINGLE_QUOTES.search(self._data, self.prolog.length)
+            self._splices = not quoted and (self.flavour.mixed or self._is_unmixed())
+        return self._data if self._splices else None
 
-    def _may_splice(self, data: bytes) -> bool:
-        if not self.flavour.mixed:
-            if (self.attributed or not is_unmixed(data)) and may_be_mixed(data):
-                return False
-            self._untangled = True
-        return not self.attributed or _SINGLE_QUOTES.search(data) is None
+    def own_root(self, data: bytes) -> bytes:
+        """The root element in what came, or in what has become of it."""
+        return data if self.bounded else data[self.prolog.length : data.rfind(b">") + 1]
+
+    def _is_unmixed(self) -> bool:
+        data = self.own_root(self._data)
+        if b"\n" in data and b">\n" in data:  # layout, which the domain leaves out
+            return False
+        self._untangled = (not self.attributed and is_unmixed(data)) or not may_be_mixed(data)
+        return self._untangled
 
     def untangle(self) -> None:
         """Before the first change is made for writing: text beside elements goes, where the domain does not show it."""
         if self._untangled:
             return
         self._untangled = True
-        if (_MIXED_QUICKLY if len(self._data) <= _QUICK_SIZE else _MIXED)(self.root):
-            self._tangled = True
-            for node in self.root.iter(etree.Element):
-                if has_elements(node):
-                    node.text = None
-                    for child in node:
-                        child.tail = None
+        if len(self._data) > _QUICK_SIZE or _IS_MIXED(self.root):
+            for node in cast("list[etree._Element]", _MIXED(self.root)):
+                self._tangled = True
+                node.text = None
+                for child in node:
+                    child.tail = None
 
     # How it looks for things
 

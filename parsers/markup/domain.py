@@ -13,7 +13,6 @@ from parsers.ccsid import codec
 from parsers.markup.document import TOP, Document
 from parsers.markup.encoding import encode, name_of_codec
 from parsers.markup.flavour import Flavour
-from parsers.markup.frame import framed
 from parsers.markup.one_field import with_one_field
 from parsers.markup.prolog import read_prolog
 from parsers.markup.reading import read_document
@@ -62,13 +61,13 @@ def write_markup(element: Element, form: Form, flavour: Flavour) -> bytes:
             document = content
         if part.portion.follow.ccsid != form.ccsid:
             encoding = name_of_codec(info.name)
-    data = None if document is None else with_one_field(document, held)
+    data = None if document is None or encoding else with_one_field(document, held)
     if document is None or data is None:
         text = Writer(flavour, form.ccsid, encoding).body(held, document)
-    elif document.bounded and document.encoding == info.name:
+    elif document.encoding == info.name:
         return data
     else:
-        text = framed(document, data.decode(document.encoding), encoding)
+        text = data.decode(document.encoding)
     if encoding or info.name in _MARKING:
         text = text.removeprefix("\ufeff")
     return encode(text, info, form.ccsid)

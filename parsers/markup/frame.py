@@ -8,27 +8,26 @@ from parsers.markup.document import Document
 
 
 def framed(document: Document, text: str, encoding: str = "") -> str:
-    """The root element's text with what stands before and behind it.
-
-    `encoding` is what the declaration is to say, empty to leave that.
-    """
+    """The root element's text with what stands before and behind it; see `before` for `encoding`."""
     if document.bounded:
         return text
-    return f"{_before(document, encoding)}{text}{_behind(document)}"
+    return f"{before(document, encoding)}{text}{behind(document)}"
 
 
-def _before(document: Document, encoding: str) -> str:
+def before(document: Document, encoding: str = "") -> str:
+    """What stands before the root element; `encoding` is what the declaration is to say, empty to leave that."""
     prolog = document.prolog
     if not document.flavour.compact:
         return prolog.announcing(encoding) if encoding else prolog.text
-    before = prolog.compact_announcing(encoding) if encoding else prolog.compact
+    start = prolog.compact_announcing(encoding) if encoding else prolog.compact
     if document.alone:
-        return before
+        return start
     nodes = reversed(list(document.root.itersiblings(preceding=True)))
-    return before + "".join([etree.tostring(node, encoding="unicode", with_tail=False) for node in nodes])
+    return start + "".join([etree.tostring(node, encoding="unicode", with_tail=False) for node in nodes])
 
 
-def _behind(document: Document) -> str:
+def behind(document: Document) -> str:
+    """What stands behind it."""
     if document.root.getnext() is None:
         return document.trailing
     nodes = [etree.tostring(node, encoding="unicode", with_tail=False) for node in document.root.itersiblings()]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from lxml import etree
 
 from engine.sharing import only_change
@@ -9,13 +11,16 @@ from engine.source import Value
 from engine.tree import Element
 from parsers.markup.document import Document
 from parsers.markup.flavour import Flavour
+from parsers.markup.frame import before, behind
 from parsers.markup.rendering import unwritable
 from parsers.markup.splicing import respelled
 from parsers.markup.text import Unwritable, check, text_of
 
+_SECTION: Final = b"<![CDATA["
+
 
 def with_one_field(document: Document, held: Element) -> bytes | None:
-    """The root element with one field changed, in the document's own encoding; None where more has to be done."""
+    """A document with one field changed, in its own encoding; None where more has to be done."""
     change = only_change(held)
     if change is None:
         return None
@@ -24,7 +29,30 @@ def with_one_field(document: Document, held: Element) -> bytes | None:
         return None  # a node that holds others has no value of its own in all domains
     value = own_value(element, element._value, document.flavour)
     data = document.own_data()
-    return None if data is None else respelled(data, document.root, node, value, document.encoding)
+    if data is not None and (data := respelled(data, document.root, node, value, document.encoding)) is not None:
+        return data if document.bounded or not document.flavour.compact else _framed(document, document.own_root(data))
+    if document.cdata and _SECTION in etree.tostring(node, with_tail=False):
+        return None  # what lxml could not put back as it was
+    root = _written_anew(document, node, value)
+    return root if document.bounded else _framed(document, root)
+
+
+def _written_anew(document: Document, node: etree._Element, value: str) -> bytes:
+    """The root element as libxml2 writes it with another value in one node, which is left as it was."""
+    document.untangle()
+    was, encoding = node.text, document.encoding
+    try:
+        node.text = value or None
+        return etree.tostring(  # type: ignore[return-value]  # bytes, in that encoding
+            document.root, encoding=encoding, xml_declaration=False, with_tail=False
+        )
+    finally:
+        node.text = was
+
+
+def _framed(document: Document, root: bytes) -> bytes:
+    encoding = document.encoding
+    return before(document).encode(encoding) + root + behind(document).encode(encoding)
 
 
 def own_value(element: Element, value: Value, flavour: Flavour) -> str:

@@ -27,10 +27,11 @@ COMPACT_DECLARATION: Final = "XmlDeclaration"
 class Prolog:
     """The text before the root element, and what is in it; a byte order mark is part of the text."""
 
-    __slots__ = ("compact", "doctype", "items", "names", "text")
+    __slots__ = ("compact", "doctype", "items", "length", "names", "text")
 
     def __init__(self, text: str, items: tuple[Item, ...], doctype: str = "") -> None:
         self.text = text
+        self.length = len(text.encode())  # in UTF-8; one of a declaration alone is as long in what extends ASCII
         self.items = items
         self.names = frozenset(item.name for item in items)
         self.doctype = doctype

@@ -34,7 +34,6 @@ class How(NamedTuple):
 
     encoding: str
     keep: Retention
-    blanks: bool
     defaults: bool = False
     deep: bool = False
     recover: bool = False
@@ -53,7 +52,7 @@ def _parser(how: How) -> etree.XMLParser:
 # A parser that is fed keeps what it was fed until it is closed, so that each thread needs its own.
 @lru_cache(maxsize=256)
 def _feeder(thread: int, encoding: str, keep: Retention) -> etree.XMLParser:
-    return _new_parser(How(encoding, keep, keep.blanks))
+    return _new_parser(How(encoding, keep))
 
 
 def _fed(data: bytes, encoding: str, keep: Retention) -> etree._Element | None:
@@ -85,7 +84,7 @@ def _new_parser(how: How) -> etree.XMLParser:
         recover=how.recover,
         huge_tree=how.deep,
         strip_cdata=False,
-        remove_blank_text=not how.blanks,
+        remove_blank_text=not keep.blanks,
         remove_comments=not keep.comments,
         remove_pis=not keep.instructions,
     )
@@ -97,20 +96,24 @@ def read_document(portion: Portion, keep: Retention, *, spaces: bool = True) -> 
     encoding = _UNDERSTOOD.get(portion.follow.ccsid)
     if encoding is None:
         data, encoding = _text(portion, data).encode(), "utf-8"
-    marked = b"\r" in data or ((b"!" in data or b"?" in data) and _has_marks(data))
-    root = None if marked or len(data) > _MOST_FED else _fed(data, encoding, keep)
+    marked = (b"!" in data or b"?" in data) and _has_marks(data)
+    lines = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
+    if marked and not keep.blanks:
+        keep = keep._replace(blanks=True)
+    thorough = len(data) > _MOST_FED or (marked and b"<!DOCTYPE" in data)
+    root = None if thorough else _fed(lines, encoding, keep)
     if root is not None:
-        read: Read | None = (root, data, encoding, False)
+        read: Read | None = (root, lines, encoding, marked)
     else:
-        how = How(encoding, keep, keep.blanks or marked, marked and _has_defaults(data))
-        read = _read(portion, data, how, marked=marked, spaces=spaces)
+        how = How(encoding, keep, marked and _has_defaults(data))
+        read = _read(portion, lines, how, data, marked=marked, spaces=spaces)
     if len(data) > 2 * MAX_ATTRIBUTES and read is not None:
-        _limit_attributes(portion, read)
+        _limit_attributes(portion, read, data)
     return read
 
 
-def _read(portion: Portion, data: bytes, how: How, *, marked: bool, spaces: bool) -> Read | None:
-    """A document that is read the thorough way."""
+def _read(portion: Portion, data: bytes, how: How, came: bytes, *, marked: bool, spaces: bool) -> Read | None:
+    """A document that is read the thorough way; as it came, before its lines were made to end alike, tells errors."""
     if how.defaults and data.rfind(b"]") * data.count(b"<") > MAX_DEFAULTS:
         _refuse("the defaults of attributes could be larger than the document by far", portion.start, 1, 1)
     try:
@@ -118,6 +121,10 @@ def _read(portion: Portion, data: bytes, how: How, *, marked: bool, spaces: bool
     except etree.XMLSyntaxError as error:
         if not data.strip(_BLANK):
             return None
+        if data is not came:
+            return _read(
+                portion, came, how._replace(keep=how.keep._replace(blanks=True)), came, marked=True, spaces=spaces
+            )
         return _read_again(portion, data, how, error, spaces=spaces)
 
 
@@ -201,9 +208,10 @@ def _read_deep(portion: Portion, data: bytes, how: How, *, spaces: bool) -> Read
     return read
 
 
-def _limit_attributes(portion: Portion, read: Read) -> None:
-    _, data, _, marked = read
-    if data.count(b"=") > MAX_ATTRIBUTES or (marked and _has_defaults(data)):
+def _limit_attributes(portion: Portion, read: Read, came: bytes) -> None:
+    root, _, encoding, marked = read
+    if came.count(b"=") > MAX_ATTRIBUTES or (marked and _has_defaults(came)):
+        read = root, came, encoding, marked
         _limit(portion, read, _CROWDED, f"an element has more than {MAX_ATTRIBUTES} attributes")
 
 

@@ -271,7 +271,7 @@ def _spliced(document: Document, plan: list[_Change]) -> str | None:
         data = spliced(data, document.root, fields, document.encoding)
     for node, addition in appended:
         data = None if data is None else extended(data, document.root, node, addition, document.encoding)
-    return None if data is None else data.decode(document.encoding)
+    return None if data is None else document.own_root(data).decode(document.encoding)
 
 
 def _leads(held: Element, document: Document) -> bool:

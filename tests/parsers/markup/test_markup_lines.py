@@ -1,0 +1,60 @@
+"""Lines: documents whose lines end in CR LF or in CR alone are the documents that they would be with LF."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.errors import ParserException
+from engine.parser import Options
+from engine.sharing import copy
+from engine.step import step
+from tests.parsers.markup.documents import Tag, body, documents, shown, text_of, write
+
+DOMAINS = ["XML", "XMLNS", "XMLNSC"]
+CODECS = {1208: "utf-8", 819: "iso-8859-1", 500: "cp500", 1200: "utf-16-be"}
+ENDS = ["\r\n", "\r"]
+DOCUMENTS = [
+    "<O>\n  <Status>NEW</Status>\n  <Note> a\n b </Note>\n</O>\n",
+    "<?xml version='1.0'?>\n<O k='a\nb'\n  l='&#13;&#10;'>\n<Status>\n</Status></O>",
+    "<O>\n<!-- a\n b -->\n<Status>x<![CDATA[\ny\n]]></Status><?p a\nb?>\n</O>",
+    "<O>\n<Status>\n\n x</Status>\n</O>\n<!--\n-->\n",
+    "<!DOCTYPE O [\n<!ENTITY e 'a\nb'>\n]>\n<O>&e;\n<Status>&e;\n</Status>\n</O>",
+]
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("document", DOCUMENTS)
+@pytest.mark.parametrize("ccsid", CODECS)
+def test_line_ends_make_no_difference(domain: str, end: str, document: str, ccsid: int) -> None:
+    """The tree, and what is written of it when a field has changed, are as if each line ended in LF."""
+    told = []
+    for text in (document, document.replace("\n", end)):
+        read = body(domain, text.encode(CODECS[ccsid]), ccsid, encoding=273)
+        changed = copy(read)
+        changed.ensure(step("O")).ensure(step("Status")).value = "DONE"
+        told.append((shown(read), write(changed, ccsid, encoding=273)))
+    assert told[0] == told[1]
+
+
+@given(documents(spaces=True), st.sampled_from(ENDS), st.sampled_from(DOMAINS), st.booleans())
+def test_line_ends_make_no_difference_anywhere(document: Tag, end: str, domain: str, mixed: bool) -> None:
+    """Wherever a blank stands in a document that was generated, a line may end there instead."""
+    text = text_of(document).replace(" ", "\n")
+    options = Options(retain_mixed_content=mixed)
+    unix, other = (body(domain, one.encode(), options=options) for one in (text, text.replace("\n", end)))
+    assert shown(unix) == shown(other)
+
+
+@pytest.mark.parametrize(("end", "ccsid"), [("\r\n", 1208), ("\r\n", 1200), ("\r\n", 500), ("\r", 819)])
+def test_errors_count_in_what_came(end: str, ccsid: int) -> None:
+    """The offset of an error is that in the bytes as they came, line ends and all."""
+    text = end.join(["<O>", *["<a>1</a>"] * 50, "<b></c>", "</O>"])
+    data = text.encode(CODECS[ccsid])
+    with pytest.raises(ParserException, match="at offset") as caught:
+        shown(body("XMLNSC", data, ccsid, encoding=273))
+    offset = int(str(caught.value).split("at offset ")[1].split(" ")[0])
+    width = 2 if ccsid == 1200 else 1
+    assert width * text.index("<b>") <= offset <= width * text.index("</O>")
