@@ -172,6 +172,16 @@ def appended_children(element: Element) -> list[Element]:
     return appended
 
 
+def standing_children(element: Element) -> list[tuple[Handle | None, Element]]:
+    """The children of an expanded element in order, each with the place of the source that it still stands in."""
+    standing: list[tuple[Handle | None, Element]] = []
+    for child in element:
+        held = _held(child)
+        stands = not child.state & REPLACED and held.source is element.source
+        standing.append((held.handle, held) if stands else (None, child))
+    return standing
+
+
 def written(element: Element) -> Element:
     """The element that holds what is to be written: the one that this shares unchanged, or this one."""
     while element.state & SHARES and not element.state & EDITED:

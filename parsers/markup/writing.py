@@ -5,17 +5,16 @@ A change is planned on the clean document, applied, and undone after the documen
 
 from __future__ import annotations
 
-import re
-import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, TypeAlias
 
 from lxml import etree
 
-from engine.sharing import appended_children, changed_children, written
+from engine.sharing import appended_children, changed_children, standing_children, written
 from engine.source import leading
 from engine.state import EDITED, EXPANDED, REPLACED, RESTRUCTURED, SHARES, VALUED
 from engine.tree import Element
+from parsers.markup.changes import Change, Marks
 from parsers.markup.document import Document
 from parsers.markup.flavour import Flavour
 from parsers.markup.frame import framed
@@ -25,60 +24,25 @@ from parsers.markup.rendering import NO_SCOPE, Renderer, Scope, kind_of, unwrita
 from parsers.markup.splicing import extended, spliced
 from parsers.markup.text import Unwritable, escape, name_of
 
-_TOKEN: Final = f"penstock-{secrets.token_hex(8)}"  # no message can hold what was chosen after it was made
-_PLACEHOLDER: Final = re.compile(
-    rf"<\?{_TOKEN} (?P<number>\d+)\?>|<\?{_TOKEN} from (?P<instead>\d+)\?>.*?<\?{_TOKEN} to (?P=instead)\?></[^>]*>",
-    re.DOTALL,
-)
 _FIELDS: Final = frozenset({Kind.ATTRIBUTE, Kind.TEXT, Kind.TAIL})
 _MAX_NESTING: Final = 8  # of what is rendered in what is patched in what is rendered
 
 
-# One change of an lxml tree: what is changed, of which node, under which key, and to what. A plain tuple: one is
-# made for every field that a message changes.
-_Change: TypeAlias = tuple[str, Any, str, Any]
-
 # What an element changes in its own node, and which elements below it have changes of their own.
-_Patch: TypeAlias = tuple[list[_Change], list[tuple[Any, Element]]]
-
-
-def _apply(change: _Change) -> _Change:
-    """Make a change; the answer is the change that undoes it."""
-    what, node, key, new = change
-    match what:
-        case "text":
-            old, node.text = node.text, new
-        case "tail":
-            old, node.tail = node.tail, new
-        case "attribute":
-            old = node.get(key)
-            if new is None:
-                del node.attrib[key]
-            else:
-                node.set(key, new)  # in place: an attribute that is there keeps its position
-        case "append":
-            node.append(new)
-            return "remove", node, "", new
-        case "remove":
-            node.remove(new)
-            return "append", node, "", new
-        case _:
-            node.addprevious(new)
-            return "remove", node.getparent(), "", new
-    return what, node, key, old
+_Patch: TypeAlias = tuple[list[Change], list[tuple[Any, Element]]]
 
 
 class Writer:
-    """Writes one body; it keeps the rendered texts that stand behind placeholders in what libxml2 writes."""
+    """Writes one body; see Marks for what stands in for rendered texts."""
 
-    __slots__ = ("_ccsid", "_encoding", "_flavour", "_nesting", "_texts")
+    __slots__ = ("_ccsid", "_encoding", "_flavour", "_marks", "_nesting")
 
     def __init__(self, flavour: Flavour, ccsid: int, encoding: str = "") -> None:
         self._flavour = flavour
         self._ccsid = ccsid
         self._encoding = encoding
         self._nesting = 0
-        self._texts: list[str] = []
+        self._marks = Marks()
 
     def body(self, held: Element, document: Document | None) -> str:
         """The document that an element holds; where most of that is as it was read, also as what."""
@@ -123,15 +87,7 @@ class Writer:
         if node is document.root and (text := _spliced(document, plan)) is not None:
             return text
         document.untangle()
-        undo: list[_Change] = []
-        try:
-            for change in plan:
-                undo.append(_apply(self._marked(change)))  # noqa: PERF401  what was applied before a failure is undone
-            text = etree.tostring(node, encoding="unicode", with_tail=False)
-        finally:
-            for change in reversed(undo):
-                _apply(change)
-        return self._filled(text) if self._texts else text
+        return self._marks.written(node, plan)
 
     def _sourced(self, element: Element, document: Document, scope: Scope) -> str | None:
         """The text of an element that stands elsewhere than in its document, if libxml2 can write it."""
@@ -164,7 +120,7 @@ class Writer:
             return f"<{name}{text[1 + len(tag) : -1 - len(tag)]}{name}>"
         return f"<{name}{text[1 + len(tag) :]}"
 
-    def _plan(self, held: Element, node: etree._Element, document: Document) -> list[_Change] | None:
+    def _plan(self, held: Element, node: etree._Element, document: Document) -> list[Change] | None:
         """The changes that bring a node to what its element holds; None where no patch can do it."""
         patch = self._patch(held, node, document)
         if patch is None:
@@ -184,9 +140,11 @@ class Writer:
 
     def _patch(self, held: Element, node: etree._Element, document: Document) -> _Patch | None:
         state = held.state
-        if state & RESTRUCTURED or held.source is not document:
+        if held.source is not document:
             return None
-        changes: list[_Change] = []
+        if state & RESTRUCTURED:
+            return self._rearranged(held, node, document)
+        changes: list[Change] = []
         below: list[tuple[etree._Element, Element]] = []
         if state & VALUED and not (state & EXPANDED and held._value is None and _leads(held, document)):
             if document.cdata or (document.flavour.compact and len(node)):
@@ -195,20 +153,69 @@ class Writer:
         for place, child in changed_children(held):
             if place.__class__ is etree._Element:
                 below.append((place, child))
-            elif place.__class__ is tuple and place[1] in _FIELDS and not child.state & REPLACED:
-                if place[1] is Kind.ATTRIBUTE and not _settable(place[2], node, document):
-                    return None
-                changes.append((place[1].value, place[0], place[2], own_value(child, child.value, self._flavour)))
-            else:
+            elif child.state & REPLACED or not self._change_field(place, child, document, changes):
                 return None
-        if held._last is not None and not self._append(held, node, document, changes):
+        if held._last is not None and not self._add(appended_children(held), node, node, document, changes):
             return None
         return changes, below
 
-    def _append(self, held: Element, node: etree._Element, document: Document, changes: list[_Change]) -> bool:
-        """Add the changes that append what came after the children of the source; False where no patch can do it."""
+    def _rearranged(self, held: Element, node: etree._Element, document: Document) -> _Patch | None:
+        """As _patch, where children were inserted, moved, renamed or taken away: the others stay where they are."""
+        changes: list[Change] = []
+        below: list[tuple[etree._Element, Element]] = []
+        staying: set[Any] = set()
+        for new, place, child in _grouped(held):
+            if new and not (isinstance(place, etree._Element) and self._add(new, node, place, document, changes)):
+                return None
+            if child is None:
+                break
+            staying.add(place)
+            if place.__class__ is etree._Element and child.state & EDITED:
+                below.append((place, child))
+            elif child.state & EDITED and not self._change_field(place, child, document, changes):
+                return None
+        gone = [place for place in document.children(node) if place not in staying]
+        if held.state & VALUED or not all(self._take_away(place, document, changes) for place in gone):
+            return None
+        return (changes, below) if held._first is not None else None
+
+    def _change_field(self, place: Any, child: Element, document: Document, changes: list[Change]) -> bool:
+        """Add the change of what lxml keeps in a field of a node; False where no patch can do it."""
+        if place.__class__ is not tuple or place[1] not in _FIELDS:
+            return False
+        if place[1] is Kind.ATTRIBUTE and not _settable(place[2], place[0], document):
+            return False
+        changes.append((place[1].value, place[0], place[2], own_value(child, child.value, self._flavour)))
+        return True
+
+    def _take_away(self, place: Any, document: Document, changes: list[Change]) -> bool:
+        """Add the changes after which nothing stands in a place; False where no patch can do it."""
+        if place.__class__ is etree._Element:
+            changes += self._marks.around(place, "")
+        elif place.__class__ is not tuple or place[1] not in _FIELDS:
+            return False
+        elif place[1] is not Kind.ATTRIBUTE:
+            changes.append((place[1].value, place[0], "", None))
+        elif document.declared or any(key[0] == "{" for key in place[0].attrib):
+            return False
+        else:
+            changes.append(("without", place[0], place[2], None))
+        return True
+
+    def _add(
+        self,
+        children: list[Element],
+        node: etree._Element,
+        where: etree._Element,
+        document: Document,
+        changes: list[Change],
+    ) -> bool:
+        """Add the changes that bring new children into a node, at its end or before another that stands in it.
+
+        False where no patch can do it.
+        """
         content = []
-        for child in appended_children(held):
+        for child in children:
             kind = document.flavour.kind(child.type)
             if kind is Kind.ATTRIBUTE:
                 name = child.name
@@ -226,7 +233,8 @@ class Writer:
             else:
                 content.append(child)
         if content:
-            changes.append(("append", node, "", self._rendered(content, _scope_of(node, document))))
+            what = "append" if where is node else "before"
+            changes.append((what, where, "", self._rendered(content, _scope_of(node, document))))
         return True
 
     def _rendered(self, elements: Iterable[Element], scope: Scope) -> str:
@@ -236,26 +244,27 @@ class Writer:
         self._nesting -= 1
         return "".join(out)
 
-    def _marked(self, change: _Change) -> _Change:
-        """A change that lxml can make: a mark stands for text that is to be appended."""
-        what, node, key, new = change
-        if what != "append" or new.__class__ is not str:
-            return change
-        self._texts.append(new)
-        return what, node, key, etree.ProcessingInstruction(_TOKEN, str(len(self._texts) - 1))
-
-    def _instead(self, element: Element, node: etree._Element, document: Document) -> tuple[_Change, _Change]:
-        """Marks around a node, which itself must not move: lxml would tidy up its namespaces."""
-        self._texts.append(self._rendered([element], _scope_of(node.getparent(), document)))
-        number = len(self._texts) - 1
-        start, end = (etree.ProcessingInstruction(_TOKEN, f"{word} {number}") for word in ("from", "to"))
-        return ("before", node, "", start), ("append", node, "", end)
-
-    def _filled(self, text: str) -> str:
-        return _PLACEHOLDER.sub(lambda found: self._texts[int(found["number"] or found["instead"])], text)
+    def _instead(self, element: Element, node: etree._Element, document: Document) -> tuple[Change, Change]:
+        """The changes that put an element in the place of a node."""
+        return self._marks.around(node, self._rendered([element], _scope_of(node.getparent(), document)))
 
 
-def _spliced(document: Document, plan: list[_Change]) -> str | None:
+def _grouped(held: Element) -> Iterator[tuple[list[Element], Any, Element | None]]:
+    """The children that still stand in a place of a node, each with those that are new in front of it.
+
+    New ones at the end come with the node itself.
+    """
+    new: list[Element] = []
+    for place, child in standing_children(held):
+        if place is None:
+            new.append(child)
+        else:
+            yield new, place, child
+            new = []
+    yield new, held.handle, None
+
+
+def _spliced(document: Document, plan: list[Change]) -> str | None:
     """The root element's own text with the changes in it: values of a few fields, what is appended to one element."""
     fields = []
     appended: list[tuple[Any, str]] = []
