@@ -42,11 +42,11 @@ _QUICK_SIZE: Final = 70_000
 class Document(Source):
     """One parsed document; the flavour says which of its parts the tree shows, and as what.
 
-    `bounded` says that its root is all of it; `alone`, that no other node stands beside the root; `spaced`, that it
-    declares namespaces; `attributed`, that it may have attributes; `instructed`, that it may have processing
-    instructions; `cdata`, CDATA sections; `declared`, that a document type may bring in any of these. Where they do
-    not apply, a child is found by name alone. In a `_bare` one, all that a node holds are elements; a `plain` one has
-    neither attributes nor CDATA sections.
+    `marked` says that there may be more in it than tags, text and a declaration; `bounded`, that its root is all of
+    it; `alone`, that no other node stands beside the root; `spaced`, that it declares namespaces; `attributed`, that it
+    may have attributes; `instructed`, that it may have processing instructions; `cdata`, CDATA sections; `declared`,
+    that a document type may bring in any of these. Where they do not apply, a child is found by name alone. In a
+    `_bare` one, all that a node holds are elements; a `plain` one has neither attributes nor CDATA sections.
 
     libxml2 does not keep where namespace declarations stand among attributes: in the tree they come first. Elements
     without content have the value '' in all domains, as XMLNSC has it. What an entity stands for shows between
@@ -59,7 +59,6 @@ class Document(Source):
         "_data",
         "_direct",
         "_expansions",
-        "_marked",
         "_splices",
         "_tangled",
         "_untangled",
@@ -71,6 +70,7 @@ class Document(Source):
         "encoding",
         "flavour",
         "instructed",
+        "marked",
         "plain",
         "prolog",
         "root",
@@ -93,7 +93,7 @@ class Document(Source):
             self.cdata = declared or (marked and b"<![CDATA[" in data)
             self.plain = not (self.spaced or self.attributed or self.cdata)
         self._data = data
-        self._marked = marked
+        self.marked = marked
         self.alone = not marked or (root.getnext() is None and root.getprevious() is None)
         self.bounded = self.alone and prolog is NO_PROLOG and data[-1:] == b">"
         self._direct = not self.spaced and not self.instructed
@@ -216,7 +216,7 @@ class Document(Source):
 
         Attributes in single quotes are written in double ones, so that a document with such is written anew.
         """
-        if self._marked or self._tangled or not self.alone:
+        if self.marked or self._tangled or not self.alone:
             return None
         if self._splices is None:
             quoted = self.attributed and b"'" in self._data and _SINGLE_QUOTES.search(self._data, self.prolog.length)
@@ -258,7 +258,7 @@ class Document(Source):
 
     def _as_written(self, handle: etree._Element, wanted: Step) -> bool:
         """Whether they are those that the document calls by the step's name, prefix and all."""
-        if self.flavour.spaces or self._marked or not wanted.plain or wanted.namespace != "":
+        if self.flavour.spaces or self.marked or not wanted.plain or wanted.namespace != "":
             return False
         name = wanted.clark
         if name.startswith("xmlns"):

@@ -19,12 +19,15 @@ from parsers.markup.document import Document
 from parsers.markup.flavour import Flavour
 from parsers.markup.frame import framed
 from parsers.markup.kinds import Kind
+from parsers.markup.names import qualified
 from parsers.markup.one_field import own_value
 from parsers.markup.rendering import NO_SCOPE, Renderer, Scope, kind_of, unwritable
+from parsers.markup.scoping import rescoped, unscoped
 from parsers.markup.splicing import extended, spliced
 from parsers.markup.text import Unwritable, escape, name_of
 
 _FIELDS: Final = frozenset({Kind.ATTRIBUTE, Kind.TEXT, Kind.TAIL})
+_MOST_IN_VAIN: Final = 1 << 18
 _MAX_NESTING: Final = 8  # of what is rendered in what is patched in what is rendered
 
 
@@ -35,13 +38,14 @@ _Patch: TypeAlias = tuple[list[Change], list[tuple[Any, Element]]]
 class Writer:
     """Writes one body; see Marks for what stands in for rendered texts."""
 
-    __slots__ = ("_ccsid", "_encoding", "_flavour", "_marks", "_nesting")
+    __slots__ = ("_ccsid", "_encoding", "_flavour", "_in_vain", "_marks", "_nesting")
 
     def __init__(self, flavour: Flavour, ccsid: int, encoding: str = "") -> None:
         self._flavour = flavour
         self._ccsid = ccsid
         self._encoding = encoding
         self._nesting = 0
+        self._in_vain = 0  # characters that libxml2 wrote of elements that had to be rendered all the same
         self._marks = Marks()
 
     def body(self, held: Element, document: Document | None) -> str:
@@ -104,6 +108,8 @@ class Writer:
             return f"<{called}>{escape(own)}</{called}>" if own else f"<{called}/>"
         held = written(element)
         node = held.handle
+        if document.spaced and node.__class__ is etree._Element and not held.state & EDITED:
+            return self._scoped(element, node, document, scope)
         if node.__class__ is not etree._Element or document.spaced or element.namespace or scope.get(""):
             return None
         if held.state & EDITED and self._nesting >= _MAX_NESTING:
@@ -119,6 +125,18 @@ class Writer:
         if text.endswith(f"</{tag}>"):
             return f"<{name}{text[1 + len(tag) : -1 - len(tag)]}{name}>"
         return f"<{name}{text[1 + len(tag) :]}"
+
+    def _scoped(self, element: Element, node: etree._Element, document: Document, scope: Scope) -> str | None:
+        """The text of a clean element of a document with namespaces; None where it has to be rendered."""
+        spaces = document.flavour.spaces
+        if document.declared or self._in_vain > _MOST_IN_VAIN or not _is_called_so(element, node, spaces=spaces):
+            return None
+        document.untangle()
+        text = etree.tostring(node, encoding="unicode", with_tail=False)
+        found = rescoped(text, node, scope, marked=document.marked) if spaces else unscoped(text, node)
+        if found is None:
+            self._in_vain += len(text)
+        return found
 
     def _plan(self, held: Element, node: etree._Element, document: Document) -> list[Change] | None:
         """The changes that bring a node to what its element holds; None where no patch can do it."""
@@ -247,6 +265,14 @@ class Writer:
     def _instead(self, element: Element, node: etree._Element, document: Document) -> tuple[Change, Change]:
         """The changes that put an element in the place of a node."""
         return self._marks.around(node, self._rendered([element], _scope_of(node.getparent(), document)))
+
+
+def _is_called_so(element: Element, node: etree._Element, *, spaces: bool) -> bool:
+    """Whether an element still has the name of the node that it was read from."""
+    name, namespace = element.name, element.namespace
+    if not spaces:
+        return not namespace and name == qualified(node)
+    return bool(node.tag == (f"{{{namespace}}}{name}" if namespace else name))
 
 
 def _grouped(held: Element) -> Iterator[tuple[list[Element], Any, Element | None]]:
