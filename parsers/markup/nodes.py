@@ -63,6 +63,11 @@ def has_elements(node: etree._Element) -> bool:
     return next(node.iterchildren(etree.Element), None) is not None
 
 
+def has_sections(node: etree._Element) -> bool:
+    """Whether there is a CDATA section in a node, which lxml could not put back once it is replaced."""
+    return b"<![CDATA[" in etree.tostring(node, with_tail=False)
+
+
 def whole_text(node: etree._Element) -> str:
     """The text in a node, without that of elements in it."""
     return (node.text or "") + "".join(child.tail or "" for child in node)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from lxml import etree
 
 from engine.sharing import only_change
@@ -12,11 +10,10 @@ from engine.tree import Element
 from parsers.markup.document import Document
 from parsers.markup.flavour import Flavour
 from parsers.markup.frame import before, behind
+from parsers.markup.nodes import has_sections
 from parsers.markup.rendering import unwritable
 from parsers.markup.splicing import respelled
 from parsers.markup.text import Unwritable, check, text_of
-
-_SECTION: Final = b"<![CDATA["
 
 
 def with_one_field(document: Document, held: Element) -> bytes | None:
@@ -31,8 +28,8 @@ def with_one_field(document: Document, held: Element) -> bytes | None:
     data = document.own_data()
     if data is not None and (data := respelled(data, document.root, node, value, document.encoding)) is not None:
         return data if document.bounded or not document.flavour.compact else _framed(document, document.own_root(data))
-    if document.cdata and _SECTION in etree.tostring(node, with_tail=False):
-        return None  # what lxml could not put back as it was
+    if document.cdata and has_sections(node):
+        return None
     root = _written_anew(document, node, value)
     return root if document.bounded else _framed(document, root)
 

@@ -20,6 +20,7 @@ from parsers.markup.flavour import Flavour
 from parsers.markup.frame import framed
 from parsers.markup.kinds import Kind
 from parsers.markup.names import qualified
+from parsers.markup.nodes import has_sections
 from parsers.markup.one_field import own_value
 from parsers.markup.rendering import NO_SCOPE, Renderer, Scope, kind_of, unwritable
 from parsers.markup.scoping import rescoped, unscoped
@@ -165,7 +166,7 @@ class Writer:
         changes: list[Change] = []
         below: list[tuple[etree._Element, Element]] = []
         if state & VALUED and not (state & EXPANDED and held._value is None and _leads(held, document)):
-            if document.cdata or (document.flavour.compact and len(node)):
+            if (document.cdata and has_sections(node)) or (document.flavour.compact and len(node)):
                 return None
             changes.append(("text", node, "", own_value(held, held._value, self._flavour) or None))
         for place, child in changed_children(held):
