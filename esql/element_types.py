@@ -12,8 +12,8 @@ from engine.step import Types
 
 _GENERIC: Final = MappingProxyType({"Name": NAME, "Value": VALUE, "NameValue": NAME_VALUE})
 _EXACT: Final = 0xFFFFFFFF
-_QUOTES: Final = 0xFFFFFFFE  # the last bit says which quotes an attribute was written in
-_HOWEVER: Final = 0xFFFFFFEC  # these bits say how a text was written: plain, as CDATA, as both, as base64
+_QUOTES: Final = 0xFFFFFF8E  # the last bit says which quotes an attribute was written in, and these how its value was
+_HOWEVER: Final = 0xFFFFFF8C  # these bits say how a text was written: plain, as CDATA, as both, in a form of XML Schema
 
 # Options of PARSE that say what of a document is kept; those that keep nothing are 0.
 RETAIN_MIXED: Final = 1 << 20
@@ -51,6 +51,11 @@ _OWN: Final[Mapping[tuple[str, str], int]] = MappingProxyType(
         ("JSON", "Array"): 0x01001000,
         ("MQRFH2", "Field"): NAME_VALUE,
         ("MQRFH", "Field"): NAME_VALUE,
+        ("XMLNSC", "gYear"): 0x10,  # what stands beside a type, as base64Binary does
+        ("XMLNSC", "gMonth"): 0x20,
+        ("XMLNSC", "gDay"): 0x30,
+        ("XMLNSC", "gYearMonth"): 0x40,
+        ("XMLNSC", "gMonthDay"): 0x50,
         ("XMLNSC", "MixedContentRetainAll"): RETAIN_MIXED,
         ("XMLNSC", "MixedContentRetainNone"): 0,
         ("XMLNSC", "CommentsRetainAll"): RETAIN_COMMENTS,

@@ -165,7 +165,8 @@ _XMLNSC = (
     *("SingleAttribute", "DoubleAttribute", "NamespaceDecl", "SingleNamespaceDecl", "DoubleNamespaceDecl"),
     *("DocumentType", "XmlDeclaration", "EntityReference", "EntityDefinition", "SingleEntityDefinition"),
     *("DoubleEntityDefinition", "Element", "Comment", "ProcessingInstruction", "HybridField", "HybridValue"),
-    *("AsisElementContent", "AsIsElementContent", "MixedContent", "BitStream", "base64Binary"),
+    *("AsisElementContent", "AsIsElementContent", "MixedContent", "BitStream", "base64Binary", "List"),
+    *("gYear", "gYearMonth", "gMonth", "gMonthDay", "gDay"),
 )
 _RETAIN = tuple(
     f"{what}Retain{much}" for what in ("MixedContent", "Comments", "ProcessingInstructions") for much in ("None", "All")

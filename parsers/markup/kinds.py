@@ -15,6 +15,7 @@ class Kind(Enum):
     """What a part of a document is, whatever its domain calls it."""
 
     ELEMENT = "element"
+    LIST = "list"
     ATTRIBUTE = "attribute"
     NAMESPACE = "namespace"
     TEXT = "text"
@@ -151,7 +152,16 @@ COMPACT_COMMENT: Final = 0x03000400
 COMPACT_INSTRUCTION: Final = 0x03000401
 COMPACT_ASIS: Final = 0x03000600
 COMPACT_BIT_STREAM: Final = 0x03000700
-BASE64: Final = 0x00000010  # beside the type of a field or an attribute: its BLOB is written so
+LIST: Final = 0x01000500  # an element that holds values, with a blank between each two
+
+# Beside the type of a field or an attribute: how its value is written, by what kind of value it is.
+BASE64: Final = 0x00000010
+G_YEAR: Final = 0x00000010
+G_MONTH: Final = 0x00000020
+G_DAY: Final = 0x00000030
+G_YEAR_MONTH: Final = 0x00000040
+G_MONTH_DAY: Final = 0x00000050
+FORM: Final = 0x00000070
 
 COMPACT_NAMES: Final[Mapping[int, str]] = MappingProxyType(
     {
@@ -175,12 +185,14 @@ COMPACT_NAMES: Final[Mapping[int, str]] = MappingProxyType(
         COMPACT_INSTRUCTION: "ProcessingInstruction",
         COMPACT_ASIS: "AsisElementContent",
         COMPACT_BIT_STREAM: "BitStream",
+        LIST: "List",
         BASE64: "base64Binary",
     }
 )
 
 COMPACT_BESIDE: Final = frozenset({COMPACT_ATTRIBUTE, SINGLE_ATTRIBUTE, COMPACT_NAMESPACE, SINGLE_NAMESPACE})
 _COMPACT_KINDS: Final = {
+    LIST: Kind.LIST,
     DOCUMENT_TYPE: Kind.DOCTYPE,
     XML_DECLARATION: Kind.DECLARATION,
     VALUE: Kind.TEXT,
@@ -215,4 +227,4 @@ def compact_kind(type_: int) -> Kind:
     >>> compact_kind(COMPACT_ATTRIBUTE), compact_kind(FIELD)
     (<Kind.ATTRIBUTE: 'attribute'>, <Kind.ELEMENT: 'element'>)
     """
-    return _COMPACT_KINDS.get(type_ & ~BASE64, Kind.ELEMENT)
+    return _COMPACT_KINDS.get(type_ & ~FORM, Kind.ELEMENT)

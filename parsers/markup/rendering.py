@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Iterable
+from datetime import date
 from typing import Final, TypeAlias
 
 from lxml import etree
@@ -30,6 +31,7 @@ Scope: TypeAlias = dict[str, str]
 NO_SCOPE: Final[Scope] = {"xml": XML_URI}
 _OWN: Final = SHARES | EDITED
 _REFERENCE: Final = kinds.ENTITY_REFERENCE_START
+_ITEMS: Final = (Kind.TEXT, Kind.CDATA)
 _BESIDE: Final = (Kind.ATTRIBUTE, Kind.NAMESPACE, Kind.PART)  # few, and found faster than by a hash
 
 
@@ -114,7 +116,9 @@ class Renderer:
                     out.append(text)
                     return None
             return _element(element, flavour, scope, out)
-        if kind not in _BESIDE:
+        if kind is Kind.LIST:
+            out.append(_list(element, flavour, scope))
+        elif kind not in _BESIDE:
             out.append(self._other(element, kind, flavour))
         return None
 
@@ -164,17 +168,42 @@ def _own_text(element: Element, flavour: Flavour) -> str:
             value = written(element)._value  # a copy may have cached what is its first child's
     if value is None or value is UNREAD:
         return ""
-    text = _base64(value) if _is_base64(element, value, flavour) else text_of(value, compact=flavour.compact)
+    text = _text_of(element, value, flavour)
     return section(text) if flavour.compact and element.type == kinds.CDATA_FIELD else escape(text)
 
 
-def _is_base64(element: Element, value: Value, flavour: Flavour) -> bool:
-    return value.__class__ is bytes and flavour.compact and bool(element.type & kinds.BASE64)
+def _text_of(element: Element, value: Value, flavour: Flavour) -> str:
+    """A value in the form of XML Schema that the element's type asks for, or as the domain writes it."""
+    if flavour.compact and (form := element.type & kinds.FORM):
+        if form == kinds.BASE64 and value.__class__ is bytes:
+            return b64encode(value).decode("ascii")
+        if form in _DATES and value.__class__ is date:
+            return _DATES[form](value.isoformat())
+    return text_of(value, compact=flavour.compact)
 
 
-def _base64(value: Value) -> str:
-    assert isinstance(value, bytes)
-    return b64encode(value).decode("ascii")
+_DATES: Final[dict[int, Callable[[str], str]]] = {
+    kinds.G_YEAR: lambda day: day[:4],
+    kinds.G_MONTH: lambda day: f"--{day[5:7]}",
+    kinds.G_DAY: lambda day: f"---{day[8:]}",
+    kinds.G_YEAR_MONTH: lambda day: day[:7],
+    kinds.G_MONTH_DAY: lambda day: f"--{day[5:]}",
+}
+
+
+def _items_text(element: Element, flavour: Flavour) -> str:
+    """The values below an element as XML Schema writes a list: with a blank between each two."""
+    items = [child for child in element if flavour.kind(child.type) in _ITEMS]
+    return " ".join([_text_of(item, item.value, flavour) for item in items])
+
+
+def _list(element: Element, flavour: Flavour, scope: Scope) -> str:
+    """An element that holds a list."""
+    beside: list[tuple[Kind, Element]] = [
+        (kind, child) for child in element if (kind := flavour.kind(child.type)) in _BESIDE
+    ]
+    tag, head, _ = _head(element, beside, flavour, scope)
+    return f"<{head}>{escape(_items_text(element, flavour))}</{tag}>"
 
 
 def _end_of_reference(element: Element) -> Element | None:
@@ -288,8 +317,8 @@ def _quoted(child: Element, flavour: Flavour) -> str:
     """The value of an attribute."""
     value = child._value
     if value.__class__ is not str:
-        value = child.value
-        value = _base64(value) if _is_base64(child, value, flavour) else text_of(value, compact=flavour.compact)
+        is_list = flavour.compact and written(child)._first is not None
+        value = _items_text(child, flavour) if is_list else _text_of(child, child.value, flavour)
     text = str(value)
     try:
         return quote(text, single=child._type == kinds.SINGLE_ATTRIBUTE)
