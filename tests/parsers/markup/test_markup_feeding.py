@@ -20,7 +20,17 @@ from tests.parsers.markup.documents import documents, text_of
 HEADS = ["", "\ufeff", "<?xml version='1.0'?>\n", "<?xml version='1.0' encoding='IBM500'?>", " "]
 TAILS = ["", "\n", " \t", "x", "<", "<a/>"]
 PIECES = ["<a>", "</a>", "<b/>", "<b x='1' y=\"&lt;\">", "</b>", "text", " ", "\n", "&amp;", "&#10;", "&e;", "<", "&"]
-PIECES += ["<p:q xmlns:p='urn:u'>", "</p:q>", "<p:z/>", "]]>", "é", "\x00", "\x01", "x" * 400, "<a xml:space='preserve'>"]
+PIECES += [
+    "<p:q xmlns:p='urn:u'>",
+    "</p:q>",
+    "<p:z/>",
+    "]]>",
+    "é",
+    "\x00",
+    "\x01",
+    "x" * 400,
+    "<a xml:space='preserve'>",
+]
 
 
 def asked(data: bytes, flavour: Flavour) -> Any:
