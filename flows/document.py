@@ -38,10 +38,14 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """Keys and what they stand for, in the order of the text; keys are unique."""
+    """Keys and what they stand for, in the order of the text; keys are unique.
+
+    `dropped` are those that were there again, or could not be read and are empty here.
+    """
 
     entries: tuple[tuple[Scalar, Tree], ...]
     place: Place
+    dropped: tuple[str, ...] = ()
 
     def get(self, name: str) -> Tree | None:
         """What stands at a key, or None."""
@@ -166,7 +170,7 @@ class _Reader:
             return Scalar(event.value, is_null, place, event.style is None)
         if isinstance(event, yaml.SequenceStartEvent):
             return Sequence(tuple(self._items(depth)), place)
-        return Mapping(tuple(self._entries(depth)), place)
+        return self._mapping(depth, place)
 
     def _items(self, depth: int) -> Iterator[Tree]:
         for event in self._events:
@@ -174,18 +178,21 @@ class _Reader:
                 return
             yield self._tree(event, depth + 1)
 
-    def _entries(self, depth: int) -> Iterator[tuple[Scalar, Tree]]:
-        seen: dict[str, Place] = {}
+    def _mapping(self, depth: int, place: Place) -> Mapping:
+        entries: dict[str, tuple[Scalar, Tree]] = {}
+        dropped = []
         for event in self._events:
             if isinstance(event, yaml.MappingEndEvent):
-                return
+                break
             key = self._tree(event, depth + 1)
             value = self._tree(next(self._events), depth + 1)
             if not isinstance(key, Scalar) or key.is_null or not key.text.isprintable():
                 self._complaints.add(key.place, "a key must be a name")
-            elif key.text in seen:
-                first = seen[key.text].line
+                dropped.append("")
+            elif key.text in entries:
+                first = entries[key.text][0].place.line
                 self._complaints.add(key.place, f"{key.text} is here twice; it is on line {first} too", about=key.text)
+                dropped.append(key.text)
             else:
-                seen[key.text] = key.place
-                yield key, value
+                entries[key.text] = key, value
+        return Mapping(tuple(entries.values()), place, tuple(dropped))

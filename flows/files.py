@@ -23,19 +23,22 @@ MOST_FILES: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """Flows with the subflows they use, which are known by name and by file, and what is wrong with their files."""
+    """Flows with the subflows they use, which are known by name and by file, and what is wrong with their files.
+
+    `unread` says of each file what of its wires could not be read.
+    """
 
     flows: tuple[Flow, ...]
     subflows: Mapping[str, Flow]
     problems: tuple[Problem, ...]
+    unread: Mapping[str, tuple[str, ...]]
 
     def lint(
         self, catalog: Catalog[NodeType] = node_catalog, *, labels: Labels = lambda _: NO_NAMES
     ) -> tuple[Problem, ...]:
         """Everything that is wrong with the files and with what they say; `labels`: see engine.lint."""
         every = {id(flow): flow for flow in (*self.flows, *self.subflows.values())}
-        wrong = {problem.file for problem in self.problems}
-        found = lint(*every.values(), subflows=self.subflows, catalog=catalog, labels=labels, half_read=wrong)
+        found = lint(*every.values(), subflows=self.subflows, catalog=catalog, labels=labels, unread=self.unread)
         return tuple(sorted({*self.problems, *found}))
 
 
@@ -59,7 +62,8 @@ def load(*files: str) -> Loaded:
     subflows = {flow.name: flow for flow in reversed(found) if flow.is_subflow}
     subflows |= {flow.file: flow for flow in found if flow.is_subflow}
     problems = tuple(problem for reading in readings.values() for problem in reading.problems)
-    return Loaded(tuple(flow for flow in found if not flow.is_subflow), subflows, problems)
+    unread = {file: reading.unread for file, reading in readings.items()}
+    return Loaded(tuple(flow for flow in found if not flow.is_subflow), subflows, problems, unread)
 
 
 def load_flow(file: str, *, catalog: Catalog[NodeType] = node_catalog) -> Flow:

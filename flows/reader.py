@@ -36,10 +36,14 @@ ARROW: Final = "->"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What came of reading a file: a flow where its text has the shape of one, and every problem found."""
+    """What came of reading a file: a flow where its text has the shape of one, and every problem found.
+
+    `unread` are the wires that could not be read; an empty one says that any wire or node may be missing.
+    """
 
     flow: Flow | None
     problems: tuple[Problem, ...]
+    unread: tuple[str, ...] = ()
 
 
 def read_flow(content: str | bytes, file: str) -> Reading:
@@ -50,11 +54,13 @@ def read_flow(content: str | bytes, file: str) -> Reading:
     complaints = Complaints(file, text)
     document = read_document(text, file, complaints)
     flow = None
+    unread: tuple[str, ...] = ()
     if isinstance(document, Mapping):
-        flow = _Flow(document, file, complaints).read()
+        reader = _Flow(document, file, complaints)
+        flow, unread = reader.read(), tuple(reader.unread)
     elif document is not None:
         complaints.add(document.place, "a flow file must be a table that begins with `flow: Name`")
-    return Reading(flow, tuple(sorted(complaints.found)))
+    return Reading(flow, tuple(sorted(complaints.found)), unread)
 
 
 class _Flow:
@@ -64,6 +70,7 @@ class _Flow:
         self._document = document
         self._file = file
         self._complain = complaints.add
+        self.unread = ["" for _ in document.dropped]
 
     def read(self) -> Flow | None:
         self._known(self._document, KEYS, "a flow file")
@@ -96,6 +103,7 @@ class _Flow:
             if key.text not in names:
                 suggestion = did_you_mean(key.text, names)
                 self._complain(key.place, f"{what} has no {key.text}{suggestion}", about=key.text)
+                self.unread.append("")
 
     def _name(self, tree: Tree, what: str) -> Scalar | None:
         if not isinstance(tree, Scalar) or tree.is_null:
@@ -157,8 +165,12 @@ class _Flow:
         return scalar.text
 
     def _nodes(self) -> Iterator[NodeUse]:
+        found = self._document.get("nodes")
+        if not isinstance(found, Mapping) or "" in found.dropped:
+            self.unread.append("")
         for label, tree in self._table("nodes"):
             if self._name(label, "a label") is None:
+                self.unread.append("")
                 continue
             if not isinstance(tree, Mapping):
                 self._complain(label.place, f"{label.text} must be a table with a type", about=label.text)
@@ -209,11 +221,15 @@ class _Flow:
         tree = self._document.get("wires")
         if tree is None or (isinstance(tree, Scalar) and tree.is_null):
             return
-        for text, place in self._texts(tree, "wires"):
+        texts = list(self._texts(tree, "wires"))
+        if not isinstance(tree, Sequence) or len(texts) < len(tree.items):
+            self.unread.append("")
+        for text, place in texts:
             wire = parse_wire(text, labels, place)
             if wire:
                 yield wire
             else:
+                self.unread.append(text)
                 self._complain(
                     place, f"a wire is written Label.terminal {ARROW} Label.terminal, not {text}", about=text
                 )

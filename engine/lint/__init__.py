@@ -6,7 +6,7 @@ type that does not exist. All else is 2087, a definition that cannot be processe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from engine.catalog import Catalog, did_you_mean
@@ -34,6 +34,7 @@ NOT_HERE: Final = frozenset(
     ]
 )  # fmt: skip
 NO_SUBFLOWS: Final[Mapping[str, Flow]] = {}
+NOTHING_UNREAD: Final[Mapping[str, tuple[str, ...]]] = {}
 
 
 def lint(
@@ -42,19 +43,19 @@ def lint(
     catalog: Catalog[NodeType] = node_catalog,
     source_line: Callable[[Place], str] = line_of_file,
     labels: Labels = lambda _: NO_NAMES,
-    half_read: Collection[str] = (),
+    unread: Mapping[str, tuple[str, ...]] = NOTHING_UNREAD,
 ) -> tuple[Problem, ...]:
     """All problems of these flows, sorted by place; `subflows` are those they may use, by name and by file.
 
-    `labels` are those that the programs of a flow send to, by their nodes, where that is known. Of files that could be
-    read only in part, `half_read`, nothing is said that what is missing might change.
+    `labels` are those that the programs of a flow send to, by their nodes, where that is known. Nothing is said that
+    the wires which could not be read might change: the texts of a file's are `unread`, an empty one may be any.
     """
     known = Types(catalog, subflows)
     findings = list(two_of_one_name(flows))
     for flow in flows:
-        subject = Subject(flow, {use.label: known.of(flow, use) for use in flow.nodes}, known, labels(flow))
-        passes = [one for one in PASSES if flow.file not in half_read or one is not sources_and_reach]
-        findings.extend(finding for examine in passes for finding in examine(subject))
+        types = {use.label: known.of(flow, use) for use in flow.nodes}
+        subject = Subject(flow, types, known, labels(flow), unread.get(flow.file, ()))
+        findings.extend(finding for examine in PASSES for finding in examine(subject))
     return tuple(sorted({marked(f.place, f.text, f.about, f.number, source_line(f.place)) for f in findings}))
 
 

@@ -25,9 +25,10 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A flow under examination, with all that its nodes turn out to be."""
+    """A flow under examination, with all that its nodes turn out to be, and the wires that could not be read."""
 
     flow: Flow
     types: Mapping[str, NodeType | None]
     known: Types
     labels: Names
+    unread: tuple[str, ...] = ()

@@ -48,6 +48,8 @@ def sources_and_reach(subject: Subject) -> Iterator[Finding]:
     import networkx  # noqa: PLC0415  # see engine.flow.graph
 
     flow = subject.flow
+    if "" in subject.unread:
+        return
     if not any(_is_start(subject, use) for use in flow.nodes):
         kind = "subflow" if flow.is_subflow else "flow"
         yield Finding(flow.place, f"{kind} {flow.name} has no input node, so no message enters it", flow.name)
@@ -64,8 +66,9 @@ def sources_and_reach(subject: Subject) -> Iterator[Finding]:
 
 
 def _is_start(subject: Subject, use: NodeUse) -> bool:
-    """Whether messages enter here; a node of an unknown type gets the benefit of the doubt."""
-    return subject.types[use.label] is None or subject.known.starts(subject.flow, use)
+    """Whether messages enter here; one of unknown type, or that a wire names which cannot be read, may do so."""
+    in_doubt = subject.types[use.label] is None or any(use.label in text for text in subject.unread)
+    return in_doubt or subject.known.starts(subject.flow, use)
 
 
 def cycles(subject: Subject) -> Iterator[Finding]:
