@@ -55,11 +55,11 @@ def load(*files: str) -> Loaded:
             continue
         reading = read_file(file)
         flow = reading.flow
-        if flow is None or flow.is_subflow or file in given:
+        if flow is None or not flow.name or flow.is_subflow or file in given:
             readings[file] = reading
             waiting.extend(_used(flow) if flow else ())
     found = [reading.flow for reading in readings.values() if reading.flow]
-    subflows = {flow.name: flow for flow in reversed(found) if flow.is_subflow}
+    subflows = {flow.name: flow for flow in reversed(found) if flow.is_subflow and flow.name}
     subflows |= {flow.file: flow for flow in found if flow.is_subflow}
     problems = tuple(problem for reading in readings.values() for problem in reading.problems)
     unread = {file: reading.unread for file, reading in readings.items()}

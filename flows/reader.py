@@ -72,17 +72,9 @@ class _Flow:
         self._complain = complaints.add
         self.unread = ["" for _ in document.dropped]
 
-    def read(self) -> Flow | None:
+    def read(self) -> Flow:
         self._known(self._document, KEYS, "a flow file")
-        named = [(key, value) for key, value in self._document.entries if key.text in ("flow", "subflow")]
-        if len(named) != 1:
-            place = named[1][0].place if named else self._document.place
-            self._complain(place, "a flow file must say either `flow: Name` or `subflow: Name`")
-            return None
-        key, value = named[0]
-        name = self._name(value, f"the name of the {key.text}")
-        if not name:
-            return None
+        kind, name = self._own_name()
         nodes = tuple(self._nodes())
         labels = frozenset(use.label for use in nodes)
         return Flow(
@@ -93,10 +85,23 @@ class _Flow:
             promotions=tuple(self._promotions()),
             nodes=nodes,
             wires=tuple(self._wires(labels)),
-            is_subflow=key.text == "subflow",
+            is_subflow=kind == "subflow",
             file=self._file,
             place=name.place,
         )
+
+    def _own_name(self) -> tuple[str, Scalar]:
+        """Whether this is a flow or a subflow, and its name; where that cannot be told, an empty one."""
+        named = [(key, value) for key, value in self._document.entries if key.text in ("flow", "subflow")]
+        place = named[-1][0].place if named else self._document.place
+        name = None
+        if len(named) == 1:
+            name = self._name(named[0][1], f"the name of the {named[0][0].text}")
+        else:
+            self._complain(place, "a flow file must say either `flow: Name` or `subflow: Name`")
+        if name is None:
+            self.unread.append("")
+        return named[0][0].text if named else "flow", name or Scalar("", True, place)
 
     def _known(self, table: Mapping, names: tuple[str, ...], what: str) -> None:
         for key, _ in table.entries:

@@ -39,6 +39,9 @@ def show(
     if reading.flow is None:
         raise ConfigurationException(f"{file} holds no flow that could be drawn", reading.problems)
     shown = reading.flow
+    if reading.problems:
+        text = "cannot be read as a whole, so that something may be missing here"
+        typer.echo(f"penstock: {file} {text}: see penstock flow lint {file}", err=True)
     if as_json:
         typer.echo(json.dumps(json.loads(canonical(shown)), indent=2))
     elif svg is not None:

@@ -64,7 +64,7 @@ def two_of_one_name(flows: Iterable[Flow]) -> Iterator[Finding]:
     first: dict[str, Flow] = {}
     for flow in flows:
         known = first.setdefault(flow.qualified_name, flow)
-        if known is not flow:
+        if known is not flow and flow.name:
             yield Finding(flow.place, f"a flow called {flow.qualified_name} is in {known.place} too", flow.name)
 
 

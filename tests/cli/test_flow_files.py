@@ -49,3 +49,13 @@ def test_a_subflow_by_its_name(folder: Path, capsys: pytest.CaptureFixture[str])
     assert penstock(capsys, "flow", "lint", str(flow), str(folder / "audit.yaml")) == (0, "", "")
     (folder / "audit.yaml").rename(folder / "Audit.yaml")
     assert penstock(capsys, "flow", "lint", str(flow)) == (0, "", "")
+
+
+def test_a_drawing_says_what_it_may_lack(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What can be read of a flow file is drawn; that the rest is missing is said on stderr."""
+    flow = folder / "payments.yaml"
+    flow.write_text(flow.read_text("utf-8").replace("Small enough.true -> Out", "Small enough.true Out"), "utf-8")
+    shown = penstock(capsys, "flow", "show", str(flow))
+    assert (shown.code, "Small enough" in shown.out) == (0, True)
+    said = f"penstock: {flow} cannot be read as a whole, so that something may be missing here: see penstock flow lint"
+    assert shown.err == f"{said} {flow}\n"
