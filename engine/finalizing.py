@@ -19,6 +19,7 @@ from engine.writing import (
     announcements,
     descriptor_of,
     fields_of,
+    is_made,
     links_of,
     sorted_links,
     template_of,
@@ -100,7 +101,7 @@ def _finalize_alone(root: Element, properties: Link | None, header: Link | None,
     descriptor = with_own_format(body, said)
     is_new = properties is not None and properties.part is None
     changed = {field.name for field in fields_of(header)[1]}
-    if is_new or descriptor is not said:
+    if is_new or descriptor is not said or is_made(header):
         found = root.child(step("MQMD"))
         assert found is not None
         _describe(found, descriptor)

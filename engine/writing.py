@@ -225,11 +225,10 @@ def template_of(link: Link | None) -> Template:
 
 def descriptor_of(header: Link | None, properties: Link | None) -> Descriptor:
     """The descriptor that an MQMD stands for; what that does not say itself is as Properties say."""
-    changes: dict[str, Value] = {}
-    base = Descriptor()
-    if header is not None:
-        base, fields = fields_of(header)
-        changes = {held: f.value for f in fields if (held := held_as(f.name, f.value)) is not None}
+    base, own = (Descriptor(), []) if header is None else fields_of(header)
+    changes: dict[str, Value] = {held: f.value for f in own if (held := held_as(f.name, f.value)) is not None}
+    if properties is not None and is_made(header):
+        base = _as_properties_came(properties)
     if properties is not None and properties.part is None:
         for field in fields_of(properties)[1]:
             name = _FROM_PROPERTIES.get(field.name)
@@ -241,6 +240,32 @@ def descriptor_of(header: Link | None, properties: Link | None) -> Descriptor:
         return base
     values: dict[str, Any] = {name: described(name, value) for name, value in changes.items()}
     return base._replace(**values)
+
+
+def is_made(header: Link | None) -> bool:
+    """Whether a flow sends no MQMD that came with a message, but none, or one that it has made."""
+    return header is None or (header.part is None and _came_with(header) is None)
+
+
+def _came_with(link: Link) -> Received | None:
+    """The message that a folder came with."""
+    return _received_by(link.part if link.element is None else written(link.element).source)
+
+
+def _as_properties_came(properties: Link) -> Descriptor:
+    """What Properties say that came with a message, where no MQMD did; what is left of them says its part by itself."""
+    received = _came_with(properties)
+    if received is None or (properties.element is not None and written(properties.element).state & RESTRUCTURED):
+        return Descriptor()
+    came, body = received.descriptor, received.parts[-1].portion.follow
+    return Descriptor(
+        expiry=came.expiry,
+        encoding=body.encoding,
+        coded_char_set_id=body.ccsid,
+        priority=came.priority,
+        persistence=came.persistence,
+        correl_id=came.correl_id,
+    )
 
 
 def fields_of(link: Link) -> tuple[Descriptor, list[Element]]:

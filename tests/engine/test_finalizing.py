@@ -15,6 +15,7 @@ from esql.compile import compile_text
 
 BODY = b"<a/>"
 HEADED = "SET OutputRoot = InputRoot; CREATE NEXTSIBLING OF OutputRoot.MQMD DOMAIN 'MQRFH2' NAME 'MQRFH2';"
+PROPERTIES = "SET OutputRoot.Properties = InputRoot.Properties;"
 MCD = "SET OutputRoot.MQRFH2.mcd.Msd = 'xmlnsc'"
 CASES = [
     ("SET OutputRoot = InputRoot", {}),
@@ -43,13 +44,14 @@ CASES = [
     ),
     ("SET OutputRoot.XMLNSC.a = 1", {"MQMD": None, "Properties": None}),
     ("SET OutputRoot.MQMD.Version = 2; SET OutputRoot.XMLNSC.a = 1", {"MQMD.Format": None, "Properties": None}),
+    (f"{PROPERTIES} SET OutputRoot.MQMD.Version = 2; SET OutputRoot.XMLNSC.a = 1", {"MQMD.Priority": 3}),
 ]
 
 
 def built(program: str) -> Element:
     """The Root that a program sends without finalizing it."""
     compiled = compile_text(f"{program}; PROPAGATE FINALIZE NONE; RETURN FALSE;", "COMPUTE")
-    message = Message.received(Descriptor(format="MQSTR"), BODY, template=Template("XMLNSC"))
+    message = Message.received(Descriptor(format="MQSTR", priority=3), BODY, template=Template("XMLNSC"))
     [(_, sent)] = compiled.evaluate(message)
     return copy(sent.root)
 

@@ -95,3 +95,19 @@ def test_a_changed_property_arrives_in_the_descriptor(name: str, value: Any, exp
     assert field is not None
     field.value = value
     assert write_message(root) == (DESCRIPTOR._replace(**expected), received().body)
+
+
+def test_properties_without_the_descriptor_that_came() -> None:
+    """What a message is put with follows Properties where no MQMD says it; the rest is as in a new MQMD."""
+    named: dict[str, Any] = {"persistence": 1, "expiry": 600, "coded_char_set_id": 500, "correl_id": TOKEN[:24]}
+    came = Descriptor(**named, priority=3, format="MQSTR", msg_id=TOKEN[8:], reply_to_q="REPLY")
+    root = copy(read_only(Received(came, b"body").root()))
+    header, priority = root.at("MQMD"), root.at("Properties", "Priority")
+    assert header is not None
+    assert priority is not None
+    header.detach()
+    assert write_message(root)[0] == Descriptor(**named, priority=3)
+    priority.value = 4
+    assert write_message(root)[0].priority == 4
+    priority.detach()
+    assert write_message(root)[0].priority == 0
