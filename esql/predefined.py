@@ -181,6 +181,8 @@ ELEMENT_TYPES = {
     "MQRFH": ("Field",),
     "": ("Name", "Value", "NameValue"),
 }
+# Prefixes that XML itself declares, with their namespaces.
+XML_PREFIXES = {"xml": "http://www.w3.org/XML/1998/namespace", "xmlns": "http://www.w3.org/2000/xmlns/"}
 _FOLDED_TYPES = {
     domain: {name.lower(): ElementType(domain, name) for name in reversed(names)}
     for domain, names in ELEMENT_TYPES.items()

@@ -13,7 +13,7 @@ from esql.emit.code import call, choose, constant, is_some
 from esql.emit.literals import is_literal, literal
 from esql.emit.unit import EmitError
 from esql.emit.value import INTEGER
-from esql.predefined import ElementType
+from esql.predefined import XML_PREFIXES, ElementType
 from esql.scope.references import Variable
 
 
@@ -60,7 +60,9 @@ def _namespace(body: Body, node: syntax.Step) -> Known | ast.expr:
     match node.namespace:
         case syntax.Name(text):
             prefix = body.unit.resolution.of(node.namespace)
-            return _constant(body, prefix, node) if isinstance(prefix, Variable) else Known(text)
+            return (
+                _constant(body, prefix, node) if isinstance(prefix, Variable) else Known(XML_PREFIXES.get(text, text))
+            )
         case syntax.ComputedName(expression):
             return _computed(body, expression)
         case syntax.AnyName():

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from esql import syntax
-from esql.predefined import is_domain
+from esql.predefined import XML_PREFIXES, is_domain
 from esql.scope.children import children
 from esql.scope.library import Library, Routines, declared, schema_of
 from esql.scope.lookup import Callables, find_label, find_name, find_prefix, find_qualified, find_terminal
@@ -36,8 +36,6 @@ _CALLS = syntax.Call | syntax.CallStatement
 Action = Callable[[Any, Place], None]
 _WORD = re.compile(r"[^\W\d]\w*")
 _DEFAULT_CORRELATION = "I"
-# prefixes that XML itself declares
-_OF_XML = ("xml", "xmlns")
 REMEMBERED = 200
 
 
@@ -300,7 +298,7 @@ class Walk:
         found = find_prefix(node.text, place)
         if found is not None:
             self.references[id(node)] = found
-        elif _WORD.fullmatch(node.text) and node.text not in _OF_XML:
+        elif _WORD.fullmatch(node.text) and node.text not in XML_PREFIXES:
             self._miss("prefix", node.text, node, place)
 
     def _call(self, node: syntax.Call | syntax.CallStatement, place: Place) -> None:
