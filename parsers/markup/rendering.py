@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Callable, Iterable
-from datetime import date
 from typing import Final, TypeAlias
 
 from lxml import etree
 
 from engine.errors import ConversionException, ParserException
 from engine.sharing import written
-from engine.source import NAME, UNREAD, Value, leading
+from engine.source import NAME, UNREAD, leading
 from engine.state import EDITED, EXPANDED, SHARES
 from engine.tree import Element
 from parsers.ccsid import decode
@@ -19,6 +17,7 @@ from parsers.markup import kinds
 from parsers.markup.doctype import render_doctype, render_entities
 from parsers.markup.document import Document
 from parsers.markup.flavour import Flavour
+from parsers.markup.forms import formed
 from parsers.markup.kinds import Kind
 from parsers.markup.names import XML_URI, XMLNS_URI, prefixed
 from parsers.markup.prolog import declaration_text
@@ -168,33 +167,14 @@ def _own_text(element: Element, flavour: Flavour) -> str:
             value = written(element)._value  # a copy may have cached what is its first child's
     if value is None or value is UNREAD:
         return ""
-    text = _text_of(element, value, flavour)
+    text = formed(element, value, flavour)
     return section(text) if flavour.compact and element.type == kinds.CDATA_FIELD else escape(text)
-
-
-def _text_of(element: Element, value: Value, flavour: Flavour) -> str:
-    """A value in the form of XML Schema that the element's type asks for, or as the domain writes it."""
-    if flavour.compact and (form := element.type & kinds.FORM):
-        if form == kinds.BASE64 and value.__class__ is bytes:
-            return b64encode(value).decode("ascii")
-        if form in _DATES and value.__class__ is date:
-            return _DATES[form](value.isoformat())
-    return text_of(value, compact=flavour.compact)
-
-
-_DATES: Final[dict[int, Callable[[str], str]]] = {
-    kinds.G_YEAR: lambda day: day[:4],
-    kinds.G_MONTH: lambda day: f"--{day[5:7]}",
-    kinds.G_DAY: lambda day: f"---{day[8:]}",
-    kinds.G_YEAR_MONTH: lambda day: day[:7],
-    kinds.G_MONTH_DAY: lambda day: f"--{day[5:]}",
-}
 
 
 def _items_text(element: Element, flavour: Flavour) -> str:
     """The values below an element as XML Schema writes a list: with a blank between each two."""
     items = [child for child in element if flavour.kind(child.type) in _ITEMS]
-    return " ".join([_text_of(item, item.value, flavour) for item in items])
+    return " ".join([formed(item, item.value, flavour) for item in items])
 
 
 def _list(element: Element, flavour: Flavour, scope: Scope) -> str:
@@ -318,7 +298,7 @@ def _quoted(child: Element, flavour: Flavour) -> str:
     value = child._value
     if value.__class__ is not str:
         is_list = flavour.compact and written(child)._first is not None
-        value = _items_text(child, flavour) if is_list else _text_of(child, child.value, flavour)
+        value = _items_text(child, flavour) if is_list else formed(child, child.value, flavour)
     text = str(value)
     try:
         return quote(text, single=child._type == kinds.SINGLE_ATTRIBUTE)
