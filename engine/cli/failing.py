@@ -12,7 +12,7 @@ from typing import Any, Final, NoReturn
 
 import typer
 
-from engine.errors import BrokerError, ConfigurationException, reason
+from engine.errors import BrokerError, ConfigurationException, Problem, reason
 
 FAILED: Final = 1
 MISUSED: Final = 2
@@ -32,6 +32,8 @@ def failures_shown() -> Iterator[None]:
         sys.exit(INTERRUPTED)
     except ConfigurationException as error:
         _show_problems(error)
+        if "--json" in sys.argv:
+            _give_problems(error)
         sys.exit(FAILED)
     except BrokerError as error:
         _complain(f"penstock: {error}")
@@ -104,6 +106,16 @@ def _show_problems(error: ConfigurationException) -> None:
         _complain(f"penstock: {count} in {', '.join(dict.fromkeys(problem.file for problem in problems))}")
     else:
         _complain(f"penstock: {error}")
+
+
+def _give_problems(error: ConfigurationException) -> None:
+    """Print on stdout as data what stderr says in words, so that who asked for JSON reads some in any case."""
+    import json
+    from dataclasses import asdict
+
+    place = error.place
+    problems = error.problems or (Problem(place.file, place.line, place.column, error.number, error.text),)
+    typer.echo(json.dumps({"problems": [asdict(problem) for problem in problems]}, indent=2))
 
 
 def existing(path: str) -> Path:

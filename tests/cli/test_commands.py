@@ -222,3 +222,17 @@ def test_costs(
         assert expected == [{key: each[key] for key in ("name", "met")} for each in json.loads(ended.out)]
     elif group is benchmarks:
         assert ended.out == TABLE
+
+
+def test_problems_as_data(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """With --json a command that cannot begin says on stdout as data what stderr says in words."""
+    flow = tmp_path / "f.yaml"
+    flow.write_text("flow: F\nnodes:\n  In: {type: MQInptu}\n  Lone: {type: MQOutput}\n", "utf-8")
+    run = ("run", str(flow), "--input", "-", "--output", str(tmp_path / "out"))
+    ended, listed = penstock(capsys, *run, "--json"), penstock(capsys, "flow", "lint", str(flow), "--json")
+    assert ended.code == 1
+    assert json.loads(ended.out) == {"problems": json.loads(listed.out)}
+    assert ended.err == penstock(capsys, *run).err
+    [unknown] = json.loads(penstock(capsys, "describe", "node", "Nix", "--json").out)["problems"]
+    text = "no node type called Nix: leave the name out for a list of all that there are"
+    assert (unknown["number"], unknown["text"]) == (2066, text)
