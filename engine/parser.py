@@ -24,13 +24,17 @@ class Template(NamedTuple):
 
 
 class Options(NamedTuple):
-    """How a body is to be parsed, as an input node's properties say."""
+    """How a body is to be parsed, as an input node's properties say.
+
+    `instead` is a domain, and the one whose parser reads bodies of it.
+    """
 
     validation: str = "none"
     timing: str = "deferred"
     retain_mixed_content: bool = False
     retain_comments: bool = False
     retain_processing_instructions: bool = False
+    instead: tuple[str, str] = ("", "")
 
 
 NO_TEMPLATE: Final = Template()

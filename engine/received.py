@@ -163,9 +163,9 @@ class Received(Source):
                 return parts
             if follow.template is not None:
                 template = follow.template
-        parts.append(
-            Part(self.domain.parser(template.domain or "BLOB"), Portion(body, at, end, follow, template, options, self))
-        )
+        name, (domain, another) = template.domain or "BLOB", options.instead
+        reader = self.domain.parser(another if name == domain else name)
+        parts.append(Part(reader, Portion(body, at, end, follow, template, options, self)))
         return parts
 
     def value(self, handle: Handle) -> Value:

@@ -111,6 +111,9 @@ class MQGet:
     parser_xmlnsc_processing_instructions_retain_mode: Retention = prop(
         "none", "Whether XMLNSC keeps processing instructions."
     )
+    parser_xmlnsc_use_for_xmlns_domain: bool = prop(
+        False, "Whether bodies of the XMLNS domain are read by XMLNSC, and stand under its name."
+    )
     transaction_mode: Literal["automatic", "yes", "no"] = prop(
         "automatic", "Whether the get is part of the unit of work; automatic: if the message is persistent."
     )
@@ -267,6 +270,7 @@ class MQGet:
                 retain_mixed_content=self.parser_xmlnsc_mixed_content_retain_mode == "all",
                 retain_comments=self.parser_xmlnsc_comments_retain_mode == "all",
                 retain_processing_instructions=self.parser_xmlnsc_processing_instructions_retain_mode == "all",
+                instead=("XMLNS", "XMLNSC") if self.parser_xmlnsc_use_for_xmlns_domain else ("", ""),
             ),
             queue=self.queue_name,
             transactional=descriptor.persistence == PERSISTENT if syncpoint is None else syncpoint,

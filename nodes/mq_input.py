@@ -96,6 +96,9 @@ class MQInput:
     parser_xmlnsc_processing_instructions_retain_mode: Retention = prop(
         "none", "Whether XMLNSC keeps processing instructions."
     )
+    parser_xmlnsc_use_for_xmlns_domain: bool = prop(
+        False, "Whether bodies of the XMLNS domain are read by XMLNSC, and stand under its name."
+    )
 
     _template: Template = field(init=False, repr=False)
     _options: Options = field(init=False, repr=False)
@@ -119,6 +122,7 @@ class MQInput:
             retain_mixed_content=self.parser_xmlnsc_mixed_content_retain_mode == "all",
             retain_comments=self.parser_xmlnsc_comments_retain_mode == "all",
             retain_processing_instructions=self.parser_xmlnsc_processing_instructions_retain_mode == "all",
+            instead=("XMLNS", "XMLNSC") if self.parser_xmlnsc_use_for_xmlns_domain else ("", ""),
         )
         object.__setattr__(self, "_template", template)
         object.__setattr__(self, "_options", options)

@@ -177,6 +177,14 @@ def test_parser_options() -> None:
             assert ([child.value for child in top if child.value == path] == [path]) == (wanted == "all")
 
 
+def test_xmlnsc_for_xmlns() -> None:
+    """A body of the XMLNS domain is read by XMLNSC where that is wanted."""
+    for wanted, expected in ((False, "XMLNS"), (True, "XMLNSC")):
+        given = {"messageDomainProperty": "XMLNS", "parserXmlnscUseForXmlnsDomain": wanted}
+        seen = got(queue_manager(Descriptor(), body=b"<r/>"), MESSAGE | given)
+        assert seen.message.root.at(expected, "r") is not None
+
+
 def test_the_whole_message_below_a_local_environment() -> None:
     """As IBM's samples have it: the whole result is put right into OutputLocalEnvironment."""
     properties = ENVIRONMENT | {"outputDataLocation": "OutputLocalEnvironment", "copyMessage": "copyEntireMessage"}

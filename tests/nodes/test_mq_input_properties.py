@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from struct import pack
 from typing import Any
 
 import pytest
@@ -44,6 +45,19 @@ def test_retention(properties: dict[str, str], expected: set[str]) -> None:
     top = message.root.at("XMLNSC", "a")
     assert top is not None
     assert expected == kinds(top)
+
+
+MCD = b"<mcd><Msd>xmlns</Msd></mcd> "
+HEADED = pack("<4s4i8s3i", b"RFH ", 2, 40 + len(MCD), 546, 1208, b" " * 8, 0, 1208, len(MCD)) + MCD + XML
+
+
+@pytest.mark.parametrize(("domain", "format_", "body"), [("XMLNS", "", XML), ("BLOB", "MQHRF2", HEADED)])
+def test_xmlnsc_for_xmlns(domain: str, format_: str, body: bytes) -> None:
+    """Bodies of the XMLNS domain are read by XMLNSC where that is wanted, whoever says that they are of XMLNS."""
+    for wanted, expected in (("false", "XMLNS"), ("true", "XMLNSC")):
+        given = {"messageDomainProperty": domain, "parserXmlnscUseForXmlnsDomain": wanted}
+        root = looked(LETTER._replace(format=format_), body, **given).root
+        assert root.at(expected, "a", "b") is not None
 
 
 def test_domain() -> None:
