@@ -76,9 +76,10 @@ def _complain(text: str) -> None:
 def _misuse(error: Any) -> str:
     """What is wrong with a command line; a command that was given nothing shows its help instead."""
     text = str(error.format_message())
-    if error.ctx is None or "\n" in text:
+    if "\n" in text:
         return text
-    return f"{error.ctx.command_path}: {text[:1].lower()}{text[1:].rstrip('.')} (see {error.ctx.command_path} --help)"
+    command = "penstock" if error.ctx is None else error.ctx.command_path
+    return f"{command}: {text[:1].lower()}{text[1:].rstrip('.')} (see {command} --help)"
 
 
 def _fault(error: Exception) -> str:

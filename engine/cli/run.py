@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -42,7 +42,12 @@ class _Run(TyperCommand):
 @app.command(cls=_Run)
 def run(
     flow: Annotated[str, typer.Argument(help="The flow file.")],
-    source: Annotated[str, typer.Option("--input", help="A file, a directory of files, or - for standard input.")],
+    sources: Annotated[
+        list[str],
+        typer.Option(
+            "--input", help="A file, a directory of files, or - for standard input; may be given several times."
+        ),
+    ],
     output: Annotated[str, typer.Option("--output", help="Where messages are written: DIR/QUEUE/NAME.")],
     queue: Annotated[str, typer.Option(help="The queue they enter by, where the flow reads more than one.")] = "",
     queue_manager: Annotated[str, typer.Option(help="The name of the queue manager whose queues these are.")] = "QM",
@@ -75,7 +80,7 @@ def run(
     tracer = _tracer(trace)
     bind = binder(loaded, trace=tracer)
     descriptor = Descriptor(coded_char_set_id=ccsid, encoding=encoding, format=format_)
-    letters, count = _letters(source, descriptor)
+    letters, count = _letters(sources, descriptor)
     outbox, started = Outbox(Path(output)), time.perf_counter()
     report = _Report(loaded.qualified_name)
     with _tracing(wanted=trace != "none"), _local_errors() as reasons:
@@ -115,15 +120,23 @@ def check_descriptor(ccsid: int, encoding: int, format_: str) -> None:
         raise ConfigurationException(f"--format {format_} is no MQ format: it has at most 8 ASCII characters")
 
 
-def _letters(source: str, descriptor: Any) -> tuple[Iterator[Letter], int]:
+def _letters(sources: list[str], descriptor: Any) -> tuple[Iterator[Letter], int]:
+    """The messages of all sources, one after the other, and how many there are."""
     from engine.desk import Letter, files_of, letters_from
 
-    if source == "-":
-        if sys.stdin is None:
+    letters: list[Iterable[Letter]] = []
+    count = 0
+    for source in sources:
+        if source != "-":
+            files = files_of(existing(source))
+            letters.append(letters_from(files, descriptor))
+            count += len(files)
+        elif sys.stdin is None:
             raise ConfigurationException("standard input is closed: pipe a message into it, or name a file")
-        return iter([Letter("stdin", descriptor, sys.stdin.buffer.read())]), 1
-    files = files_of(existing(source))
-    return letters_from(files, descriptor), len(files)
+        else:
+            letters.append([Letter("stdin", descriptor, sys.stdin.buffer.read())])
+            count += 1
+    return chain.from_iterable(letters), count
 
 
 def _tracer(level: str) -> UserTrace | None:

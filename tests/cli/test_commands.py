@@ -52,6 +52,7 @@ def test_help(capsys: pytest.CaptureFixture[str]) -> None:
 MISTAKES = [
     (("nix",), 2, "penstock: no such command 'nix' (see penstock --help)"),
     (("--nix",), 2, "penstock: no such option: --nix (see penstock --help)"),
+    (("flow", "show", ORDERS, "--svg"), 2, "penstock: option '--svg' requires an argument (see penstock --help)"),
     (("describe", "node", "MQInputt"), 1, "penstock: BIP2066: no node type called MQInputt; did you mean MQInput?"),
     (
         ("describe", "parser", "nix"),

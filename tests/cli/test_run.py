@@ -81,6 +81,16 @@ def test_the_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "samples.orders.Orders: 4 in, 7 out, 0 failed" in ended.out
 
 
+def test_several_sources(flow: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is given several times as input goes through, one after the other; none of it is left out."""
+    folder = messages(tmp_path, b"<a/>", b"<b/>")
+    (tmp_path / "1.xml").write_bytes(b"<c/>")
+    given = ("--input", folder, "--input", str(tmp_path / "1.xml"))
+    ended = penstock(capsys, "run", flow, *given, "--output", str(tmp_path / "out"))
+    assert (ended.code, "3 in, 3 out, 0 failed" in ended.out) == (0, True)
+    assert files(tmp_path / "out") == {"OUT/1.xml": b"<a/>", "OUT/2.xml": b"<b/>", "OUT/1-2.xml": b"<c/>"}
+
+
 def test_what_is_shown(flow: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Each of a few messages is shown with its way and its files, then the sums."""
     source = messages(tmp_path, b"<a><id>1</id></a>", b"<a/>")
