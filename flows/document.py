@@ -189,6 +189,9 @@ class _Reader:
             if not isinstance(key, Scalar) or key.is_null or not key.text.isprintable():
                 self._complaints.add(key.place, "a key must be a name")
                 dropped.append("")
+            elif key.text == "<<" and key.is_plain:
+                self._complaints.add(key.place, f"<< merges tables; {self._kind} files write the keys out", about="<<")
+                dropped.append("")
             elif key.text in entries:
                 first = entries[key.text][0].place.line
                 self._complaints.add(key.place, f"{key.text} is here twice; it is on line {first} too", about=key.text)
