@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,9 @@ from flows.reader import Reading, read_flow
 
 ENDINGS: Final = (".yaml", ".yml")
 MOST_FILES: Final = 1000
+_HEAD: Final = 1 << 20
+_FLOW_FILE: Final = re.compile(rb"^(?:nodes|wires|subflow)\s*:", re.MULTILINE)
+_TEST_FILE: Final = re.compile(rb"^cases\s*:", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,24 @@ def load_flow(file: str, *, catalog: Catalog[NodeType] = node_catalog) -> Flow:
     if main is None:
         raise ConfigurationException(f"{file} holds a subflow; name a flow that uses it")
     return expand(main, loaded.subflows)
+
+
+def is_flow_file(path: Path) -> bool:
+    """Whether a YAML file is one of a flow or a subflow, not of tests or of a message set: by what it begins with."""
+    with path.open("rb") as opened:
+        head = opened.read(_HEAD)
+    return _FLOW_FILE.search(head) is not None and _TEST_FILE.search(head) is None
+
+
+def flow_files_in(folder: Path) -> list[str]:
+    """The flow files of a folder and of those below it, but for hidden ones, in order.
+
+    >>> flow_files_in(Path("flows/samples/content_filter"))
+    ['flows/samples/content_filter/content_filter.yaml']
+    """
+    every = (path for ending in ENDINGS for path in folder.rglob(f"*{ending}") if path.is_file())
+    seen = (path for path in every if not any(part.startswith(".") for part in path.relative_to(folder).parts))
+    return [str(path) for path in sorted(seen) if is_flow_file(path)]
 
 
 def read_file(file: str) -> Reading:

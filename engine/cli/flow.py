@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from engine.cli.app import Json, OwnNodes, app
-from engine.errors import ConfigurationException
+from engine.errors import ConfigurationException, Problem
 
 flow = typer.Typer(help="Draw and check flow files.", no_args_is_help=True)
 app.add_typer(flow, name="flow")
@@ -62,11 +63,16 @@ def show(
 
 @flow.command()
 def lint(
-    files: Annotated[list[str], typer.Argument(help="Flow files; what they use is found beside them.")],
+    paths: Annotated[
+        list[str], typer.Argument(help="Flow files, and folders of them; what they use is found beside them.")
+    ],
     nodes: OwnNodes = None,
     as_json: Json = False,
 ) -> None:
-    """Everything that is wrong with flow files, found without running them; the exit code is 1 if there is anything."""
+    """Everything that is wrong with flow files, found without running them; the exit code is 1 if there is anything.
+
+    Files that are named are deployed together; each flow file in a folder is one that could be deployed by itself.
+    """
     from dataclasses import asdict
 
     from engine.notes import notes
@@ -76,13 +82,32 @@ def lint(
     from flows.programs import problems_of
 
     load_nodes(nodes or ())
-    loaded = load(*files)
-    problems = sorted({*loaded.lint(labels=label_names), *problems_of(*loaded.flows, *loaded.subflows.values())})
+    problems: set[Problem] = set()
+    known: set[Problem] = set()
+    for files in _deployed_together(paths):
+        loaded = load(*files)
+        flows = (*loaded.flows, *loaded.subflows.values())
+        problems.update(loaded.lint(labels=label_names), problems_of(*flows))
+        known.update(notes(*flows))
     if as_json:
-        typer.echo(json.dumps([asdict(problem) for problem in problems], indent=2))
+        typer.echo(json.dumps([asdict(problem) for problem in sorted(problems)], indent=2))
     else:
-        for problem in problems:
+        for problem in sorted(problems):
             typer.echo(problem.render())
-        for note in notes(*loaded.flows, *loaded.subflows.values()):
+        for note in sorted(known):
             typer.echo(note.render(), err=True)
     raise typer.Exit(1 if problems else 0)
+
+
+def _deployed_together(paths: list[str]) -> Iterator[list[str]]:
+    """The files that are named, and each of those that folders hold."""
+    from flows.files import flow_files_in
+
+    named = [path for path in paths if not Path(path).is_dir()]
+    if named:
+        yield named
+    for folder in (path for path in paths if Path(path).is_dir()):
+        files = flow_files_in(Path(folder))
+        if not files:
+            raise ConfigurationException(f"{folder} holds no flow file: name one, or a folder of them")
+        yield from ([file] for file in files)

@@ -14,11 +14,10 @@ from engine.testing.case import Case
 from engine.testing.judging import Failure, judge
 from engine.testing.reading import Reading, read_file
 from engine.testing.running import Flows, run
+from flows.files import ENDINGS, is_flow_file
 
 FOLDER: Final = "tests"
-ENDINGS: Final = (".yaml", ".yml")
 _HEAD: Final = 1 << 20
-_FLOW_FILE: Final = re.compile(rb"^(?:nodes|wires|subflow)\s*:", re.MULTILINE)
 _TEST_FILE: Final = re.compile(rb"^cases\s*:", re.MULTILINE)
 
 
@@ -62,12 +61,12 @@ def find_files(paths: Iterable[str]) -> list[str]:
 
 def _in_folder(folder: Path) -> list[Path]:
     every = sorted(path for ending in ENDINGS for path in folder.rglob(f"*{ending}"))
-    return [path for path in every if path.parent.resolve().name == FOLDER and not _says_flow(path)]
+    return [path for path in every if path.parent.resolve().name == FOLDER and not is_flow_file(path)]
 
 
 def _of_file(path: Path) -> list[Path]:
     """The file itself; of a flow file the tests beside it that are of this flow."""
-    if not _says_flow(path):
+    if not is_flow_file(path):
         return [path]
     beside = _in_folder(path.parent / FOLDER) if (path.parent / FOLDER).is_dir() else []
     return [file for file in beside if _speaks_of(read_file(str(file)), path)]
@@ -77,15 +76,10 @@ def _speaks_of(reading: Reading, flow: Path) -> bool:
     return any(Path(case.flow).resolve() == flow.resolve() for case in reading.cases)
 
 
-def _says_flow(path: Path) -> bool:
-    with path.open("rb") as opened:
-        head = opened.read(_HEAD)
-    return _FLOW_FILE.search(head) is not None and _TEST_FILE.search(head) is None
-
-
 def named(case: Case, word: str) -> bool:
     """Whether a case is one that `-k` asks for: by a part of its name or of its file's, whatever the case of letters.
 
+    >>> from engine.testing.case import Expected
     >>> named(Case("A large order", "", (), Expected(), file="tests/orders.yaml"), "LARGE")
     True
     """

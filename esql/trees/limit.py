@@ -17,7 +17,7 @@ class Nodes:
     >>> nodes.made()
     Traceback (most recent call last):
         ...
-    engine.errors.BrokerError: BIP2570: the trees of this message have grown by more than 2 elements: raise the limit
+    esql.failures.LimitExceeded: BIP2570: the trees of this message have grown by more than 2 elements: raise the limit
     """
 
     __slots__ = ("left", "limit")

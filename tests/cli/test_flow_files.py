@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -59,3 +60,24 @@ def test_a_drawing_says_what_it_may_lack(folder: Path, capsys: pytest.CaptureFix
     assert (shown.code, "Small enough" in shown.out) == (0, True)
     said = f"penstock: {flow} cannot be read as a whole, so that something may be missing here: see penstock flow lint"
     assert shown.err == f"{said} {flow}\n"
+
+
+def test_folders(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a folder every flow file is checked by itself, all problems at once; other YAML files are passed over."""
+    (tmp_path / "sets.yaml").write_text("messageSet: Orders\n", "utf-8")
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "cases.yaml").write_text("flow: ../payments.yaml\ncases: []\n", "utf-8")
+    assert penstock(capsys, "flow", "lint", str(tmp_path)) == (0, "", "")
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "flow.yaml").write_text("flow: Same\nnodes:\n  In: {type: MQInput}\n", "utf-8")
+    found = penstock(capsys, "flow", "lint", "--json", str(tmp_path))
+    places = [(Path(problem["file"]).parent.name, problem["text"]) for problem in json.loads(found.out)]
+    missing = "MQInput In needs queueName: The queue that messages are got from."
+    assert (found.code, [place for place in places if place[1] == missing]) == (1, [("a", missing), ("b", missing)])
+
+
+def test_a_folder_without_flows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder that holds no flow file is an error, not a folder without problems."""
+    found = penstock(capsys, "flow", "lint", str(tmp_path))
+    assert (found.code, "holds no flow file" in found.err) == (1, True)
