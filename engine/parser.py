@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from engine.catalog import Catalog
 from engine.descriptor import LITTLE_ENDIAN, UTF_8, Descriptor
@@ -29,8 +29,9 @@ class Options(NamedTuple):
     `instead` is a domain, and the one whose parser reads bodies of it.
     """
 
-    validation: str = "none"
+    validation: Literal["none", "content", "contentAndValue"] = "none"
     timing: str = "deferred"
+    action: Literal["exception", "exceptionList", "userTrace", "localErrorLog"] = "exception"
     retain_mixed_content: bool = False
     retain_comments: bool = False
     retain_processing_instructions: bool = False

@@ -142,7 +142,17 @@ SPECIAL_NAMES = (
     SpecialName("UUIDASBLOB", "BLOB"),
 )
 _VALIDATE = (
-    *("Content", "Value", "ContentAndValue", "LocalError", "None", "Exception", "ExceptionList", "Deferred"),
+    *(
+        "Content",
+        "Value",
+        "ContentAndValue",
+        "LocalError",
+        "UserTrace",
+        "None",
+        "Exception",
+        "ExceptionList",
+        "Deferred",
+    ),
     *("Immediate", "Complete", "FullFixUp", "FixUpFull", "BestFixUp", "NoFixUp"),
 )
 OPTIONS = (

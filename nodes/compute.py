@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from engine.errors import BrokerError
 from engine.message import Message
-from engine.node import ANY_LABEL, UNSUITABLE_VALUE, Esql, Pending, mandatory, node, prop
+from engine.node import ANY_LABEL, FAILURE, Esql, Pending, mandatory, node, prop
+from engine.validating import ACTION_WORDS, Action, InheritedMaster, Validation, validate_body, wanted_of
 from esql.program import Evaluation, Routine, bound
 
 if TYPE_CHECKING:
+    from engine.tree import Element
     from engine.work import UnitOfWork
 
 _LABEL: Final = ANY_LABEL.removesuffix("*")
@@ -47,22 +49,43 @@ class Compute:
     throw_exception_on_database_error: Annotated[bool, Pending("databases")] = prop(
         True, "Whether an error of the database is a failure, or for the program to look at."
     )
-    validate_master: Literal["none", "content", "contentAndValue", "inherit"] = prop(
-        "none", "Whether the content is validated; anything but none is refused for lack of message sets."
+    validate_master: InheritedMaster = prop(
+        "none",
+        "What of the body is validated by its message set when a new Root goes out, but to failure; inherit: what the"
+        " input node asked for.",
     )
+    validate_failure_action: Action = prop("exception", ACTION_WORDS)
 
     _program: Routine = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.validate_master != "none":
-            text = f"validateMaster {self.validate_master} needs message sets, which are still to come: set it to none"
-            raise BrokerError(UNSUITABLE_VALUE, text)
         program = bound(self.compute_expression, "computeExpression")
         object.__setattr__(self, "_program", program.sending(self.compute_mode))
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         program = self._program
-        return _delivered(program(message)) if program.entrance.yields else program(message)
+        evaluation = _delivered(program(message)) if program.entrance.yields else program(message)
+        if self.validate_master == "none":
+            return evaluation
+        wanted = wanted_of(message.root, self.validate_master, self.validate_failure_action)
+        return _validated(evaluation, message.root, wanted)
+
+
+def _validated(evaluation: Evaluation, given: Element, wanted: Validation) -> Evaluation:
+    """What a program sends, if it is valid; what is not fails where it is sent from."""
+    try:
+        terminal, sent = next(evaluation)
+        while True:
+            try:
+                if terminal != FAILURE and sent.root is not given:
+                    validate_body(sent.root, wanted)
+                wired = yield terminal, sent
+            except BrokerError as error:
+                terminal, sent = evaluation.throw(error)
+                continue
+            terminal, sent = evaluation.send(wired)
+    except StopIteration:
+        return
 
 
 def _delivered(evaluation: Evaluation) -> Evaluation:

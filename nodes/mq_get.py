@@ -25,6 +25,7 @@ from engine.received import Received, body_of, domain_of, new_root, parse
 from engine.sharing import copy, copy_into
 from engine.step import Step, step
 from engine.tree import Element
+from engine.validating import ACTION_WORDS, Action, Master
 from engine.work import Arrival
 
 if TYPE_CHECKING:
@@ -103,9 +104,8 @@ class MQGet:
     validate_timing: Literal["deferred", "immediate", "complete"] = prop(
         "deferred", "When the body is parsed: when it is looked at, or before it goes out."
     )
-    validate_master: Literal["none", "content", "contentAndValue"] = prop(
-        "none", "What of the body is validated by its message set, when it is parsed."
-    )
+    validate_master: Master = prop("none", "What of the body is validated by its message set, when it is parsed.")
+    validate_failure_action: Action = prop("exception", ACTION_WORDS)
     parser_xmlnsc_mixed_content_retain_mode: Retention = prop("none", "Whether XMLNSC keeps text beside elements.")
     parser_xmlnsc_comments_retain_mode: Retention = prop("none", "Whether XMLNSC keeps comments.")
     parser_xmlnsc_processing_instructions_retain_mode: Retention = prop(
@@ -267,6 +267,7 @@ class MQGet:
             options=Options(
                 validation=self.validate_master,
                 timing=self.validate_timing,
+                action=self.validate_failure_action,
                 retain_mixed_content=self.parser_xmlnsc_mixed_content_retain_mode == "all",
                 retain_comments=self.parser_xmlnsc_comments_retain_mode == "all",
                 retain_processing_instructions=self.parser_xmlnsc_processing_instructions_retain_mode == "all",

@@ -24,6 +24,7 @@ from engine.parser import Options, Template, conversion_catalog, parser_catalog
 from engine.received import Received, parse
 from engine.sharing import copy
 from engine.step import step
+from engine.validating import ACTION_WORDS, Action, Master
 from engine.work import Order, Selection
 
 if TYPE_CHECKING:
@@ -85,9 +86,8 @@ class MQInput:
         0, "How many more instances read, where componentLevel is node."
     )
     component_level: Literal["flow", "node"] = prop("flow", "Whether the flow's additionalInstances count, or these.")
-    validate_master: Literal["none", "content", "contentAndValue"] = prop(
-        "none", "What of the body is validated by its message set, when it is parsed."
-    )
+    validate_master: Master = prop("none", "What of the body is validated by its message set, when it is parsed.")
+    validate_failure_action: Action = prop("exception", ACTION_WORDS)
     validate_timing: Literal["deferred", "immediate", "complete"] = prop(
         "deferred", "When the body is parsed: when it is looked at, or before it goes out."
     )
@@ -119,6 +119,7 @@ class MQInput:
         options = Options(
             validation=self.validate_master,
             timing=self.validate_timing,
+            action=self.validate_failure_action,
             retain_mixed_content=self.parser_xmlnsc_mixed_content_retain_mode == "all",
             retain_comments=self.parser_xmlnsc_comments_retain_mode == "all",
             retain_processing_instructions=self.parser_xmlnsc_processing_instructions_retain_mode == "all",

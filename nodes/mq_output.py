@@ -13,6 +13,7 @@ from engine.message import Message
 from engine.node import Pending, node, prop
 from engine.step import step
 from engine.tree import Element
+from engine.validating import ACTION_WORDS, Action, InheritedMaster, validate_written
 from engine.writing import write_message
 
 if TYPE_CHECKING:
@@ -51,6 +52,12 @@ class MQOutput:
     request: bool = prop(False, "Whether the message is a request, with an id of its own, that wants a reply.")
     reply_to_q: str = prop("", "Where replies to a request are to go.", name="replyToQ")
     reply_to_q_mgr: str = prop("", "The queue manager of that queue.", name="replyToQMgr")
+    validate_master: InheritedMaster = prop(
+        "none",
+        "What of the body is validated by its message set before it is put; inherit: what the node that made it asked"
+        " for, and has done.",
+    )
+    validate_failure_action: Action = prop("exception", ACTION_WORDS)
 
     _own: Destination = field(init=False, repr=False)
 
@@ -71,6 +78,7 @@ class MQOutput:
         object.__setattr__(self, "_own", own)
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
+        validate_written(message.root, self.validate_master, self.validate_failure_action)
         received, body = write_message(message.root)
         descriptor = reply(received) if self.destination_mode == "reply" else received
         destinations = self._destinations(message, received)

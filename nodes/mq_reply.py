@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from engine.destinations import Destination, reply, reply_to, written
 from engine.message import Message
 from engine.node import node, prop
+from engine.validating import ACTION_WORDS, Action, InheritedMaster, validate_written
 from engine.writing import write_message
 
 if TYPE_CHECKING:
@@ -29,6 +30,12 @@ class MQReply:
     transaction_mode: Literal["automatic", "yes", "no"] = prop(
         "automatic", "Whether the put is part of the unit of work; automatic: if the message came in one."
     )
+    validate_master: InheritedMaster = prop(
+        "none",
+        "What of the body is validated by its message set before it is put; inherit: what the node that made it asked"
+        " for, and has done.",
+    )
+    validate_failure_action: Action = prop("exception", ACTION_WORDS)
 
     _own: Destination = field(init=False, repr=False)
 
@@ -42,6 +49,7 @@ class MQReply:
         object.__setattr__(self, "_own", own)
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
+        validate_written(message.root, self.validate_master, self.validate_failure_action)
         request, body = write_message(message.root)
         destination = reply_to(request, self._own, otherwise="set it before this node")
         put = [(destination, destination.put(message, reply(request), body, work))]

@@ -13,6 +13,7 @@ from engine.received import Part, Received, body_of, domain_of, parse, part_elem
 from engine.sharing import copy, written
 from engine.step import step
 from engine.tree import Element
+from engine.validating import ACTION_WORDS, Action, InheritedMaster, wanted_of
 from engine.writing import write_message
 
 if TYPE_CHECKING:
@@ -43,6 +44,10 @@ class ResetContentDescriptor:
     reset_message_type: bool = prop(False, "Whether the message type is changed.")
     message_format: str = prop("", "The new message format.")
     reset_message_format: bool = prop(False, "Whether the message format is changed.")
+    validate_master: InheritedMaster = prop(
+        "none", "What of the body is validated by its message set, when it is parsed; inherit: what it was before."
+    )
+    validate_failure_action: Action = prop("exception", ACTION_WORDS)
     validate_timing: Literal["deferred", "immediate", "complete"] = prop(
         "deferred", "When the body is parsed: when it is looked at, or before it goes out."
     )
@@ -70,13 +75,19 @@ class ResetContentDescriptor:
         descriptor, data = write_message(given)
         held = Template("BLOB" if body is None else body.name)
         portion = Received(descriptor, data, template=held).parts[-1].portion
-        portion = portion._replace(template=template, options=_options(body)._replace(timing=self.validate_timing))
+        portion = portion._replace(template=template, options=self._options(given, body))
         root = copy(given)
         if body is not None and root.last_child is not None:
             root.last_child.detach()
         root.append(part_element(Part(domain_of(given).parser(template.domain), portion)))
         _say(root, template)
         return root
+
+    def _options(self, root: Element, body: Element | None) -> Options:
+        """The parser options that the body came with, validated as this node says."""
+        wanted = wanted_of(root, self.validate_master, self.validate_failure_action)
+        known = _options(body)._replace(timing=self.validate_timing)
+        return known._replace(validation=wanted.master, action=wanted.action)
 
     def _template(self, root: Element, body: Element | None) -> Template:
         known = [_text(root.at("Properties", name)) for name in _FIELDS]

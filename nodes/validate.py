@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
-from engine.errors import BrokerError, ParserException
+from engine.errors import BrokerError
 from engine.message import Message
 from engine.node import node, prop
-from engine.parser import Parser, Template
-from engine.received import Part, body_of
-from engine.sharing import written
 from engine.tree import Element
+from engine.validating import ACTION_WORDS, Action, InheritedMaster, validate_body, wanted_of
 
 if TYPE_CHECKING:
     from engine.work import UnitOfWork
 
 _MISMATCH: Final = 2230
-_LOGS: Final = {"userTrace": "penstock.usertrace", "localErrorLog": "penstock.localerror"}
 
 
 @node("Validate", outputs=("failure", "match"), category="diagnosis")
@@ -36,15 +32,10 @@ class Validate:
     check_set: bool = prop(False, "Whether the message set is checked.")
     type: str = prop("", "The message type that Properties.MessageType must name.")
     check_type: bool = prop(False, "Whether the message type is checked.")
-    validate_master: Literal["none", "content", "contentAndValue", "inherit"] = prop(
+    validate_master: InheritedMaster = prop(
         "none", "What of the body is validated by its model; inherit: what the input node asked for."
     )
-    failure_action: Literal["exception", "exceptionList", "userTrace", "localErrorLog"] = prop(
-        "exception",
-        "What becomes of a body that is not valid: it fails for the first reason, or for all that were found, or what"
-        " was found is written to a log and the message goes on to match.",
-        name="validateFailureAction",
-    )
+    validate_failure_action: Action = prop("exception", ACTION_WORDS)
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         check(
@@ -53,30 +44,9 @@ class Validate:
             message_set=self.set if self.check_set else None,
             message_type=self.type if self.check_type else None,
         )
-        try:
-            _validate(message.root, self.validate_master)
-        except ParserException as error:
-            log = _LOGS.get(self.failure_action)
-            if log is None:
-                if self.failure_action == "exception":
-                    error.inserts = error.inserts[:2]
-                raise
-            logging.getLogger(log).info("%s; the message goes on", error)
+        wanted = wanted_of(message.root, self.validate_master, self.validate_failure_action)
+        validate_body(message.root, wanted)
         yield "match", message
-
-
-def _validate(root: Element, master: str) -> None:
-    """Raise where the body is not what its model says."""
-    body = body_of(root)
-    owner = None if body is None else body.owner
-    if body is None or not isinstance(owner, Parser):
-        return
-    source = written(body).source
-    portion = source.portion if isinstance(source, Part) else None
-    wanted = master if master != "inherit" else "none" if portion is None else portion.options.validation
-    if wanted != "none":
-        said = (_property(root, name) for name in ("MessageSet", "MessageType", "MessageFormat"))
-        owner.validate(body, Template(owner.name, *said), values=wanted == "contentAndValue")
 
 
 def check(root: Element, *, domain: str | None, message_set: str | None, message_type: str | None) -> None:

@@ -9,7 +9,7 @@ TREES = (
 MESSAGES = (
     *TREES,
     *("engine.catalog", "engine.descriptor", "engine.parser", "engine.received", "engine.writing", "engine.finalizing"),
-    *("engine.describing", "engine.exceptions", "engine.message", "engine.moments"),
+    *("engine.describing", "engine.exceptions", "engine.message", "engine.moments", "engine.validating"),
 )
 FOUNDATION = (*MESSAGES, "engine.work", "engine.node", "engine.dead_letters", "engine.destinations", "engine.getting")
 DEPLOYMENT = (*FOUNDATION, "engine.flow", "engine.lint", "engine.marking", "engine.routes", "engine.statistics")
@@ -31,6 +31,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine.writing": MESSAGES,
     "engine.finalizing": (*MESSAGES, "engine.writing"),
     "engine.message": MESSAGES,
+    "engine.validating": MESSAGES,
     "engine.work": MESSAGES,
     **dict.fromkeys(("engine.node", "engine.dead_letters", "engine.destinations", "engine.getting"), FOUNDATION),
     "engine.flow": FOUNDATION,

@@ -10,6 +10,7 @@ from engine.errors import ParserException
 from engine.parser import Form, Parser, Template
 from engine.sharing import copy
 from engine.tree import Element
+from engine.validating import Action, Validation, validate
 from esql.functions import Nullable, function
 from esql.functions.arguments import character, integer
 from esql.values import Value
@@ -32,6 +33,7 @@ BIT_STREAM_OPTIONS: Final = MappingProxyType(
         "ValidateException": 0,
         "ValidateExceptionList": 1 << 8,
         "ValidateLocalError": 1 << 9,
+        "ValidateUserTrace": 1 << 10,
         "ValidateDeferred": 0,
         "ValidateImmediate": 1 << 12,
         "ValidateComplete": 1 << 13,
@@ -43,16 +45,26 @@ BIT_STREAM_OPTIONS: Final = MappingProxyType(
 
 
 _VALIDATION: Final = 3 << 4
+_CONTENT: Final = 1 << 4
+_ACTIONS: Final[tuple[tuple[int, Action], ...]] = (
+    (1 << 8, "exceptionList"),
+    (1 << 9, "localErrorLog"),
+    (1 << 10, "userTrace"),
+)
 _CANNOT_VALIDATE: Final = 5010
-# These validate by a message set or a schema, where they are given one; for all other domains IBM has no validation.
-_VALIDATING: Final = frozenset(("XMLNSC", "MRM", "IDOC", "SOAP", "DFDL", "DataObject"))
+# These validate by a schema, which there is none of here; for all other domains but MRM IBM has no validation.
+_UNABLE: Final = frozenset(("XMLNSC", "IDOC", "SOAP", "DFDL", "DataObject"))
 
 
-def refuse_validation(owner: Parser, options: int) -> None:
-    """Raise where bytes are to be validated by a parser that would have to, and cannot."""
-    if options & _VALIDATION and owner.name in _VALIDATING:
-        text = f"{owner.name} has no message set to validate by: leave out ValidateContent and ValidateContentAndValue"
+def validation_of(owner: Parser, options: int) -> Validation:
+    """What the options ask to be validated; raises where a parser would have to, and cannot."""
+    if not options & _VALIDATION:
+        return Validation()
+    if owner.name in _UNABLE:
+        text = f"{owner.name} has no schema to validate by: leave out ValidateContent and ValidateContentAndValue"
         raise ParserException(_CANNOT_VALIDATE, text, owner.name)
+    action: Action = next((action for bit, action in _ACTIONS if options & bit), "exception")
+    return Validation("content" if options & _VALIDATION == _CONTENT else "contentAndValue", action)
 
 
 class Reference(Protocol):
@@ -146,6 +158,7 @@ def as_bitstream(
 
     `ASBITSTREAM(InputRoot.BLOB) = X'4a4b'`
     `ASBITSTREAM(InputRoot.BLOB OPTIONS 0 ENCODING 546 CCSID 1208) = X'4a4b'`
+    `ASBITSTREAM(InputRoot.BLOB OPTIONS BITOR(RootBitStream, ValidateContentAndValue)) = X'4a4b'`
     `ASBITSTREAM(InputRoot.BLOB CCSID '1208') fails S42804`
     `ASBITSTREAM(Environment.Order) fails`
     `ASBITSTREAM(Environment.Missing) IS NULL`
@@ -160,9 +173,10 @@ def as_bitstream(
         template=Template(owner.name, *(_word(part) for part in template)),
     )
     said = _number("options", options)
-    refuse_validation(owner, said)
     folder = said & _FORM_OF_BITS == FOLDER
-    return owner.write(_wrapped(field, owner) if folder and not _is_top(field, owner) else field, form)
+    written = _wrapped(field, owner) if folder and not _is_top(field, owner) else field
+    validate(owner, written, form.template, validation_of(owner, said))
+    return owner.write(written, form)
 
 
 def _is_top(field: Element, owner: Any) -> bool:

@@ -13,7 +13,7 @@ from engine.source import NAME, NAME_VALUE, Value
 from engine.tree import Element
 from esql.element_types import RETAIN_COMMENTS, RETAIN_INSTRUCTIONS, RETAIN_MIXED
 from esql.failures import wrong_argument
-from esql.functions.field import FOLDER, refuse_validation
+from esql.functions.field import BIT_STREAM_OPTIONS, FOLDER, validation_of
 from esql.literals import shown
 from esql.trees.naming import path_of
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _FORM_OF_BITS: Final = 3
 _NO_PARSER: Final = 5002
+_IMMEDIATE: Final = BIT_STREAM_OPTIONS["ValidateImmediate"]
+_COMPLETE: Final = BIT_STREAM_OPTIONS["ValidateComplete"]
 
 
 class BitClauses(NamedTuple):
@@ -55,13 +57,13 @@ def parse(here: Invocation, element: Element, domain: Value, bits: Value, *claus
     owner = _owner(element) if domain is None else _parser(here, str(domain))
     said = BitClauses(*clauses)
     options = _number("options", said.options)
-    refuse_validation(owner, options)
     template = Template(owner.name, _word(said.set), _word(said.type), _word(said.format))
     encoding, ccsid = _number("encoding", said.encoding), _number("CCSID", said.ccsid)
     follow = Follow("", encoding or LITTLE_ENDIAN, ccsid or UTF_8, template)
-    portion = Portion(bits, 0, len(bits), follow, template, _retention(options))
+    portion = Portion(bits, 0, len(bits), follow, template, _options(owner, options))
     read = top = Element(owner.name, "", NAME, Part(owner, portion))
     top.domain = owner
+    _look_at(top, portion.options.timing)
     if options & _FORM_OF_BITS == FOLDER:
         read = _folder(top)
     copy_into(element, read)
@@ -70,12 +72,32 @@ def parse(here: Invocation, element: Element, domain: Value, bits: Value, *claus
         element.change(name=read.name, namespace=read.namespace)
 
 
-def _retention(options: int) -> Options:
-    """What of a document the options keep beside its elements."""
+def _options(owner: Parser, options: int) -> Options:
+    """What the options say of validation, and what of a document they keep beside its elements."""
     mixed, comments, instructions = (
         bool(options & bit) for bit in (RETAIN_MIXED, RETAIN_COMMENTS, RETAIN_INSTRUCTIONS)
     )
-    return Options(retain_mixed_content=mixed, retain_comments=comments, retain_processing_instructions=instructions)
+    wanted = validation_of(owner, options)
+    return Options(
+        validation=wanted.master,
+        timing="complete" if options & _COMPLETE else "immediate" if options & _IMMEDIATE else "deferred",
+        action=wanted.action,
+        retain_mixed_content=mixed,
+        retain_comments=comments,
+        retain_processing_instructions=instructions,
+    )
+
+
+def _look_at(top: Element, timing: str) -> None:
+    """Have it parsed now, all of it or as far as validation needs, where the options do not leave that for later."""
+    if timing == "deferred":
+        return
+    _ = top.first_child
+    pending = list(top) if timing == "complete" else []
+    while pending:
+        element = pending.pop()
+        _ = element.value
+        pending.extend(element)
 
 
 def _folder(top: Element) -> Element:

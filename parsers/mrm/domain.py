@@ -9,6 +9,8 @@ from engine.received import Part
 from engine.sharing import written
 from engine.source import NAME
 from engine.tree import Element
+from engine.validating import Validation
+from engine.validating import validate as validate_as_asked
 from parsers.mrm.library import Library
 from parsers.mrm.validation import validate
 
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from engine.source import Handle, Source
 
 _NO_SETS: Final = Library()
-_VALIDATED: Final = frozenset({"content", "contentAndValue"})
 
 
 @parser
@@ -34,18 +35,21 @@ class Mrm(Parser):
 
     def read(self, portion: Portion) -> tuple[Source, Handle]:
         source, top = self.library.codec(portion.template).read(portion)
-        if portion.options.validation in _VALIDATED:
+        wanted = portion.options.validation
+        if wanted != "none":
             element = Element(self.name, "", NAME, source, top)
             element.domain = self
-            self.validate(element, portion.template, values=portion.options.validation == "contentAndValue")
+            validate_as_asked(self, element, portion.template, Validation(wanted, portion.options.action))
         return source, top
 
     def write(self, element: Element, form: Form) -> bytes:
-        template = form.template
-        if not any(template[1:]):
-            source = written(element).source
-            template = source.portion.template if isinstance(source, Part) else template
-        return self.library.codec(template).write(element, form)
+        return self.library.codec(_known(form.template, element)).write(element, form)
 
     def validate(self, element: Element, template: Template, *, values: bool) -> None:
-        validate(element, self.library.definition(template), values=values)
+        validate(element, self.library.definition(_known(template, element)), values=values)
+
+
+def _known(template: Template, element: Element) -> Template:
+    """The template, or where it says nothing, that by which the element was read."""
+    source = written(element).source if not any(template[1:]) else None
+    return source.portion.template if isinstance(source, Part) else template

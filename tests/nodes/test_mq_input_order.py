@@ -107,7 +107,14 @@ def test_instances(own: dict[str, str], expected: int) -> None:
 SET = dict(
     zip(("messageDomainProperty", "messageSetProperty", "messageTypeProperty"), ("MRM", "SET", "M"), strict=True)
 )
-VALIDATIONS = [("none", True), ("content", True), ("contentAndValue", False)]
+VALIDATIONS = [
+    ({"validateMaster": "none"}, True),
+    ({"validateMaster": "content"}, True),
+    ({"validateMaster": "contentAndValue"}, False),
+    ({"validateMaster": "contentAndValue", "validateFailureAction": "exceptionList"}, False),
+    ({"validateMaster": "contentAndValue", "validateFailureAction": "userTrace"}, True),
+    ({"validateMaster": "contentAndValue", "validateFailureAction": "localErrorLog"}, True),
+]
 
 
 def of_letters() -> Any:
@@ -116,26 +123,26 @@ def of_letters() -> Any:
 
 
 @pytest.mark.parametrize(("how", "valid"), VALIDATIONS)
-def test_validation(how: str, valid: bool) -> None:
-    """What validateMaster asks for is validated when the body is looked at."""
+def test_validation(how: dict[str, str], valid: bool) -> None:
+    """What validateMaster asks for is validated when the body is looked at; validateFailureAction may let it pass."""
     work = queued("-x").work()
     work.get("IN")
     work.put("IN", Descriptor(), b"B", syncpoint=False)
-    message = entrance(**SET, messageFormatProperty="CWF", validateMaster=how).receive(work)
+    message = entrance(**SET, messageFormatProperty="CWF", **how).receive(work)
     source = message.root.source
     source.domain = RootDomain({"MRM": of_letters()})
     looked(source.root(), valid=valid)
 
 
 @pytest.mark.parametrize(("how", "valid"), VALIDATIONS)
-def test_validation_of_what_is_got(how: str, valid: bool) -> None:
-    """MQGet has the same property: validateMaster."""
+def test_validation_of_what_is_got(how: dict[str, str], valid: bool) -> None:
+    """MQGet has the same properties."""
     work = MemoryQueues("IN").work()
     work.put("IN", Descriptor(), b"B", syncpoint=False)
     given = Message.received(Descriptor(), b"")
     given.root.source.domain = RootDomain({"MRM": of_letters()})  # type: ignore[union-attr]  # a Received
     given.root.domain = RootDomain({"MRM": of_letters()})
-    properties = {**SET, "queueName": "IN", "messageFormatProperty": "CWF", "validateMaster": how, "waitInterval": 0}
+    properties = {**SET, "queueName": "IN", "messageFormatProperty": "CWF", "waitInterval": 0, **how}
     looked(carried("MQGet", given, "out", properties=properties, work=work).message.root, valid=valid)
 
 

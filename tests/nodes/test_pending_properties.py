@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import BrokerError
 from engine.flow import Flow, NodeUse, Setting
 from engine.lint import lint
-from engine.node import build, node_catalog
 from engine.notes import notes
 from flows.files import load
 from tests.cli.command_line import penstock
@@ -67,9 +65,3 @@ def test_defaults_need_no_note() -> None:
     """A flow that gives none of them gets no note."""
     loaded = load("flows/samples/content_filter/content_filter.yaml")
     assert notes(*loaded.flows) == ()
-
-
-def test_content_is_not_validated() -> None:
-    """ValidateMaster of a Compute node is refused rather than left out in silence."""
-    with pytest.raises(BrokerError, match="validateMaster content needs message sets"):
-        build(node_catalog.find("Compute"), {"computeExpression": "", "validateMaster": "content"})

@@ -88,8 +88,8 @@ ACTIONS = [
     ("content", "exception", "failure", 2, []),
     ("contentAndValue", "exception", "failure", 2, []),
     ("content", "exceptionList", "failure", 3, []),
-    ("content", "userTrace", "match", 0, ["penstock.usertrace"]),
-    ("content", "localErrorLog", "match", 0, ["penstock.localerror"]),
+    ("content", "userTrace", "match", 0, ["penstock.usertrace"] * 2),
+    ("content", "localErrorLog", "match", 0, ["penstock.localerror"] * 2),
 ]
 
 
