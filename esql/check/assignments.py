@@ -76,7 +76,8 @@ def references(found: Resolution) -> Iterator[Finding]:
         node = visit.node
         assert isinstance(node, syntax.Call)
         called = found.of(node)
-        if isinstance(called, Function) and called.name == "LASTMOVE" and node.arguments:
+        is_last_move = isinstance(called, Function) and called.name == "LASTMOVE" and node.arguments
+        if is_last_move and not found.is_scalar_reference(node.arguments[0]):
             yield from _must_be_reference(node.arguments[0], "LASTMOVE", found)
     for visit in found.each(syntax.CreateField):
         known = found.variable(visit.node)

@@ -147,10 +147,12 @@ def _same_field(body: Body, node: syntax.Call) -> Value:
 
 
 def _last_move(body: Body, node: syntax.Call) -> Value:
-    variable = body.unit.resolution.variable(node.arguments[0])
-    if variable is None or not variable.is_reference:
+    resolution = body.unit.resolution
+    variable = resolution.variable(node.arguments[0])
+    is_scalar = resolution.is_scalar_reference(node.arguments[0])
+    if variable is None or not (variable.is_reference or is_scalar):
         raise EmitError(node, "LASTMOVE takes a reference variable")
-    if variable.role == "for":
+    if variable.role == "for" or is_scalar:
         return Value(constant(True), BOOLEAN, nullable=False)
     return Value(body.load(variable, "moved"), BOOLEAN, nullable=False)
 

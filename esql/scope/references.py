@@ -221,6 +221,13 @@ class Resolution:
         """Give the scalar variable that a declared REFERENCE is another name of."""
         return scalar_behind(node, self.references)
 
+    def is_scalar_reference(self, node: syntax.Node | None) -> bool:
+        """Whether a path is the name of a REFERENCE to a scalar variable, and so another name of that."""
+        known = self.variable(node)
+        if known is None or not isinstance(node, syntax.Path) or node.steps or known.is_reference:
+            return False
+        return known.name.lower() != node.root.lower()
+
     def changes(self, loop: syntax.Statement) -> Changes:
         """Give what a loop changes."""
         return self.loops[id(loop)]
