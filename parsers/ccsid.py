@@ -9,6 +9,7 @@ from typing import Final
 
 from engine.descriptor import BIG_ENDIAN, UTF_8
 from engine.errors import ConversionException
+from parsers import host_asia
 
 QUEUE_MANAGER: Final = 0  # MQCCSI_Q_MGR, in a header after the MQMD MQCCSI_UNDEFINED: as the queue manager's
 EMBEDDED: Final = -1  # MQCCSI_EMBEDDED: the data says it itself
@@ -91,6 +92,7 @@ _CODECS: Final = {
     **{page: f"cp{page:03}" for page in (37, 273, 277, 278, 280, 284, 285, 290, 297, 420, 424, 500, 833, 838)},
     **{page: f"cp{page}" for page in (870, 871, 875, 1025, 1026, 1047, 1097, 1112, 1122, 1123)},
     **{page: f"cp{page}" for page in range(1140, 1150)},
+    **host_asia.NAMES,
 }
 
 _SPECIAL: Final = {
@@ -171,20 +173,20 @@ def _by_codec() -> dict[str, int]:
 def is_single_byte(ccsid: int) -> bool:
     """Whether names, digits and blanks take one byte each in this CCSID, as fixed fields of headers need.
 
-    >>> is_single_byte(500), is_single_byte(1208), is_single_byte(1200)
-    (True, True, False)
+    >>> is_single_byte(500), is_single_byte(1208), is_single_byte(1200), is_single_byte(300)
+    (True, True, False, False)
     """
-    return len(codec(ccsid).encode("A ")[0]) == 2
+    return len(codec(ccsid).encode("A ", "ignore")[0]) == 2
 
 
 @lru_cache(maxsize=512)
 def blank(ccsid: int) -> bytes:
-    """What pads a character field: one blank.
+    """What pads a character field: one blank, or where there is none an ideographic one.
 
     >>> blank(500).hex(), blank(819).hex()
     ('40', '20')
     """
-    return codec(ccsid).encode(" ")[0]
+    return codec(ccsid).encode("\u3000" if ccsid in host_asia.DOUBLE else " ")[0]
 
 
 def decode(data: bytes, ccsid: int, encoding: int = BIG_ENDIAN, *, offset: int = 0, what: str = "text") -> str:

@@ -7,6 +7,7 @@ from typing import Final, Literal, NamedTuple
 from engine.descriptor import UTF_8
 from engine.errors import ConfigurationException
 from parsers import ccsid as characters
+from parsers.host_asia import DOUBLE
 from parsers.mrm import moments
 from parsers.mrm.cwf.declared import CwfField, CwfFormat
 from parsers.mrm.model import Field, SimpleType
@@ -76,7 +77,7 @@ def moments_of(kept: Kept) -> Moments:
 def unit_of(kept: Kept) -> int:
     """The bytes of a character, 0 where that varies."""
     codec = characters.codec(kept.ccsid, kept.form.encoding).name
-    if codec.startswith("utf-16"):
+    if codec.startswith("utf-16") or kept.ccsid in DOUBLE:
         return 2
     return 1 if characters.is_single_byte(kept.ccsid) and not _is_mixed(codec) else 0
 
@@ -121,4 +122,7 @@ def justified_right(kept: Kept) -> bool:
 
 def pad_bytes(kept: Kept) -> bytes:
     """What fills the field up, in its CCSID."""
-    return characters.encode(padding_of(kept), kept.ccsid, kept.form.encoding, what=kept.what)
+    text = padding_of(kept)
+    if text == " " and kept.ccsid in DOUBLE:
+        return characters.blank(kept.ccsid)
+    return characters.encode(text, kept.ccsid, kept.form.encoding, what=kept.what)
