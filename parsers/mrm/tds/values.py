@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import date, time, timedelta
+from datetime import timedelta
 from decimal import Context, Decimal
 from typing import Any, Final
 
@@ -15,14 +14,13 @@ from engine.moments import MomentError
 from engine.source import Value
 from parsers.mrm.model import Field, SimpleType
 from parsers.mrm.moments import DEFAULT_FORMATS, text_of, value_of
+from parsers.mrm.spelled import exact, integer_of, number_of, plain, whole
 from parsers.mrm.tds.declared import TdsField
 from parsers.mrm.tds.standards import expand
 
 UNREADABLE: Final = 5285
 UNWRITABLE: Final = 5286
 
-_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
-_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _FORMATS: Final = {**DEFAULT_FORMATS, "time": "HH:mm:ss"}
 _EXACT: Final = Context(prec=200)  # no number of a message has as many digits
 
@@ -178,55 +176,38 @@ class Spelling:
         return text
 
     def _read_integer(self, text: str) -> Value:
-        digits = self._digits(text)
-        if _INTEGER.fullmatch(digits) is None:
-            raise ValueError(text)
-        if self._said.virtual_decimal_point < 0:
-            return int(digits) * 10**-self._said.virtual_decimal_point
-        return int(digits)
+        return integer_of(self._digits(text)) * 10 ** max(-self._said.virtual_decimal_point, 0)
 
     def _read_decimal(self, text: str) -> Decimal:
         digits = self._digits(text)
-        if _NUMBER.fullmatch(digits) is None:
-            raise ValueError(text)
+        number = number_of(digits)
         precision = self._said.precision
         if self._style.strict and 0 <= precision < len(digits.partition(".")[2]):
             raise ValueError(text)
-        return _EXACT.scaleb(Decimal(digits), -self._said.virtual_decimal_point)
+        return _EXACT.scaleb(number, -self._said.virtual_decimal_point)
 
     def _read_float(self, text: str) -> Value:
         return float(self._read_decimal(text))
 
     def _write_integer(self, value: Any) -> str:
-        exact = value if isinstance(value, int) else Decimal(str(value).strip())
-        if isinstance(exact, Decimal):
-            if exact != exact.to_integral_value():
-                raise ValueError(value)
-            exact = int(exact)
-        zeros = -self._said.virtual_decimal_point
-        if zeros > 0:
-            exact, rest = divmod(exact, 10**zeros)
-            if rest:
-                raise ValueError(value)
-        return self._signed(str(int(exact)))
+        number, rest = divmod(whole(value), 10 ** max(-self._said.virtual_decimal_point, 0))
+        if rest:
+            raise ValueError(value)
+        return self._signed(str(number))
 
     def _write_decimal(self, value: Any) -> str:
-        exact = value if isinstance(value, Decimal) else Decimal(str(value).strip())
-        if not exact.is_finite():
-            raise ValueError(value)
-        said = self._said
+        number, said = exact(value), self._said
         if said.virtual_decimal_point:
-            exact = _EXACT.scaleb(exact, said.virtual_decimal_point)
-            return self._signed(f"{exact.quantize(Decimal(1), context=_EXACT):f}")
-        text = f"{exact:f}" if said.precision < 0 else f"{exact:.{said.precision}f}"
+            number = _EXACT.scaleb(number, said.virtual_decimal_point)
+            return self._signed(f"{number.quantize(Decimal(1), context=_EXACT):f}")
+        text = f"{number:f}" if said.precision < 0 else f"{number:.{said.precision}f}"
         return self._signed(text.replace(".", self._style.decimal_point))
 
     def _write_float(self, value: Any) -> str:
         number = float(value)
         if not math.isfinite(number):
             raise ValueError(value)
-        exact = Decimal(repr(number))
-        return self._write_decimal(exact)
+        return self._write_decimal(Decimal(repr(number)))
 
     def _signed(self, text: str) -> str:
         negative = text.startswith("-")
@@ -263,9 +244,7 @@ class Spelling:
         return text
 
     def _write_text(self, value: Any) -> str:
-        if isinstance(value, bytes | bool) or not isinstance(value, str | int | float | Decimal | date | time):
-            raise TypeError(value)
-        return str(value)
+        return plain(value)
 
 
 _KINDS: Final[Mapping[str, tuple[Callable[[Spelling, str], Any], Callable[[Spelling, Any], str]]]] = {

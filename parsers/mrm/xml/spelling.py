@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from collections.abc import Callable, Mapping
 from datetime import date, time
-from decimal import Decimal
 from typing import Any, Final
 
 from engine.errors import ParserException
@@ -15,13 +13,12 @@ from engine.moments import MomentError
 from engine.source import Value
 from parsers.mrm.model import SimpleType
 from parsers.mrm.moments import DEFAULT_FORMATS, text_of, value_of
+from parsers.mrm.spelled import exact, integer_of, number_of, plain, whole
 from parsers.mrm.xml.declared import XmlField, XmlFormat
 
 UNREADABLE: Final = 5285
 UNWRITABLE: Final = 5286
 
-_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
-_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 _SPECIAL: Final = {"INF": "inf", "-INF": "-inf", "NaN": "nan"}
 
 
@@ -71,38 +68,22 @@ class Spelling:
         return text
 
     def _write_string(self, value: Any) -> str:
-        if isinstance(value, bytes | bool) or not isinstance(value, str | int | float | Decimal | date | time):
-            raise TypeError(value)
-        return str(value)
+        return plain(value)
 
     def _read_integer(self, text: str) -> Value:
-        if _INTEGER.fullmatch(text) is None:
-            raise ValueError(text)
-        return int(text)
+        return integer_of(text)
 
     def _write_integer(self, value: Any) -> str:
-        exact = Decimal(str(value).strip()) if not isinstance(value, int) else value
-        if isinstance(value, bool) or exact != int(exact):
-            raise ValueError(value)
-        return str(int(exact))
+        return str(whole(value))
 
     def _read_decimal(self, text: str) -> Value:
-        if _NUMBER.fullmatch(text) is None:
-            raise ValueError(text)
-        return Decimal(text)
+        return number_of(text)
 
     def _write_decimal(self, value: Any) -> str:
-        if isinstance(value, bool):
-            raise TypeError(value)
-        exact = value if isinstance(value, Decimal) else Decimal(str(value).strip())
-        if not exact.is_finite():
-            raise ValueError(value)
-        return f"{exact:f}"
+        return f"{exact(value):f}"
 
     def _read_float(self, text: str) -> Value:
-        if text not in _SPECIAL and _NUMBER.fullmatch(text) is None:
-            raise ValueError(text)
-        return float(_SPECIAL.get(text, text))
+        return float(_SPECIAL[text] if text in _SPECIAL else number_of(text))
 
     def _write_float(self, value: Any) -> str:
         if isinstance(value, bool):
