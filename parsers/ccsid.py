@@ -95,6 +95,9 @@ _CODECS: Final = {
     **host_asia.NAMES,
 }
 
+_OF_ONE_BYTE: Final = ("cp", "iso8859", "latin", "ascii", "koi8", "mac", "hp-roman")  # how their codecs' names begin
+_OF_MORE: Final = frozenset({"cp932", "cp949", "cp950"})
+
 _SPECIAL: Final = {
     EMBEDDED: "CCSID -1 (MQCCSI_EMBEDDED) says that the data names its own CCSID: read that first",
     INHERIT: "CCSID -2 (MQCCSI_INHERIT) means that of the structure before, and there is none: name one",
@@ -177,6 +180,17 @@ def is_single_byte(ccsid: int) -> bool:
     (True, True, False, False)
     """
     return len(codec(ccsid).encode("A ", "ignore")[0]) == 2
+
+
+@lru_cache(maxsize=512)
+def is_charmap(ccsid: int) -> bool:
+    """Whether each byte is a character by itself in this CCSID, or none.
+
+    >>> is_charmap(500), is_charmap(1208), is_charmap(943), is_charmap(930)
+    (True, False, False, False)
+    """
+    name = codec(ccsid).name
+    return is_single_byte(ccsid) and name.startswith(_OF_ONE_BYTE) and name not in _OF_MORE
 
 
 @lru_cache(maxsize=512)

@@ -79,13 +79,7 @@ def unit_of(kept: Kept) -> int:
     codec = characters.codec(kept.ccsid, kept.form.encoding).name
     if codec.startswith("utf-16") or kept.ccsid in DOUBLE:
         return 2
-    return 1 if characters.is_single_byte(kept.ccsid) and not _is_mixed(codec) else 0
-
-
-def _is_mixed(codec: str) -> bool:
-    single = ("cp", "iso8859", "latin", "ascii", "koi8", "mac")
-    many = ("cp932", "cp949", "cp950", "cp290x", "cp936")
-    return not codec.startswith(single) or codec in many
+    return 1 if characters.is_charmap(kept.ccsid) else 0
 
 
 def length_factor(kept: Kept) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from engine.parser import Form, Portion
 from engine.source import Handle, Source
 from engine.tree import Element
-from parsers.ccsid import decode, encode
 from parsers.mrm.tds.declared import TdsField, TdsFormat, TdsGroup
 from parsers.mrm.tds.plan import Plans
 from parsers.mrm.tds.source import TOP, Text
@@ -26,14 +25,13 @@ class TaggedText:
         """The text as a lazy source."""
         follow = portion.follow
         ccsid = follow.ccsid or self._plans.ccsid
-        text = decode(portion.bytes, ccsid, follow.encoding, offset=portion.start, what="the TDS message")
-        return Text(self._plans, text, ccsid, follow.encoding), TOP
+        return Text(self._plans, portion, self._plans.coding(ccsid, follow.encoding)), TOP
 
     def write(self, element: Element, form: Form) -> bytes:
         """The bytes of the message that an element stands for."""
         ccsid = form.ccsid or self._plans.ccsid
-        text = Writing(self._plans, ccsid, form.encoding).content(self._plans.top(), element, ())
-        return encode(text, ccsid, form.encoding, what="the TDS message")
+        coding = self._plans.coding(ccsid, form.encoding)
+        return coding.data(Writing(self._plans, coding).content(self._plans.top(), element, ()))
 
 
 @wire_format("TDS", settings=TdsFormat, field=TdsField, group=TdsGroup)

@@ -24,6 +24,18 @@ Separation = Literal[
 ]
 Suppression = Literal["", "endOfType", "never"]
 Trim = Literal["", "noTrim", "leading", "trailing", "both"]
+PhysicalType = Literal[
+    "text",
+    "integer",
+    "packedDecimal",
+    "externalDecimal",
+    "float",
+    "timeSeconds",
+    "timeMilliseconds",
+    "lengthEncodedString1",
+    "lengthEncodedString2",
+    "nullTerminatedString",
+]
 EncodingNull = Literal["nullPadFill", "nullLogicalValue", "nullLiteralValue", "nullLiteralFill", "nullEmpty"]
 
 
@@ -87,6 +99,7 @@ class TdsGroup:
 class TdsField:
     """What TDS says of a field."""
 
+    physical_type: PhysicalType = prop("text", "How it is kept; what is no text is as long as this and `length` say.")
     tag: str = prop("", "The tag in front of its data; unique in the set.")
     data_pattern: str = prop("", "The regular expression that its data matches.")
     repeating_element_delimiter: str = prop("", "What stands between its occurrences.")
@@ -97,7 +110,9 @@ class TdsField:
     justification: Literal["", "left", "right"] = prop("", "Empty: numbers at the right, all else at the left.")
     padding_character: str = prop("", "What fills it up; empty: 0 for numbers, else SPACE.")
     signed: bool = prop(True, "Whether a number may be negative.")
-    sign_orientation: Literal["leading", "trailing"] = prop("leading", "Where a number has its sign.")
+    sign_orientation: Literal["leading", "trailing", "leadingSeparate", "trailingSeparate"] = prop(
+        "leading", "Where a number has its sign; that of an external decimal is in a digit, or separate."
+    )
     positive_sign: str = prop("", "What is written for the sign of positive numbers.")
     virtual_decimal_point: Annotated[int, Range(-40, 40)] = prop(0, "How many digits stand behind the decimal point.")
     precision: Annotated[int, Range(-1, 40)] = prop(-1, "How many decimal digits are written; -1: all there are.")

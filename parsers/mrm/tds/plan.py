@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from engine.errors import ConfigurationException
 from engine.moments import read_moment
-from parsers.mrm.model import Field, Group, SimpleType
+from parsers.mrm.model import Field, Group, SimpleType, fields_of
+from parsers.mrm.tds.coding import Coding
 from parsers.mrm.tds.declared import TdsField, TdsFormat, TdsGroup
+from parsers.mrm.tds.in_bytes import InBytes
 from parsers.mrm.tds.scanning import Markup, Pattern
 from parsers.mrm.tds.standards import PLAIN, STANDARDS, Standard, expand
 from parsers.mrm.tds.values import Spelling, Style
@@ -38,6 +40,7 @@ class FieldPlan:
     between: str
     pattern: Pattern | None
     in_bytes: bool = False
+    kept: InBytes | None = None
 
     @property
     def name(self) -> str:
@@ -46,8 +49,8 @@ class FieldPlan:
 
     @property
     def fixed(self) -> bool:
-        """Whether a length is said of it."""
-        return self.length > 0 or bool(self.length_reference)
+        """Whether a length is said of it, or known by how it is kept."""
+        return self.length > 0 or bool(self.length_reference) or self.kept is not None
 
     @property
     def most(self) -> float:
@@ -97,7 +100,7 @@ Plan: TypeAlias = FieldPlan | GroupPlan
 class Plans:
     """The plans of one message set in one TDS format; those of types are made when they are first met."""
 
-    __slots__ = ("_made", "definition", "format", "markup", "settings", "standard", "style")
+    __slots__ = ("_codings", "_made", "_mixed", "definition", "format", "markup", "settings", "standard", "style")
 
     def __init__(self, definition: Definition) -> None:
         self.definition = definition
@@ -112,6 +115,22 @@ class Plans:
         )
         self.style = _style(settings, standard)
         self._made: dict[int, tuple[Group, GroupPlan]] = {}
+        self._codings: dict[tuple[int, int], Coding] = {}
+        self._mixed = _holds_bytes(definition)
+
+    def coding(self, ccsid: int, encoding: int) -> Coding:
+        """How messages of that CCSID and encoding are text; the same each time."""
+        key = (ccsid, encoding)
+        known = self._codings.get(key)
+        if known is None:
+            known = self._codings[key] = Coding(ccsid, encoding, mixed=self._mixed)
+        return known
+
+    def _kept(self, field: Field, type_: SimpleType, said: TdsField) -> InBytes | None:
+        if said.physical_type == "text":
+            return None
+        pattern = said.date_time_format or self.style.date_time_format
+        return InBytes(field, type_, said, pattern, self.style.century)
 
     @property
     def ccsid(self) -> int:
@@ -215,7 +234,23 @@ class Plans:
             between=between,
             pattern=Pattern(said.data_pattern) if said.data_pattern else None,
             in_bytes=said.length_units == "bytes",
+            kept=None if simple is None else self._kept(field, simple, said),
         )
+
+
+def _holds_bytes(definition: Definition) -> bool:
+    """Whether anything in a message, or what it may hold, is kept otherwise than as text."""
+    message_set = definition.message_set
+    pending = [*message_set.types.values(), *(message_set.content(one.type) for one in message_set.messages.values())]
+    while pending:
+        group = pending.pop()
+        for each in () if group is None else fields_of(group):
+            said = _said(each.physical.get(definition.format), TdsField())
+            if isinstance(each.type, Group):
+                pending.append(each.type)
+            elif said.physical_type != "text":
+                return True
+    return False
 
 
 def _said(found: Any, otherwise: Any) -> Any:

@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from engine.errors import ParserException
+from engine.parser import Portion
+from engine.source import Value
+from parsers.mrm.tds.coding import Coding
 from parsers.mrm.tds.places import Place, Stops, last_called
 from parsers.mrm.tds.plan import FIXED, TAGGED, UNDEFINED, FieldPlan, GroupPlan, Plans
 from parsers.mrm.tds.tagged import tagged
@@ -18,12 +21,13 @@ _DEEPEST: Final = 512
 class Reading:
     """One text on its way to places."""
 
-    __slots__ = ("_depth", "_encode", "_identity", "levels", "markup", "plans", "text")
+    __slots__ = ("_bytes", "_depth", "_identity", "coding", "levels", "markup", "plans", "text")
 
-    def __init__(self, plans: Plans, text: str, encode: Callable[[str], bytes]) -> None:
+    def __init__(self, plans: Plans, portion: Portion, coding: Coding) -> None:
         self.plans = plans
-        self.text = text
-        self._encode = encode
+        self.coding = coding
+        self._bytes = portion.bytes
+        self.text = coding.text(self._bytes, portion.start)
         self.markup = plans.markup
         self.levels: list[list[Place]] = []
         self._identity = ""
@@ -114,7 +118,7 @@ class Reading:
             for name in path[1:]:
                 place = None if place is None else last_called(place.children or [], name)
             if place is not None and place.plan is not None and place.plan.spelling is not None:
-                value = place.plan.spelling.read(self.data(place), fixed=place.fixed)
+                value = self.value(place)
                 if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
                     return value, place
                 raise self.failure(place.start, f"{'.'.join(path)} says the {what} of a field, which it cannot be")
@@ -125,17 +129,33 @@ class Reading:
         text = self.text[place.start : place.end]
         return text if place.fixed else self.markup.plain(text)
 
+    def value(self, place: Place) -> Value:
+        """The value of a simple field; what the model does not know is text."""
+        plan = place.plan
+        if plan is not None and plan.kept is not None:
+            value: Value = plan.kept.stored(self.coding).decode(self._bytes, place.start, place.end)
+            return value
+        data = self.data(place)
+        if plan is None or plan.spelling is None:
+            return self.coding.inner(data, place.name)
+        if plan.spelling.is_binary:
+            return self.coding.data(data, place.name)
+        return plan.spelling.read(self.coding.inner(data, place.name), fixed=place.fixed)
+
     def end_of(self, plan: FieldPlan, at: int, limit: int) -> int:
         """Where a field of a said length ends."""
         length = plan.length
-        if plan.length_reference:
+        if plan.kept is not None and not plan.length_reference:
+            kept = plan.kept.stored(self.coding)
+            length = kept.size if kept.measure is None else kept.measure(self._bytes, at, limit) - at
+        elif plan.length_reference:
             length, place = self.said(plan.length_reference, "length", at)
             length -= place.end - place.start if plan.inclusive else 0
         end = at + length
-        if plan.in_bytes:
+        if plan.in_bytes and not self.coding.mixed:
             end, left = at, length
             while left > 0 and end < limit:
-                left -= len(self._encode(self.text[end]))
+                left -= len(self.coding.data(self.text[end]))
                 end += 1
             end += max(left, 0)
         if not at <= end <= limit:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from engine.source import NAME, NAME_VALUE, Handle, Source, Value
 from engine.tree import Element
-from parsers.ccsid import encode
 from parsers.mrm.tds.places import Place
 from parsers.mrm.tds.reading import Reading
 
 if TYPE_CHECKING:
+    from engine.parser import Portion
     from engine.step import Step
+    from parsers.mrm.tds.coding import Coding
     from parsers.mrm.tds.plan import Plans
 
 TOP = None
@@ -21,17 +22,17 @@ TOP = None
 class Text(Source):
     """One message that was read; a handle is a Place, or TOP for the message itself."""
 
-    __slots__ = ("_ccsid", "_reading", "fields", "plans")
+    __slots__ = ("_coding", "_reading", "fields", "plans")
 
-    def __init__(self, plans: Plans, text: str, ccsid: int, encoding: int) -> None:
+    def __init__(self, plans: Plans, portion: Portion, coding: Coding) -> None:
         self.plans = plans
-        self._ccsid = (ccsid, encoding)
-        self._reading = Reading(plans, text, lambda characters: encode(characters, ccsid, encoding))
+        self._coding = coding
+        self._reading = Reading(plans, portion, coding)
         self.fields = self._reading.whole()
 
-    def is_in(self, plans: Plans, ccsid: int, encoding: int) -> bool:
+    def is_in(self, plans: Plans, coding: Coding) -> bool:
         """Whether text of that form can stand as it was read."""
-        return self.plans is plans and self._ccsid == (ccsid, encoding)
+        return self.plans is plans and self._coding is coding
 
     def text(self, place: Place) -> str:
         """A field's text, as it was read."""
@@ -40,14 +41,7 @@ class Text(Source):
     def value(self, handle: Handle) -> Value:
         if handle is TOP or handle.children is not None:
             return None
-        data = self._reading.data(handle)
-        if handle.plan is None:
-            return data
-        spelling = handle.plan.spelling
-        if spelling.is_binary:
-            return encode(data, *self._ccsid, what=handle.name)
-        value: Value = spelling.read(data, fixed=handle.fixed)
-        return value
+        return self._reading.value(handle)
 
     def children(self, handle: Handle) -> Iterable[Place]:
         if handle is TOP:

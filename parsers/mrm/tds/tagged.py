@@ -45,7 +45,7 @@ def _tagged_one(reading: Reading, plan: GroupPlan, at: int, limit: int, stops: S
         return _unknown(reading, tag, data, reading.markup.end(reading.text, data, limit, stops))
     if member.type is not None:
         return reading.content(member, data, limit, stops)
-    if plan.separation == "taggedFixedLength" or (plan.observe and member.fixed):
+    if plan.separation == "taggedFixedLength" or (plan.observe and member.fixed) or member.kept is not None:
         return reading.sized(member, data, limit)
     return reading.simple(member, data, reading.markup.end(reading.text, data, limit, stops))
 

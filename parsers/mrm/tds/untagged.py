@@ -72,6 +72,8 @@ def _delimited(reading: Reading, plan: GroupPlan, member: FieldPlan, at: int, li
         return at if reading.has_stop(at, limit, own) else reading.content(member, at, limit, own)
     if plan.observe and member.fixed:
         return reading.sized(member, at, limit)
+    if member.kept is not None and (member.field.min_occurs or not reading.has_stop(at, limit, own)):
+        return reading.sized(member, at, limit)
     end = reading.markup.end(reading.text, at, limit, own)
     if end == at:
         if member.spelling is not None and member.spelling.is_null(""):

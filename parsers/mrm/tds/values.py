@@ -44,13 +44,14 @@ class Style:
 class Spelling:
     """How the values of one field are spelled; those of binary fields are given as the characters of their bytes."""
 
-    __slots__ = ("_field", "_pads", "_read", "_said", "_style", "_type", "_write", "fill", "right")
+    __slots__ = ("_field", "_pads", "_read", "_said", "_style", "_trailing", "_type", "_write", "fill", "right")
 
     def __init__(self, field: Field, type_: SimpleType, said: TdsField, style: Style) -> None:
         self._field = field
         self._type = type_
         self._said = said
         self._style = style
+        self._trailing = said.sign_orientation.startswith("trailing")
         family = type_.family
         numeric = family in {"integer", "decimal", "float"}
         self.fill = _character(said.padding_character) or ("0" if numeric else " ")
@@ -164,7 +165,7 @@ class Spelling:
         """A number's text with a sign in front and a point."""
         if not self._style.strict:
             text = text.strip()
-        if self._said.sign_orientation == "trailing" and text[-1:] in {"+", "-"}:
+        if self._trailing and text[-1:] in {"+", "-"}:
             text = text[-1] + text[:-1]
         if text[:1] == "-" and not self._said.signed:
             raise ValueError(text)
@@ -215,7 +216,7 @@ class Spelling:
             raise ValueError(text)
         sign = "-" if negative else expand(self._said.positive_sign)
         digits = text.lstrip("-")
-        return digits + sign if self._said.sign_orientation == "trailing" else sign + digits
+        return digits + sign if self._trailing else sign + digits
 
     # All else
 

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from engine.errors import ParserException
 from engine.sharing import written
+from engine.source import Value
 from engine.state import EDITED
 from engine.step import step
 from engine.tree import Element
-from parsers.ccsid import decode
+from parsers.mrm.tds.coding import Coding
+from parsers.mrm.tds.in_bytes import InBytes
 from parsers.mrm.tds.plan import DELIMITED, FIXED, TAGGED, UNDEFINED, FieldPlan, GroupPlan, Plan, Plans
 from parsers.mrm.tds.source import Text
 from parsers.mrm.tds.values import UNWRITABLE
@@ -24,13 +26,12 @@ Stops = tuple[str, ...]
 class Writing:
     """One tree on its way to text."""
 
-    __slots__ = ("ccsid", "encoding", "markup", "plans")
+    __slots__ = ("coding", "markup", "plans")
 
-    def __init__(self, plans: Plans, ccsid: int, encoding: int) -> None:
+    def __init__(self, plans: Plans, coding: Coding) -> None:
         self.plans = plans
         self.markup = plans.markup
-        self.ccsid = ccsid
-        self.encoding = encoding
+        self.coding = coding
 
     def group(self, plan: GroupPlan, element: Element, around: Stops) -> str:
         """The text of a group whose fields stand below an element."""
@@ -92,7 +93,7 @@ class Writing:
         """The text of one occurrence."""
         held = written(element)
         source = held.source
-        if isinstance(source, Text) and not held.state & EDITED and source.is_in(self.plans, self.ccsid, self.encoding):
+        if isinstance(source, Text) and not held.state & EDITED and source.is_in(self.plans, self.coding):
             place = held.handle
             if place is not None and place.plan is plan:
                 return source.text(place)
@@ -105,12 +106,21 @@ class Writing:
         spelling = plan.spelling
         assert spelling is not None
         value = element.value
+        if plan.kept is not None:
+            return self._in_bytes(plan.kept, value)
         if spelling.is_binary:
             if not isinstance(value, bytes):
                 raise ParserException(UNWRITABLE, f"{plan.name} takes a BLOB, not {value!r:.60}", plan.name)
-            value = decode(value, self.ccsid, self.encoding, what=plan.name)
-        text = spelling.write(value, plan.length if sized else 0)
+            value = self.coding.text(value, what=plan.name)
+            text = spelling.write(value, plan.length if sized else 0)
+        else:
+            text = self.coding.outer(spelling.write(value, plan.length if sized else 0), plan.name)
         return text if sized else self.markup.guarded(text, stops, plan.name)
+
+    def _in_bytes(self, kept: InBytes, value: Value) -> str:
+        """The bytes of a field that is no text, as text."""
+        stored = kept.stored(self.coding)
+        return self.coding.text(stored.encode(value, stored.size or kept.said.length or -1))
 
     def absent(self, plan: FieldPlan, filler: str = "") -> str:
         """The text of a field that must stand there and does not: its default."""
@@ -120,9 +130,10 @@ class Writing:
             raise ParserException(
                 5288, f"{plan.name} is not in the tree, and must stand in the message: set it, or give it a default"
             )
-        return plan.spelling.fitted(
-            plan.spelling.write(plan.spelling.read(plan.field.default, fixed=False)), plan.length
-        )
+        default = plan.spelling.read(plan.field.default, fixed=False)
+        if plan.kept is not None:
+            return self._in_bytes(plan.kept, default)
+        return self.coding.outer(plan.spelling.fitted(plan.spelling.write(default), plan.length), plan.name)
 
 
 def _fixed(writing: Writing, plan: GroupPlan, element: Element, stops: Stops) -> str:
@@ -208,7 +219,11 @@ def _with_tag(plan: GroupPlan, tag: str, data: str) -> str:
 
 def _self_defined(writing: Writing, plan: GroupPlan, child: Element, stops: Stops) -> str:
     """What the model does not know is written under its name as the tag."""
-    return _with_tag(plan, child.name, writing.markup.guarded(str(child.value or ""), stops, child.name))
+    return _with_tag(plan, child.name, writing.markup.guarded(_own_text(writing, child), stops, child.name))
+
+
+def _own_text(writing: Writing, child: Element) -> str:
+    return writing.coding.outer(str(child.value or ""), child.name)
 
 
 def _strangers(plan: GroupPlan, element: Element) -> Iterable[Element]:
