@@ -84,11 +84,12 @@ class Parser(Domain):
 
     `read` is given a portion when something in it is first looked at, and answers with the source and the handle of
     the part's top; `write` renders an element that stands under the parser's name. What `may_be_empty` is sound also
-    where there are no bytes of it.
+    where there are no bytes of it; what `has_models` can validate.
     """
 
     __slots__ = ()
     may_be_empty: bool = True
+    has_models: bool = False
 
     def read(self, portion: Portion) -> tuple[Source, Handle]:
         """Read lazily."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
@@ -58,10 +59,15 @@ def validate_written(root: Element, master: InheritedMaster, action: Action) -> 
 
 def validate(owner: Parser, element: Element, template: Template, wanted: Validation) -> None:
     """Raise, or tell a log, where an element is not what the model says of the message that a template names."""
+    told(wanted, lambda: owner.validate(element, template, values=wanted.master == "contentAndValue"))
+
+
+def told(wanted: Validation, check: Callable[[], None]) -> None:
+    """Do a check that raises; what it raises fails, or is told to a log, as it is wanted."""
     if wanted.master == "none":
         return
     try:
-        owner.validate(element, template, values=wanted.master == "contentAndValue")
+        check()
     except ParserException as error:
         log = _LOGS.get(wanted.action)
         if log is None:

@@ -35,6 +35,8 @@ from esql.program import Compiled, Entrance, Routine
 from esql.values import Value
 from flows.esql_files import find_sources, line_of, name_of, text_in_place
 from flows.message_sets.deploying import ENDING, message_parsers, message_sets_of
+from flows.schemas import ENDING as SCHEMA_ENDING
+from flows.schemas import schema_parsers, schemas_of
 from parsers import ccsid
 
 Key = tuple[str, str]
@@ -91,9 +93,9 @@ def binder(
     `cache` it is the user's.
     """
     kept = cache or users_cache()
-    sources, message_sets = (None, None) if files is None else _parted(files)
+    sources, message_sets, schemas = (None, None, None) if files is None else _parted(files)
     examined = _Examination(flow, catalog, sources, kept, trace.level if trace else "").examined()
-    parsers, wrong = message_parsers(flow, message_sets)
+    parsers, wrong = _parsers(flow, message_sets, schemas)
     if examined.problems or wrong:
         problems = tuple(sorted({*examined.problems, *wrong}))
         raise ConfigurationException(f"{flow.file or flow.name} cannot be deployed: {problems[0].text}", problems)
@@ -108,8 +110,8 @@ def binder(
 
 
 def files_of(flow: Flow, catalog: Catalog[NodeType] = node_catalog) -> Sources:
-    """The .esql files and message sets that an expanded flow needs: what `binder` is given elsewhere."""
-    return [*_Examination(flow, catalog, None, Cache()).found()[0], *message_sets_of(flow)]
+    """The .esql files, message sets and schemas that an expanded flow needs: what `binder` is given elsewhere."""
+    return [*_Examination(flow, catalog, None, Cache()).found()[0], *message_sets_of(flow), *schemas_of(flow)]
 
 
 def programs_of(flow: Flow, catalog: Catalog[NodeType]) -> tuple[list[tuple[str, str | None, str]], Sources]:
@@ -118,17 +120,25 @@ def programs_of(flow: Flow, catalog: Catalog[NodeType]) -> tuple[list[tuple[str,
     return [(use.node.label, use.module, use.text) for use in examination.uses()], examination.found()[0]
 
 
-def _parted(files: Sources) -> tuple[Sources, Sources]:
-    """The .esql files among files, and the message sets."""
+def _parted(files: Sources) -> tuple[Sources, Sources, Sources]:
+    """The .esql files among files, the message sets and the schemas."""
     sets = [file for file in files if file[0].endswith(ENDING)]
-    return [file for file in files if file not in sets], sets
+    schemas = [file for file in files if file[0].endswith(SCHEMA_ENDING)]
+    return [file for file in files if not file[0].endswith((ENDING, SCHEMA_ENDING))], sets, schemas
+
+
+def _parsers(flow: Flow, sets: Sources | None, schemas: Sources | None) -> tuple[dict[str, Parser], set[Problem]]:
+    """The parsers that know a flow's message sets and schemas, and all that is wrong with these."""
+    modelled, wrong = message_parsers(flow, sets)
+    validating, faults = schema_parsers(flow, schemas)
+    return {**modelled, **validating}, {*wrong, *faults}
 
 
 def problems_of(*flows: Flow, catalog: Catalog[NodeType] = node_catalog) -> tuple[Problem, ...]:
     """Everything that is wrong with the programs of flows, sorted by place."""
     cache = users_cache()
     found = {one for flow in flows for one in _Examination(flow, catalog, None, cache).examined().problems}
-    return tuple(sorted(found | {one for flow in flows for one in message_parsers(flow)[1]}))
+    return tuple(sorted(found | {one for flow in flows for one in _parsers(flow, None, None)[1]}))
 
 
 def _surroundings(flow: Flow, use: NodeUse, given: Mapping[str, Value]) -> Surroundings:

@@ -54,7 +54,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "flows.esql_files": ("engine", "esql"),  # what flows are programmed in
     "flows.message_sets": ("engine", "parsers.mrm", "flows.document", "flows.writer", "flows.schema"),
     "flows.label_names": ("engine", "esql", "flows.programs"),
-    "flows.programs": ("engine", "esql", "parsers", "flows.esql_files", "flows.message_sets"),
+    "flows.schemas": ("engine", "parsers", "flows.document"),
+    "flows.programs": ("engine", "esql", "parsers", "flows.esql_files", "flows.message_sets", "flows.schemas"),
     **dict.fromkeys(("engine.costs", "engine.testing"), EVERYTHING),
     "engine.costs.spark": (*EVERYTHING, "spark_exec"),  # what it measures
     "engine.cli": (*EVERYTHING, "spark_exec"),

@@ -52,15 +52,15 @@ _ACTIONS: Final[tuple[tuple[int, Action], ...]] = (
     (1 << 10, "userTrace"),
 )
 _CANNOT_VALIDATE: Final = 5010
-# These validate by a schema, which there is none of here; for all other domains but MRM IBM has no validation.
-_UNABLE: Final = frozenset(("XMLNSC", "IDOC", "SOAP", "DFDL", "DataObject"))
+# These validate by a model, which must be there; for all other domains IBM has no validation.
+_VALIDATING: Final = frozenset(("XMLNSC", "MRM", "IDOC", "SOAP", "DFDL", "DataObject"))
 
 
 def validation_of(owner: Parser, options: int) -> Validation:
     """What the options ask to be validated; raises where a parser would have to, and cannot."""
     if not options & _VALIDATION:
         return Validation()
-    if owner.name in _UNABLE:
+    if owner.name in _VALIDATING and not owner.has_models:
         text = f"{owner.name} has no schema to validate by: leave out ValidateContent and ValidateContentAndValue"
         raise ParserException(_CANNOT_VALIDATE, text, owner.name)
     action: Action = next((action for bit, action in _ACTIONS if options & bit), "exception")

@@ -29,6 +29,7 @@ class Mrm(Parser):
 
     __slots__ = ("library",)
     name = "MRM"
+    has_models = True
 
     def __init__(self, library: Library = _NO_SETS) -> None:
         self.library = library
