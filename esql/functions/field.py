@@ -158,7 +158,7 @@ def as_bitstream(
 
     `ASBITSTREAM(InputRoot.BLOB) = X'4a4b'`
     `ASBITSTREAM(InputRoot.BLOB OPTIONS 0 ENCODING 546 CCSID 1208) = X'4a4b'`
-    `ASBITSTREAM(InputRoot.BLOB OPTIONS BITOR(RootBitStream, ValidateContentAndValue)) = X'4a4b'`
+    `ASBITSTREAM(InputRoot.BLOB OPTIONS 48) = X'4a4b'`
     `ASBITSTREAM(InputRoot.BLOB CCSID '1208') fails S42804`
     `ASBITSTREAM(Environment.Order) fails`
     `ASBITSTREAM(Environment.Missing) IS NULL`
