@@ -231,7 +231,7 @@ class Document(Source):
         data = self.own_root(self._data)
         if b"\n" in data and b">\n" in data:  # layout, which the domain leaves out
             return False
-        self._untangled = (not self.attributed and is_unmixed(data)) or not may_be_mixed(data)
+        self._untangled = (not self.spaced and is_unmixed(data)) or not may_be_mixed(data)  # names of spaces have a `/`
         return self._untangled
 
     def untangle(self) -> None:
