@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from engine.exceptions import exception_list
+from engine.finalizing import finalize
 from engine.received import Received
 from engine.sharing import read_only
+from engine.state import READ_ONLY
 from engine.tree import Element
 
 if TYPE_CHECKING:
@@ -72,11 +74,15 @@ class Message:
         root: Element | None = None,
         local_environment: Element | Callable[[], Element] | None = None,
         exceptions: Element | None = None,
+        as_it_is: bool = False,
     ) -> Message:
         """The same message with other trees, which must not be changed from now on.
 
-        A LocalEnvironment may be given by what makes it when it is first looked at.
+        A Root that was built or changed is finalized: it says of itself what its bytes will say, unless it is to be
+        sent as it is. A LocalEnvironment may be given by what makes it when it is first looked at.
         """
+        if root is not None and not as_it_is and not root.state & READ_ONLY:
+            finalize(root)
         if isinstance(local_environment, Element):
             local_environment = read_only(local_environment)
         return Message(

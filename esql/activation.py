@@ -315,6 +315,7 @@ class Activation(Invocation):
             exceptions=(self.output_exceptions if exceptions is None else copy(exceptions))
             if sends_exceptions
             else None,
+            as_it_is=True,  # the program finalizes it, or asks not to
         )
 
     def _local(self, given: Element | None) -> Element:

@@ -251,7 +251,7 @@ class MQInput:
             return message
         root = copy(message.root)
         root.ensure(step("Properties")).ensure(step("Topic")).value = self.topic_property
-        return message.replaced(root=root)
+        return message.replaced(root=root, as_it_is=True)
 
     def _converted(self, message: Message) -> Message:
         received = message.root.source

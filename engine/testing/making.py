@@ -101,7 +101,7 @@ def changed(message: Message, made: Description) -> Message:
         mqmd = root.at("MQMD")
         if mqmd is not None and any(field.names[:1] == ("MQMD",) for field in fields):
             _identify(mqmd)
-        message = message.replaced(root=root)
+        message = message.replaced(root=root, as_it_is=True)
     return surrounded(message, made)
 
 

@@ -100,6 +100,37 @@ def test_mcd_only_where_finalized() -> None:
     assert b"mcd" not in write_message(root)[1]
 
 
+def headed(message: Message) -> Element:
+    """A Root as a node written in Python makes it: a copy with an MQRFH2 in front of the body that says no domain."""
+    root = copy(message.root)
+    header = Element("MQRFH2")
+    header.add("usr").add("a", 1)
+    body = root.last_child
+    assert body is not None
+    root.insert(header, before=body)
+    return root
+
+
+def test_trees_of_nodes_in_python() -> None:
+    """What a node in Python sends in a Root's place is finalized, as what a Compute node sends is."""
+    message = Message.received(Descriptor(format="MQSTR"), BODY, template=Template("XMLNSC"))
+    sent = message.replaced(root=headed(message)).root
+    found = [sent.at(*path.split(".")) for path in ("MQMD.Format", "MQRFH2.Format", "MQRFH2.mcd.Msd")]
+    assert ["MQHRF2  ", "MQSTR   ", "xmlnsc"] == [None if field is None else field.value for field in found]
+    again = Message.received(*write_message(sent)).root
+    assert [child.name for child in again] == ["Properties", "MQMD", "MQRFH2", "XMLNSC"]
+
+
+def test_trees_sent_as_they_are() -> None:
+    """A node in Python may send a Root as it is, as PROPAGATE FINALIZE NONE does; one that was sent already stays so."""
+    message = Message.received(Descriptor(format="MQSTR"), BODY, template=Template("XMLNSC"))
+    sent = message.replaced(root=headed(message), as_it_is=True)
+    again = message.replaced(root=sent.root)
+    for root in (sent.root, again.root):
+        assert root.at("MQRFH2", "mcd") is None
+        assert b"mcd" not in write_message(root)[1]
+
+
 def test_header_taken_out() -> None:
     """The MQMD announces what is left when a header that came with the message has gone."""
     first = built(f"{HEADED} SET OutputRoot.MQRFH2.usr.a = 1")
