@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
@@ -20,6 +20,7 @@ from engine.tree import Element
 from parsers.ccsid import codec, decode
 from parsers.layout import TOP, Beside
 from parsers.markup.text import escape, name_of, quote, text_of
+from parsers.named import Named
 
 ATTRIBUTE: Final = NAME_VALUE | 0x100
 
@@ -56,7 +57,7 @@ class Node(Beside):
 class Segment:
     """One length-prefixed piece of name/value data; in most there is one folder."""
 
-    __slots__ = ("_ccsid", "_content", "_encoding", "_nodes", "data", "offset")
+    __slots__ = ("_ccsid", "_content", "_encoding", "_folders", "_nodes", "data", "offset")
 
     def __init__(self, data: bytes, ccsid: int, encoding: int, offset: int) -> None:
         self.data = data
@@ -65,6 +66,7 @@ class Segment:
         self.offset = offset
         self._content: bytes | None = None
         self._nodes: list[Node] | None = None
+        self._folders: list[Folder] | None = None
 
     @property
     def where(self) -> str:
@@ -92,8 +94,14 @@ class Segment:
                 raise ParserException(5009, f"{self.where}: {stray.strip()[:40]!r} is not in a folder", "MQRFH2")
         return self._nodes
 
+    @property
     def folders(self) -> list[Folder]:
         """The folders by their names; where it is plain that there is only one, nothing is read yet."""
+        if self._folders is None:
+            self._folders = self._found()
+        return self._folders
+
+    def _found(self) -> list[Folder]:
         content = self.content
         if not content:
             return []
@@ -129,23 +137,24 @@ class Folder(Beside):
 class Folders(Source):
     """All folders of a header as a source; a handle is a Folder or a Node, TOP is the header."""
 
-    __slots__ = ("_folders", "segments")
+    __slots__ = ("_folders", "_named", "segments")
 
     def __init__(self, segments: list[Segment]) -> None:
         self.segments = segments
+        self._named = Named[Folder | Node]()
         self._folders: list[Folder] | None = None
 
     @property
     def folders(self) -> list[Folder]:
         """The folders in order."""
         if self._folders is None:
-            self._folders = [folder for segment in self.segments for folder in segment.folders()]
+            self._folders = [folder for segment in self.segments for folder in segment.folders]
         return self._folders
 
     def value(self, handle: Folder | Node) -> Value:
         return value_of(handle.node if isinstance(handle, Folder) else handle)
 
-    def children(self, handle: Folder | Node | None) -> Iterable[Folder | Node]:
+    def children(self, handle: Folder | Node | None) -> Sequence[Folder | Node]:
         if handle is TOP:
             return self.folders
         return (handle.node if isinstance(handle, Folder) else handle).children
@@ -154,10 +163,13 @@ class Folders(Source):
         return Element(handle.name, "", handle.type, self, handle, parent)
 
     def first(self, handle: Folder | Node | None, wanted: Step) -> Handle:
-        return next((child for child in self.children(handle) if wanted.matches(child)), None)
+        return next((child for child in self._among(handle, wanted) if wanted.matches(child)), None)
 
     def every(self, handle: Folder | Node | None, wanted: Step) -> list[Folder | Node]:
-        return [child for child in self.children(handle) if wanted.matches(child)]
+        return [child for child in self._among(handle, wanted) if wanted.matches(child)]
+
+    def _among(self, handle: Folder | Node | None, wanted: Step) -> Sequence[Folder | Node]:
+        return self._named.among(handle, self.children(handle), wanted.name)
 
 
 @lru_cache(maxsize=1)

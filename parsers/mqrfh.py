@@ -18,6 +18,7 @@ from parsers import fields
 from parsers.ccsid import blank, decode, encode
 from parsers.fields import long
 from parsers.layout import ANNOUNCING, TOP, Beside, Extended, Laid, is_field, lay_out
+from parsers.named import Named
 
 LAYOUT: Final = lay_out("MQRFH", "RFH ", (long("StrucLength"), *ANNOUNCING))
 
@@ -39,10 +40,11 @@ class _Pair(Beside):
 class _Pairs(Source):
     """The name/value string of a header as a source; a handle is a _Pair, TOP is the header."""
 
-    __slots__ = ("_pairs", "_text", "laid")
+    __slots__ = ("_named", "_pairs", "_text", "laid")
 
     def __init__(self, laid: Laid) -> None:
         self.laid = laid
+        self._named = Named[_Pair]()
         self._pairs: list[_Pair] | None = None
         self._text = ""
 
@@ -78,7 +80,8 @@ class _Pairs(Source):
     def every(self, handle: _Pair | None, wanted: Step) -> list[_Pair]:
         if handle is not TOP or not is_field(wanted):
             return []
-        return [pair for pair in self.pairs() if wanted.name in {None, pair.name}]
+        among = self._named.among(TOP, self.pairs(), wanted.name)
+        return [pair for pair in among if wanted.name in {None, pair.name}]
 
 
 @parser

@@ -143,7 +143,7 @@ def _template(laid: Laid, portion: Portion) -> Template | None:
         return None
     said: dict[str, str] = {}
     for segment in _segments(laid, encoding):
-        if any(folder.name == "mcd" for folder in segment.folders()):
+        if any(folder.name == "mcd" for folder in segment.folders):
             said = _said_in(segment.data, ccsid, encoding, segment.offset)
             break
     else:
@@ -196,7 +196,7 @@ def _pieces(element: Element, same: Folders | None, ccsid: int, encoding: int) -
     came = [_came_as(folder) if same is not None else None for folder in folders]
     pieces = []
     for folder, origin in zip(folders, came, strict=True):
-        if origin is not None and len(origin.segment.folders()) == 1:
+        if origin is not None and len(origin.segment.folders) == 1:
             pieces.append(origin.segment.data)
             continue
         text = render(folder)

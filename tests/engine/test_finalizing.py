@@ -122,7 +122,7 @@ def test_trees_of_nodes_in_python() -> None:
 
 
 def test_trees_sent_as_they_are() -> None:
-    """A node in Python may send a Root as it is, as PROPAGATE FINALIZE NONE does; one that was sent already stays so."""
+    """A node in Python may send a Root as it is, and one that was sent already stays so."""
     message = Message.received(Descriptor(format="MQSTR"), BODY, template=Template("XMLNSC"))
     sent = message.replaced(root=headed(message), as_it_is=True)
     again = message.replaced(root=sent.root)
