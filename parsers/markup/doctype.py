@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
+
+from lxml import etree
 
 from parsers.markup import kinds
 from parsers.markup.item import Item
@@ -28,6 +31,30 @@ _DEFINITION: Final = re.compile(
     rf"(?:(?P<default>\#REQUIRED|\#IMPLIED)|(?P<fixed>\#FIXED\s+)?(?P<value>{_QUOTED}))\s*",
     re.DOTALL,
 )
+# What may stand in each part of a DTD; what is not here has a value and nothing in it.
+_SPACES: Final = frozenset({kinds.DOCTYPE_WHITE_SPACE, kinds.WHITE_SPACE})
+_IDS: Final = frozenset({kinds.PUBLIC_ID, kinds.SYSTEM_ID})
+_ENTITY: Final = _IDS | {kinds.ENTITY_VALUE, kinds.NOTATION_REFERENCE}
+_ENTITIES: Final = (
+    *(kinds.ENTITY_DECL, kinds.PARAMETER_ENTITY_DECL, kinds.EXTERNAL_ENTITY_DECL),
+    *(kinds.EXTERNAL_PARAMETER_ENTITY_DECL, kinds.UNPARSED_ENTITY_DECL),
+)
+_IN_ORDER: Final = (kinds.ATTRIBUTE_DEF_TYPE, kinds.ATTRIBUTE_DEF_DEFAULT, kinds.ATTRIBUTE_DEF_VALUE)
+_DECLARATIONS: Final = frozenset({*_ENTITIES, kinds.NOTATION_DECL, kinds.ELEMENT_DEF, kinds.ATTRIBUTE_LIST})
+_NOTES: Final = frozenset({kinds.DOCTYPE_COMMENT, kinds.COMMENT, kinds.DOCTYPE_INSTRUCTION, kinds.INSTRUCTION})
+_WITHIN: Final[Mapping[int, frozenset[int]]] = MappingProxyType(
+    {
+        kinds.DOCTYPE_DECL: _IDS | _SPACES | {kinds.INT_SUBSET},
+        kinds.INT_SUBSET: _DECLARATIONS | _NOTES | _SPACES | {kinds.ENTITY_REFERENCE_START},
+        **dict.fromkeys(_ENTITIES, _ENTITY),
+        kinds.NOTATION_DECL: _IDS,
+        kinds.ATTRIBUTE_LIST: frozenset({kinds.ATTRIBUTE_DEF}),
+        kinds.ATTRIBUTE_DEF: frozenset(_IN_ORDER),
+    }
+)
+_SINGLE: Final = _ENTITY | {kinds.INT_SUBSET, *_IN_ORDER}
+_VALUED: Final = _NOTES | _SPACES | {kinds.ELEMENT_DEF, kinds.ENTITY_REFERENCE_START}
+_DEFAULTS: Final = frozenset({"REQUIRED", "IMPLIED", "FIXED"})
 _NOTATION: Final = re.compile(r"\s+NDATA\s+(\S+)\s*")
 
 
@@ -119,26 +146,81 @@ def _definitions(text: str) -> Iterator[Item]:
 
 def render_entities(element: Element) -> str:
     """The text of a document type declaration from XMLNSC's tree, which knows entities alone."""
-    subset = "".join(f"<!ENTITY {name_of(child.name)} {_quote(child.value)}>" for child in element)
-    return f"<!DOCTYPE {name_of(element.name)}{f' [{subset}]' if subset else ''}>"
+    subset = "".join(map(_render_definition_of_entity, element))
+    return _sound(f"<!DOCTYPE {name_of(element.name)}{f' [{subset}]' if subset else ''}>")
+
+
+def _render_definition_of_entity(item: Element) -> str:
+    if item.type not in {kinds.ENTITY_DEFINITION, kinds.SINGLE_ENTITY_DEFINITION}:
+        raise _stray(item, "type XMLNSC.EntityDefinition")
+    return f"<!ENTITY {name_of(item.name)} {_quote(item.value, single=item.type == kinds.SINGLE_ENTITY_DEFINITION)}>"
 
 
 def render_doctype(element: Element) -> str:
     """The text of a document type declaration from its tree."""
     name = name_of(element.name)
-    ids, subset = [], ""
-    for part in element:
-        match part.type:
-            case kinds.PUBLIC_ID | kinds.SYSTEM_ID:
-                ids.append(part)
-            case kinds.INT_SUBSET:
-                subset = f" [{''.join(_render(child) for child in part)}]"
-    return f"<!DOCTYPE {name}{_render_ids(ids)}{subset}>"
+    parts = _parts(element)
+    subset = next((part for part in parts if part.type == kinds.INT_SUBSET), None)
+    inside = "" if subset is None else f" [{''.join(map(_render, _parts(subset)))}]"
+    return _sound(f"<!DOCTYPE {name}{_render_ids(parts)}{inside}>")
 
 
-def _render_ids(ids: list[Element]) -> str:
-    public = next((part for part in ids if part.type == kinds.PUBLIC_ID), None)
-    system = next((part for part in ids if part.type == kinds.SYSTEM_ID), None)
+def _parts(item: Element) -> list[Element]:
+    """What is in a part of a DTD, each of it something that may be there, and only once where more has no meaning."""
+    parts = list(item)
+    known = _WITHIN.get(item.type, ())
+    single: set[int] = set()
+    for part in parts:
+        if part.type not in known:
+            raise _stray(part, f"one of the types {', '.join(_names(known))}" if known else "")
+        if part.type in _SINGLE and part.type in single:
+            name = kinds.GENERIC_NAMES[part.type]
+            raise Unwritable(f"{_path(part)} is a second {name} where there can be one: delete one of them")
+        single.add(part.type)
+    if item.type not in _VALUED and str(item.value or "").strip():
+        raise Unwritable(
+            f"{_path(item)} has the value {str(item.value)[:40]!r}, which has no place in a DTD: set its parts instead"
+        )
+    return parts
+
+
+def _stray(item: Element, wanted: str) -> Unwritable:
+    """The complaint that something stands in a DTD that is no part of one."""
+    advice = f"give it {wanted}, or delete it" if wanted else "delete it"
+    above = item.parent
+    if above is not None and above.type == kinds.DOCTYPE_DECL:
+        advice += f"; the element that is called as the document type is reached by (XML.Element){above.name}"
+    return Unwritable(f"{_path(item)} is no part of a document type declaration: {advice}")
+
+
+def _names(types: Iterable[int]) -> list[str]:
+    return [f"XML.{kinds.GENERIC_NAMES[number]}" for number in sorted(types)]
+
+
+def _path(item: Element) -> str:
+    """Where a part stands, from the document type on; parts without a name by what they are."""
+    steps: list[str] = []
+    at: Element | None = item
+    while at is not None and at.type not in {kinds.DOCTYPE_DECL, kinds.DOCUMENT_TYPE}:
+        steps.append(at.name or kinds.GENERIC_NAMES.get(at.type, "()"))
+        at = at.parent
+    return ".".join(reversed(steps)) or "it"
+
+
+def _sound(text: str) -> str:
+    """A document type declaration, if XML takes it: what is in its parts is text that may say anything."""
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+    try:
+        etree.fromstring(f"{text}<a/>".encode("utf-8", "replace"), parser)
+    except etree.XMLSyntaxError as error:
+        problem = (error.msg or "").split(", line ")[0]
+        raise Unwritable(f"{text[:200]!r} is no document type declaration: {problem}; correct its parts") from error
+    return text
+
+
+def _render_ids(parts: list[Element]) -> str:
+    public = next((part for part in parts if part.type == kinds.PUBLIC_ID), None)
+    system = next((part for part in parts if part.type == kinds.SYSTEM_ID), None)
     text = f" {_quote(system.value)}" if system is not None else ""
     if public is not None:
         return f" PUBLIC {_quote(public.value)}{text}"
@@ -148,13 +230,13 @@ def _render_ids(ids: list[Element]) -> str:
 def _render(item: Element) -> str:
     value = "" if item.value is None else str(item.value)
     check(value)
-    parts = list(item)
+    parts = _parts(item)
     match item.type:
-        case kinds.DOCTYPE_COMMENT:
+        case kinds.DOCTYPE_COMMENT | kinds.COMMENT:
             return comment(value)
-        case kinds.DOCTYPE_INSTRUCTION:
+        case kinds.DOCTYPE_INSTRUCTION | kinds.INSTRUCTION:
             return instruction(item.name, value)
-        case kinds.DOCTYPE_WHITE_SPACE | kinds.ENTITY_REFERENCE_START:
+        case kinds.DOCTYPE_WHITE_SPACE | kinds.WHITE_SPACE | kinds.ENTITY_REFERENCE_START:
             return value
         case kinds.ELEMENT_DEF:
             return f"<!ELEMENT {name_of(item.name)} {value}>"
@@ -167,26 +249,34 @@ def _render(item: Element) -> str:
 
 
 def _render_definition(definition: Element) -> str:
-    parts = [_quote(p.value) if p.type == kinds.ATTRIBUTE_DEF_VALUE else str(p.value) for p in definition]
-    return " ".join([name_of(definition.name), *parts])
+    """What an attribute may be: its type, its default and the value of that, in the order that XML has them in."""
+    pieces = [name_of(definition.name)]
+    for part in sorted(_parts(definition), key=lambda part: _IN_ORDER.index(part.type)):
+        text = str(part.value)
+        if part.type == kinds.ATTRIBUTE_DEF_VALUE:
+            text = _quote(part.value)
+        elif part.type == kinds.ATTRIBUTE_DEF_DEFAULT and text in _DEFAULTS:
+            text = f"#{text}"
+        pieces.append(text)
+    return " ".join(pieces)
 
 
 def _render_entity(item: Element, parts: list[Element]) -> str:
     percent = "% " if item.type in {kinds.PARAMETER_ENTITY_DECL, kinds.EXTERNAL_PARAMETER_ENTITY_DECL} else ""
     value = next((part for part in parts if part.type == kinds.ENTITY_VALUE), None)
+    if value is not None and len(parts) > 1:
+        raise Unwritable(f"{_path(item)} has a value and says where it stands as well: delete one of the two")
     if value is not None:
         return f"<!ENTITY {percent}{name_of(item.name)} {_quote(value.value)}>"
     notation = next((f" NDATA {part.value}" for part in parts if part.type == kinds.NOTATION_REFERENCE), "")
     return f"<!ENTITY {percent}{name_of(item.name)}{_render_ids(parts)}{notation}>"
 
 
-def _quote(value: object) -> str:
+def _quote(value: object, *, single: bool = False) -> str:
     text = "" if value is None else str(value)
     check(text)
+    if "'" not in text and (single or '"' in text):
+        return f"'{text}'"
     if '"' not in text:
         return f'"{text}"'
-    if "'" in text:
-        raise Unwritable(
-            f"a DTD cannot hold both kinds of quotes in {text[:40]!r}: write one of them as &#34; or &#39;"
-        )
-    return f"'{text}'"
+    raise Unwritable(f"a DTD cannot hold both kinds of quotes in {text[:40]!r}: write one of them as &#34; or &#39;")

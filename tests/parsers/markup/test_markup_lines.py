@@ -20,7 +20,7 @@ DOCUMENTS = [
     "<?xml version='1.0'?>\n<O k='a\nb'\n  l='&#13;&#10;'>\n<Status>\n</Status></O>",
     "<O>\n<!-- a\n b -->\n<Status>x<![CDATA[\ny\n]]></Status><?p a\nb?>\n</O>",
     "<O>\n<Status>\n\n x</Status>\n</O>\n<!--\n-->\n",
-    "<!DOCTYPE O [\n<!ENTITY e 'a\nb'>\n]>\n<O>&e;\n<Status>&e;\n</Status>\n</O>",
+    "<!DOCTYPE P [\n<!ENTITY e 'a\nb'>\n]>\n<O>&e;\n<Status>&e;\n</Status>\n</O>",
 ]
 
 
