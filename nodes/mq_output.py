@@ -10,7 +10,7 @@ from engine.descriptor import Descriptor
 from engine.destinations import Destination, reply, reply_to, written
 from engine.errors import BrokerError
 from engine.message import Message
-from engine.node import Pending, node, prop
+from engine.node import UNSUITABLE_VALUE, Pending, node, prop
 from engine.step import step
 from engine.tree import Element
 from engine.validating import ACTION_WORDS, Action, InheritedMaster, validate_written
@@ -62,6 +62,9 @@ class MQOutput:
     _own: Destination = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        if self.destination_mode == "fixed" and not self.queue_name:
+            text = "destinationMode fixed needs a queueName: give one, or another destinationMode"
+            raise BrokerError(UNSUITABLE_VALUE, text)
         own = Destination(
             self.queue_name,
             self.queue_manager_name,
@@ -91,8 +94,6 @@ class MQOutput:
             return _listed(message.local_environment, own)
         if self.destination_mode == "reply":
             return (reply_to(descriptor, own, otherwise="set it, or use another destinationMode"),)
-        if not own.queue:
-            raise BrokerError(2636, "no queueName is set: give the node one, or another destinationMode")
         return (own,)
 
 

@@ -121,20 +121,30 @@ def promotions(subject: Subject) -> Iterator[Finding]:
 def node_rules(subject: Subject) -> Iterator[Finding]:
     """What a node says of its properties taken together, once each of them is right by itself."""
     for use in subject.flow.nodes:
-        found = subject.types[use.label]
+        found, promoted = subject.types[use.label], _promoted(subject.flow, use.label)
         if (
             found is None
             or found.category == "subflow"
+            or promoted is None
             or any(isinstance(mark, Esql) for declared in found.properties for mark in declared.marks)
         ):
             continue
         try:
-            build(found, use.values)
+            build(found, use.values | promoted)
         except ConfigurationException:
             continue  # node_properties has said it
         except BrokerError as error:
             place, about = _of_a_property(use, error.text)
             yield Finding(place, f"{use.label}: {error.text}", about)
+
+
+def _promoted(flow: Flow, label: str) -> dict[str, object] | None:
+    """What a flow gives the properties of a node that it promotes; None where someone else may give them."""
+    names = {t.property: p.name for p in flow.promotions for t in p.targets if t.label == label}
+    if names and flow.is_subflow:
+        return None
+    given = plain(flow.properties)
+    return {name: given[outer] for name, outer in names.items() if outer in given}
 
 
 def _of_a_property(use: NodeUse, text: str) -> tuple[Place, str]:

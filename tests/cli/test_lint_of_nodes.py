@@ -37,3 +37,40 @@ def test_a_rule_points_to_the_property_that_it_speaks_of(tmp_path: Path) -> None
     (found,) = load(str(file)).lint()
     assert (found.line, found.column, found.width) == (3, 60, 6)
     assert found.text.endswith("did you mean XMLNSC?")
+
+
+OUTPUT = """\
+flow: F
+properties: PROPERTIES
+promote: {target: [Out.queueName]}
+nodes:
+  In: {type: MQInput, queueName: A}
+  Out: NODE
+wires: [In.out -> Out]
+"""
+
+
+@pytest.mark.parametrize(
+    ("node", "properties", "said"),
+    [
+        (
+            "MQOutput}",
+            "{}",
+            (6, 3, "Out: destinationMode fixed needs a queueName: give one, or another destinationMode"),
+        ),
+        ("MQOutput, destinationMode: fixed}", "{}", (6, 42, "Out: destinationMode fixed needs a queueName: give one,")),
+        ("MQOutput, destinationMode: reply}", "{}", None),
+        ("MQOutput, queueName: B}", "{}", None),
+        ("MQOutput}", "{target: B}", None),
+    ],
+)
+def test_an_output_has_a_queue(node: str, properties: str, said: tuple[int, int, str] | None, tmp_path: Path) -> None:
+    """An MQOutput to a fixed destination names its queue, itself or as a property that the flow promotes."""
+    file = tmp_path / "f.yaml"
+    file.write_text(OUTPUT.replace("NODE", "{type: " + node).replace("PROPERTIES", properties))
+    found = load(str(file)).lint()
+    if said is None:
+        assert [] == list(found)
+    else:
+        assert [(said[0], said[1])] == [(problem.line, problem.column) for problem in found]
+        assert found[0].text.startswith(said[2])

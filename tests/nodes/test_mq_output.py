@@ -271,12 +271,6 @@ def no_choice(name: str, choices: str) -> tuple[Message, dict[str, object], str]
 
 
 REFUSALS: list[tuple[str, Message, dict[str, object], str]] = [
-    (
-        "no queueName",
-        message_of(),
-        {},
-        "BIP2636: no queueName is set: give the node one, or another destinationMode",
-    ),
     ("no such queue", message_of(), {"queueName": "NONE"}, "BIP2085: there is no queue called 'NONE': define it"),
     ("full", message_of(), {"queueName": "FULL"}, "BIP2053: queue FULL is full: it may hold 0"),
     (
@@ -334,6 +328,16 @@ REFUSALS: list[tuple[str, Message, dict[str, object], str]] = [
     ("a choice that is none", *no_choice("newMsgId", "yes, no, automatic")),
     ("an authority that is none", *no_choice("alternateUserAuthority", "yes, no, automatic")),
 ]
+
+
+def test_a_queue_is_named() -> None:
+    """A fixed destination needs a queueName, which deploying asks for; the other modes need none."""
+    node_type = node_catalog.find("MQOutput")
+    for properties in ({}, {"queueName": ""}):
+        with pytest.raises(BrokerError, match=r"^BIP2211: destinationMode fixed needs a queueName: give one, or "):
+            build(node_type, properties)
+    for mode in ("list", "reply"):
+        assert build(node_type, {"destinationMode": mode})
 
 
 @pytest.mark.parametrize(("message", "properties", "text"), [r[1:] for r in REFUSALS], ids=[r[0] for r in REFUSALS])
