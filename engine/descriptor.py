@@ -16,6 +16,11 @@ PERSISTENT: Final = 1
 DATAGRAM: Final = 8
 UNLIMITED: Final = -1
 
+# What an Encoding is made of: how integers, packed decimals and floats are; 0 says that there are none.
+_INTEGERS: Final = frozenset({0, 0x1, 0x2})
+_DECIMALS: Final = frozenset({0, 0x10, 0x20})
+_FLOATS: Final = frozenset({0, 0x100, 0x200, 0x300, 0x400})
+
 SEGMENTATION_ALLOWED: Final = 1  # message flags
 SEGMENT: Final = 2
 LAST_SEGMENT: Final = 4
@@ -53,6 +58,16 @@ class Descriptor(NamedTuple):
     offset: int = 0
     msg_flags: int = 0
     original_length: int = -1
+
+
+def is_encoding(number: int) -> bool:
+    """Whether MQ has such an Encoding: each of its three digits is one of the MQENC constants, and nothing is beside.
+
+    >>> is_encoding(LITTLE_ENDIAN), is_encoding(785), is_encoding(99)
+    (True, True, False)
+    """
+    known = number & 0xF in _INTEGERS and number & 0xF0 in _DECIMALS and number & 0xF00 in _FLOATS
+    return known and 0 <= number <= 0xFFF
 
 
 # The fields of an MQMD in a tree, in order, by IBM's name, each with the descriptor's.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engine.dead_letters import BROKER, PROGRAM
 from engine.descriptor import NO_ID, NO_TOKEN, SEGMENTATION_ALLOWED, Descriptor
 from engine.errors import BrokerError, MessageException
+from engine.node import Pattern
 from engine.received import Received
 from engine.sharing import copy
 from engine.step import step
@@ -16,7 +18,13 @@ if TYPE_CHECKING:
     from engine.message import Message
     from engine.work import UnitOfWork
 
+UNKNOWN_OBJECT_NAME: Final = 2085
 UNKNOWN_REMOTE_Q_MGR: Final = 2087
+_IN_WORDS: Final = "the name of a {}: up to 48 ASCII letters, digits, '.', '_', '/' and '%'"
+QUEUE_NAME: Final = Pattern("[A-Za-z0-9._/%]{1,48}", _IN_WORDS.format("queue"))
+QUEUE_NAME_OR_NONE: Final = Pattern("[A-Za-z0-9._/%]{0,48}", _IN_WORDS.format("queue"))
+QUEUE_MANAGER: Final = Pattern("[A-Za-z0-9._/%]{1,48}", _IN_WORDS.format("queue manager"))
+QUEUE_MANAGER_OR_NONE: Final = Pattern("[A-Za-z0-9._/%]{0,48}", _IN_WORDS.format("queue manager"))
 REQUEST: Final = 1
 REPLY: Final = 2
 PASS_CORREL_ID: Final = 64  # report options: what a reply's ids are
@@ -110,11 +118,20 @@ def _says_transactional(root: Element) -> bool:
     return field is None or field.value is not False
 
 
+def check_queue_name(queue: str, where: str) -> None:
+    """Refuse what is no queue's name; `where` a message has it."""
+    if not re.fullmatch(QUEUE_NAME.regex, queue):
+        raise MessageException(
+            UNKNOWN_OBJECT_NAME, f"{where} is {QUEUE_NAME.words}, not {queue!r:.60}", queue, reason=UNKNOWN_OBJECT_NAME
+        )
+
+
 def reply_to(descriptor: Descriptor, own: Destination, *, otherwise: str) -> Destination:
     """Where the reply to a request goes: to its ReplyToQ; `otherwise` is what to do where there is none."""
     queue, manager = descriptor.reply_to_q.strip(), descriptor.reply_to_q_mgr.strip()
     if not queue:
         raise BrokerError(2635, f"the MQMD names no ReplyToQ to put the reply on: {otherwise}")
+    check_queue_name(queue, "MQMD.ReplyToQ")
     return own._replace(queue=queue, queue_manager=manager)
 
 

@@ -8,7 +8,8 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple
 
-from engine.descriptor import LITTLE_ENDIAN, NO_ID, PERSISTENT, UTF_8, Descriptor
+from engine.descriptor import LITTLE_ENDIAN, NO_ID, PERSISTENT, UTF_8, Descriptor, is_encoding
+from engine.destinations import QUEUE_NAME
 from engine.errors import BrokerError, ConversionException
 from engine.getting import (
     ACCEPT_TRUNCATED_MSG,
@@ -96,7 +97,7 @@ class MQGet:
     An MQGMO at inputMQParmsLocation says by its Options, WaitInterval and MatchOptions what the properties do not.
     """
 
-    queue_name: str = mandatory("The queue that the message is got from.")
+    queue_name: Annotated[str, QUEUE_NAME] = mandatory("The queue that the message is got from.")
     message_domain_property: str = prop("BLOB", "The parser of a body that no mcd folder names one for.")
     message_set_property: str = prop("", "The message set that the body belongs to.")
     message_type_property: str = prop("", "The message of that set.")
@@ -175,6 +176,9 @@ class MQGet:
         domain = self.message_domain_property
         if domain and parser_catalog.get(domain) is None:
             text = f"messageDomainProperty names no parser: {domain}{parser_catalog.suggest(domain)}"
+            raise BrokerError(UNSUITABLE_VALUE, text)
+        if not is_encoding(self.convert_encoding):
+            text = f"convertEncoding {self.convert_encoding} is no MQ encoding: 546 is little endian, 273 big endian"
             raise BrokerError(UNSUITABLE_VALUE, text)
         if self.reset_browse_timeout >= 0 and not self.browse:
             raise BrokerError(UNSUITABLE_VALUE, "resetBrowseTimeout is for browsing: set browse, or leave it at -1")

@@ -16,7 +16,8 @@ from engine.dead_letters import (
     UNPARSEABLE,
     put_away,
 )
-from engine.descriptor import LITTLE_ENDIAN, UTF_8
+from engine.descriptor import LITTLE_ENDIAN, UTF_8, is_encoding
+from engine.destinations import QUEUE_NAME
 from engine.errors import NOWHERE, BrokerError, ConversionException, Place
 from engine.message import Message
 from engine.node import UNSUITABLE_VALUE, Pattern, Range, mandatory, node, prop
@@ -57,7 +58,7 @@ class MQInput:
     the dead-letter queue at once.
     """
 
-    queue_name: str = mandatory("The queue that messages are got from.")
+    queue_name: Annotated[str, QUEUE_NAME] = mandatory("The queue that messages are got from.")
     message_domain_property: str = prop("BLOB", "The parser of bodies that no mcd folder names one for.")
     message_set_property: str = prop("", "The message set that the body belongs to.")
     message_type_property: str = prop("", "The message of that set.")
@@ -140,6 +141,9 @@ class MQInput:
 
     def _check(self) -> None:
         """Refuse what cannot be, or would have no effect."""
+        if not is_encoding(self.convert_encoding):
+            text = f"convertEncoding {self.convert_encoding} is no MQ encoding: 546 is little endian, 273 big endian"
+            raise BrokerError(UNSUITABLE_VALUE, text)
         if self.additional_instances and self.component_level == "flow":
             text = "additionalInstances of a node count where componentLevel is node: set that, or the flow's own"
             raise BrokerError(UNSUITABLE_VALUE, text)

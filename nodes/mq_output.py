@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from engine.descriptor import Descriptor
-from engine.destinations import Destination, reply, reply_to, written
+from engine.destinations import (
+    QUEUE_MANAGER_OR_NONE,
+    QUEUE_NAME_OR_NONE,
+    Destination,
+    check_queue_name,
+    reply,
+    reply_to,
+    written,
+)
 from engine.errors import BrokerError
 from engine.message import Message
 from engine.node import UNSUITABLE_VALUE, Pending, node, prop
@@ -25,8 +33,8 @@ if TYPE_CHECKING:
 class MQOutput:
     """Put the message on one or more queues; what was done is in LocalEnvironment.WrittenDestination behind `out`."""
 
-    queue_name: str = prop("", "The queue, where destinationMode is fixed.")
-    queue_manager_name: str = prop(
+    queue_name: Annotated[str, QUEUE_NAME_OR_NONE] = prop("", "The queue, where destinationMode is fixed.")
+    queue_manager_name: Annotated[str, QUEUE_MANAGER_OR_NONE] = prop(
         "", "The queue manager of the queue; empty: the flow's own. A put to any other fails."
     )
     destination_mode: Literal["fixed", "list", "reply"] = prop(
@@ -50,8 +58,10 @@ class MQOutput:
         False, "Whether it is put with its own user's authority; the queues there are ask for none."
     )
     request: bool = prop(False, "Whether the message is a request, with an id of its own, that wants a reply.")
-    reply_to_q: str = prop("", "Where replies to a request are to go.", name="replyToQ")
-    reply_to_q_mgr: str = prop("", "The queue manager of that queue.", name="replyToQMgr")
+    reply_to_q: Annotated[str, QUEUE_NAME_OR_NONE] = prop("", "Where replies to a request are to go.", name="replyToQ")
+    reply_to_q_mgr: Annotated[str, QUEUE_MANAGER_OR_NONE] = prop(
+        "", "The queue manager of that queue.", name="replyToQMgr"
+    )
     validate_master: InheritedMaster = prop(
         "none",
         "What of the body is validated by its message set before it is put; inherit: what the node that made it asked"
@@ -106,6 +116,8 @@ def _listed(environment: Element, own: Destination) -> tuple[Destination, ...]:
     found = tuple(_overridden(defaults, data) for data in mq.every(step("DestinationData")))
     if not found or not all(destination.queue for destination in found):
         raise BrokerError(2634, "LocalEnvironment.Destination.MQ needs DestinationData, each with a queueName")
+    for destination in found:
+        check_queue_name(destination.queue, "queueName of LocalEnvironment.Destination.MQ")
     return found
 
 

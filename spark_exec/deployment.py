@@ -26,6 +26,7 @@ from posixpath import dirname, join, normpath
 from typing import Final
 
 from engine.catalog import did_you_mean
+from engine.destinations import QUEUE_MANAGER, QUEUE_NAME
 from engine.errors import ConfigurationException
 from engine.work import QueueAttributes
 from flows.document import LARGEST, Complaints, Scalar, Sequence, Tree, read_document
@@ -152,6 +153,10 @@ class _Reader:
         if not isinstance(found, Scalar):
             self._complain(found.place, f"{name} must be a text")
             return otherwise
+        if name == "deadLetterQueue" and found.text:
+            self._named(found)
+        if name == "queueManager" and not re.fullmatch(QUEUE_MANAGER.regex, found.text):
+            self._complain(found.place, f"{found.text[:60]!r} is not {QUEUE_MANAGER.words}", about=found.text)
         return found.text
 
     def _table(self, name: str) -> Table | None:
@@ -164,6 +169,7 @@ class _Reader:
     def _queues(self) -> Iterator[tuple[str, QueueAttributes]]:
         table = self._table("queues")
         for key, tree in table.entries if table else ():
+            self._named(key)
             if not isinstance(tree, Table):
                 self._complain(tree.place, f"queue {key.text} must be a table of its attributes")
                 continue
@@ -175,9 +181,15 @@ class _Reader:
             }
             yield key.text, QueueAttributes(**said)  # type: ignore[arg-type]  # _value has looked at the types
 
+    def _named(self, queue: Scalar) -> None:
+        if not re.fullmatch(QUEUE_NAME.regex, queue.text):
+            self._complain(queue.place, f"{queue.text[:60]!r} is not {QUEUE_NAME.words}", about=queue.text)
+
     def _value(self, key: Scalar, tree: Tree) -> str | int:
         text = tree.text if isinstance(tree, Scalar) else ""
         if key.text not in _NUMBERS:
+            if key.text == "backoutRequeueQueue" and isinstance(tree, Scalar) and text:
+                self._named(tree)
             return text
         if text.isascii() and text.isdigit() and len(text) < 7:
             return int(text)

@@ -138,14 +138,17 @@ class CodingOptions:
         """The coding that the options make."""
         from dataclasses import replace
 
+        from engine.descriptor import is_encoding
         from parsers.ccsid import codec
         from parsers.records.coding import ORDERS, TRIMS, ZONED_SIGNS, coding_of
 
         for ccsid in (self.ccsid, self.national_ccsid):
             codec(ccsid)
         encoding = coding_of(self.ccsid, self.encoding).encoding
-        if not 0 <= encoding < 2**31:
-            raise ConfigurationException(f"--encoding {encoding} is no MQ encoding")
+        if not is_encoding(encoding):
+            raise ConfigurationException(
+                f"--encoding {encoding} is no MQ encoding: 785 is a mainframe's, 273 big endian, 546 little endian"
+            )
         if self.byte_order:
             order = one_of("--byte-order", self.byte_order, ORDERS)
             encoding = encoding & ~0xF | (1 if order == "big" else 2)

@@ -75,6 +75,7 @@ def run(
     if not output:
         raise ConfigurationException("--output names no directory: say where messages are to be written")
     check_descriptor(ccsid, encoding, format_)
+    _check_queue_manager(queue_manager)
     load_nodes(nodes or ())
     loaded = load_flow(flow)
     tracer = _tracer(trace)
@@ -111,13 +112,24 @@ def _made_ready(letters: Iterator[Letter]) -> Iterator[Letter]:
 
 def check_descriptor(ccsid: int, encoding: int, format_: str) -> None:
     """Refuse what no message descriptor could say of a message."""
+    from engine.descriptor import is_encoding
     from parsers.ccsid import codec
 
     codec(ccsid)
-    if not 0 <= encoding < 2**31:
+    if not is_encoding(encoding):
         raise ConfigurationException(f"--encoding {encoding} is no MQ encoding: 546 is little endian, 273 big endian")
     if len(format_) > 8 or not format_.isascii():
         raise ConfigurationException(f"--format {format_} is no MQ format: it has at most 8 ASCII characters")
+
+
+def _check_queue_manager(name: str) -> None:
+    """Refuse what is no name of a queue manager."""
+    import re
+
+    from engine.destinations import QUEUE_MANAGER
+
+    if not re.fullmatch(QUEUE_MANAGER.regex, name):
+        raise ConfigurationException(f"--queue-manager is {QUEUE_MANAGER.words}, not {name!r:.60}")
 
 
 def _letters(sources: list[str], descriptor: Any) -> tuple[Iterator[Letter], int]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from engine.descriptor import FIELDS
+from engine.descriptor import FIELDS, is_encoding
 from engine.errors import BrokerError, Place
 from engine.parser import Header, Template, parser_catalog
 from engine.testing import case
@@ -48,12 +48,20 @@ class Messages:
             body=self._body(own),
             fields=tuple(fields),
             ccsid=ccsid if self._is_known(ccsid, own.get("ccsid")) else None,
-            encoding=number(own.get("encoding"), "encoding", None),
+            encoding=self._encoding(own.get("encoding")),
             format=self.tables.text(own["format"], "format") if "format" in own else None,
             template=self._template(own),
             exception=self.exception(own["exception"]) if "exception" in own else None,
             place=place,
         )
+
+    def _encoding(self, tree: Tree | None) -> int | None:
+        encoding = self.tables.number(tree, "encoding", None)
+        if tree is None or encoding is None or is_encoding(encoding):
+            return encoding
+        text = f"{encoding} is no MQ encoding: 546 is little endian, 273 big endian"
+        self.tables.complain(tree.place, text, str(encoding))
+        return None
 
     def _is_known(self, ccsid: int | None, tree: Tree | None) -> bool:
         try:

@@ -125,7 +125,7 @@ def test_describe_a_node(capsys: pytest.CaptureFixture[str]) -> None:
     assert (data["inputs"], data["outputs"], data["category"]) == ([], ["failure", "out", "catch"], "input")
     properties = {each.pop("name"): each for each in data["properties"]}
     assert properties["queueName"] == {
-        "type": "text",
+        "type": "text that is the name of a queue: up to 48 ASCII letters, digits, '.', '_', '/' and '%'",
         "mandatory": True,
         "default": None,
         "description": "The queue that messages are got from.",
@@ -140,7 +140,7 @@ def test_describe_a_node_in_text(capsys: pytest.CaptureFixture[str]) -> None:
     for line in (
         "inputs   in",
         "outputs  failure, out",
-        "queueName: text; default empty",
+        "messageContext: one of passAll, passIdentity, setAll, setIdentity, default, none; default passAll",
         "newMsgId: true or false; default false",
         "transactionMode: one of automatic, yes, no; default automatic",
     ):

@@ -1,5 +1,6 @@
 """What `penstock flow lint` says of nodes whose properties are right each by itself, and wrong together."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -74,3 +75,38 @@ def test_an_output_has_a_queue(node: str, properties: str, said: tuple[int, int,
     else:
         assert [(said[0], said[1])] == [(problem.line, problem.column) for problem in found]
         assert found[0].text.startswith(said[2])
+
+
+NAMES = [
+    ("MQInput, queueName: A B", "queueName is text that is the name of a queue: up to 48 ASCII letters, .* not 'A B'"),
+    ("MQInput, queueName: ''", "queueName is text that is the name of a queue: .* not ''"),
+    (f"MQInput, queueName: {'A' * 49}", "queueName is text that is the name of a queue: "),
+    ("MQInput, queueName: 'A '", "queueName is text that is the name of a queue: .* not 'A '"),
+    ("MQInput, queueName: Ä", "queueName is text that is the name of a queue: .* not 'Ä'"),
+    ("MQInput, queueName: A, convertEncoding: 99", "In: convertEncoding 99 is no MQ encoding: 546 is little endian"),
+    ("MQInput, queueName: a.B_1/2%, convertEncoding: 785", None),
+    (f"MQInput, queueName: {'A' * 48}", None),
+]
+MORE = [
+    ("MQOutput, queueName: A B", "queueName is text that is the name of a queue: "),
+    ("MQOutput, queueName: A, queueManagerName: Q M", "queueManagerName is text that is the name of a queue manager: "),
+    ("MQOutput, queueName: A, replyToQ: '*'", "replyToQ is text that is the name of a queue: "),
+    ("MQOutput, queueName: A, replyToQMgr: ä", "replyToQMgr is text that is the name of a queue manager: "),
+    ("MQGet, queueName: A B", "queueName is text that is the name of a queue: "),
+    ("MQGet, queueName: A, convertEncoding: 99", "Out: convertEncoding 99 is no MQ encoding: "),
+    ("MQGet, queueName: A, convertEncoding: 0", None),
+]
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "said"),
+    [(one, "MQReply", said) for one, said in NAMES] + [("MQInput, queueName: A", one, said) for one, said in MORE],
+)
+def test_names_that_a_queue_manager_takes(source: str, target: str, said: str | None, tmp_path: Path) -> None:
+    """Names of queues and of queue managers are such as MQ takes, and encodings those that it has."""
+    file = tmp_path / "f.yaml"
+    text = f"flow: F\nnodes:\n  In: {{type: {source}}}\n  Out: {{type: {target}}}\nwires: [In.out -> Out]\n"
+    file.write_text(text, "utf-8")
+    found = [problem.text for problem in load(str(file)).lint()]
+    assert len(found) == (said is not None)
+    assert said is None or re.match(said, found[0])

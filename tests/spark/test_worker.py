@@ -125,6 +125,11 @@ BAD_BROKERS = [
     ("broker: B\n", "the broker has no flows"),
     ("broker: B\nqueues: {IN: {backoutThreshold: x}}\nexecutionGroups: {G: [orders.yaml]}\n",
      "backoutThreshold must be a number"),
+    ("broker: B\nqueues: {A B: {}}\nexecutionGroups: {G: [orders.yaml]}\n", ":2:10: 'A B' is not the name of a "),
+    ("broker: B\nqueues: {A: {backoutRequeueQueue: '*'}}\nexecutionGroups: {G: [orders.yaml]}\n",
+     ":2:36: '*' is not the name of a queue: "),
+    ("broker: B\nqueueManager: Q M\nexecutionGroups: {G: [orders.yaml]}\n", ":2:15: 'Q M' is not the name of a queue "),
+    ("broker: B\ndeadLetterQueue: D Q\nexecutionGroups: {G: [orders.yaml]}\n", ":2:18: 'D Q' is not the name"),
     ("broker: B\nexecutionGroups: {G: [{flow: orders.yaml, instances: 2}]}\n", "a deployed flow has no instances"),
 ]  # fmt: skip
 
@@ -312,13 +317,13 @@ def test_a_queue_that_cannot_be(tmp_path: Path) -> None:
     text += f'  C: {{type: Compute, computeMode: destinationAndMessage, computeExpression: "{program}"}}\n'
     text += "  Out: {type: MQOutput, destinationMode: list}\nwires: [In.out -> C, C.out -> Out]\n"
     (tmp_path / "f.yaml").write_text(text, encoding="utf-8")
-    bodies = (b"<Order><To>%s</To></Order>" % to for to in (b"Q" * 49, b"A/B=C%", b""))
+    bodies = (b"<Order><To>%s</To></Order>" % to for to in (b"Q" * 49, b"A/B_C%", b""))
     rows = list(results(plan(deployment_of(str(tmp_path / "f.yaml"))), *(batch([1], body=body) for body in bodies)))
     dead = "SYSTEM.DEAD.LETTER.QUEUE"
     assert [(kind, queue) for kind, queue, _ in told(rows)] == [
-        ("put", dead), ("failure", "IN"), ("put", "A/B=C%"), ("put", dead), ("failure", "IN"),
+        ("put", dead), ("failure", "IN"), ("put", "A/B_C%"), ("put", dead), ("failure", "IN"),
     ]  # fmt: skip
-    assert "a name has at most 48 characters" in rows[1]["exceptions"]
+    assert "is the name of a queue: up to 48 ASCII letters" in rows[1]["exceptions"]
 
 
 def test_halves_of_characters() -> None:

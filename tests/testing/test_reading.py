@@ -24,6 +24,7 @@ WRONG = [
     (GOOD.replace("body: x", "hex: 0"), "3:28: hex holds a character or a length that hex never has"),
     (GOOD.replace("body: x", "base64: '*'"), "3:31: base64 holds a character or a length that base64 never has"),
     (GOOD.replace("body: x", "file: none.xml"), "none.xml cannot be read: No such file or directory"),
+    (GOOD.replace("body: x", "body: x, encoding: 99"), "3:42: 99 is no MQ encoding: 546 is little endian"),
     (GOOD.replace("body: x", "body: x, ccsid: 7"), "3:39: CCSID 7 is not one that can be converted"),
     (GOOD.replace("body: x", "body: x, domain: XLM"), "3:40: no parser is called XLM; did you mean XML?"),
     (GOOD.replace("body: x", "OuptutRoot.a: x"), "not with OuptutRoot; did you mean OutputRoot?"),
