@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
 from functools import lru_cache
 from struct import Struct
 from typing import Any, Final, cast
 
+from engine.describing import described
 from engine.descriptor import FIELDS, LENGTHS, LITTLE_ENDIAN, UTF_8, Descriptor
 from engine.errors import BrokerError
 from engine.parser import Follow, Form, Parser, Portion, parser
@@ -23,13 +26,22 @@ from parsers.layout import TOP, changes, lay_out, whole
 VERSION: Final = 2
 LENGTH: Final = 364
 
+# Tenths of a second, or the moment that they end at, which is what a tree may say instead.
+_LIFETIME: Final = fields.Kind(
+    fields.LONG.read,
+    lambda value, field, form, what: fields.LONG.write(
+        described("expiry", value) if isinstance(value, datetime) else value, field, form, what
+    ),
+)
+_INTEGERS: Final = (fields.LONG, _LIFETIME)
+
 LAYOUT: Final = lay_out(
     "MQMD",
     "MD  ",
     (
         long("Report"),
         long("MsgType", 8),
-        long("Expiry", -1),
+        replace(long("Expiry", -1), kind=_LIFETIME),
         long("Feedback"),
         long("Encoding", LITTLE_ENDIAN),
         long("CodedCharSetId", UTF_8),
@@ -64,10 +76,10 @@ LAYOUT: Final = lay_out(
 # A Descriptor has its fields in the order of the bytes; StrucId and Version come before them.
 _NAMES: Final = {held: name for name, held in FIELDS.items()}
 _FIELDS: Final = tuple(LAYOUT.newest.named[_NAMES[held]] for held in Descriptor._fields)
-_FORMAT: Final = "4si" + "".join("i" if field.kind is fields.LONG else f"{field.size}s" for field in _FIELDS)
+_FORMAT: Final = "4si" + "".join("i" if field.kind in _INTEGERS else f"{field.size}s" for field in _FIELDS)
 _STRUCTS: Final = {True: Struct("<" + _FORMAT), False: Struct(">" + _FORMAT)}
 _OF_BYTES: Final = tuple((n, f.size) for n, f in enumerate(_FIELDS) if f.kind is fields.BYTES)
-_OF_TEXT: Final = tuple((n, f.size) for n, f in enumerate(_FIELDS) if f.kind not in {fields.BYTES, fields.LONG})
+_OF_TEXT: Final = tuple((n, f.size) for n, f in enumerate(_FIELDS) if f.kind not in {fields.BYTES, *_INTEGERS})
 
 
 def pack(descriptor: Descriptor, encoding: int = LITTLE_ENDIAN, ccsid: int = UTF_8) -> bytes:

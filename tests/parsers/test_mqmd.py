@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from engine.descriptor import LENGTHS, Descriptor
 from engine.errors import BrokerError, ConversionException, ParserException
-from engine.received import Received
+from engine.parser import Form, parser_catalog
+from engine.received import Received, new_root
 from engine.sharing import copy, read_only
 from engine.step import step
 from engine.tree import Element
@@ -196,6 +197,17 @@ def test_a_time_to_expire_at() -> None:
     root.ensure(step("Properties")).ensure(step("ExpirationTime")).value = datetime.now(UTC) + timedelta(hours=2)
     descriptor, _ = write_message(root)
     assert 71_900 < descriptor.expiry <= 72_000
+
+
+@pytest.mark.parametrize("tree", [Received(DESCRIPTOR, b"").root(), new_root()], ids=["received", "built"])
+def test_a_time_to_expire_at_in_bytes(tree: Element) -> None:
+    """The bytes of an MQMD have an Expiry in tenths of a second as well, where the tree has a timestamp."""
+    moment = datetime.now(UTC) + timedelta(hours=1)
+    for value, least, most in ((moment, 35_900, 36_000), (moment - timedelta(days=9), 1, 1), (-1, -1, -1), (7, 7, 7)):
+        root = copy(tree)
+        root.ensure(step("MQMD")).ensure(step("Expiry")).value = value
+        written = parser_catalog.find("MQMD").write(mqmd(root), Form(BIG, 500))
+        assert least <= unpack(written, 0, BIG, 500).expiry <= most
 
 
 REFUSED: list[tuple[str, Any, str]] = [
