@@ -14,6 +14,7 @@ from parsers.json_text.document import DOCUMENT, Node
 from parsers.json_text.plain import ARRAY, OBJECT
 from parsers.json_text.reading import read_document
 from parsers.json_text.writing import plain_of, text_of, unwritable
+from parsers.misread import with_ccsid
 
 if TYPE_CHECKING:
     from engine.tree import Element
@@ -37,7 +38,11 @@ class Json(Parser):
     type_names = MappingProxyType({OBJECT: "Object", ARRAY: "Array", VALUE: "Value", NAME_VALUE: "NameValue"})
 
     def read(self, portion: Portion) -> tuple[Source, Handle]:
-        read = read_document(portion)
+        try:
+            read = read_document(portion)
+        except ParserException as error:
+            told = with_ccsid(error, portion, "{[")
+            raise told from told.__cause__
         shown: dict[str, Any] = {}
         if read is not None:
             if read.padding is not None:

@@ -65,7 +65,7 @@ def run(
 
     Queues are kept in memory; what the flow leaves on them is written to files. The exit code is 1 if a message failed.
     """
-    from engine.descriptor import Descriptor
+    from engine.descriptor import UTF_8, Descriptor
     from engine.desk import Outbox
     from engine.desk import run as run_flow
     from engine.own_nodes import load_nodes
@@ -96,6 +96,8 @@ def run(
                 report.show(time.perf_counter() - started, as_json=as_json)
             raise
     report.show(time.perf_counter() - started, as_json=as_json)
+    if ccsid != UTF_8 and report.tells_of(f"CCSID {ccsid}"):
+        typer.echo(f"CCSID {ccsid} is what --ccsid says", err=True)
     if not as_json and (others := outbox.others()):
         typer.echo(f"{output} also holds {others:,} files of another run: empty it, or name another", err=True)
     raise typer.Exit(1 if report.failed else 0)
@@ -226,6 +228,11 @@ class _Report:
         """Take what the local error log has said of a message."""
         self._reasons += ((name, line.splitlines()[0]) for line in lines if line)
         lines.clear()
+
+    def tells_of(self, words: str) -> bool:
+        """Whether any of what failed did so for something that is called so."""
+        texts = [*(text for _, text in self._reasons), *(failure["error"] for failure in self.failed)]
+        return any(words in text for text in texts)
 
     def add(self, passage: Passage, written: list[tuple[str, Path]]) -> None:
         self.messages += 1

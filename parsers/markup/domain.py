@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from engine.errors import ParserException
 from engine.parser import Form, Parser, Portion
 from engine.received import Part
 from engine.sharing import written
@@ -17,6 +18,7 @@ from parsers.markup.one_field import with_one_field
 from parsers.markup.prolog import read_prolog
 from parsers.markup.reading import read_document
 from parsers.markup.writing import Writer
+from parsers.misread import with_ccsid
 
 if TYPE_CHECKING:
     from engine.tree import Element
@@ -40,7 +42,11 @@ _MARKING: Final = frozenset({"utf-16", "utf-32"})  # codecs that write a byte or
 
 def read_markup(portion: Portion, flavour: Flavour) -> tuple[Source, Handle]:
     """Read a document lazily; a body of nothing but blanks has no document."""
-    read = read_document(portion, flavour.keep, spaces=flavour.spaces)
+    try:
+        read = read_document(portion, flavour.keep, spaces=flavour.spaces)
+    except ParserException as error:
+        told = with_ccsid(error, portion, "<")
+        raise told from told.__cause__
     if read is None:
         return _NOTHING, None
     return Document(read, flavour, read_prolog(read[1], read[2])), TOP
