@@ -163,6 +163,11 @@ def _read_again(portion: Portion, data: bytes, how: How, error: etree.XMLSyntaxE
         parser = _new_parser(how._replace(recover=True))
         root = etree.fromstring(data, parser)
         if root is not None and all(entry.type == _UNDEFINED_PREFIX for entry in parser.error_log):
+            if any(len(set(names)) < len(names) for names in map(etree._Element.keys, root.iter(etree.Element))):
+                error.msg = (
+                    "an element has an attribute twice"  # of prefixes that are not declared libxml2 does not look
+                )
+                _refuse_syntax(error, data, portion, how.encoding)
             return root, data, how.encoding, True
     if b"<!DOCTYPE" in data and b"%" in data and (found := _read_apart(data, how)) is not None:
         return found

@@ -236,6 +236,7 @@ def test_a_truncated_document_is_refused_wherever_it_ends(domain: str, ccsid: in
         (b"<a></b>", 1208),
         (b"<a/><b/>", 1208),
         (b"<a b='1' b='2'/>", 1208),
+        (b"<a><b p:c='1' p:c='2'/></a>", 1208),
         (b"text", 1208),
         (b"<a>&undeclared;</a>", 1208),
         (b"<a b='<'/>", 1208),
