@@ -19,6 +19,7 @@ MAX_DEPTH: Final = 512
 _UNDERSTOOD: Final = {1208: "utf-8", 819: "iso-8859-1"}
 _TOO_DEEP: Final = etree.XPath("/*" * (MAX_DEPTH + 1), smart_strings=False)
 _UNDEFINED_PREFIX: Final = 201  # libxml2's XML_NS_ERR_UNDEFINED_NAMESPACE
+_NO_URI: Final = 99  # libxml2's XML_WAR_NS_URI: a namespace's name is any text, whatever URIs are
 MAX_ATTRIBUTES: Final = 1024  # of one element: libxml2 looks through all of them for each
 _CROWDED: Final = etree.XPath(f"//*[@*[{MAX_ATTRIBUTES + 1}]]", smart_strings=False)
 MAX_DEFAULTS: Final = 50_000_000  # characters of a DTD, times the elements that could have them as defaults
@@ -159,10 +160,11 @@ def _has_defaults(data: bytes) -> bool:
 
 def _read_again(portion: Portion, data: bytes, how: How, error: etree.XMLSyntaxError, *, spaces: bool) -> Read:
     """What the first attempt refused, and the domains admit all the same: deep documents, prefixes, EBCDIC lines."""
-    if _code(error) == _UNDEFINED_PREFIX and not spaces:
+    admitted = {_NO_URI} if spaces else {_NO_URI, _UNDEFINED_PREFIX}
+    if _code(error) in admitted:
         parser = _new_parser(how._replace(recover=True))
         root = etree.fromstring(data, parser)
-        if root is not None and all(entry.type == _UNDEFINED_PREFIX for entry in parser.error_log):
+        if root is not None and all(entry.type in admitted for entry in parser.error_log):
             if any(len(set(names)) < len(names) for names in map(etree._Element.keys, root.iter(etree.Element))):
                 error.msg = (
                     "an element has an attribute twice"  # of prefixes that are not declared libxml2 does not look

@@ -3,11 +3,12 @@
 import pytest
 from hypothesis import given
 
+from engine.errors import ParserException
 from engine.parser import Follow, Portion, parser_catalog
 from engine.received import Part
 from engine.step import step
 from engine.tree import Element
-from tests.parsers.markup.documents import body, documents, text_of
+from tests.parsers.markup.documents import body, documents, shown, text_of, write
 
 
 @pytest.mark.parametrize("domain", ["XML", "XMLNS", "XMLNSC"])
@@ -45,3 +46,27 @@ def test_what_is_asked_for_by_name_is_what_the_order_shows(domain: str, text: st
 def facts(element: Element) -> tuple[object, ...]:
     """What an element shows, without making what is in it."""
     return element.name, element.namespace, element.type, element.value
+
+
+@pytest.mark.parametrize("uri", ["urn default", "http://example.com/my schema", ":::", "http://[x", "{u}", "relative"])
+@pytest.mark.parametrize("domain", ["XML", "XMLNS", "XMLNSC"])
+def test_a_namespace_may_be_called_anything(domain: str, uri: str) -> None:
+    """The name of a namespace need not be a URI that anyone could use: it is read, found by, and written as it is."""
+    text = f'<a xmlns="{uri}" xmlns:p="{uri}2"><b p:c="1">2</b></a>'
+    top = body(domain, text.encode())
+    assert write(top).decode() == text
+    root = top.child(step("a", uri if domain != "XML" else ""))
+    assert root is not None
+    found = root.child(step("b", uri if domain != "XML" else ""))
+    assert found is not None
+    assert found.value == "2"
+    found.value = "3"
+    assert write(top).decode() == text.replace("2</b>", "3</b>")
+
+
+@pytest.mark.parametrize("domain", ["XMLNS", "XMLNSC"])
+@pytest.mark.parametrize("rest", ['q:c="1"', 'p:c="1" p:c="2"', "><b></a"])
+def test_what_else_is_wrong_is_still_refused(domain: str, rest: str) -> None:
+    """A document is not taken for its namespace alone: a prefix without one, or an attribute twice, is refused."""
+    with pytest.raises(ParserException, match="BIP5009"):
+        shown(body(domain, f'<a xmlns:p="a b" {rest}/>'.encode()))
