@@ -17,6 +17,7 @@ from parsers.markup.flavour import Flavour
 from parsers.markup.one_field import with_one_field
 from parsers.markup.prolog import read_prolog
 from parsers.markup.reading import read_document
+from parsers.markup.unspaced import read_unspaced
 from parsers.markup.writing import Writer
 from parsers.misread import with_ccsid
 
@@ -45,6 +46,9 @@ def read_markup(portion: Portion, flavour: Flavour) -> tuple[Source, Handle]:
     try:
         read = read_document(portion, flavour.keep, spaces=flavour.spaces)
     except ParserException as error:
+        unspaced = None if flavour.spaces else read_unspaced(portion, error)
+        if unspaced is not None:
+            return unspaced
         told = with_ccsid(error, portion, "<")
         raise told from told.__cause__
     if read is None:
