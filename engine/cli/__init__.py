@@ -9,6 +9,7 @@ from pkgutil import iter_modules
 
 from engine.cli.app import app
 from engine.cli.failing import end_in_order, failures_shown
+from engine.room import with_room
 
 
 def main() -> None:
@@ -20,4 +21,4 @@ def main() -> None:
     with failures_shown():
         for module in iter_modules(__path__, f"{__name__}."):
             import_module(module.name)
-        sys.exit(app(prog_name="penstock", standalone_mode=False))
+        sys.exit(with_room(lambda: app(prog_name="penstock", standalone_mode=False)))

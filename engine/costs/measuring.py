@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from engine.room import with_room
+
 Program: TypeAlias = Callable[[], object]
 
 ROUNDS: Final = 9
@@ -35,18 +37,23 @@ class Beside:
 
 def side_by_side(programs: Mapping[str, Program], *, rounds: int = ROUNDS) -> Beside:
     """Run each program for a slice in turn, several times over."""
-    seen: dict[str, list[float]] = {name: [] for name in programs}
     with made_ready():
-        counts = {name: _calibrated(program) for name, program in programs.items()}
-        for _ in range(rounds):
-            for name, program in programs.items():
-                seen[name].append(_cpu(program, counts[name]))
+        seen = with_room(lambda: _measured(programs, rounds))
     first = next(iter(seen.values()))
     ratios = {name: [own / base for own, base in zip(each, first, strict=True)] for name, each in seen.items()}
     return Beside(
         {name: _timing(each) for name, each in seen.items()},
         {name: _timing(each) for name, each in ratios.items()},
     )
+
+
+def _measured(programs: Mapping[str, Program], rounds: int) -> dict[str, list[float]]:
+    seen: dict[str, list[float]] = {name: [] for name in programs}
+    counts = {name: _calibrated(program) for name, program in programs.items()}
+    for _ in range(rounds):
+        for name, program in programs.items():
+            seen[name].append(_cpu(program, counts[name]))
+    return seen
 
 
 @contextmanager
