@@ -21,7 +21,7 @@ from engine.parser import (
     format_catalog,
     parser_catalog,
 )
-from engine.source import NAME, Domain, Handle, Source, Value
+from engine.source import NAME, Domain, Handle, Source, Value, kept
 from engine.state import READ_ONLY
 from engine.tree import Element
 
@@ -33,17 +33,18 @@ if TYPE_CHECKING:
 class Part(Source):
     """What one parser reads of a message; nothing is read before it is looked at, and then once for all copies."""
 
-    __slots__ = ("_source", "_top", "parser", "portion")
+    __slots__ = ("_read", "_source", "_top", "parser", "portion")
 
     def __init__(self, parser: Parser, portion: Portion) -> None:
         self.parser = parser
         self.portion = portion
+        self._read: tuple[Source, Handle] | None = None
         self._source: Source | None = None
         self._top: Handle = None
 
     def _open(self) -> Source:
-        source, self._top = self.parser.read(self.portion)
-        self._source = source
+        source, self._top = kept(self, "_read", self.parser.read(self.portion))
+        self._source = source  # last: who finds it finds its top
         return source
 
     @property
@@ -141,7 +142,7 @@ class Received(Source):
         """The parts in order; none of them is read yet, headers are only measured."""
         parts = self._parts
         if parts is None:
-            parts = self._parts = self._find_parts()
+            parts = kept(self, "_parts", self._find_parts())
         return parts
 
     def _find_parts(self) -> list[Part]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from threading import Lock
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from engine.step import Step
@@ -81,6 +82,18 @@ class Domain:
 
 
 GENERIC: Final = Domain()
+_KEEPING: Final = Lock()
+T = TypeVar("T")
+
+
+def kept(owner: object, name: str, made: T) -> T:
+    """What is kept under a name once it was made: by the first, where threads have made it at the same time."""
+    with _KEEPING:
+        known: T | None = getattr(owner, name)
+        if known is not None:
+            return known
+        setattr(owner, name, made)
+        return made
 
 
 def owner_of(element: Element) -> Domain:

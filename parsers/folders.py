@@ -13,7 +13,7 @@ from lxml import etree
 
 from engine.errors import ParserException
 from engine.sharing import written
-from engine.source import KIND, NAME, NAME_VALUE, VALUE, Handle, Source, Value
+from engine.source import KIND, NAME, NAME_VALUE, VALUE, Handle, Source, Value, kept
 from engine.state import EDITED
 from engine.step import Step
 from engine.tree import Element
@@ -88,17 +88,18 @@ class Segment:
     def nodes(self) -> list[Node]:
         """The folders, read once."""
         if self._nodes is None:
-            self._nodes = list(_read(self.content, self.where))
-            stray = next((node.text for node in self._nodes if node.type & KIND == VALUE), None)
+            nodes = list(_read(self.content, self.where))
+            stray = next((node.text for node in nodes if node.type & KIND == VALUE), None)
             if stray:
                 raise ParserException(5009, f"{self.where}: {stray.strip()[:40]!r} is not in a folder", "MQRFH2")
+            return kept(self, "_nodes", nodes)
         return self._nodes
 
     @property
     def folders(self) -> list[Folder]:
         """The folders by their names; where it is plain that there is only one, nothing is read yet."""
         if self._folders is None:
-            self._folders = self._found()
+            return kept(self, "_folders", self._found())
         return self._folders
 
     def _found(self) -> list[Folder]:
@@ -148,7 +149,7 @@ class Folders(Source):
     def folders(self) -> list[Folder]:
         """The folders in order."""
         if self._folders is None:
-            self._folders = [folder for segment in self.segments for folder in segment.folders]
+            return kept(self, "_folders", [folder for segment in self.segments for folder in segment.folders])
         return self._folders
 
     def value(self, handle: Folder | Node) -> Value:

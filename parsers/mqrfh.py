@@ -10,7 +10,7 @@ from typing import Final
 from engine.errors import ParserException
 from engine.parser import Follow, Form, Header, Portion, parser
 from engine.sharing import written
-from engine.source import NAME_VALUE, Handle, Source, Value
+from engine.source import NAME_VALUE, Handle, Source, Value, kept
 from engine.state import EDITED
 from engine.step import Step
 from engine.tree import Element
@@ -62,7 +62,7 @@ class _Pairs(Source):
             at = laid.start + laid.shape.length
             text = decode(laid.after_fields, laid.form.ccsid, offset=at, what="MQRFH.NameValueString")
             self._text = text.partition("\0")[0].rstrip(" ")
-            self._pairs = _read_pairs(self._text, at)
+            return kept(self, "_pairs", _read_pairs(self._text, at))
         return self._pairs
 
     def value(self, handle: _Pair) -> Value:

@@ -117,7 +117,7 @@ class Parameters(Source):
         items = self._items.get(handle)
         if items is None:
             first = -1 if handle.kind.operator else 0
-            items = self._items[handle] = [Item(handle, number) for number in range(first, handle.count)]
+            items = self._items.setdefault(handle, [Item(handle, number) for number in range(first, handle.count)])
         return items
 
     def element(self, handle: Parameter | Item, parent: Element) -> Element:

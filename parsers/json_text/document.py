@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Any, Final
 
-from engine.source import EXPAND, Handle, Source, Value
+from engine.source import EXPAND, Handle, Source, Value, kept
 from engine.step import Step
 from engine.tree import Element
 from parsers.json_text.plain import ITEM, type_of
@@ -31,26 +31,23 @@ class Node:
     @property
     def nodes(self) -> Sequence[Node]:
         """The places below it, in order."""
-        if self._all is None:
-            content = self.content
-            if content.__class__ is list:
-                self._all = [Node(ITEM, item) for item in content]
-            elif content.__class__ is dict:
-                self._all = [self._member(name) for name in content]
-            elif isinstance(content, dict):
-                self._all = [Node(name, value) for name, value in content.items()]
-            else:
-                self._all = ()
-        return self._all
+        return kept(self, "_all", self._every_node()) if self._all is None else self._all
+
+    def _every_node(self) -> Sequence[Node]:
+        content = self.content
+        if content.__class__ is list:
+            return [Node(ITEM, item) for item in content]
+        if content.__class__ is dict:
+            return [self._member(name) for name in content]
+        return [Node(name, value) for name, value in content.items()] if isinstance(content, dict) else ()
 
     def _member(self, name: str) -> Node:
         made = self._made
         if made is None:
-            made = self._made = {}
+            empty: dict[str, Node] = {}
+            made = kept(self, "_made", empty)
         node = made.get(name)
-        if node is None:
-            node = made[name] = Node(name, self.content[name])
-        return node
+        return made.setdefault(name, Node(name, self.content[name])) if node is None else node
 
     def first(self, wanted: Step) -> Node | None:
         """The first place below it that a step matches."""

@@ -1,13 +1,20 @@
-"""Changes: what is done to an lxml tree so that libxml2 writes what has become of it, and is undone afterwards."""
+"""Changes: what is done to an lxml tree so that libxml2 writes what has become of it, and is undone afterwards.
+
+What other threads may be looking at meanwhile is left alone: a copy of it is changed instead.
+"""
 
 from __future__ import annotations
 
 import re
 import secrets
 from collections.abc import Sequence
+from copy import deepcopy
+from threading import active_count
 from typing import Any, Final, TypeAlias
 
 from lxml import etree
+
+from parsers.markup.document import Document, tidy
 
 _TOKEN: Final = f"penstock-{secrets.token_hex(8)}"  # no message can hold what was chosen after it was made
 _PLACEHOLDER: Final = re.compile(
@@ -35,16 +42,9 @@ class Marks:
         start, end = (etree.ProcessingInstruction(_TOKEN, f"{word} {number}") for word in ("from", "to"))
         return ("before", node, "", start), ("append", node, "", end)
 
-    def written(self, node: etree._Element, plan: Sequence[Change]) -> str:
-        """A node as libxml2 writes it with these changes, which do not last."""
-        undo: list[Change] = []
-        try:
-            for change in plan:
-                undo.append(_apply(self._marked(change)))  # noqa: PERF401  what was applied before a failure is undone
-            text = etree.tostring(node, encoding="unicode", with_tail=False)
-        finally:
-            for change in reversed(undo):
-                _apply(change)
+    def written(self, document: Document, node: etree._Element, plan: Sequence[Change]) -> str:
+        """A node as libxml2 writes it with these changes."""
+        text = written(document, node, [self._marked(change) for change in plan])
         if not self._texts:
             return text
         return _PLACEHOLDER.sub(lambda found: self._texts[int(found["number"] or found["instead"])], text)
@@ -56,6 +56,50 @@ class Marks:
             return change
         self._texts.append(new)
         return what, node, key, etree.ProcessingInstruction(_TOKEN, str(len(self._texts) - 1))
+
+
+def written(document: Document, node: etree._Element, plan: Sequence[Change] = ()) -> str:
+    """A node of a document as libxml2 writes it with some changes, which do not last."""
+    if active_count() > 1 and (plan or not document.is_tidy):
+        return _written_apart(document, node, plan)
+    document.untangle()
+    undo: list[Change] = []
+    try:
+        for change in plan:
+            undo.append(_apply(change))  # noqa: PERF401  what was applied before a failure is undone
+        return etree.tostring(node, encoding="unicode", with_tail=False)
+    finally:
+        for change in reversed(undo):
+            _apply(change)
+
+
+def _written_apart(document: Document, node: etree._Element, plan: Sequence[Change]) -> str:
+    root = document.root
+    copied = deepcopy(root)
+    ways = [(what, _way_to(place, root), key, new) for what, place, key, new in plan]
+    if not document.is_tidy:
+        tidy(copied)
+    top = _along(_way_to(node, root), copied)
+    for change in [(what, _along(way, copied), key, new) for what, way, key, new in ways]:
+        _apply(change)
+    return etree.tostring(top, encoding="unicode", with_tail=False)
+
+
+def _way_to(node: etree._Element, root: etree._Element) -> list[int]:
+    """The places of a node and of those above it among their siblings, from the root down."""
+    way = []
+    while node is not root:
+        above = node.getparent()
+        assert above is not None
+        way.append(above.index(node))
+        node = above
+    return way[::-1]
+
+
+def _along(way: list[int], root: etree._Element) -> etree._Element:
+    for place in way:
+        root = root[place]
+    return root
 
 
 def _apply(change: Change) -> Change:

@@ -234,17 +234,18 @@ class Document(Source):
         self._untangled = (not self.spaced and is_unmixed(data)) or not may_be_mixed(data)  # names of spaces have a `/`
         return self._untangled
 
+    @property
+    def is_tidy(self) -> bool:
+        """Whether no text stands beside elements that the domain does not show."""
+        if not self._untangled:
+            self._untangled = not (_MIXED if len(self._data) > _QUICK_SIZE else _IS_MIXED)(self.root)
+        return self._untangled
+
     def untangle(self) -> None:
         """Before the first change is made for writing: text beside elements goes, where the domain does not show it."""
-        if self._untangled:
-            return
-        self._untangled = True
-        if len(self._data) > _QUICK_SIZE or _IS_MIXED(self.root):
-            for node in cast("list[etree._Element]", _MIXED(self.root)):
-                self._tangled = True
-                node.text = None
-                for child in node:
-                    child.tail = None
+        if not self.is_tidy:
+            self._tangled = self._untangled = True
+            tidy(self.root)
 
     # How it looks for things
 
@@ -374,3 +375,11 @@ class Document(Source):
             return Element("", "", self.flavour.comment, self, node, parent)
         target = node.target  # type: ignore[attr-defined]  # an instruction
         return Element(target, "", self.flavour.instruction, self, node, parent)
+
+
+def tidy(root: etree._Element) -> None:
+    """Take away the text that stands beside elements."""
+    for node in cast("list[etree._Element]", _MIXED(root)):
+        node.text = None
+        for child in node:
+            child.tail = None

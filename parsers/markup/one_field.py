@@ -7,9 +7,10 @@ from lxml import etree
 from engine.sharing import only_change
 from engine.source import Value
 from engine.tree import Element
+from parsers.markup.changes import written
 from parsers.markup.document import Document
 from parsers.markup.flavour import Flavour
-from parsers.markup.frame import before, behind
+from parsers.markup.frame import before, behind, framed
 from parsers.markup.nodes import has_sections
 from parsers.markup.rendering import unwritable
 from parsers.markup.splicing import respelled
@@ -30,21 +31,8 @@ def with_one_field(document: Document, held: Element) -> bytes | None:
         return data if document.bounded or not document.flavour.compact else _framed(document, document.own_root(data))
     if document.cdata and has_sections(node):
         return None
-    root = _written_anew(document, node, value)
-    return root if document.bounded else _framed(document, root)
-
-
-def _written_anew(document: Document, node: etree._Element, value: str) -> bytes:
-    """The root element as libxml2 writes it with another value in one node, which is left as it was."""
-    document.untangle()
-    was, encoding = node.text, document.encoding
-    try:
-        node.text = value or None
-        return etree.tostring(  # type: ignore[return-value]  # bytes, in that encoding
-            document.root, encoding=encoding, xml_declaration=False, with_tail=False
-        )
-    finally:
-        node.text = was
+    text = written(document, document.root, [("text", node, "", value or None)])
+    return framed(document, text).encode(document.encoding, "xmlcharrefreplace")
 
 
 def _framed(document: Document, root: bytes) -> bytes:

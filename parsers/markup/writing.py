@@ -15,6 +15,7 @@ from engine.source import leading
 from engine.state import EDITED, EXPANDED, REPLACED, RESTRUCTURED, SHARES, VALUED
 from engine.tree import Element
 from parsers.markup.changes import Change, Marks
+from parsers.markup.changes import written as written_by_libxml
 from parsers.markup.document import Document
 from parsers.markup.flavour import Flavour
 from parsers.markup.frame import framed
@@ -84,15 +85,13 @@ class Writer:
     def _patched(self, node: etree._Element, held: Element | None, document: Document) -> str | None:
         """A node as libxml2 writes it, with the changes of the element that holds it, if they can be patched in."""
         if held is None or not held.state & EDITED:
-            document.untangle()
-            return etree.tostring(node, encoding="unicode", with_tail=False)
+            return written_by_libxml(document, node)
         plan = self._plan(held, node, document)
         if plan is None:
             return None
         if node is document.root and (text := _spliced(document, plan)) is not None:
             return text
-        document.untangle()
-        return self._marks.written(node, plan)
+        return self._marks.written(document, node, plan)
 
     def _sourced(self, element: Element, document: Document, scope: Scope) -> str | None:
         """The text of an element that stands elsewhere than in its document, if libxml2 can write it."""
@@ -132,8 +131,7 @@ class Writer:
         spaces = document.flavour.spaces
         if document.declared or self._in_vain > _MOST_IN_VAIN or not _is_called_so(element, node, spaces=spaces):
             return None
-        document.untangle()
-        text = etree.tostring(node, encoding="unicode", with_tail=False)
+        text = written_by_libxml(document, node)
         found = rescoped(text, node, scope, marked=document.marked) if spaces else unscoped(text, node)
         if found is None:
             self._in_vain += len(text)

@@ -1,0 +1,82 @@
+"""Threads: what several of them read for the first time at the same time is one and the same for all."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from engine.parser import Follow, Form, Portion, parser_catalog
+from engine.received import Part
+from engine.sharing import copy
+from engine.source import NAME
+from engine.tree import Element
+
+FIELDS = 60
+THREADS = 4
+TRIES = 25
+
+
+def folder() -> bytes:
+    """An MQRFH2 with a folder of many names."""
+    header = Element("MQRFH2")
+    header.domain = parser_catalog.find("MQRFH2")
+    usr = header.add("usr")
+    for number in range(FIELDS):
+        usr.add(f"f{number}", "1")
+    return parser_catalog.find("MQRFH2").write(header, Form())
+
+
+BODIES = {
+    ("JSON", "Data"): json.dumps({f"f{number}": "1" for number in range(FIELDS)}).encode(),
+    ("MQRFH2", "usr"): folder(),
+    ("XMLNSC", "O"): f"<O>{''.join(f'<f{number}>1</f{number}>' for number in range(FIELDS))}</O>".encode(),
+}
+
+
+@pytest.fixture
+def hurried() -> Iterator[None]:
+    """Threads take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("hurried")
+@pytest.mark.parametrize(
+    ("place", "data"), BODIES.items(), ids=lambda value: value[0] if isinstance(value, tuple) else ""
+)
+def test_first_reads_at_the_same_time(place: tuple[str, str], data: bytes) -> None:
+    """A change is found where it was made, although others read the same at that moment for the first time."""
+    domain, top = place
+    for _ in range(TRIES):
+        read, written = fresh(domain, data), [b""] * THREADS
+        threads = [threading.Thread(target=_change, args=(read, top, number, written)) for number in range(THREADS)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        alone = [b""] * THREADS
+        for number in range(THREADS):
+            _change(fresh(domain, data), top, number, alone)
+        assert alone == written
+
+
+def fresh(domain: str, data: bytes) -> Element:
+    """A body that nobody has looked into."""
+    parser = parser_catalog.find(domain)
+    read = Element(domain, "", NAME, Part(parser, Portion(data, 0, len(data), Follow())))
+    read.domain = parser
+    return read
+
+
+def _change(read: Element, top: str, number: int, written: list[bytes]) -> None:
+    changed = copy(read)
+    field = changed.at(top, f"f{number}")
+    assert field is not None
+    field.value = f"by {number}"
+    written[number] = parser_catalog.find(read.name).write(changed, Form())
