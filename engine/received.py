@@ -21,7 +21,7 @@ from engine.parser import (
     format_catalog,
     parser_catalog,
 )
-from engine.source import NAME, Domain, Handle, Source, Value, kept
+from engine.source import KEEPING, NAME, Domain, Handle, Source, Value, kept
 from engine.state import READ_ONLY
 from engine.tree import Element
 
@@ -33,18 +33,21 @@ if TYPE_CHECKING:
 class Part(Source):
     """What one parser reads of a message; nothing is read before it is looked at, and then once for all copies."""
 
-    __slots__ = ("_read", "_source", "_top", "parser", "portion")
+    __slots__ = ("_source", "_top", "parser", "portion")
 
     def __init__(self, parser: Parser, portion: Portion) -> None:
         self.parser = parser
         self.portion = portion
-        self._read: tuple[Source, Handle] | None = None
         self._source: Source | None = None
         self._top: Handle = None
 
     def _open(self) -> Source:
-        source, self._top = kept(self, "_read", self.parser.read(self.portion))
-        self._source = source  # last: who finds it finds its top
+        read, top = self.parser.read(self.portion)
+        with KEEPING:
+            source = self._source
+            if source is None:
+                self._top = top
+                source = self._source = read  # last: who finds it finds its top
         return source
 
     @property

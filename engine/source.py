@@ -82,13 +82,13 @@ class Domain:
 
 
 GENERIC: Final = Domain()
-_KEEPING: Final = Lock()
+KEEPING: Final = Lock()  # held while what was made is kept, and never while it is made
 T = TypeVar("T")
 
 
 def kept(owner: object, name: str, made: T) -> T:
     """What is kept under a name once it was made: by the first, where threads have made it at the same time."""
-    with _KEEPING:
+    with KEEPING:
         known: T | None = getattr(owner, name)
         if known is not None:
             return known
