@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 
 UNKNOWN_OBJECT_NAME: Final = 2085
 UNKNOWN_REMOTE_Q_MGR: Final = 2087
-_IN_WORDS: Final = "the name of a {}: up to 48 ASCII letters, digits, '.', '_', '/' and '%'"
-QUEUE_NAME: Final = Pattern("[A-Za-z0-9._/%]{1,48}", _IN_WORDS.format("queue"))
-QUEUE_NAME_OR_NONE: Final = Pattern("[A-Za-z0-9._/%]{0,48}", _IN_WORDS.format("queue"))
-QUEUE_MANAGER: Final = Pattern("[A-Za-z0-9._/%]{1,48}", _IN_WORDS.format("queue manager"))
-QUEUE_MANAGER_OR_NONE: Final = Pattern("[A-Za-z0-9._/%]{0,48}", _IN_WORDS.format("queue manager"))
+# MQ's own names have letters, digits and ._/% alone; flows that are tried at a desk first may have others.
+_IN_WORDS: Final = "the name of a {}: up to 48 ASCII characters, with no blank and no '*' among them"
+_CHARACTERS: Final = "[!-)+-~]"
+QUEUE_NAME: Final = Pattern(f"{_CHARACTERS}{{1,48}}", _IN_WORDS.format("queue"))
+QUEUE_NAME_OR_NONE: Final = Pattern(f"{_CHARACTERS}{{0,48}}", _IN_WORDS.format("queue"))
+QUEUE_MANAGER: Final = Pattern(f"{_CHARACTERS}{{1,48}}", _IN_WORDS.format("queue manager"))
+QUEUE_MANAGER_OR_NONE: Final = Pattern(f"{_CHARACTERS}{{0,48}}", _IN_WORDS.format("queue manager"))
 REQUEST: Final = 1
 REPLY: Final = 2
 PASS_CORREL_ID: Final = 64  # report options: what a reply's ids are

@@ -125,7 +125,7 @@ def test_describe_a_node(capsys: pytest.CaptureFixture[str]) -> None:
     assert (data["inputs"], data["outputs"], data["category"]) == ([], ["failure", "out", "catch"], "input")
     properties = {each.pop("name"): each for each in data["properties"]}
     assert properties["queueName"] == {
-        "type": "text that is the name of a queue: up to 48 ASCII letters, digits, '.', '_', '/' and '%'",
+        "type": "text that is the name of a queue: up to 48 ASCII characters, with no blank and no '*' among them",
         "mandatory": True,
         "default": None,
         "description": "The queue that messages are got from.",

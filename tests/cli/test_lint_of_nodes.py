@@ -78,7 +78,10 @@ def test_an_output_has_a_queue(node: str, properties: str, said: tuple[int, int,
 
 
 NAMES = [
-    ("MQInput, queueName: A B", "queueName is text that is the name of a queue: up to 48 ASCII letters, .* not 'A B'"),
+    (
+        "MQInput, queueName: A B",
+        "queueName is text that is the name of a queue: up to 48 ASCII characters, .* not 'A B'",
+    ),
     ("MQInput, queueName: ''", "queueName is text that is the name of a queue: .* not ''"),
     (f"MQInput, queueName: {'A' * 49}", "queueName is text that is the name of a queue: "),
     ("MQInput, queueName: 'A '", "queueName is text that is the name of a queue: .* not 'A '"),

@@ -16,7 +16,7 @@ ORDERS = ROOT / "flows/samples/orders"
         ("--encoding", "-1", "--encoding -1 is no MQ encoding"),
         ("--encoding", "99", "--encoding 99 is no MQ encoding: 546 is little endian, 273 big endian"),
         ("--encoding", "4642", "--encoding 4642 is no MQ encoding"),
-        ("--queue-manager", "Q M", "--queue-manager is the name of a queue manager: up to 48 ASCII letters"),
+        ("--queue-manager", "Q M", "--queue-manager is the name of a queue manager: up to 48 ASCII characters"),
         ("--queue-manager", "Q" * 49, "--queue-manager is the name of a queue manager"),
         ("--queue", "A B", "does not read A B"),
         ("--format", "TOOLONGFORMAT", "at most 8 ASCII characters"),

@@ -16,8 +16,10 @@ NAMES = [
     ("OUT", True),
     ("OUT ", True),
     ("a.B_1/2%", True),
+    ("orders-in#2", True),
     ("A" * 48, True),
     ("A B", False),
+    ("Ä", False),
     ("A" * 49, False),
     ("*", False),
 ]

@@ -323,7 +323,7 @@ def test_a_queue_that_cannot_be(tmp_path: Path) -> None:
     assert [(kind, queue) for kind, queue, _ in told(rows)] == [
         ("put", dead), ("failure", "IN"), ("put", "A/B_C%"), ("put", dead), ("failure", "IN"),
     ]  # fmt: skip
-    assert "is the name of a queue: up to 48 ASCII letters" in rows[1]["exceptions"]
+    assert "is the name of a queue: up to 48 ASCII characters" in rows[1]["exceptions"]
 
 
 def test_halves_of_characters() -> None:
