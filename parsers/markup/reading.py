@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from functools import lru_cache
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeAlias
@@ -216,9 +217,11 @@ def _read_deep(portion: Portion, data: bytes, how: How, *, spaces: bool) -> Read
 
 
 def _limit_attributes(portion: Portion, read: Read, came: bytes) -> None:
-    root, _, encoding, marked = read
+    root, data, encoding, marked = read
     if came.count(b"=") > MAX_ATTRIBUTES or (marked and _has_defaults(came)):
-        read = root, came, encoding, marked
+        if b"\r" in came and b"\r" not in data:  # lines as libxml2 has counted them, in as many bytes as came
+            data = came.replace(b"\r\n", b" \n").replace(b"\r", b"\n")
+        read = root, data, encoding, marked
         _limit(portion, read, _CROWDED, f"an element has more than {MAX_ATTRIBUTES} attributes")
 
 
@@ -245,10 +248,18 @@ def _original(data: bytes, at: int, portion: Portion, encoding: str) -> int:
     return len(codec(ccsid, portion.follow.encoding).encode(data[:at].decode(encoding, "ignore"), "replace")[0])
 
 
+def _bytes_before(text: bytes, column: int, encoding: str) -> int:
+    """How many bytes of a line stand before a column, which libxml2 counts in characters; it leaves a BOM out."""
+    mark = len(codecs.BOM_UTF8) if encoding == "utf-8" and text.startswith(codecs.BOM_UTF8) else 0
+    line = text[mark:].decode(encoding, "surrogateescape")
+    return mark + len(line[: column - 1].encode(encoding, "surrogateescape"))
+
+
 def _refuse_syntax(error: etree.XMLSyntaxError, data: bytes, portion: Portion, encoding: str) -> NoReturn:
     line, column = (max(number, 1) for number in error.position)
     lines = data.split(b"\n", line)
-    at = min(sum(len(text) + 1 for text in lines[: line - 1]) + column - 1, len(data))
+    at = min(sum(len(text) + 1 for text in lines[: line - 1]), len(data))
+    at += _bytes_before(data[at : at + 4 * column + 4].partition(b"\n")[0], column, encoding)
     near = data[max(0, at - _SNIPPET) : at + _SNIPPET].decode(encoding, "backslashreplace")
     text = (error.msg or "the document is empty").split(", line ")[0].strip()
     hint = ""

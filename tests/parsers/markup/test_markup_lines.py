@@ -58,3 +58,34 @@ def test_errors_count_in_what_came(end: str, ccsid: int) -> None:
     offset = int(str(caught.value).split("at offset ")[1].split(" ")[0])
     width = 2 if ccsid == 1200 else 1
     assert width * text.index("<b>") <= offset <= width * text.index("</O>")
+
+
+@pytest.mark.parametrize("ccsid", CODECS)
+@pytest.mark.parametrize("before", ["<O>\n<a>é</a>", "<O>" + "é" * 40, "<O>\r\n<a k='éü'/>", "<é/>"])
+def test_an_error_is_told_where_it_is_among_characters_of_several_bytes(before: str, ccsid: int) -> None:
+    """The offset of an error is that of its character, however many bytes the characters before it have."""
+    fault = f"{before}<b></c>" if before.startswith("<O>") else f"{before}<"
+    data = f"{fault} </O>".encode(CODECS[ccsid])
+    with pytest.raises(ParserException, match="at offset") as caught:
+        shown(body("XMLNSC", data, ccsid, encoding=273))
+    offset = int(str(caught.value).split("at offset ")[1].split(" ")[0])
+    expected = before if fault.endswith("<") else fault
+    assert len(expected.encode(CODECS[ccsid])) == offset
+
+
+def test_an_error_behind_a_byte_order_mark_is_told_where_it_is() -> None:
+    """The bytes of a byte order mark count in the offset of an error in the first line."""
+    with pytest.raises(ParserException, match=r"at offset 13 \(line 1, column 11\)"):
+        shown(body("XMLNSC", b"\xef\xbb\xbf<a><b></c></a>"))
+
+
+@pytest.mark.parametrize("end", ["\n", *ENDS])
+@pytest.mark.parametrize("ccsid", CODECS)
+def test_an_element_with_too_many_attributes_is_told_by_its_line(end: str, ccsid: int) -> None:
+    """The offset of an element beyond the limit is that of the line it begins in, whatever the lines end in."""
+    before = f"<O>{end}<é/>{end}"
+    attributes = " ".join(f"k{number}='1'" for number in range(1025))
+    data = f"{before}<b {attributes}/>{end}</O>".encode(CODECS[ccsid])
+    offset = len(before.encode(CODECS[ccsid]))
+    with pytest.raises(ParserException, match=rf"at offset {offset} \(line 3, column 1\)"):
+        shown(body("XMLNSC", data, ccsid, encoding=273))
