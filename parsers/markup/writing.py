@@ -236,14 +236,14 @@ class Writer:
             kind = document.flavour.kind(child.type)
             if kind is Kind.ATTRIBUTE:
                 name = child.name
-                if child.namespace or not name.isascii() or ":" in name or name == "xmlns" or name in node.attrib:
-                    return False
-                if any(what == "attribute" and key == name for what, _, key, _ in changes):
-                    return False
                 try:
                     name_of(name)
                 except Unwritable as error:
                     raise unwritable(child, str(error)) from error
+                if child.namespace or not name.isascii() or ":" in name or name == "xmlns" or name in node.attrib:
+                    return False
+                if any(what == "attribute" and key == name for what, _, key, _ in changes):
+                    return False
                 changes.append(("attribute", node, name, own_value(child, child.value, self._flavour)))
             elif kind is Kind.NAMESPACE:
                 return False

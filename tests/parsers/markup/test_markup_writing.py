@@ -164,3 +164,13 @@ def test_a_document_type_is_rendered_as_it_was_read(domain: str) -> None:
     top.append(root.detach())
     root.add("b")
     assert write(top).decode() == DOCTYPE.replace("</a>", "<b/></a>")
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize("name", ["", "{u", "{}", "k}l", "1"])
+def test_an_attribute_that_is_added_to_what_was_read_needs_a_name(domain: str, name: str) -> None:
+    """An attribute that comes to an element of a document is refused by its name, as one that is built is."""
+    changed = copy(body(domain, b"<a k='1'><b/></a>"))
+    changed.ensure(step("a")).add(name, "x", type_=ATTRIBUTES[domain])
+    with pytest.raises(ParserException, match="cannot be a name in XML"):
+        write(changed)
