@@ -297,7 +297,8 @@ def _quoted(child: Element, flavour: Flavour) -> str:
     """The value of an attribute."""
     value = child._value
     if value.__class__ is not str:
-        is_list = flavour.compact and written(child)._first is not None
+        held = written(child)
+        is_list = flavour.compact and held._first and any(flavour.kind(item.type) in _ITEMS for item in held)
         value = _items_text(child, flavour) if is_list else formed(child, child.value, flavour)
     text = str(value)
     try:
