@@ -74,15 +74,12 @@ def written(document: Document, node: etree._Element, plan: Sequence[Change] = (
 
 
 def _written_apart(document: Document, node: etree._Element, plan: Sequence[Change]) -> str:
-    root = document.root
-    copied = deepcopy(root)
-    ways = [(what, _way_to(place, root), key, new) for what, place, key, new in plan]
+    copied = deepcopy(node)  # and no more of the document: it may be written in many pieces
     if not document.is_tidy:
         tidy(copied)
-    top = _along(_way_to(node, root), copied)
-    for change in [(what, _along(way, copied), key, new) for what, way, key, new in ways]:
+    for change in [(what, _along(_way_to(place, node), copied), key, new) for what, place, key, new in plan]:
         _apply(change)
-    return etree.tostring(top, encoding="unicode", with_tail=False)
+    return etree.tostring(copied, encoding="unicode", with_tail=False)
 
 
 def _way_to(node: etree._Element, root: etree._Element) -> list[int]:

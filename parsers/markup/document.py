@@ -58,6 +58,7 @@ class Document(Source):
         "_crowded",
         "_data",
         "_direct",
+        "_entangled",
         "_expansions",
         "_splices",
         "_tangled",
@@ -99,6 +100,7 @@ class Document(Source):
         self._direct = not self.spaced and not self.instructed
         self._bare = not (self.declared or flavour.keep.comments or flavour.keep.instructions)
         self._untangled = flavour.mixed
+        self._entangled = False
         self._splices: bool | None = None
         self._tangled = False
         if self.spaced:
@@ -237,8 +239,9 @@ class Document(Source):
     @property
     def is_tidy(self) -> bool:
         """Whether no text stands beside elements that the domain does not show."""
-        if not self._untangled:
-            self._untangled = not (_MIXED if len(self._data) > _QUICK_SIZE else _IS_MIXED)(self.root)
+        if not self._untangled and not self._entangled:
+            self._entangled = bool((_MIXED if len(self._data) > _QUICK_SIZE else _IS_MIXED)(self.root))
+            self._untangled = not self._entangled
         return self._untangled
 
     def untangle(self) -> None:
