@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 import yaml
 
-from engine.errors import Place, Problem
+from engine.errors import ConfigurationException, Place, Problem, reason
 from engine.lint import UNFIT
 from engine.marking import marked
 
@@ -199,3 +200,12 @@ class _Reader:
             else:
                 entries[key.text] = key, value
         return Mapping(tuple(entries.values()), place, tuple(dropped))
+
+
+def content_of(path: Path) -> bytes:
+    """The bytes of a file beside a flow: all that a document may have, and enough to see that it has more."""
+    try:
+        with path.open("rb") as opened:
+            return opened.read(4 * LARGEST + 4)
+    except OSError as error:
+        raise ConfigurationException(f"{path} cannot be read: {reason(error)}") from error

@@ -9,10 +9,10 @@ from pathlib import Path
 from posixpath import join, normpath
 from typing import Final, TypeAlias
 
-from engine.errors import ConfigurationException, Problem, reason
+from engine.errors import Problem
 from engine.flow import Flow
 from engine.parser import Parser
-from flows.document import LARGEST
+from flows.document import content_of
 from parsers.xml_schema import INVALID, Schemas, ValidatedXmlnsc
 
 ENDING: Final = ".xsd"
@@ -31,7 +31,7 @@ def schemas_of(flow: Flow) -> Files:
     for name in waiting:
         if name in found or len(found) == _MOST_FILES:
             continue
-        found[name] = content = _content(Path(name))
+        found[name] = content = content_of(Path(name))
         named = (normpath(join(dirname(name), one.decode("utf-8", "replace"))) for one in _NAMED.findall(content))
         waiting.extend(other for other in named if Path(other).is_file())
     return list(found.items())
@@ -52,11 +52,3 @@ def _asks(flow: Flow) -> bool:
     """Whether any node has bodies validated."""
     settings = (setting for use in flow.nodes for setting in use.settings)
     return any(setting.name == "validateMaster" and setting.value in _ASKING for setting in settings)
-
-
-def _content(path: Path) -> bytes:
-    try:
-        with path.open("rb") as opened:
-            return opened.read(4 * LARGEST + 4)
-    except OSError as error:
-        raise ConfigurationException(f"{path} cannot be read: {reason(error)}") from error

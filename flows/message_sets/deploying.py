@@ -7,11 +7,11 @@ from os.path import dirname
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from engine.errors import BrokerError, ConfigurationException, Problem, reason
+from engine.errors import BrokerError, Problem
 from engine.flow import Flow, NodeUse
 from engine.marking import line_of_file, marked
 from engine.parser import Template
-from flows.document import LARGEST
+from flows.document import content_of
 from flows.message_sets.reader import read_message_set
 from parsers.mrm import Mrm
 from parsers.mrm.library import Library
@@ -28,15 +28,7 @@ def message_sets_of(flow: Flow) -> Files:
     files = dict.fromkeys(file for file in (flow.file, *(use.place.file for use in flow.nodes)) if file)
     folders = dict.fromkeys(dirname(file) for file in files)
     found = [path for folder in folders for path in sorted(Path(folder or ".").glob(f"*{ENDING}"))]
-    return [(str(path), _content(path)) for path in found]
-
-
-def _content(path: Path) -> bytes:
-    try:
-        with path.open("rb") as opened:
-            return opened.read(4 * LARGEST + 4)
-    except OSError as error:
-        raise ConfigurationException(f"{path} cannot be read: {reason(error)}") from error
+    return [(str(path), content_of(path)) for path in found]
 
 
 def message_parsers(flow: Flow, files: Files | None = None) -> tuple[Mapping[str, Mrm], tuple[Problem, ...]]:

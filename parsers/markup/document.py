@@ -58,11 +58,10 @@ class Document(Source):
         "_crowded",
         "_data",
         "_direct",
-        "_entangled",
         "_expansions",
         "_splices",
         "_tangled",
-        "_untangled",
+        "_tidy",
         "alone",
         "attributed",
         "bounded",
@@ -99,8 +98,7 @@ class Document(Source):
         self.bounded = self.alone and prolog is NO_PROLOG and data[-1:] == b">"
         self._direct = not self.spaced and not self.instructed
         self._bare = not (self.declared or flavour.keep.comments or flavour.keep.instructions)
-        self._untangled = flavour.mixed
-        self._entangled = False
+        self._tidy: bool | None = flavour.mixed or None  # not looked at yet
         self._splices: bool | None = None
         self._tangled = False
         if self.spaced:
@@ -233,21 +231,22 @@ class Document(Source):
         data = self.own_root(self._data)
         if b"\n" in data and b">\n" in data:  # layout, which the domain leaves out
             return False
-        self._untangled = (not self.spaced and is_unmixed(data)) or not may_be_mixed(data)  # names of spaces have a `/`
-        return self._untangled
+        sure = (not self.spaced and is_unmixed(data)) or not may_be_mixed(data)  # names of spaces have a `/`
+        if sure:
+            self._tidy = True
+        return sure
 
     @property
     def is_tidy(self) -> bool:
         """Whether no text stands beside elements that the domain does not show."""
-        if not self._untangled and not self._entangled:
-            self._entangled = bool((_MIXED if len(self._data) > _QUICK_SIZE else _IS_MIXED)(self.root))
-            self._untangled = not self._entangled
-        return self._untangled
+        if self._tidy is None:
+            self._tidy = not (_MIXED if len(self._data) > _QUICK_SIZE else _IS_MIXED)(self.root)
+        return self._tidy
 
     def untangle(self) -> None:
         """Before the first change is made for writing: text beside elements goes, where the domain does not show it."""
         if not self.is_tidy:
-            self._tangled = self._untangled = True
+            self._tangled = self._tidy = True
             tidy(self.root)
 
     # How it looks for things

@@ -42,8 +42,8 @@ def _framed(document: Document, root: bytes) -> bytes:
 
 def own_value(element: Element, value: Value, flavour: Flavour) -> str:
     """The text of a value that an element is to have, if XML can hold it."""
-    if value.__class__ is str and value.isprintable():  # type: ignore[attr-defined, unused-ignore]  # a str
-        return value  # type: ignore[return-value, unused-ignore]
+    if isinstance(value, str) and value.isprintable():
+        return value
     text = text_of(value, compact=flavour.compact)
     try:
         check(text)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
 import threading
-from collections.abc import Iterator
 
 import pytest
 
@@ -35,15 +33,6 @@ BODIES = {
     ("MQRFH2", "usr"): folder(),
     ("XMLNSC", "O"): f"<O>{''.join(f'<f{number}>1</f{number}>' for number in range(FIELDS))}</O>".encode(),
 }
-
-
-@pytest.fixture
-def hurried() -> Iterator[None]:
-    """Threads take turns as often as they can."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
 
 
 @pytest.mark.usefixtures("hurried")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from engine.errors import ConfigurationException
 from parsers import ccsid as characters
@@ -104,15 +104,15 @@ def _float(kept: InBytes, coding: Coding) -> Stored:
 
 def _epoch(size: int, per_second: int) -> Callable[[InBytes, Coding], Stored]:
     def make(kept: InBytes, coding: Coding) -> Stored:
-        order = "little" if characters.is_little_endian(coding.encoding) else "big"
-        return moments.epoch_moments(size, kept.moments, per_second=per_second, order=order)  # type: ignore[arg-type]
+        order: Literal["little", "big"] = "little" if characters.is_little_endian(coding.encoding) else "big"
+        return moments.epoch_moments(size, kept.moments, per_second=per_second, order=order)
 
     return make
 
 
 def _length_encoded(prefix: int) -> Callable[[InBytes, Coding], Stored]:
     def make(kept: InBytes, coding: Coding) -> Stored:
-        order: Any = "little" if characters.is_little_endian(coding.encoding) else "big"
+        order: Literal["little", "big"] = "little" if characters.is_little_endian(coding.encoding) else "big"
 
         def measure(data: bytes, at: int, limit: int) -> int:
             return at + prefix + int.from_bytes(data[at : at + prefix], order)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 import threading
-from collections.abc import Iterator
 from copy import deepcopy
 
 import pytest
@@ -22,15 +20,6 @@ DOCUMENTS = [
     f"<O k='1'>\r\n{LINES.format(*[''] * 200)}</O>",
     f"<O xmlns:p='u'><!-- c -->{LINES.format(*['x'] * 200)}</O>",
 ]
-
-
-@pytest.fixture
-def hurried() -> Iterator[None]:
-    """Threads take turns as often as they can."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(before)
 
 
 @pytest.mark.usefixtures("hurried")
