@@ -102,13 +102,13 @@ $(VENV)/.spark: pyproject.toml $(VENV)/.created
 	@touch $(VENV)/.demo $@
 
 $(VENV)/.dev: pyproject.toml $(VENV)/.created
-	@echo "Installing Penstock, its development tools and Spark into $(VENV)"
-	@$(INSTALL) '.[dev,spark]'
+	@echo "Installing Penstock, its development tools and all extras into $(VENV)"
+	@$(INSTALL) '.[dev,spark,postgres,amqp,protection,telemetry]'
 	@touch $(VENV)/.demo $(VENV)/.spark $@
 
 $(VENV)/.slow: pyproject.toml $(VENV)/.created
-	@echo "Installing Penstock, its development tools, Spark and PostgreSQL's driver into $(VENV)"
-	@$(INSTALL) '.[dev,spark,postgres]'
+	@echo "Installing Penstock, its development tools and all extras into $(VENV)"
+	@$(INSTALL) '.[dev,spark,postgres,amqp,protection,telemetry]'
 	@touch $(VENV)/.demo $(VENV)/.spark $(VENV)/.dev $@
 
 -include esql/grammar/grammar.mk
