@@ -1,0 +1,107 @@
+"""A message descriptor as bytes, as the store and the socket keep it: a fixed part that is read by offset, then texts.
+
+The fixed part begins with the version of the form. Numbers are 32 bits and signed, ids stand in whole. The texts follow
+in UTF-8 with a NUL between them; a descriptor in which a text has a NUL itself has the texts' lengths in front.
+"""
+
+from __future__ import annotations
+
+import struct
+from itertools import accumulate
+from operator import itemgetter
+from typing import Final
+
+from engine.descriptor import LENGTHS, Descriptor
+from engine.errors import MessageException
+
+VERSION: Final = 1
+MD_ERROR: Final = 2026
+_FIXED: Final = struct.Struct("<BB2x14i24s24s24s32s")
+_PLAIN: Final = 0
+_MEASURED: Final = 1  # lengths of the texts are in front of them
+_LENGTHS: Final = struct.Struct("<9I")
+_NUMBER: Final = struct.Struct("<i")
+_SEPARATORS: Final = 8  # between nine texts
+_ALL_IDS: Final = 104  # bytes
+
+# The fields of a descriptor by kind, in the order in which the form has them, and the way back.
+_NUMBERS: Final = tuple(name for name, kind in Descriptor._field_defaults.items() if isinstance(kind, int))
+_TEXTS: Final = tuple(name for name, kind in Descriptor._field_defaults.items() if isinstance(kind, str))
+_IDS: Final = ("msg_id", "correl_id", "group_id", "accounting_token")
+_NUMBERS_OF: Final = itemgetter(*map(Descriptor._fields.index, _NUMBERS))
+_TEXTS_OF: Final = itemgetter(*map(Descriptor._fields.index, _TEXTS))
+_IDS_OF: Final = itemgetter(*map(Descriptor._fields.index, _IDS))
+_FORM: Final = ("version", "kind", *_NUMBERS, *_IDS, *_TEXTS)
+_IN_ORDER: Final = itemgetter(*(_FORM.index(name) for name in Descriptor._fields))
+
+FIXED_SIZE: Final = _FIXED.size
+EXPIRY_AT: Final = 12
+PRIORITY_AT: Final = 28
+PERSISTENCE_AT: Final = 32
+BACKOUT_COUNT_AT: Final = 36
+MSG_FLAGS_AT: Final = 52
+MSG_ID_AT: Final = 60
+CORREL_ID_AT: Final = 84
+GROUP_ID_AT: Final = 108
+
+
+def pack(descriptor: Descriptor) -> bytes:
+    """Returns a descriptor as bytes; ids that are short are filled with zeros, as MQ fills them.
+
+    >>> unpack(pack(Descriptor(format="MQSTR", priority=4))) == Descriptor(format="MQSTR", priority=4)
+    True
+    """
+    parts = _TEXTS_OF(descriptor)
+    ids = _IDS_OF(descriptor)
+    texts = "\0".join(parts)
+    plain = texts.count("\0") == _SEPARATORS
+    if len(b"".join(ids)) != _ALL_IDS:
+        _check_lengths(descriptor)
+    try:
+        fixed = _FIXED.pack(VERSION, _PLAIN if plain else _MEASURED, *_NUMBERS_OF(descriptor), *ids)
+    except struct.error as error:
+        text = "a number of the descriptor has more than 32 bits: MQ's have 32"
+        raise MessageException(MD_ERROR, text, reason=MD_ERROR) from error
+    if plain:
+        return fixed + texts.encode("utf-8", "surrogatepass")
+    return fixed + _LENGTHS.pack(*map(len, parts)) + "".join(parts).encode("utf-8", "surrogatepass")
+
+
+def unpack(data: bytes | memoryview, at: int = 0, end: int | None = None) -> Descriptor:
+    """Returns the descriptor that stands in `data` from `at` to `end`."""
+    fixed = _FIXED.unpack_from(data, at)
+    if fixed[0] != VERSION:
+        raise MessageException(MD_ERROR, f"a descriptor of version {fixed[0]} is not known here", reason=MD_ERROR)
+    texts = _split(data, at + FIXED_SIZE, end, measured=fixed[1] == _MEASURED)
+    return Descriptor._make(_IN_ORDER(fixed + texts))
+
+
+def number_at(packed: bytes | memoryview, at: int) -> int:
+    """Returns a number of a packed descriptor by its offset, such as EXPIRY_AT."""
+    found: int = _NUMBER.unpack_from(packed, at)[0]
+    return found
+
+
+def with_number(packed: bytes, at: int, value: int) -> bytes:
+    """Returns a packed descriptor with another number at an offset, such as BACKOUT_COUNT_AT."""
+    return packed[:at] + _NUMBER.pack(value) + packed[at + 4 :]
+
+
+def _split(data: bytes | memoryview, at: int, end: int | None, *, measured: bool) -> tuple[str, ...]:
+    if not measured:
+        texts = tuple(str(data[at:end], "utf-8", "surrogatepass").split("\0"))
+        if len(texts) != _SEPARATORS + 1:
+            raise MessageException(MD_ERROR, "a descriptor does not have the texts that it should", reason=MD_ERROR)
+        return texts
+    lengths = _LENGTHS.unpack_from(data, at)
+    joined = str(data[at + _LENGTHS.size : end], "utf-8", "surrogatepass")
+    ends = tuple(accumulate(lengths))
+    return tuple(joined[end - length : end] for length, end in zip(lengths, ends, strict=True))
+
+
+def _check_lengths(descriptor: Descriptor) -> None:
+    for name in _IDS:
+        length = len(getattr(descriptor, name))
+        if length > LENGTHS[name]:
+            text = f"{name} has {length} bytes: give it {LENGTHS[name]} at most"
+            raise MessageException(MD_ERROR, text, reason=MD_ERROR)
