@@ -128,9 +128,11 @@ class TracedWork:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._work, name)
 
-    def get(self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True) -> Arrival | None:
+    def get(
+        self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True, wait: float = 0.0
+    ) -> Arrival | None:
         """Take the next message of a queue."""
-        return self._work.get(queue, selection, syncpoint=syncpoint)
+        return self._work.get(queue, selection, syncpoint=syncpoint, wait=wait)
 
     def put(self, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool = True) -> Descriptor:
         """Put a message on a queue, and say so."""

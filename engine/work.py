@@ -53,7 +53,7 @@ class Selection:
     `logical` asks for the messages of a group one after the other, a group behind the other; `whole_groups` for groups
     only when all of their messages are there. A message whose key of `order` another unit of work has in hand has to
     wait. `browse` leaves messages where they are and goes on to the next; after `rewind` seconds without a message it
-    begins anew, if that is not negative.
+    begins anew, if that is not negative. `selector` is a condition on properties and descriptor, as JMS writes them.
     """
 
     msg_id: bytes = b""
@@ -64,12 +64,13 @@ class Selection:
     order: Order = NO_ORDER
     browse: bool = False
     rewind: float = -1.0
+    selector: str = ""
 
     plain: bool = field(init=False, repr=False, compare=False)  # nothing but ids is asked for
     next_in_turn: bool = field(init=False, repr=False, compare=False)  # nothing but logical order is
 
     def __post_init__(self) -> None:
-        otherwise = self.whole_groups or self.browse or self.order.mode != "default"
+        otherwise = self.whole_groups or self.browse or bool(self.selector) or self.order.mode != "default"
         by_id = bool(self.msg_id or self.correl_id or self.group_id)
         object.__setattr__(self, "plain", not (otherwise or self.logical))
         object.__setattr__(self, "next_in_turn", self.logical and not (otherwise or by_id))
@@ -98,8 +99,18 @@ class UnitOfWork(Protocol):
     `syncpoint=False` says that a get or a put is not part of the unit: it happens at once and stays.
     """
 
-    def get(self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True) -> Arrival | None:
-        """Take the next message of a queue, or None where there is none; syncpoint None: if it is persistent."""
+    @property
+    def patience(self) -> float:
+        """The seconds for which a node that begins a flow waits for a message; negative: without end."""
+        ...
+
+    def get(
+        self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True, wait: float = 0.0
+    ) -> Arrival | None:
+        """Take the next message of a queue, or None where there is none; syncpoint None: if it is persistent.
+
+        Where there is none, it waits up to so many seconds for one; negative: without end.
+        """
         ...
 
     def put(self, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool = True) -> Descriptor:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple
@@ -30,13 +29,12 @@ from engine.validating import ACTION_WORDS, Action, Master
 from engine.work import Arrival
 
 if TYPE_CHECKING:
-    from engine.work import Selection, UnitOfWork
+    from engine.work import UnitOfWork
 
 _OK: Final = (0, 0)  # completion code and reason code
 _NO_MESSAGE: Final = (2, 2033)
 _TRUNCATED: Final = (1, 2079)
 _WARNED: Final = 1
-_NAP: Final = 0.01  # seconds between two looks at an empty queue
 _BAD_ID: Final = 2230
 _PART: Final = r'(?:"[^"]+"|\w+)'
 _PATH: Final = re.compile(rf"{_PART}(?:\.{_PART})*")
@@ -222,7 +220,8 @@ class MQGet:
         wanted = self._wanted.found(message.root if self._wanted.in_root else message.local_environment)
         ids = _ids(wanted, options.match)
         selection = options.selection(ids, browse=self.browse, rewind=self.reset_browse_timeout / 1000)
-        arrival = self._awaited(work, selection, options)
+        wait = options.milliseconds / 1000
+        arrival = work.get(self.queue_name, selection, syncpoint=options.syncpoint, wait=wait)
         if arrival is None:
             return _Got(_NO_MESSAGE, options, ids)
         codes, (descriptor, body) = _OK, arrival
@@ -233,16 +232,6 @@ class MQGet:
         received = self._received(descriptor, body, options, is_whole=codes == _OK)
         received.domain = domain_of(message.root)
         return _Got(codes, options, ids, received.root())
-
-    def _awaited(self, work: UnitOfWork, selection: Selection | None, options: Getting) -> Arrival | None:
-        """The next message, as soon as there is one in the time that the node waits."""
-        wait = options.milliseconds
-        end = time.monotonic() + wait / 1000
-        while True:
-            arrival = work.get(self.queue_name, selection, syncpoint=options.syncpoint)
-            if arrival is not None or (wait >= 0 and time.monotonic() >= end):
-                return arrival
-            time.sleep(_NAP)
 
     def _converted(self, arrival: Arrival, wanted: Element | None) -> tuple[tuple[int, int], Arrival]:
         """The message in the encoding and CCSID that are wanted; as it is, and why, where it cannot be."""

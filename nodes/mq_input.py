@@ -161,7 +161,8 @@ class MQInput:
 
     def receive(self, work: UnitOfWork) -> Message | None:
         """The next message of the queue, its body not parsed yet."""
-        arrival = work.get(self.queue_name, self._selection, syncpoint=_SYNCPOINT[self.transaction_mode])
+        syncpoint = _SYNCPOINT[self.transaction_mode]
+        arrival = work.get(self.queue_name, self._selection, syncpoint=syncpoint, wait=work.patience)
         if arrival is None:
             return None
         received = Received(

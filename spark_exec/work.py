@@ -54,7 +54,7 @@ class PartitionWork:
             "_taken",
             "_waiting",
         ),
-        *("done", "in_hand", "named"),
+        *("done", "in_hand", "named", "patience"),
     )
 
     def __init__(
@@ -63,6 +63,7 @@ class PartitionWork:
         """`named` are the queue manager and its dead-letter queue, `moment` the date and time that puts have."""
         self._attributes = attributes
         self.named = named
+        self.patience = 0.0
         self._moment = moment
         self._key = self._named_by = b""
         self._count = 0
@@ -95,7 +96,9 @@ class PartitionWork:
         """The places of the messages that are on their queue."""
         return [place for place, _ in self._waiting]
 
-    def get(self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True) -> Arrival | None:
+    def get(
+        self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True, wait: float = 0.0
+    ) -> Arrival | None:
         waiting = self._waiting
         if queue != self._queue or not waiting:
             return None

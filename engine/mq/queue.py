@@ -5,28 +5,17 @@ from __future__ import annotations
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from heapq import heappop, heappush
 from operator import attrgetter
 from typing import Final, NamedTuple
 
 from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP, NO_ID, Descriptor
-from engine.work import QueueAttributes, Selection
+from engine.mq.definitions import QueueDefinition
+from engine.work import Selection
 
-_PLAIN: Final = QueueAttributes()
 _ANY: Final = (b"", NO_ID)
 _SPARE: Final = 32  # messages that are gone, and that a line may still name without being swept
 _GROUPED: Final = MSG_IN_GROUP | LAST_MSG_IN_GROUP
-
-
-@dataclass(frozen=True, slots=True)
-class QueueDefinition:
-    """How a queue is defined."""
-
-    name: str
-    attributes: QueueAttributes = _PLAIN
-    max_depth: int = 999_999_999
-    max_message_length: int = 104_857_600
 
 
 class Stored(NamedTuple):

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from engine.errors import NOWHERE, Place
 from engine.flow import Setting
-from engine.mq.queue import QueueDefinition
+from engine.mq.definitions import QueueDefinition
 from engine.parser import NO_TEMPLATE, Template
 
 

@@ -19,7 +19,7 @@ from typing import Final
 from engine.errors import Place, Problem, reason
 from engine.flow import Setting
 from engine.lint import UNFIT
-from engine.mq.queue import QueueDefinition
+from engine.mq.definitions import QueueDefinition
 from engine.testing.case import (
     Call,
     Case,

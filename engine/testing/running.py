@@ -13,7 +13,7 @@ from engine.errors import BrokerError, ConfigurationException, Place, Problem
 from engine.flow import Flow, Setting, expand
 from engine.lint import UNFIT
 from engine.message import Message
-from engine.mq.queue import QueueDefinition
+from engine.mq.definitions import QueueDefinition
 from engine.node import ANY_LABEL, ANY_TERMINAL, LABEL, NodeType, node_catalog
 from engine.received import ROOT, RootDomain
 from engine.runtime import DeployedFlow, Outcome, Station, deploy

@@ -7,7 +7,7 @@ import pytest
 from engine.dead_letters import BLOCKED, put_away
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, MessageException
-from engine.mq.queue import QueueDefinition
+from engine.mq.definitions import QueueDefinition
 from engine.transports.memory import MemoryQueues
 from engine.work import QueueAttributes
 

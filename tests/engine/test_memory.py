@@ -14,7 +14,7 @@ import pytest
 
 from engine.descriptor import NO_ID, Descriptor
 from engine.errors import ConfigurationException, MessageException
-from engine.mq.queue import QueueDefinition
+from engine.mq.definitions import QueueDefinition
 from engine.transports.memory import DEAD_LETTER_QUEUE, MemoryQueues
 from engine.work import QueueAttributes, Selection
 

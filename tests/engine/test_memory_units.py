@@ -11,8 +11,9 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from engine.descriptor import NO_ID, Descriptor
 from engine.errors import MessageException
-from engine.mq.queue import QueueDefinition
-from engine.transports.memory import MemoryQueues, MemoryWork
+from engine.mq.definitions import QueueDefinition
+from engine.mq.unit import Work
+from engine.transports.memory import MemoryQueues
 from engine.work import Selection
 
 UNITS = 3
@@ -46,7 +47,7 @@ class Slip:
 class Unit:
     """A unit of work and what the model thinks it has done."""
 
-    work: MemoryWork
+    work: Work
     taken: list[Slip] = field(default_factory=list)
     put: list[Slip] = field(default_factory=list)
 

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP, NO_ID, Descriptor
-from engine.mq.queue import Handle, Queue, QueueDefinition, Stored
-from engine.transports.memory import MemoryQueues, MemoryWork
+from engine.mq.definitions import QueueDefinition
+from engine.mq.queue import Handle, Queue, Stored
+from engine.mq.unit import Work
+from engine.transports.memory import MemoryQueues
 from engine.work import Order, Selection
 
 LOGICAL = Selection(logical=True)
@@ -37,7 +39,7 @@ def put(queues: MemoryQueues, *texts: str, **fields: Any) -> None:
     work.commit()
 
 
-def got(work: MemoryWork, selection: Selection, most: int = 20) -> list[str]:
+def got(work: Work, selection: Selection, most: int = 20) -> list[str]:
     found = []
     while len(found) < most and (arrival := work.get("IN", selection)) is not None:
         found.append(arrival.body.decode())

@@ -13,11 +13,12 @@ from engine.descriptor import Descriptor
 from engine.errors import BrokerError, ConfigurationException, Place
 from engine.flow import Flow, NodeUse, Setting
 from engine.message import Message
+from engine.mq.unit import Work
 from engine.node import Property, node
 from engine.received import Received
 from engine.runtime import DeployedFlow, deploy
 from engine.sharing import read_only
-from engine.transports.memory import MemoryQueues, MemoryWork
+from engine.transports.memory import MemoryQueues
 from engine.work import UnitOfWork
 from tests.engine.runtime_nodes import Sends, Story, catalog, fail, flow_of, say, told, use
 
@@ -164,7 +165,7 @@ class Put:
         yield "out", message
 
 
-class Refusing(MemoryWork):
+class Refusing(Work):
     """A unit of work whose commit is refused."""
 
     __slots__ = ()

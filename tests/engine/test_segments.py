@@ -6,7 +6,7 @@ import pytest
 
 from engine.descriptor import LAST_SEGMENT, NO_ID, SEGMENT, SEGMENTATION_ALLOWED, Descriptor
 from engine.errors import MessageException
-from engine.mq.queue import QueueDefinition
+from engine.mq.definitions import QueueDefinition
 from engine.transports.memory import MemoryQueues
 from engine.work import Selection
 

@@ -11,7 +11,7 @@ from engine.descriptor import Descriptor
 from engine.errors import BrokerError
 from engine.flow import Flow, NodeUse, Setting, Wire
 from engine.message import Message
-from engine.mq.queue import QueueDefinition
+from engine.mq.definitions import QueueDefinition
 from engine.node import NodeType, node, node_catalog, prop
 from engine.received import Received
 from engine.runtime import DeployedFlow, deploy

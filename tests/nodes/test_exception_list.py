@@ -9,7 +9,7 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.flow import Flow, NodeUse, Setting, Wire
-from engine.mq.queue import QueueDefinition
+from engine.mq.definitions import QueueDefinition
 from engine.runtime import deploy
 from engine.transports.memory import MemoryQueues
 from engine.work import QueueAttributes

@@ -10,10 +10,11 @@ from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP, Descriptor
 from engine.errors import ParserException
 from engine.flow import Flow, NodeUse, Setting
 from engine.message import Message
+from engine.mq.unit import Work
 from engine.node import build, node_catalog
 from engine.received import RootDomain
 from engine.runtime import deploy
-from engine.transports.memory import MemoryQueues, MemoryWork
+from engine.transports.memory import MemoryQueues
 from parsers.mrm.model import SimpleType
 from tests.nodes.bench import carried
 from tests.parsers.mrm.records import field, parser
@@ -38,7 +39,7 @@ def queued(*texts: str) -> MemoryQueues:
     return queues
 
 
-def received(node: Any, work: MemoryWork, most: int = 9) -> str:
+def received(node: Any, work: Work, most: int = 9) -> str:
     found = []
     while len(found) < most and (message := node.receive(work)) is not None:
         found.append(message.root.source.body.decode())

@@ -10,11 +10,11 @@ import pytest
 from engine.descriptor import NO_ID, NO_TOKEN, Descriptor
 from engine.errors import BrokerError
 from engine.message import Message
-from engine.mq.queue import QueueDefinition
+from engine.mq.unit import Work
 from engine.node import build, node_catalog
 from engine.received import Received
 from engine.sharing import copy, read_only
-from engine.transports.memory import MemoryQueues, MemoryWork
+from engine.transports.memory import MemoryQueues, QueueDefinition
 from engine.work import QueueAttributes
 from tests.nodes.bench import tree
 
@@ -49,7 +49,7 @@ def message_of(descriptor: Descriptor = LETTER, mq: Folder | None = None, **fact
     return message.replaced(local_environment=tree("LocalEnvironment", [("Destination", [("MQ", mq)])]))
 
 
-def evaluated(work: MemoryWork, message: Message, properties: Mapping[str, object]) -> Message:
+def evaluated(work: Work, message: Message, properties: Mapping[str, object]) -> Message:
     """What comes out of the node."""
     ((terminal, sent),) = build(node_catalog.find("MQOutput"), properties).evaluate(message, work)
     assert terminal == "out"

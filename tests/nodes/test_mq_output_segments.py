@@ -6,7 +6,7 @@ import pytest
 
 from engine.errors import BrokerError
 from engine.message import Message
-from engine.mq.queue import QueueDefinition
+from engine.mq.definitions import QueueDefinition
 from engine.received import Received
 from engine.sharing import read_only
 from engine.transports.memory import MemoryQueues

@@ -8,7 +8,7 @@ import pytest
 
 from engine.descriptor import NO_ID, Descriptor
 from engine.message import Message
-from engine.mq.queue import QueueDefinition
+from engine.mq.definitions import QueueDefinition
 from engine.received import Received
 from engine.sharing import copy, read_only
 from engine.transports.memory import MemoryQueues

@@ -12,7 +12,7 @@ from engine.catalog import Catalog
 from engine.descriptor import Descriptor
 from engine.flow import Flow, NodeUse, Setting, Wire
 from engine.message import Message
-from engine.mq.queue import QueueDefinition
+from engine.mq.definitions import QueueDefinition
 from engine.node import NodeType, node, node_catalog, prop
 from engine.received import Received
 from engine.runtime import deploy

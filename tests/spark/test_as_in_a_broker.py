@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.descriptor import Descriptor
-from engine.mq.queue import QueueDefinition
+from engine.mq.definitions import QueueDefinition
 from engine.runtime import deploy
 from engine.transports.memory import MemoryQueues
 from flows.files import load_flow
