@@ -1,0 +1,56 @@
+"""The seams of a queue manager that its server needs: nothing that a server calls waits, and nothing takes long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from engine.errors import BrokerError
+from engine.work import Selection, UnitOfWork
+
+
+class Waiter(Protocol):
+    """A get that waits: `wake` is called once, by whichever thread makes a message visible that the get may want."""
+
+    def cancel(self) -> None:
+        """Stop waiting; nothing is done where it has been woken."""
+        ...
+
+
+class ServedWork(UnitOfWork, Protocol):
+    """A unit of work whose commit does not hold the thread that asks for it."""
+
+    def commit_then(self, then: Callable[[BrokerError | None], None]) -> None:
+        """Commit, and call `then` once it is synced or refused: at once, or later from the thread that writes.
+
+        A unit without persistent work is committed before this returns.
+        """
+        ...
+
+    def back_out_then(self, then: Callable[[BrokerError | None], None]) -> None:
+        """Back out, and call `then` once the backout counts are kept."""
+        ...
+
+    def give_back(self) -> None:
+        """Undo the unit as if its gets had never been: backout counts stay as they were, in memory and on disk."""
+        ...
+
+
+class Served(Protocol):
+    """A queue manager as its server calls it."""
+
+    def work(self, user: str = "") -> ServedWork:
+        """Return a new unit of work for a user."""
+        ...
+
+    def waiter(self, work: ServedWork, queue: str, selection: Selection | None, wake: Callable[[], None]) -> Waiter:
+        """Register a get of a unit that found nothing; the server asks again when it is woken."""
+        ...
+
+    def purge_some(self, queue: str, most: int) -> int:
+        """Remove so many messages of a queue at most, and return how many were removed."""
+        ...
+
+    def new_ids(self, count: int) -> bytes:
+        """Reserve ids that no other message has: the first of so many, whose last eight bytes count up."""
+        ...
