@@ -1,0 +1,284 @@
+"""The attributes of queue manager objects: one table that define, alter, display and MQSC all read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Literal, TypeAlias
+
+from engine.catalog import did_you_mean
+from engine.errors import MessageException
+
+Value: TypeAlias = str | int | bool
+Kind: TypeAlias = Literal["integer", "text", "name", "choice", "flag"]
+
+ATTRIBUTE_VALUE: Final = 4005  # MQRCCF_ATTR_VALUE_ERROR
+ATTRIBUTE_FIXED: Final = 3213  # MQRCCF_ATTR_VALUE_FIXED
+UNKNOWN_ATTRIBUTE: Final = 2067  # MQRC_SELECTOR_ERROR: there is no such attribute
+OBJECT_NAME: Final = 2152  # MQRC_OBJECT_NAME_ERROR
+
+_NAME: Final = re.compile(r"[A-Za-z0-9._/%]{1,48}")
+_MOST: Final = 999_999_999
+_LONGEST: Final = 104_857_600
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One attribute of a kind of object.
+
+    `later` is what an attribute waits for, and `fixed` the reason why no value but the default can be set; both are
+    refused with these words. One that is `shown` only cannot be set at all.
+    """
+
+    name: str
+    kind: Kind
+    default: Value
+    low: int = 0
+    high: int = 0
+    choices: tuple[str, ...] = ()
+    synonyms: tuple[str, ...] = ()
+    shown: bool = False
+    fixed: str = ""
+    later: str = ""
+
+    def value(self, given: object) -> Value:
+        """Returns a value in the form it is kept in: int, str or bool; one that the attribute cannot have is refused.
+
+        >>> find("QLOCAL", "MAXDEPTH").value("5000"), find("QLOCAL", "get").value("disabled")
+        (5000, 'DISABLED')
+        """
+        if self.shown:
+            raise self.refusal(f"{self.name} cannot be set, it is shown only; leave it out", ATTRIBUTE_FIXED)
+        if self.later:
+            raise self.refusal(f"{self.name} is not supported yet ({self.later}); leave it out", ATTRIBUTE_FIXED)
+        value = _CONVERSIONS[self.kind](self, given)
+        if self.fixed and value != self.default:
+            shown = f"{self.name}({self.default})"
+            raise self.refusal(f"{self.fixed}; leave {self.name} out, or write {shown}", ATTRIBUTE_FIXED)
+        return value
+
+    def refusal(self, problem: str, reason: int = ATTRIBUTE_VALUE) -> MessageException:
+        """Returns the error for a value that the attribute cannot have."""
+        return MessageException(reason, f"{problem} ({reason})", self.name, reason=reason)
+
+
+def _as_integer(attribute: Attribute, given: object) -> Value:
+    text = str(given).strip()
+    if isinstance(given, bool) or not re.fullmatch(r"[+-]?[0-9]{1,10}", text, re.ASCII):
+        raise attribute.refusal(f"{attribute.name} takes a whole number, not {text:.40!r}")
+    number = int(text)
+    if not attribute.low <= number <= attribute.high:
+        raise attribute.refusal(f"{attribute.name} takes {attribute.low} to {attribute.high}, not {number}")
+    return number
+
+
+def _as_text(attribute: Attribute, given: object) -> Value:
+    text = str(given).rstrip(" ")
+    if attribute.high and len(text) > attribute.high:
+        raise attribute.refusal(f"{attribute.name} takes at most {attribute.high} characters, not {len(text)}")
+    return text
+
+
+def _as_name(attribute: Attribute, given: object) -> Value:
+    text = str(given).strip(" ")
+    return checked_name(text) if text else text
+
+
+def _as_choice(attribute: Attribute, given: object) -> Value:
+    word = str(given).strip().upper()
+    if word not in attribute.choices:
+        allowed = ", ".join(attribute.choices)
+        raise attribute.refusal(f"{attribute.name} takes one of {allowed}, not {given!s:.40!r}")
+    return word
+
+
+def _as_flag(attribute: Attribute, given: object) -> Value:
+    if isinstance(given, bool):
+        return given
+    raise attribute.refusal(f"{attribute.name} takes no value; write {attribute.name} or NO{attribute.name}")
+
+
+_CONVERSIONS: Final = {
+    "integer": _as_integer,
+    "text": _as_text,
+    "name": _as_name,
+    "choice": _as_choice,
+    "flag": _as_flag,
+}
+
+
+def checked_name(name: str) -> str:
+    """Returns the name of an object, or refuses one that MQ does not allow.
+
+    >>> checked_name("APP.ORDERS")
+    'APP.ORDERS'
+    """
+    if _NAME.fullmatch(name) is None:
+        problem = f"{name:.60!r} is no name of an object: write 1 to 48 of A-Z a-z 0-9 . / _ % ({OBJECT_NAME})"
+        raise MessageException(OBJECT_NAME, problem, name, reason=OBJECT_NAME)
+    return name
+
+
+def _integer(name: str, default: int, low: int, high: int, **more: str) -> Attribute:
+    return Attribute(name, "integer", default, low, high, fixed=more.get("fixed", ""), later=more.get("later", ""))
+
+
+def _choice(name: str, choices: str, *, fixed: str = "", synonyms: tuple[str, ...] = ()) -> Attribute:
+    """Returns an attribute of several words, the first of which is the default."""
+    words = tuple(choices.split())
+    return Attribute(name, "choice", words[0], choices=words, fixed=fixed, synonyms=synonyms)
+
+
+def _name_of(name: str, *synonyms: str, fixed: str = "") -> Attribute:
+    return Attribute(name, "name", "", synonyms=synonyms, fixed=fixed)
+
+
+def _shown(name: str, default: Value = "") -> Attribute:
+    return Attribute(name, "integer" if isinstance(default, int) else "text", default, shown=True)
+
+
+def _later(names: str, issue: str) -> tuple[Attribute, ...]:
+    return tuple(Attribute(name, "text", "", later=issue) for name in names.split())
+
+
+_DATES: Final = tuple(map(_shown, ("ALTDATE", "ALTTIME")))
+_CREATED: Final = (*tuple(map(_shown, ("CRDATE", "CRTIME"))), *_DATES)
+_NO_CLUSTERS: Final = "there are no clusters here"
+_NO_EVENTS: Final = "there are no events here"
+_NO_TRIGGERS: Final = "queues start no programs here"
+_NOT_HERE: Final = "this queue manager works in this way only"
+_GATES: Final = (_choice("GET", "ENABLED DISABLED"), _choice("PUT", "ENABLED DISABLED"))
+_PUT_DEFAULTS: Final = (_integer("DEFPRTY", 0, 0, 9), _choice("DEFPSIST", "NO YES"))
+_DESCRIPTION: Final = Attribute("DESCR", "text", "", high=64)
+_OF_CLUSTERS: Final = (
+    _name_of("CLUSTER", fixed=_NO_CLUSTERS),
+    _name_of("CLUSNL", fixed=_NO_CLUSTERS),
+    _integer("CLWLPRTY", 0, 0, 9),  # these two matter where there are clusters only, as in MQ
+    _integer("CLWLRANK", 0, 0, 9),
+    _choice("DEFBIND", "OPEN NOTFIXED GROUP"),
+)
+_OF_PROGRAMS: Final = (
+    _choice("DEFPRESP", "SYNC ASYNC", fixed=_NOT_HERE),
+    _choice("DEFREADA", "NO YES DISABLED", fixed=_NOT_HERE),
+    _choice("PROPCTL", "COMPAT ALL FORCE NONE V6COMPAT", fixed=_NOT_HERE),
+)
+# What these say matters in MQ when the queue manager has PERFMEV(ENABLED), or the queue TRIGGER; both are refused here.
+_OF_EVENTS_AND_TRIGGERS: Final = (
+    _integer("QDEPTHHI", 80, 0, 100),
+    _integer("QDEPTHLO", 20, 0, 100),
+    _choice("QDPHIEV", "DISABLED ENABLED"),
+    _choice("QDPLOEV", "DISABLED ENABLED"),
+    _choice("QDPMAXEV", "ENABLED DISABLED"),
+    _choice("QSVCIEV", "NONE HIGH OK"),
+    _integer("QSVCINT", _MOST, 0, _MOST),
+    Attribute("TRIGGER", "flag", default=False, fixed=_NO_TRIGGERS),
+    _choice("TRIGTYPE", "FIRST EVERY DEPTH NONE"),
+    _integer("TRIGDPTH", 1, 1, _MOST),
+    _integer("TRIGMPRI", 0, 0, 9),
+    Attribute("TRIGDATA", "text", "", high=64),
+    _name_of("INITQ"),
+    _name_of("PROCESS"),
+)
+_LOCAL: Final = (
+    *(_DESCRIPTION, *_GATES, *_PUT_DEFAULTS),
+    _integer("MAXDEPTH", _MOST, 0, _MOST),
+    _integer("MAXMSGL", 4_194_304, 0, _LONGEST),
+    _integer("BOTHRESH", 0, 0, _MOST),
+    _name_of("BOQNAME"),
+    _choice("MSGDLVSQ", "PRIORITY FIFO"),
+    _choice("INDXTYPE", "NONE MSGID CORRELID GROUPID MSGTOKEN"),  # every id is indexed, whatever it says
+    Attribute("HARDENBO", "flag", default=True),  # the count is hardened either way, as MQ does it but on z/OS
+    _choice("NPMCLASS", "NORMAL HIGH"),
+    _integer("RETINTVL", _MOST, 0, _MOST),
+    Attribute("SHARE", "flag", default=True, fixed=_NOT_HERE),
+    _choice("DEFSOPT", "SHARED EXCL", fixed=_NOT_HERE),
+    _choice("DISTL", "NO YES", fixed=_NOT_HERE),
+    _choice("USAGE", "NORMAL XMITQ", fixed="there are no channels here"),
+    _choice("SCOPE", "QMGR CELL", fixed=_NOT_HERE),
+    _choice("MONQ", "QMGR OFF LOW MEDIUM HIGH NONE", fixed=_NO_EVENTS),
+    _choice("IMGRCOVQ", "QMGR YES NO", fixed=_NOT_HERE),
+    _choice("CLWLUSEQ", "QMGR LOCAL ANY"),
+    Attribute("CLCHNAME", "text", "", fixed=_NO_CLUSTERS),
+    *(*_OF_CLUSTERS, *_OF_PROGRAMS, *_OF_EVENTS_AND_TRIGGERS),
+    *_later("STREAMQ STRMQOS", "streaming queues"),
+    *_later("CUSTOM CAPEXPRY", "limits of expiry"),
+    *_later("STATQ ACCTQ", "statistics and accounting"),
+    *(_shown("CURDEPTH", 0), _shown("IPPROCS", 0), _shown("OPPROCS", 0), _shown("DEFTYPE", "PREDEFINED"), *_CREATED),
+)
+_ALIAS: Final = (
+    *(_DESCRIPTION, *_GATES, *_PUT_DEFAULTS),
+    _name_of("TARGET", "TARGQ"),
+    _choice("TARGTYPE", "QUEUE TOPIC", fixed="aliases of topics are not supported yet"),
+    _choice("SCOPE", "QMGR CELL", fixed=_NOT_HERE),
+    *(*_OF_CLUSTERS, *_OF_PROGRAMS),
+    *_later("CUSTOM CAPEXPRY", "limits of expiry"),
+    *_DATES,
+)
+_MANAGER: Final = (
+    _shown("QMNAME"),
+    _DESCRIPTION,
+    _name_of("DEADQ"),
+    _integer("MAXMSGL", _LONGEST, 32_768, _LONGEST),
+    _integer("MAXUMSGS", 10_000, 1, _MOST),
+    _integer("EXPRYINT", 300, 0, 99_999_999),
+    _choice("PERFMEV", "DISABLED ENABLED", fixed=_NO_EVENTS),
+    *(_choice(name, "DISABLED ENABLED", fixed=_NO_EVENTS) for name in ("INHIBTEV", "LOCALEV", "REMOTEEV", "STRSTPEV")),
+    _choice("AUTHOREV", "DISABLED ENABLED", fixed=_NO_EVENTS),
+    _choice("MONQ", "OFF NONE LOW MEDIUM HIGH", fixed=_NO_EVENTS),
+    _name_of("DEFXMITQ", fixed="there are no channels here"),
+    *_later("STATQ STATMQI STATINT STATIME ACCTQ ACCTMQI ACCTINT ACCTIME ACCTCONO", "statistics and accounting"),
+    *_later("CUSTOM CAPEXPRY", "limits of expiry"),
+    *_later("COMPLOG", "compression"),
+    *_later("PSMODE", "publish/subscribe"),
+    *(_shown("MAXPRTY", 9), _shown("CCSID", 1208), _shown("CMDLEVEL", 930), _shown("PLATFORM", "UNIX")),
+    *_CREATED,
+)
+
+
+def _by_name(attributes: tuple[Attribute, ...]) -> Mapping[str, Attribute]:
+    return MappingProxyType({attribute.name: attribute for attribute in attributes})
+
+
+ATTRIBUTES: Final[Mapping[str, Mapping[str, Attribute]]] = {
+    "QLOCAL": _by_name(_LOCAL),
+    "QALIAS": _by_name(_ALIAS),
+    "QMGR": _by_name(_MANAGER),
+}
+
+
+def find(kind: str, word: str) -> Attribute:
+    """Returns the attribute of a kind of object by its name or a synonym, in capitals or not."""
+    name = word.upper()
+    known = ATTRIBUTES[kind]
+    if name in known:
+        return known[name]
+    for attribute in known.values():
+        if name in attribute.synonyms:
+            return attribute
+    text = f"{kind} has no attribute {word:.40}{did_you_mean(name, tuple(known))} ({UNKNOWN_ATTRIBUTE})"
+    raise MessageException(UNKNOWN_ATTRIBUTE, text, word, reason=UNKNOWN_ATTRIBUTE)
+
+
+def defaults(kind: str) -> dict[str, Value]:
+    """Returns every attribute of a kind that can be set, with its default.
+
+    >>> defaults("QALIAS")["TARGET"], defaults("QLOCAL")["BOTHRESH"]
+    ('', 0)
+    """
+    known = ATTRIBUTES[kind].values()
+    return {attribute.name: attribute.default for attribute in known if not (attribute.shown or attribute.later)}
+
+
+def checked(kind: str, attributes: Mapping[str, object]) -> dict[str, Value]:
+    """Returns attributes by their names with their values as they are kept, or refuses the first that cannot be set.
+
+    >>> checked("QLOCAL", {"maxdepth": "10", "Get": "disabled", "BOQNAME": " "})
+    {'MAXDEPTH': 10, 'GET': 'DISABLED', 'BOQNAME': ''}
+    """
+    found: dict[str, Value] = {}
+    for word, given in attributes.items():
+        attribute = find(kind, word)
+        found[attribute.name] = attribute.value(given)
+    return found
