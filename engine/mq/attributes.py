@@ -67,7 +67,7 @@ class Attribute:
 def _as_integer(attribute: Attribute, given: object) -> Value:
     text = str(given).strip()
     if isinstance(given, bool) or not re.fullmatch(r"[+-]?[0-9]{1,10}", text, re.ASCII):
-        raise attribute.refusal(f"{attribute.name} takes a whole number, not {text:.40!r}")
+        raise attribute.refusal(f"{attribute.name} takes a whole number, not {text!r:.40}")
     number = int(text)
     if not attribute.low <= number <= attribute.high:
         raise attribute.refusal(f"{attribute.name} takes {attribute.low} to {attribute.high}, not {number}")
@@ -90,7 +90,7 @@ def _as_choice(attribute: Attribute, given: object) -> Value:
     word = str(given).strip().upper()
     if word not in attribute.choices:
         allowed = ", ".join(attribute.choices)
-        raise attribute.refusal(f"{attribute.name} takes one of {allowed}, not {given!s:.40!r}")
+        raise attribute.refusal(f"{attribute.name} takes one of {allowed}, not {given!r:.40}")
     return word
 
 
@@ -116,7 +116,7 @@ def checked_name(name: str) -> str:
     'APP.ORDERS'
     """
     if _NAME.fullmatch(name) is None:
-        problem = f"{name:.60!r} is no name of an object: write 1 to 48 of A-Z a-z 0-9 . / _ % ({OBJECT_NAME})"
+        problem = f"{name!r:.60} is no name of an object: write 1 to 48 of A-Z a-z 0-9 . / _ % ({OBJECT_NAME})"
         raise MessageException(OBJECT_NAME, problem, name, reason=OBJECT_NAME)
     return name
 
