@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 from typing import Protocol
 
 from engine.errors import BrokerError
-from engine.work import Selection, UnitOfWork
+from engine.work import Arrival, Selection, UnitOfWork
+
+
+class Unfinished(Enum):
+    """The answer of a get that has looked at many messages, and has more to look at."""
+
+    UNFINISHED = 0
 
 
 class Waiter(Protocol):
@@ -29,6 +36,15 @@ class ServedWork(UnitOfWork, Protocol):
 
     def back_out_then(self, then: Callable[[BrokerError | None], None]) -> None:
         """Back out, and call `then` once the backout counts are kept."""
+        ...
+
+    def get_some(
+        self, queue: str, selection: Selection | None, *, syncpoint: bool | None, most: int
+    ) -> Arrival | Unfinished | None:
+        """Get without waiting, and look at so many messages at most: UNFINISHED says to ask again, which goes on there.
+
+        Only a selector, or an order, makes a get look at more than one.
+        """
         ...
 
     def give_back(self) -> None:
