@@ -1,10 +1,12 @@
-"""Definitions of queues: what a queue is called and what it allows."""
+"""Definitions of queues and aliases, and the attributes under MQ's names that say the same."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
+from engine.mq.attributes import Value, defaults
 from engine.work import QueueAttributes
 
 _PLAIN: Final = QueueAttributes()
@@ -12,9 +14,67 @@ _PLAIN: Final = QueueAttributes()
 
 @dataclass(frozen=True, slots=True)
 class QueueDefinition:
-    """How a queue is defined."""
+    """How a queue is defined, or an alias, of which `target` is the queue that it stands for.
+
+    `values` are all attributes under MQ's names, of one that was defined by them.
+    """
 
     name: str
     attributes: QueueAttributes = _PLAIN
     max_depth: int = 999_999_999
     max_message_length: int = 104_857_600
+    get_enabled: bool = True
+    put_enabled: bool = True
+    fifo: bool = False
+    target: str = ""
+    values: Mapping[str, Value] = field(default_factory=dict, compare=False)
+
+
+def queue_of(name: str, values: Mapping[str, Value]) -> QueueDefinition:
+    """Returns the definition of a queue with these attributes.
+
+    >>> queue_of("A", defaults("QLOCAL") | {"MAXDEPTH": 5}).max_depth
+    5
+    """
+    return QueueDefinition(
+        name,
+        QueueAttributes(
+            int(values["BOTHRESH"]), str(values["BOQNAME"]), int(values["DEFPSIST"] == "YES"), int(values["DEFPRTY"])
+        ),
+        int(values["MAXDEPTH"]),
+        int(values["MAXMSGL"]),
+        values["GET"] == "ENABLED",
+        values["PUT"] == "ENABLED",
+        values["MSGDLVSQ"] == "FIFO",
+        values=values,
+    )
+
+
+def alias_of(name: str, values: Mapping[str, Value]) -> QueueDefinition:
+    """Returns the definition of an alias with these attributes."""
+    return QueueDefinition(
+        name,
+        QueueAttributes(default_persistence=int(values["DEFPSIST"] == "YES"), default_priority=int(values["DEFPRTY"])),
+        get_enabled=values["GET"] == "ENABLED",
+        put_enabled=values["PUT"] == "ENABLED",
+        target=str(values["TARGET"]),
+        values=values,
+    )
+
+
+def values_of(kind: str, definition: QueueDefinition) -> dict[str, Value]:
+    """Returns the attributes of a definition under MQ's names."""
+    if definition.values:
+        return dict(definition.values)
+    own = definition.attributes
+    return defaults(kind) | {
+        "BOTHRESH": own.backout_threshold,
+        "BOQNAME": own.backout_requeue_queue,
+        "DEFPSIST": "YES" if own.default_persistence else "NO",
+        "DEFPRTY": own.default_priority,
+        "MAXDEPTH": definition.max_depth,
+        "MAXMSGL": definition.max_message_length,
+        "GET": "ENABLED" if definition.get_enabled else "DISABLED",
+        "PUT": "ENABLED" if definition.put_enabled else "DISABLED",
+        "MSGDLVSQ": "FIFO" if definition.fifo else "PRIORITY",
+    }

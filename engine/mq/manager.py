@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING, Final
+from weakref import WeakSet
 
-from engine.descriptor import (
-    LAST_SEGMENT,
-    NO_ID,
-    NON_PERSISTENT,
-    PERSISTENT,
-    SEGMENT,
-    Descriptor,
-)
-from engine.errors import ConfigurationException, MessageException
+from engine.errors import ConfigurationException
+from engine.mq.admission import Admission, Numbers, Target
+from engine.mq.attributes import Value
 from engine.mq.definitions import QueueDefinition
-from engine.mq.queue import Handle, Queue, Stored
-from engine.mq.unit import Work
+from engine.mq.directory import Directory
+from engine.mq.queue import Queue
+from engine.mq.refusals import Q_MGR_STOPPING, refusal, unknown
+from engine.mq.reports import EXPIRATION, is_asked, report
+from engine.mq.unit import Moved, Then, Waiting, Work
 from engine.work import Arrival, QueueAttributes, Selection
 
+if TYPE_CHECKING:
+    from engine.mq.handles import Handle
+    from engine.mq.store import Store
+    from engine.mq.stored import Stored
+
 DEAD_LETTER_QUEUE: Final = "SYSTEM.DEAD.LETTER.QUEUE"
-UNKNOWN_OBJECT_NAME: Final = 2085
-MSG_TOO_BIG_FOR_Q: Final = 2030
-Q_FULL: Final = 2053
-MAX_PRIORITY: Final = 9
-_ORDER: Final = 50  # bits that number the messages of one priority
-_EIGHT_BYTES: Final = (1 << 64) - 1
-_PRIORITIES: Final = range(MAX_PRIORITY + 1)
-_PERSISTENCES: Final = (NON_PERSISTENT, PERSISTENT)  # anything else: as the queue has it
-_SEGMENT_UNIT: Final = 16  # segments but the last are so many bytes long, or a multiple
-_STAMPED: Final = "%Y%m%d%H%M%S"
+_MOST_UNCOMMITTED: Final = 999_999_999
+_SLICE: Final = 1_000  # messages that are purged or expire in one step
 
 
 class QueueManager:
@@ -50,174 +46,292 @@ class QueueManager:
         name: str = "QM",
         open_: bool = False,
         dead_letter_queue: str = DEAD_LETTER_QUEUE,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         """`open_` says that a queue is made when a message is first put to it; no name of one: no dead-letter queue."""
         self.name = name
-        self.dead_letter_queue = dead_letter_queue
+        self.lock = threading.Lock()
+        self.store: Store | None = None
+        self.version = 0  # of the definitions
+        self.targets: dict[str, Target] = {}
+        self.admission = Admission(Numbers(name, self.lock), self.lock, clock)
+        self._clock = clock
         self._open = open_
-        self._lock = threading.Condition(threading.RLock())
-        self._numbers = 0
-        self._identifier = b"AMQ " + name.encode("ascii", "replace")[:12].ljust(12)
-        self._start = int.from_bytes(os.urandom(8))
-        self._queues: dict[str, Queue] = {}
+        self._closed = ""
+        self._directory = Directory(name, self._made, self._keep)
+        self._works: WeakSet[Work] = WeakSet()
+        self._due: list[tuple[int, int, Queue]] = []  # a heap of messages that expire, by moment and order
+        self._administering = threading.Lock()
         for definition in definitions:
             made = QueueDefinition(definition) if isinstance(definition, str) else definition
-            if made.name in self._queues:
+            if made.name in self._directory.queues:
                 raise ConfigurationException(f"there are two queues called {made.name}: define it once")
-            self._queues[made.name] = Queue(made)
-        if dead_letter_queue:
-            self._queues.setdefault(dead_letter_queue, Queue(QueueDefinition(dead_letter_queue)))
+            self._directory.add(made)
+        if dead_letter_queue and dead_letter_queue not in self._directory.queues:
+            self._directory.add(QueueDefinition(dead_letter_queue))
+        self._directory.settings |= {"DEADQ": dead_letter_queue, "MAXUMSGS": _MOST_UNCOMMITTED}
+        self._configure()
 
-    def work(self) -> Work:
-        """A new unit of work."""
-        return Work(self)
+    def work(self, user: str = "", application: str = "") -> Work:
+        """Returns a new unit of work; what it puts has this user and application where its descriptor says none."""
+        work = Work(self, user, application)
+        self._works.add(work)
+        return work
+
+    def close(self) -> None:
+        """End: nothing more is put or got, and who waits is told."""
+        with self.lock:
+            self._closed = f"queue manager {self.name} has ended: open it again"
+            self.version += 1
+            self.targets = {}
+            for queue in self._directory.queues.values():
+                queue.waiters.wake_all()
+
+    @property
+    def dead_letter_queue(self) -> str:
+        """The name of the dead-letter queue, or nothing."""
+        return str(self._directory.settings["DEADQ"])
 
     def depth(self, queue: str) -> int:
-        """How many messages can be got from a queue now."""
+        """Returns how many messages can be got from a queue now."""
         found = self.find(queue)
-        return 0 if found is None else len(found)
+        return 0 if found is None else found.depth
 
     def names(self) -> list[str]:
-        """The names of all queues, sorted."""
-        with self._lock:
-            return sorted(self._queues)
+        """Returns the names of all queues, sorted."""
+        with self.lock:
+            return sorted(self._directory.queues)
 
     def browse(self, queue: str) -> list[Arrival]:
-        """The messages of a queue, in the order in which they would be got; they stay there."""
-        with self._lock:
-            found = self.find(queue)
-            return [] if found is None else [Arrival(stored.descriptor, stored.body) for stored in found.browse()]
-
-    def find(self, queue: str) -> Queue | None:
-        """The queue of that name; None where it is not there yet, but would be made by a put."""
-        found = self._queues.get(queue)
-        if found is None and not (self._open and queue):
-            raise MessageException(
-                2085, f"there is no queue called {queue!r}: define it", queue, reason=UNKNOWN_OBJECT_NAME
-            )
-        return found
-
-    def attributes(self, queue: str) -> QueueAttributes | None:
-        """The attributes of a queue, or None."""
-        found = self._queues.get(queue)
-        return None if found is None else found.definition.attributes
-
-    def admit(self, queue: str, descriptor: Descriptor, body: bytes) -> Stored:
-        """A message as it will stand on a queue, if the queue can hold it."""
-        target = self._queues.get(queue)
-        if target is None:
-            self.find(queue)
-            target = self._queues.setdefault(queue, Queue(QueueDefinition(queue)))
-        definition = target.definition
-        if len(body) > definition.max_message_length:
-            raise MessageException(
-                2030,
-                f"a message of {len(body)} bytes is longer than queue {queue} allows ({definition.max_message_length})",
-                queue,
-                reason=MSG_TOO_BIG_FOR_Q,
-            )
-        if descriptor.priority not in _PRIORITIES or descriptor.persistence not in _PERSISTENCES:
-            descriptor = _by_default(descriptor, definition.attributes)
-        with self._lock:
-            if len(target) + target.reserved >= definition.max_depth:
-                raise MessageException(
-                    2053, f"queue {queue} is full: it may hold {definition.max_depth}", queue, reason=Q_FULL
-                )
-            target.reserved += 1
-            self._numbers += 1
-            number = self._numbers
-        if descriptor.msg_id == NO_ID:
-            descriptor = descriptor._replace(msg_id=self.identifier(number))
-        if not descriptor.put_date:
-            now = time.time()
-            moment = time.strftime(_STAMPED, time.gmtime(now))
-            descriptor = descriptor._replace(put_date=moment[:8], put_time=f"{moment[8:]}{int(now * 100) % 100:02d}")
-        if descriptor.backout_count:
-            descriptor = descriptor._replace(backout_count=0)
-        return Stored((MAX_PRIORITY - descriptor.priority << _ORDER) + number, descriptor, body)
-
-    def admit_segments(self, queue: str, descriptor: Descriptor, body: bytes) -> list[Stored]:
-        """A message that may be put in segments, as it will stand on a queue: in several where it is too long."""
+        """Returns the messages of a queue, in the order in which they would be got; they stay there."""
         found = self.find(queue)
-        longest = (QueueDefinition(queue) if found is None else found.definition).max_message_length
-        step = longest - longest % _SEGMENT_UNIT
-        if len(body) <= longest or not step:
-            return [self.admit(queue, descriptor, body)]
-        own = descriptor._replace(
-            group_id=self.new_id() if descriptor.group_id == NO_ID else descriptor.group_id,
-            msg_id=self.new_id() if descriptor.msg_id == NO_ID else descriptor.msg_id,
-            original_length=len(body),
-        )
-        admitted: list[Stored] = []
-        try:
-            for at in range(0, len(body), step):
-                ends = LAST_SEGMENT if at + step >= len(body) else 0
-                piece = own._replace(offset=at, msg_flags=own.msg_flags | SEGMENT | ends)
-                admitted.append(self.admit(queue, piece, body[at : at + step]))
-        except MessageException:
-            self.undo([(queue, stored) for stored in admitted], [])
-            raise
-        return admitted
+        if found is None:
+            return []
+        with self.lock:
+            return [self.arrival(stored) for stored in found.browse()]
+
+    def cursor(self, queue: str, selector: str = "") -> Iterator[Arrival]:
+        """Yields the messages of a queue one after the other; they stay there, and nothing is held in between."""
+        work, wanted = self.work(), Selection(browse=True, selector=selector)
+        while (arrival := work.get(queue, wanted)) is not None:
+            yield arrival
+
+    def define(self, kind: str, name: str, attributes: Mapping[str, object], *, replace: bool = False) -> None:
+        """Define a queue or an alias by attributes under MQ's names.
+
+        >>> queues = QueueManager()
+        >>> queues.define("QLOCAL", "ORDERS", {"MAXDEPTH": 10})
+        >>> queues.display("QLOCAL", "ORD*")[0]["MAXDEPTH"]
+        10
+        """
+        with self._administering:
+            self._directory.define(kind, name, attributes, replace=replace)
+            self._changed()
+
+    def alter(self, kind: str, name: str, attributes: Mapping[str, object]) -> None:
+        """Give a queue, an alias or the queue manager other attributes; those that are not named stay."""
+        with self._administering:
+            self._directory.alter(kind, name, attributes)
+            self._changed()
+
+    def delete(self, kind: str, name: str, *, purge: bool = False) -> None:
+        """Delete an alias, or a queue without messages; one with messages only where they are purged."""
+        with self._administering:
+            if purge and kind == "QLOCAL":
+                self.purge(name)
+            queue = self._directory.queues.get(name)
+            self._directory.delete(kind, name, list(self._works), purged=purge)
+            self._changed()
+            if queue is not None:
+                with self.lock:
+                    queue.waiters.wake_all()
+
+    def display(self, kind: str, pattern: str = "*") -> list[dict[str, Value]]:
+        """Returns the attributes of the objects whose names fit a pattern, such as `ORDERS.*`."""
+        return self._directory.display(kind, pattern, list(self._works))
+
+    def clear(self, name: str) -> None:
+        """Remove all messages of a queue that no unit of work uses."""
+        queue = self.find(name)
+        if queue is not None:
+            self._directory.check_unused(queue, list(self._works))
+            self.purge(name)
+
+    def purge(self, queue: str) -> int:
+        """Remove the messages that can be got from a queue, and return how many there were."""
+        removed = 0
+        while some := self.purge_some(queue, _SLICE):
+            removed += some
+        return removed
+
+    def purge_some(self, queue: str, most: int) -> int:
+        """Remove so many messages of a queue at most, and return how many were removed."""
+        found = self._directory.queues.get(queue)
+        if found is None:
+            raise unknown(queue)
+        with self.lock:
+            taken = found.take_some(most)
+        self.remove([(found, stored) for stored in taken])
+        return len(taken)
+
+    def expire(self, most: int = _SLICE) -> int:
+        """Remove messages whose time has passed, so many at most, and return how many were removed."""
+        now, late = self._clock() * 10, dict[Queue, None]()
+        with self.lock:
+            for _ in range(most):
+                if not self._due or self._due[0][0] > now:
+                    break
+                _, order, queue = heappop(self._due)
+                if queue.expire(order):
+                    late[queue] = None
+        return sum(self.discard(queue) for queue in late)
+
+    def waiter(self, work: Work, queue: str, selection: Selection | None, wake: Callable[[], None]) -> Waiting:
+        """Register a get of a unit that found nothing; `wake` is called once, when it is worth asking again."""
+        return work.waiter(queue, selection, wake)
 
     def new_id(self) -> bytes:
-        """An id that no other message has."""
-        with self._lock:
-            self._numbers += 1
-            return self.identifier(self._numbers)
+        """Returns an id that no other message has."""
+        numbers = self.admission.numbers
+        return numbers.identifier(numbers.next())
 
-    def identifier(self, number: int) -> bytes:
-        """The id of a number: 24 bytes that begin as queue managers begin theirs."""
-        return self._identifier + ((self._start + number) & _EIGHT_BYTES).to_bytes(8)
+    def new_ids(self, count: int) -> bytes:
+        """Returns the first of so many ids that no other message has; their last eight bytes count up."""
+        numbers = self.admission.numbers
+        return numbers.identifier(numbers.next(count))
 
-    def apply(self, puts: list[tuple[str, Stored]]) -> None:
-        """Make admitted messages available, all at once."""
-        with self._lock:
-            for name, stored in puts:
-                queue = self._queues[name]
+    def attributes(self, queue: str) -> QueueAttributes | None:
+        """Returns the attributes of a queue, of the one behind an alias, or None where there is none."""
+        alias = self._directory.aliases.get(queue)
+        found = self._directory.queues.get(queue if alias is None else alias.target)
+        return None if found is None else found.definition.attributes
+
+    def find(self, queue: str) -> Queue | None:
+        """Returns the queue of a name; None where it is not there yet, but would be made by a put."""
+        alias = self._directory.aliases.get(queue)
+        found = self._directory.queues.get(queue if alias is None else alias.target)
+        if found is None and not (self._open and queue):
+            raise unknown(queue)
+        return found
+
+    def check(self) -> None:
+        """Refuse everything once the queue manager has ended."""
+        if self._closed:
+            raise refusal(Q_MGR_STOPPING, self._closed, self.name)
+
+    def source(self, queue: str) -> Queue | None:
+        """Returns the queue that messages are got from by a name; None where a put would make it."""
+        self.check()
+        resolved = self._directory.resolve(queue, "GET")
+        if resolved is None and not (self._open and queue):
+            raise unknown(queue)
+        return None if resolved is None else resolved[0]
+
+    def target(self, queue: str) -> Target:
+        """Returns what messages are put to by a name."""
+        self.check()
+        with self.lock:
+            resolved = self._directory.resolve(queue, "PUT")
+            if resolved is None:
+                if not (self._open and queue):
+                    raise unknown(queue)
+                made = self._directory.add(QueueDefinition(queue))
+                resolved = made, made.definition
+            found, definition = resolved
+            longest = min(found.definition.max_message_length, self.admission.longest)
+            target = self.targets[queue] = Target(queue, found, definition, longest)
+        return target
+
+    def apply(self, puts: Moved, taken: Moved) -> None:
+        """Make admitted messages available, all at once; those that were taken are gone."""
+        with self.lock:
+            for queue, stored in taken:
+                for backing in queue.backings:
+                    backing.forget(stored)
+            for queue, stored in puts:
                 queue.reserved -= 1
                 queue.put(stored)
-            self._lock.notify_all()
+                if stored.expires:
+                    heappush(self._due, (stored.expires, stored.order, queue))
 
-    def take(self, queue: str, wanted: Selection | None, handle: Handle, wait: float = 0.0) -> Stored | None:
-        """Take a message off a queue, or look at it there; where there is none, wait so many seconds for one."""
-        end = time.monotonic() + wait
-        with self._lock:
-            while True:
-                found = self.find(queue)
-                stored = None if found is None else found.take(wanted, handle)
-                left = end - time.monotonic() if wait >= 0 else None
-                if stored is not None or (left is not None and left <= 0):
-                    return stored
-                self._lock.wait(left)
-
-    def release(self, queue: str, handle: Handle) -> None:
-        """Let others have messages of the keys that a handle had in hand."""
-        with self._lock:
-            found = self._queues.get(queue)
-            if found is not None and found.in_hand:
-                found.in_hand = {key: held for key, held in found.in_hand.items() if held is not handle}
-
-    def put_back(self, taken: list[tuple[str, Stored]]) -> None:
-        """Put messages that were only looked at back where they were."""
-        with self._lock:
-            for name, stored in taken:
-                self._queues[name].put(stored)
-
-    def undo(self, puts: list[tuple[str, Stored]], taken: list[tuple[str, Stored]]) -> None:
+    def undo(self, puts: Moved, taken: Moved, *, counted: bool = True) -> None:
         """Forget admitted messages, and put those that were taken back where they were, their backout count higher."""
-        with self._lock:
-            for name, _ in puts:
-                self._queues[name].reserved -= 1
-            self._lock.notify_all()
-            for name, stored in taken:
-                again = stored.descriptor._replace(backout_count=stored.descriptor.backout_count + 1)
-                self._queues[name].put(stored._replace(descriptor=again))
+        with self.lock:
+            for queue, _ in puts:
+                queue.reserved -= 1
+            for queue, stored in taken:
+                queue.put(backed_out(stored) if counted else stored)
+                if stored.expires:
+                    heappush(self._due, (stored.expires, stored.order, queue))
+
+    def write(self, puts: Moved, taken: Moved, decision: tuple[bytes, ...] = ()) -> None:
+        """Make a unit of work last, and its messages available; one that cannot be kept is backed out."""
+        raise NotImplementedError
+
+    def write_then(self, puts: Moved, taken: Moved, decision: tuple[bytes, ...], then: Then) -> None:
+        """Make a unit of work last without waiting for it."""
+        raise NotImplementedError
+
+    def count_backouts(self, taken: Moved) -> None:
+        """Keep the backout counts of messages that are put back."""
+        raise NotImplementedError
+
+    def count_backouts_then(self, taken: Moved, then: Then) -> None:
+        """Keep the backout counts of messages without waiting for it."""
+        raise NotImplementedError
+
+    def remove(self, taken: Moved) -> None:
+        """Remove messages for good that were taken outside any unit of work."""
+
+    def release(self, queue: Queue, handle: Handle) -> None:
+        """Let others have messages of the keys that a handle had in hand."""
+        if queue.in_hand:
+            with self.lock:
+                queue.in_hand = {key: held for key, held in queue.in_hand.items() if held is not handle}
+                queue.waiters.wake_those_in_order()
+
+    def discard(self, queue: Queue) -> int:
+        """Remove messages that were met past their time, with a report where they ask for it."""
+        with self.lock:
+            late, queue.expired = queue.expired, []
+        if late:
+            self.remove([(queue, stored) for stored in late])
+            work = self.work()
+            for stored in late:
+                if is_asked(EXPIRATION, stored.descriptor):
+                    made = report(EXPIRATION, stored.descriptor, stored.body, self.name)
+                    work.put_report(*made, stored.descriptor.reply_to_q, syncpoint=False)
+        return len(late)
+
+    def arrival(self, stored: Stored) -> Arrival:
+        """Returns a message as it is handed out: its expiry is what remains of it."""
+        if not stored.expires:
+            return Arrival(stored.descriptor, stored.body)
+        left = max(1, stored.expires - int(self._clock() * 10))
+        return Arrival(stored.descriptor._replace(expiry=left), stored.body)
+
+    def _made(self, definition: QueueDefinition) -> Queue:
+        return Queue(definition, self._clock)
+
+    def _keep(self, kind: str, name: str, values: Mapping[str, Value] | None) -> None:
+        """Keep what has been defined; there is nowhere to."""
+
+    def _changed(self) -> None:
+        """Let everyone look again at definitions that have changed."""
+        with self.lock:
+            self._configure()
+            self.version += 1
+            self.targets = {}
+            for queue in self._directory.queues.values():
+                queue.waiters.wake_all()
+
+    def _configure(self) -> None:
+        settings = self._directory.settings
+        self.admission.longest = int(settings["MAXMSGL"])
+        self.most_uncommitted = int(settings["MAXUMSGS"])
 
 
-def _by_default(descriptor: Descriptor, attributes: QueueAttributes) -> Descriptor:
-    """The descriptor with what it leaves to the queue, as the queue has it; a priority too high is the highest."""
-    priority, persistence = descriptor.priority, descriptor.persistence
-    return descriptor._replace(
-        priority=attributes.default_priority if priority < 0 else min(priority, MAX_PRIORITY),
-        persistence=persistence if persistence in _PERSISTENCES else attributes.default_persistence,
-    )
+def backed_out(stored: Stored) -> Stored:
+    """Returns a message with its backout count one higher."""
+    again = stored.descriptor._replace(backout_count=stored.descriptor.backout_count + 1)
+    return stored._replace(descriptor=again)

@@ -1,229 +1,346 @@
-"""A queue in memory: messages by priority and arrival, found by id, in logical order, or browsed."""
+"""A queue: messages by priority and arrival, found by id or selector, in logical order, or browsed."""
 
 from __future__ import annotations
 
-import time
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
-from heapq import heappop, heappush
+from collections.abc import Callable, Iterator
+from heapq import heappop, heappush, merge
 from operator import attrgetter
-from typing import Final, NamedTuple
+from time import time
+from typing import TYPE_CHECKING, Final
+from weakref import ref
 
-from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP, NO_ID, Descriptor
-from engine.mq.definitions import QueueDefinition
+from engine.descriptor import LAST_MSG_IN_GROUP, NO_ID
+from engine.mq.handles import GROUPED, Handle
+from engine.mq.scans import Scan
+from engine.mq.selecting import matches
+from engine.mq.stored import Line, Stored, first_of, has_ids, has_too_many, keys_of, swept
+from engine.mq.waiting import Waiter, Waiters
 from engine.work import Selection
 
-_ANY: Final = (b"", NO_ID)
-_SPARE: Final = 32  # messages that are gone, and that a line may still name without being swept
-_GROUPED: Final = MSG_IN_GROUP | LAST_MSG_IN_GROUP
+if TYPE_CHECKING:
+    from engine.mq.backing import Backing
+    from engine.mq.definitions import QueueDefinition
 
-
-class Stored(NamedTuple):
-    """A message on a queue; `order` is its place in the order in which messages are taken, and no other has it."""
-
-    order: int
-    descriptor: Descriptor
-    body: bytes
-
-
-class Line:
-    """The messages of one id in the order in which they are taken; those that are gone are swept out when many."""
-
-    __slots__ = ("live", "orders")
-
-    def __init__(self) -> None:
-        self.orders: list[int] = []
-        self.live = 0
-
-    def add(self, order: int) -> None:
-        heappush(self.orders, order)
-        self.live += 1
-
-    def lose(self, waiting: Mapping[int, Stored]) -> None:
-        """Say that one of the messages no longer waits."""
-        self.live -= 1
-        if len(self.orders) > 2 * self.live + _SPARE:
-            self.orders = _swept(self.orders, waiting)
-
-    def first(self, waiting: Mapping[int, Stored]) -> Stored | None:
-        orders = self.orders
-        while orders:
-            stored = waiting.get(orders[0])
-            if stored is not None:
-                return stored
-            heappop(orders)
-        return None
-
-
-def _swept(orders: list[int], waiting: Mapping[int, Stored]) -> list[int]:
-    return sorted({order for order in orders if order in waiting})
-
-
-class Handle:
-    """What is remembered of a queue for one that reads it: the group in hand, and how far it has browsed."""
-
-    __slots__ = ("_kept", "_seen", "changed", "clock", "cursor", "group", "next_number", "whole")
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self.clock = clock
-        self.group = b""
-        self.next_number = 1
-        self.whole: frozenset[bytes] = frozenset()  # groups that were whole when the first of them was taken
-        self.cursor = -1
-        self.changed = False  # since the last unit of work ended
-        self._seen = 0.0
-        self._kept = (self.group, self.next_number, self.whole)
-
-    def rewind(self, seconds: float) -> None:
-        """Browse from the start again, if nothing has been found for so long."""
-        if 0 <= seconds <= self.clock() - self._seen:
-            self.cursor = -1
-
-    def note(self, stored: Stored, wanted: Selection) -> None:
-        """Remember the message that was found."""
-        self.changed = True
-        descriptor = stored.descriptor
-        if wanted.browse:
-            self.cursor = stored.order
-            self._seen = self.clock()
-        if not descriptor.msg_flags & _GROUPED or descriptor.group_id == NO_ID:
-            return
-        ends = bool(descriptor.msg_flags & LAST_MSG_IN_GROUP)
-        if wanted.logical:
-            self.group = b"" if ends else descriptor.group_id
-            self.next_number = descriptor.msg_seq_number + 1
-        elif wanted.whole_groups:
-            self.whole |= {descriptor.group_id}
-
-    def commit(self) -> None:
-        """What is remembered now is what a unit of work that is backed out comes back to."""
-        self._kept = (self.group, self.next_number, self.whole)
-        self.changed = False
-
-    def back_out(self) -> None:
-        """Come back to what was known before the unit of work."""
-        self.group, self.next_number, self.whole = self._kept
-        self.changed = False
+SLICE: Final = 1_000  # messages that one look passes over before others have their turn
 
 
 class Queue:
     """Messages by priority and arrival; lines by id are kept once someone has asked by id."""
 
-    __slots__ = ("_by_id", "_orders", "_waiting", "definition", "in_hand", "reserved")
+    __slots__ = (
+        *("_by_id", "_orders", "_waiting", "arrivals", "backings", "definition", "depth", "epoch", "expired"),
+        *("in_hand", "most", "now", "number", "reserved", "scans", "waiters"),
+    )
 
-    def __init__(self, definition: QueueDefinition) -> None:
-        self.definition = definition
+    def __init__(self, definition: QueueDefinition, now: Callable[[], float] = time, number: int = 0) -> None:
+        self.now = now
+        self.number = number  # in the store
+        self.depth = 0  # messages that can be got
+        self.arrivals = 0  # messages that became available, ever
         self.reserved = 0  # messages put by units that have not committed yet
         self.in_hand: dict[bytes, Handle] = {}  # keys of an order, each with the one that has messages of it
+        self.expired: list[Stored] = []  # met past their time and taken off, and to be discarded
+        self.backings: tuple[Backing, ...] = ()
+        self.epoch = 0  # grows when messages move between memory and backings
+        self.scans: list[ref[Scan]] = []
+        self.waiters = Waiters()
         self._waiting: dict[int, Stored] = {}
         self._orders: list[int] = []  # a heap of those that wait, and of some that were taken by id
         self._by_id: dict[bytes, Line] | None = None
+        self.redefine(definition)
+
+    def redefine(self, definition: QueueDefinition) -> None:
+        """Give the queue another definition."""
+        self.definition = definition
+        self.most = definition.max_depth
 
     def __len__(self) -> int:
-        return len(self._waiting)
+        return self.depth
 
     def put(self, stored: Stored) -> None:
-        """Add a message, or put one back where it was before it was taken."""
+        """Make a message available, or put one back where it was before it was taken."""
+        self.depth += 1
+        self.arrivals += 1
+        if not self.backings or not self._is_kept(stored):
+            self.hold(stored)
+        if self.scans:
+            for scan in self._live_scans():
+                scan.note(stored.order)
+        if self.waiters.count:
+            self.wake(stored)
+
+    def wake(self, stored: Stored) -> None:
+        """Wake one who waits for a message that is there."""
+        if self.is_there(stored.order):
+            self.waiters.wake(stored, self._is_wanted)
+
+    def hold(self, stored: Stored) -> None:
+        """Keep a message in memory."""
         self._waiting[stored.order] = stored
         heappush(self._orders, stored.order)
         if self._by_id is not None:
             self._index(stored, self._by_id)
 
+    def release(self, order: int) -> None:
+        """Keep a message in memory no longer."""
+        stored = self._waiting.pop(order)
+        self._sweep()
+        if self._by_id is not None:
+            self._unindex(stored, self._by_id)
+
     def take(self, wanted: Selection | None, handle: Handle) -> Stored | None:
-        """The next message that is wanted; unless it is browsed, it no longer waits."""
+        """Returns the next message that is wanted; unless it is browsed, it no longer waits."""
         if wanted is None or (wanted.next_in_turn and not handle.group and self._begins_alone()):
-            stored = self._next()
-        elif wanted.plain:
-            keys = _keys(wanted)
-            stored = self._find(wanted, keys) if keys else self._next()
-        else:
-            stored = self._chosen(wanted, handle)
-            if stored is None or wanted.browse:
-                return stored
-            del self._waiting[stored.order]
-            self._sweep()
-        if stored is not None and self._by_id is not None:
-            for key in _keys(stored.descriptor):
-                line = self._by_id[key]
-                line.lose(self._waiting)
-                if not line.live:
-                    del self._by_id[key]
-        return stored
+            return self._next()
+        if wanted.plain:
+            keys = keys_of(wanted)
+            return self._found(wanted, keys) if keys else self._next()
+        return self._chosen(wanted, handle)
 
     def browse(self) -> list[Stored]:
-        """The messages in the order in which they would be taken."""
-        return [self._waiting[order] for order in sorted(self._waiting)]
+        """Returns the messages in the order in which they would be taken."""
+        return [stored for stored in self._walk(-1) if not self._is_late(stored)]
+
+    def take_some(self, most: int) -> list[Stored]:
+        """Returns so many of the next messages at most, expired or not; they no longer wait."""
+        taken, self.expired = self.expired, []
+        while len(taken) < most and (stored := self._next()) is not None:
+            taken.append(stored)
+        taken, self.expired = taken + self.expired, []
+        return taken
+
+    def expire(self, order: int) -> bool:
+        """Take a message off if it waits and its time has passed."""
+        stored = self._waiting.get(order)
+        if stored is None or not self._is_late(stored):
+            return False
+        self._drop(stored)
+        return True
+
+    def look(self, order: int) -> Stored | None:
+        """Returns a message that waits in memory."""
+        return self._waiting.get(order)
+
+    def is_there(self, order: int) -> bool:
+        """Returns True where a message waits."""
+        return order in self._waiting or any(backing.holds(order) for backing in self.backings)
+
+    def withdraw(self, stored: Stored) -> None:
+        """Take a message off the queue that waits there."""
+        self.depth -= 1
+        if stored.order in self._waiting:
+            self.release(stored.order)
+            return
+        for backing in self.backings:
+            if backing.holds(stored.order):
+                backing.withdraw(stored.order)
+
+    def read_ahead(self, order: int) -> list[Stored]:
+        """Returns messages that are not in memory, from an order on, the next one last."""
+        runs = [run for backing in self.backings if (run := backing.after(order))]
+        if len(runs) < 2:
+            return runs[0][::-1] if runs else []
+        known = min(run[-1].order for run in runs)
+        return sorted((stored for run in runs for stored in run if stored.order <= known), reverse=True)
 
     def _next(self) -> Stored | None:
         orders, waiting = self._orders, self._waiting
-        while orders:
-            stored = waiting.pop(heappop(orders), None)
-            if stored is not None:
+        while True:
+            if self.backings:
+                self._fill()
+            stored = None
+            while orders and stored is None:
+                stored = waiting.pop(heappop(orders), None)
+            if stored is None:
+                return None
+            self.depth -= 1
+            if self._by_id is not None:
+                self._unindex(stored, self._by_id)
+            if not stored.expires or not self._is_late(stored):
                 return stored
-        return None
+            self.expired.append(stored)
 
-    def _begins_alone(self) -> bool:
-        """Whether the first message is of no group, which is what most are."""
-        first = self._waiting.get(self._orders[0]) if self._orders else None
-        return first is not None and not first.descriptor.msg_flags & _GROUPED
-
-    def _chosen(self, wanted: Selection, handle: Handle) -> Stored | None:
-        """The first message that is wanted, in turn, and in nobody else's hand."""
-        if wanted.browse:
-            handle.rewind(wanted.rewind)
+    def _fill(self) -> None:
+        """Bring into memory what comes before all that is there."""
         orders, waiting = self._orders, self._waiting
         while orders and orders[0] not in waiting:
             heappop(orders)
-        stored = waiting[orders[0]] if orders else None
-        if stored is None or not self._suits(stored, wanted, handle):
-            found = (waiting[order] for order in self._candidates(wanted, handle) if order in waiting)
-            stored = next((one for one in found if self._suits(one, wanted, handle)), None)
+        for backing in self.backings:
+            while backing.first < (orders[0] if orders else 1 << 62):
+                self._load(backing)
+
+    def _load(self, backing: Backing) -> None:
+        for stored in backing.load():
+            self.hold(stored)
+            for scan in self._live_scans():
+                scan.loaded(stored.order)
+        self.epoch += 1
+
+    def _is_kept(self, stored: Stored) -> bool:
+        """Returns True where one of the backings keeps a message; each is asked, as each learns of it."""
+        return any([backing.keeps(stored) for backing in self.backings])  # noqa: C419
+
+    def _live_scans(self) -> list[Scan]:
+        live = [scan for one in self.scans if (scan := one()) is not None]
+        if len(live) < len(self.scans):
+            self.scans = [one for one in self.scans if one() is not None]
+        return live
+
+    def _is_late(self, stored: Stored) -> bool:
+        return 0 < stored.expires <= self.now() * 10
+
+    def _begins_alone(self) -> bool:
+        """Returns True where the first message is of no group, which is what most are."""
+        if self.backings:
+            self._fill()
+        first = self._waiting.get(self._orders[0]) if self._orders else None
+        return first is not None and not first.descriptor.msg_flags & GROUPED
+
+    def _found(self, wanted: Selection, keys: tuple[bytes, ...]) -> Stored | None:
+        while True:
+            stored = self._find(wanted, keys)
+            if stored is None:
+                return None
+            self.withdraw(stored)
+            if not self._is_late(stored):
+                return stored
+            self.expired.append(stored)
+
+    def _find(self, wanted: Selection, keys: tuple[bytes, ...]) -> Stored | None:
+        by_id, stored = self._indexed(), None
+        lines = [line for key in keys if (line := by_id.get(key)) is not None]
+        if len(lines) == len(keys):
+            stored = first_of(lines, wanted, self._waiting)
+        for backing in self.backings:
+            if backing.count:
+                found = next(backing.with_ids(keys), None)
+                stored = found if stored is None or (found is not None and found.order < stored.order) else stored
+        return stored
+
+    def _chosen(self, wanted: Selection, handle: Handle) -> Stored | None:
+        """Returns the first message that is wanted, in turn, and in nobody else's hand."""
+        if wanted.browse:
+            handle.rewind(wanted.rewind)
+        handle.unfinished = False
+        wanted = handle.with_ids_of_selector(wanted) if wanted.selector else wanted
+        stored = self._scanned(wanted, handle) if _is_scan(wanted) else self._in_order(wanted, handle)
         if stored is None:
             return None
         key = wanted.order.key(stored.descriptor)
         if key is not None and not wanted.browse:
             self.in_hand[key] = handle
         handle.note(stored, wanted)
+        if not wanted.browse:
+            self.withdraw(stored)
         return stored
 
+    def _scanned(self, wanted: Selection, handle: Handle) -> Stored | None:
+        """Returns the next message that a selector wants, from where the look before this ended."""
+        scan = handle.scans.get((wanted.selector, wanted.browse))
+        if scan is None:
+            scan = Scan(list(self._waiting), onward=wanted.browse)
+            handle.scans[wanted.selector, wanted.browse] = scan
+            self.scans.append(ref(scan))
+        for _ in range(SLICE):
+            stored = scan.following(self)
+            if stored is None:
+                return None
+            if self._is_late(stored):
+                self._drop(stored)
+            elif not wanted.selector or matches(wanted.selector, stored):
+                return stored
+        handle.unfinished = True
+        return None
+
+    def _drop(self, stored: Stored) -> None:
+        self.withdraw(stored)
+        self.expired.append(stored)
+
+    def _in_order(self, wanted: Selection, handle: Handle) -> Stored | None:
+        orders, waiting = self._orders, self._waiting
+        if self.backings:
+            self._fill()
+        while orders and orders[0] not in waiting:
+            heappop(orders)
+        stored = waiting[orders[0]] if orders else None
+        if stored is not None and not self._is_late(stored) and self._suits(stored, wanted, handle):
+            return stored
+        late: list[Stored] = []
+        found = None
+        for one in self._candidates(wanted, handle):
+            if self._is_late(one):
+                late.append(one)
+            elif self._suits(one, wanted, handle):
+                found = one
+                break
+        for one in late:
+            self._drop(one)
+        return found
+
     def _suits(self, stored: Stored, wanted: Selection, handle: Handle) -> bool:
-        if not _selects(wanted, stored.descriptor) or not self._in_turn(stored, wanted, handle):
+        if not has_ids(stored.descriptor, wanted) or not self._in_turn(stored, wanted, handle):
+            return False
+        if wanted.selector and not matches(wanted.selector, stored):
             return False
         key = wanted.order.key(stored.descriptor)
         return key is None or self.in_hand.get(key, handle) is handle
 
-    def _candidates(self, wanted: Selection, handle: Handle) -> list[int]:
-        """The places that are worth a look, in order."""
-        keys = _keys(wanted)
+    def _is_wanted(self, stored: Stored, waiter: Waiter) -> bool:
+        """Returns True where a message that has just come may be what one waits for."""
+        wanted = waiter.selection
+        if wanted is None:
+            return True
+        if not has_ids(stored.descriptor, wanted) or (wanted.browse and stored.order <= waiter.handle.cursor):
+            return False
+        return not wanted.selector or matches(wanted.selector, stored)
+
+    def _candidates(self, wanted: Selection, handle: Handle) -> Iterator[Stored]:
+        """Yields the messages that are worth a look, in order."""
+        keys = keys_of(wanted)
         if wanted.logical and handle.group:
             keys = (*keys, b"G" + handle.group)
-        if keys:
-            by_id = self._indexed()
-            lines: list[list[int]] = [by_id[key].orders if key in by_id else [] for key in keys]
-            shortest = min(lines, key=len)
-            return sorted(shortest)
+        return self._with_ids(keys) if keys else self._walk(handle.cursor if wanted.browse else -1)
+
+    def _with_ids(self, keys: tuple[bytes, ...]) -> Iterator[Stored]:
+        """Yields messages that may have all these ids, in order, those with one of them among others."""
+        by_id = self._indexed()
+        lines: list[list[int]] = [by_id[key].orders if key in by_id else [] for key in keys]
+        shortest = min(lines, key=len)
+        orders = sorted(shortest)
+        here = (self._waiting[order] for order in orders if order in self._waiting)
+        if not self.backings:
+            return here
+        return merge(here, *(backing.with_ids(keys) for backing in self.backings), key=attrgetter("order"))
+
+    def _walk(self, after: int) -> Iterator[Stored]:
+        """Yields all messages behind an order, in order."""
         self._orders.sort()  # which leaves it a heap
-        if not wanted.browse:
-            return self._orders
-        return self._orders[bisect_right(self._orders, handle.cursor) :]
+        orders = self._orders[bisect_right(self._orders, after) :]
+        if not self.backings:
+            yield from (self._waiting[order] for order in orders if order in self._waiting)
+            return
+        scan = Scan([order for order in orders if order in self._waiting], onward=True)
+        scan.position = after
+        while (stored := scan.following(self)) is not None:
+            yield stored
 
     def _in_turn(self, stored: Stored, wanted: Selection, handle: Handle) -> bool:
-        """Whether a message is the next of its group, where groups matter."""
+        """Returns True where a message is the next of its group, or groups do not matter."""
         descriptor = stored.descriptor
         if wanted.browse and stored.order <= handle.cursor:
             return False
         if wanted.logical and handle.group:
             return descriptor.group_id == handle.group and descriptor.msg_seq_number == handle.next_number
-        if not descriptor.msg_flags & _GROUPED or descriptor.group_id == NO_ID:
+        if not descriptor.msg_flags & GROUPED or descriptor.group_id == NO_ID:
             return True
         if wanted.logical and descriptor.msg_seq_number != 1:
             return False
         return not wanted.whole_groups or descriptor.group_id in handle.whole or self._is_whole(descriptor.group_id)
 
     def _is_whole(self, group: bytes) -> bool:
-        """Whether every message of a group waits here, from the first to the one that says it is the last."""
-        line = self._indexed()[b"G" + group]
-        members = [stored.descriptor for order in set(line.orders) if (stored := self._waiting.get(order)) is not None]
+        """Returns True where every message of a group waits here, from the first to the one that is the last."""
+        members = [stored.descriptor for stored in self._with_ids((b"G" + group,))]
         numbers = {member.msg_seq_number for member in members}
         last = [member.msg_seq_number for member in members if member.msg_flags & LAST_MSG_IN_GROUP]
         return bool(last) and numbers.issuperset(range(1, last[0] + 1))
@@ -236,50 +353,25 @@ class Queue:
         return self._by_id
 
     def _sweep(self) -> None:
-        if len(self._orders) > 2 * len(self._waiting) + _SPARE:
-            self._orders = _swept(self._orders, self._waiting)
+        if has_too_many(self._orders, len(self._waiting)):
+            self._orders = swept(self._orders, self._waiting)
 
-    def _find(self, wanted: Selection, keys: tuple[bytes, ...]) -> Stored | None:
-        by_id = self._indexed()
-        lines = [line for key in keys if (line := by_id.get(key)) is not None]
-        if len(lines) < len(keys):
-            return None
-        stored = _first(lines, wanted, self._waiting)
-        if stored is not None:
-            del self._waiting[stored.order]
-            self._sweep()
-        return stored
+    def _unindex(self, stored: Stored, by_id: dict[bytes, Line]) -> None:
+        for key in keys_of(stored.descriptor):
+            line = by_id[key]
+            line.lose(self._waiting)
+            if not line.live:
+                del by_id[key]
 
     @staticmethod
     def _index(stored: Stored, by_id: dict[bytes, Line]) -> None:
-        for key in _keys(stored.descriptor):
+        for key in keys_of(stored.descriptor):
             line = by_id.get(key)
             if line is None:
                 line = by_id[key] = Line()
             line.add(stored.order)
 
 
-def _first(lines: list[Line], wanted: Selection, waiting: Mapping[int, Stored]) -> Stored | None:
-    """The first message that has every id that is wanted; of several lines, the shortest is looked through."""
-    if len(lines) == 1:
-        return lines[0].first(waiting)
-    shortest = min(lines, key=attrgetter("live"))
-    found = (waiting.get(order) for order in sorted(shortest.orders))
-    return next((stored for stored in found if stored is not None and _selects(wanted, stored.descriptor)), None)
-
-
-def _keys(ids: Selection | Descriptor) -> tuple[bytes, ...]:
-    """What a message is found by; where an id is not set, it is not found by it, and any message is good."""
-    named = ((b"M", ids.msg_id), (b"C", ids.correl_id), (b"G", ids.group_id))
-    return tuple(kind + value for kind, value in named if value not in _ANY)
-
-
-def _selects(wanted: Selection, descriptor: Descriptor) -> bool:
-    return all(
-        want in _ANY or want == has
-        for want, has in (
-            (wanted.msg_id, descriptor.msg_id),
-            (wanted.correl_id, descriptor.correl_id),
-            (wanted.group_id, descriptor.group_id),
-        )
-    )
+def _is_scan(wanted: Selection) -> bool:
+    """Returns True where the messages are to be looked at one after the other, whatever ids and groups they have."""
+    return not (wanted.logical or wanted.whole_groups or keys_of(wanted)) and wanted.order.mode == "default"

@@ -2,103 +2,345 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
 
-from engine.descriptor import LAST_SEGMENT, PERSISTENT, SEGMENT, SEGMENTATION_ALLOWED, Descriptor
-from engine.mq.queue import Handle, Stored
+from engine.descriptor import LAST_SEGMENT, SEGMENT, SEGMENTATION_ALLOWED, Descriptor
+from engine.errors import BrokerError, MessageException
+from engine.mq.admission import context_of
+from engine.mq.handles import Handle
+from engine.mq.refusals import SYNCPOINT_LIMIT_REACHED, refusal
+from engine.mq.reports import COA, COD, is_asked, report
+from engine.mq.waiting import Sleep, Waiter
 from engine.work import Arrival, QueueAttributes, Selection
 
 if TYPE_CHECKING:
     from engine.mq.manager import QueueManager
+    from engine.mq.queue import Queue
+    from engine.mq.stored import Stored
+
+Moved = list[tuple["Queue", "Stored"]]
+Then = Callable[[BrokerError | None], None]
+_PIECE: Final = SEGMENT | LAST_SEGMENT
+
+
+class Opened:
+    """A queue as a unit of work has opened it to get messages: which it is now, and what is remembered of it."""
+
+    __slots__ = ("handle", "queue", "seen", "version")
+
+    def __init__(self, queue: Queue, version: int) -> None:
+        self.handle = Handle()
+        self.queue = queue
+        self.version = version
+        self.seen = 0  # how many messages had come when nothing was found
 
 
 class Work:
-    """A unit of work over queues, one behind the other, and what is remembered from one to the next."""
+    """A unit of work over queues, one behind the other, and what is remembered from one to the next.
 
-    __slots__ = ("_handles", "_puts", "_queues", "_taken", "patience")
+    `unfinished` says that a get or a browse ended before the end of its queue, for one that is `sliced`: ask again.
+    """
 
-    def __init__(self, queues: QueueManager) -> None:
-        self._queues = queues
+    __slots__ = (
+        *("__weakref__", "_context", "_lasting", "_manager", "_opened", "_puts", "_taken", "decision", "patience"),
+        *("sliced", "unfinished", "user"),
+    )
+
+    def __init__(self, manager: QueueManager, user: str = "", application: str = "") -> None:
+        self.user = user
         self.patience = 0.0
-        self._handles: dict[str, Handle] = {}
-        self._taken: list[tuple[str, Stored]] = []
-        self._puts: list[tuple[str, Stored]] = []
+        self.sliced = False
+        self.unfinished = False
+        self.decision: tuple[bytes, ...] = ()  # what commits with the unit for other resources: their branches' ids
+        self._manager = manager
+        self._context = context_of(user, application)
+        self._opened: dict[str, Opened] = {}
+        self._taken: Moved = []
+        self._puts: Moved = []
+        self._lasting = False  # something of the unit is in the store, or is to be
 
     def get(
         self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True, wait: float = 0.0
     ) -> Arrival | None:
-        handle = self._handles.get(queue)
-        if handle is None:
-            handle = self._handles[queue] = Handle()
-        stored = self._queues.take(queue, selection, handle, wait)
-        if stored is None:
-            return None
+        manager = self._manager
+        opened = self._opened.get(queue)
+        if opened is None or opened.version != manager.version:
+            opened = self._open(queue)
+            if opened is None:
+                return None
+        if len(self._taken) + len(self._puts) >= manager.most_uncommitted and syncpoint is not False:
+            raise self._too_many()
+        with manager.lock:
+            stored = opened.queue.take(selection, opened.handle)
+            if stored is None:
+                opened.seen = opened.queue.arrivals
+        if stored is None or opened.queue.expired:
+            stored = self._looked_further(queue, opened, selection, wait, stored)
+            if stored is None:
+                return None
         if selection is not None and selection.browse:
-            return Arrival(stored.descriptor, stored.body)
+            return manager.arrival(stored)
         if stored.descriptor.msg_flags & SEGMENT:
-            return self._assembled(queue, stored, handle, syncpoint=syncpoint)
-        if syncpoint or (syncpoint is None and stored.descriptor.persistence == PERSISTENT):
-            self._taken.append((queue, stored))
-        return Arrival(stored.descriptor, stored.body)
-
-    def _assembled(self, queue: str, first: Stored, handle: Handle, *, syncpoint: bool | None) -> Arrival:
-        """The whole message whose first segment was found; a segment whose others are not there comes as it is."""
-        descriptor, pieces = first.descriptor, [first]
-        wanted = Selection(group_id=descriptor.group_id)
-        length = len(first.body) if descriptor.offset == 0 else -1
-        while length >= 0 and not pieces[-1].descriptor.msg_flags & LAST_SEGMENT:
-            found = self._queues.take(queue, wanted, handle)
-            if found is not None:
-                pieces.append(found)
-            if found is None or found.descriptor.offset != length:
-                self._queues.put_back([(queue, one) for one in pieces[1:]])
-                pieces = [first]
-                break
-            length += len(found.body)
-        if syncpoint or (syncpoint is None and descriptor.persistence == PERSISTENT):
-            self._taken.extend((queue, one) for one in pieces)
-        if len(pieces) == 1:
-            return Arrival(descriptor, first.body)
-        flags = descriptor.msg_flags & ~(SEGMENT | LAST_SEGMENT)
-        return Arrival(descriptor._replace(msg_flags=flags, original_length=-1), b"".join(one.body for one in pieces))
+            return self._assembled(opened, stored, syncpoint=syncpoint)
+        return self._got([(opened.queue, stored)], stored, syncpoint=syncpoint)
 
     def put(self, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool = True) -> Descriptor:
+        manager = self._manager
+        target = manager.targets.get(queue) or manager.target(queue)
+        if syncpoint and len(self._taken) + len(self._puts) >= manager.most_uncommitted:
+            raise self._too_many()
         if descriptor.msg_flags & SEGMENTATION_ALLOWED:
-            puts = [(queue, stored) for stored in self._queues.admit_segments(queue, descriptor, body)]
+            admitted = manager.admission.segments(target, descriptor, body, self._context)
+            puts: Moved = [(target.queue, stored) for stored in admitted]
         else:
-            puts = [(queue, self._queues.admit(queue, descriptor, body))]
+            puts = [(target.queue, manager.admission.admit(target, descriptor, body, self._context))]
+        own = puts[0][1].descriptor
+        lasting = own.persistence and manager.store is not None
         if syncpoint:
             self._puts += puts
+            self._lasting = self._lasting or bool(lasting)
+        elif lasting:
+            manager.write(puts, [])
         else:
-            self._queues.apply(puts)
-        return puts[0][1].descriptor
+            manager.apply(puts, [])
+        if own.report and is_asked(COA, own):
+            self.put_report(*report(COA, own, body, manager.name), own.reply_to_q, syncpoint=syncpoint)
+        return own
 
     def attributes(self, queue: str) -> QueueAttributes | None:
-        return self._queues.attributes(queue)
+        return self._manager.attributes(queue)
 
     def new_id(self) -> bytes:
-        return self._queues.new_id()
+        return self._manager.new_id()
 
     @property
     def dead_letter_queue(self) -> str:
-        return self._queues.dead_letter_queue
+        return self._manager.dead_letter_queue
 
     @property
     def queue_manager(self) -> str:
-        return self._queues.name
+        return self._manager.name
+
+    @property
+    def is_idle(self) -> bool:
+        """True where nothing has been put or got since the unit began."""
+        return not (self._puts or self._taken or self.decision)
 
     def commit(self) -> None:
-        self._queues.apply(self._puts)
-        self._taken, self._puts = [], []
-        for name, handle in self._handles.items():
-            if handle.changed:
-                handle.commit()
-                self._queues.release(name, handle)
+        if self._lasting or self.decision:
+            puts, taken, decision = self._detached()
+            try:
+                self._manager.write(puts, taken, decision)
+            except BaseException:
+                self._settle(kept=False)
+                raise
+        elif self._puts or self._taken:
+            if self._puts:
+                self._manager.apply(self._puts, [])
+                self._puts = []
+            self._taken = []
+        self._settle(kept=True)
 
     def back_out(self) -> None:
-        taken, puts, self._taken, self._puts = self._taken, self._puts, [], []
-        self._queues.undo(puts, taken)
-        for name, handle in self._handles.items():
+        lasting = self._lasting
+        puts, taken, _ = self._detached()
+        try:
+            if lasting and taken:
+                self._manager.count_backouts(taken)
+        finally:
+            if puts or taken:
+                self._manager.undo(puts, taken)
+            self._settle(kept=False)
+
+    def commit_then(self, then: Then) -> None:
+        """Commit without waiting for the store: `then` learns the outcome, perhaps from another thread."""
+        if not (self._lasting or self.decision):
+            self.commit()
+            then(None)
+            return
+        puts, taken, decision = self._detached()
+
+        def finished(error: BrokerError | None) -> None:
+            self._settle(kept=error is None)
+            then(error)
+
+        self._manager.write_then(puts, taken, decision, finished)
+
+    def back_out_then(self, then: Then) -> None:
+        """Back out without waiting for the store to keep the backout counts."""
+        lasting = self._lasting
+        puts, taken, _ = self._detached()
+
+        def finished(error: BrokerError | None) -> None:
+            self._manager.undo(puts, taken)
+            self._settle(kept=False)
+            then(error)
+
+        if lasting and taken:
+            self._manager.count_backouts_then(taken, finished)
+        else:
+            finished(None)
+
+    def give_back(self) -> None:
+        """Undo the unit as if its gets had never been: backout counts stay as they were."""
+        puts, taken, _ = self._detached()
+        self._manager.undo(puts, taken, counted=False)
+        self._settle(kept=False)
+
+    def uses(self, queue: Queue) -> tuple[int, bool, bool]:
+        """Returns how many uncommitted messages of a queue the unit has, and whether it reads and writes it."""
+        moved = sum(one is queue for one, _ in (*self._puts, *self._taken))
+        return moved, any(opened.queue is queue for opened in self._opened.values()), moved > 0
+
+    def waiter(self, queue: str, selection: Selection | None, wake: Callable[[], None]) -> Waiting:
+        """Returns the registration of a get that found nothing; it is woken at once where a message came since."""
+        opened = self._open(queue)
+        assert opened is not None  # one that found nothing has opened it
+        waiter = Waiter(selection, opened.handle, wake)
+        with self._manager.lock:
+            if opened.seen == opened.queue.arrivals:
+                opened.queue.waiters.add(waiter)
+            else:
+                waiter.wake(None)
+        return Waiting(self._manager, opened.queue, waiter)
+
+    def _open(self, queue: str) -> Opened | None:
+        """Returns a queue to get messages from; None where it is not there yet, but would be made by a put."""
+        found = self._manager.source(queue)
+        if found is None:
+            return None
+        opened = self._opened.get(queue)
+        if opened is None or opened.queue is not found:
+            opened = self._opened[queue] = Opened(found, self._manager.version)
+        opened.version = self._manager.version
+        return opened
+
+    def _looked_further(
+        self, queue: str, opened: Opened, selection: Selection | None, wait: float, stored: Stored | None
+    ) -> Stored | None:
+        """Returns what is found in the rest of the queue, or comes in time, and discards what was met past its time."""
+        try:
+            if stored is None and (wait or opened.handle.unfinished):
+                stored = self._awaited(queue, opened, selection, wait)
+        finally:
+            if opened.queue.expired:
+                self._manager.discard(opened.queue)
+        return stored
+
+    def _awaited(self, queue: str, opened: Opened, selection: Selection | None, wait: float) -> Stored | None:
+        """Returns the message that comes in the time that is waited, or that the rest of the queue holds."""
+        manager, end = self._manager, None if wait < 0 else time.monotonic() + wait
+        while True:
+            if opened.version != manager.version:
+                opened = self._open(queue) or opened
+            sleep = Sleep()
+            waiter = Waiter(selection, opened.handle, sleep.end)
+            with manager.lock:
+                stored = opened.queue.take(selection, opened.handle)
+                self.unfinished = stored is None and opened.handle.unfinished
+                left = None if end is None else end - time.monotonic()
+                if stored is not None or (self.unfinished and self.sliced):
+                    return stored
+                if self.unfinished or opened.version != manager.version:
+                    continue
+                if left is not None and left <= 0:
+                    return None
+                opened.queue.waiters.add(waiter)
+            try:
+                sleep.wait(_bounded(left, selection))
+            finally:
+                with manager.lock:
+                    opened.queue.waiters.remove(waiter)
+
+    def _assembled(self, opened: Opened, first: Stored, *, syncpoint: bool | None) -> Arrival:
+        """Returns the whole message whose first segment was found; a segment whose others are not there as it is."""
+        manager, queue, descriptor, pieces = self._manager, opened.queue, first.descriptor, [first]
+        wanted = Selection(group_id=descriptor.group_id)
+        length = len(first.body) if descriptor.offset == 0 else -1
+        while length >= 0 and not pieces[-1].descriptor.msg_flags & LAST_SEGMENT:
+            with manager.lock:
+                found = queue.take(wanted, opened.handle)
+            if found is not None:
+                pieces.append(found)
+            if found is None or found.descriptor.offset != length:
+                manager.undo([], [(queue, one) for one in pieces[1:]], counted=False)
+                pieces = [first]
+                break
+            length += len(found.body)
+        taken: Moved = [(queue, one) for one in pieces]
+        if len(pieces) == 1:
+            return self._got(taken, first, syncpoint=syncpoint)
+        whole = descriptor._replace(msg_flags=descriptor.msg_flags & ~_PIECE, original_length=-1)
+        joined = first._replace(descriptor=whole, body=b"".join([one.body for one in pieces]))
+        return self._got(taken, joined, syncpoint=syncpoint)
+
+    def _got(self, taken: Moved, stored: Stored, *, syncpoint: bool | None) -> Arrival:
+        """Returns a message that has been taken off its queue, and makes that part of the unit, or final."""
+        manager, descriptor = self._manager, stored.descriptor
+        lasting = descriptor.persistence and manager.store is not None
+        if syncpoint or (syncpoint is None and descriptor.persistence):
+            self._taken += taken
+            if lasting:
+                self._lasting = True
+        elif lasting:
+            manager.remove(taken)
+        if descriptor.report and is_asked(COD, descriptor):
+            made = report(COD, descriptor, stored.body, manager.name)
+            self.put_report(*made, descriptor.reply_to_q, syncpoint=bool(syncpoint))
+        return manager.arrival(stored) if stored.expires else Arrival(descriptor, stored.body)
+
+    def put_report(self, descriptor: Descriptor, body: bytes, queue: str, *, syncpoint: bool) -> None:
+        """Put a report where it is wanted, else on the dead-letter queue; what neither takes is dropped, as in MQ."""
+        for target in (queue, self.dead_letter_queue):
+            try:
+                self.put(target, descriptor, body, syncpoint=syncpoint)
+            except MessageException:
+                continue
+            return
+
+    def _detached(self) -> tuple[Moved, Moved, tuple[bytes, ...]]:
+        """Returns what the unit has put, got and decided, and begins another."""
+        unit = self._puts, self._taken, self.decision
+        self._puts, self._taken, self.decision, self._lasting = [], [], (), False
+        return unit
+
+    def _settle(self, *, kept: bool) -> None:
+        """Make handles remember, or forget, what they have learnt since the last unit ended."""
+        for opened in self._opened.values():
+            handle = opened.handle
             if handle.changed:
-                handle.back_out()
-                self._queues.release(name, handle)
+                handle.commit() if kept else handle.back_out()
+                self._manager.release(opened.queue, handle)
+
+    def _too_many(self) -> MessageException:
+        most = self._manager.most_uncommitted
+        text = f"a unit of work has {most} uncommitted messages, which is MAXUMSGS: commit more often"
+        return refusal(SYNCPOINT_LIMIT_REACHED, text)
+
+
+class Waiting:
+    """The registration of a get that waits, for one who cannot sleep."""
+
+    __slots__ = ("_manager", "_queue", "_waiter")
+
+    def __init__(self, manager: QueueManager, queue: Queue, waiter: Waiter) -> None:
+        self._manager = manager
+        self._queue = queue
+        self._waiter = waiter
+
+    def cancel(self) -> None:
+        """Stop waiting; where a message has woken it that is still there, another who wants it is woken."""
+        with self._manager.lock:
+            woken_by = self._waiter.woken_by
+            if not self._queue.waiters.remove(self._waiter) and woken_by is not None:
+                self._queue.wake(woken_by)
+
+
+def _bounded(left: float | None, selection: Selection | None) -> float | None:
+    """Returns how long to sleep: not over the moment at which browsing begins anew."""
+    if selection is None or not selection.browse or selection.rewind < 0:
+        return left
+    rewind = max(selection.rewind, 0.001)
+    return rewind if left is None else min(left, rewind)

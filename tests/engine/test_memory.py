@@ -213,8 +213,8 @@ def test_ids_are_unique() -> None:
 
 def test_ids_do_not_run_out() -> None:
     """The number in an id goes on from its highest value."""
-    queues = MemoryQueues("IN")
-    assert len({queues.identifier(n) for n in ((1 << 32) - 1, 1 << 32, (1 << 64) - 1, 0, 1)}) == 5
+    numbers = MemoryQueues("IN").admission.numbers
+    assert len({numbers.identifier(n) for n in ((1 << 32) - 1, 1 << 32, (1 << 64) - 1, 0, 1)}) == 5
 
 
 WHOLE = QueueAttributes(default_priority=6, default_persistence=1)

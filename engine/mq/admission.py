@@ -1,0 +1,189 @@
+"""Admission: what a message is given when it is put, and what it may not be put to."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import TYPE_CHECKING, Final
+
+from engine.descriptor import (
+    LAST_SEGMENT,
+    NO_ID,
+    NON_PERSISTENT,
+    PERSISTENT,
+    SEGMENT,
+    UNLIMITED,
+    Descriptor,
+)
+from engine.errors import MessageException
+from engine.mq.refusals import (
+    EXPIRY_ERROR,
+    MSG_TOO_BIG_FOR_Q_MGR,
+    full,
+    refusal,
+    too_long,
+)
+from engine.mq.stored import Stored
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from engine.mq.definitions import QueueDefinition
+    from engine.mq.queue import Queue
+
+MAX_PRIORITY: Final = 9
+ORDER_BITS: Final = 50  # number the messages of one priority
+SEGMENT_UNIT: Final = 16  # segments but the last are so many bytes long, or a multiple
+_EIGHT_BYTES: Final = (1 << 64) - 1
+_PRIORITIES: Final = range(MAX_PRIORITY + 1)
+_PERSISTENCES: Final = (NON_PERSISTENT, PERSISTENT)  # anything else: as the queue has it
+_STAMPED: Final = "%Y%m%d%H%M%S"
+_USER_APPLICATION: Final = 6  # MQAT_UNIX
+
+
+class Target:
+    """A queue as messages are put to it by a name: its own, or that of an alias, whose defaults count then."""
+
+    __slots__ = ("attributes", "longest", "name", "queue")
+
+    def __init__(self, name: str, queue: Queue, definition: QueueDefinition, longest: int) -> None:
+        self.name = name
+        self.queue = queue
+        self.attributes = definition.attributes
+        self.longest = longest
+
+
+class Numbers:
+    """Numbers and ids that no other message of a queue manager has."""
+
+    __slots__ = ("_identifier", "_lock", "_start", "last")
+
+    def __init__(self, name: str, lock: threading.Lock, last: int = 0) -> None:
+        self._identifier = b"AMQ " + name.encode("ascii", "replace")[:12].ljust(12)
+        self._start = int.from_bytes(os.urandom(8))
+        self._lock = lock
+        self.last = last
+
+    def next(self, count: int = 1) -> int:
+        """Returns the first of so many numbers."""
+        with self._lock:
+            first = self.last + 1
+            self.last += count
+        return first
+
+    def identifier(self, number: int) -> bytes:
+        """Returns the id of a number: 24 bytes that begin as queue managers begin theirs."""
+        return self._identifier + (self._start + number & _EIGHT_BYTES).to_bytes(8)
+
+
+class Admission:
+    """The way of a message onto a queue, as far as the unit of work that puts it: not available yet, its place kept."""
+
+    __slots__ = ("_lock", "_stamped_at", "clock", "longest", "numbers")
+
+    def __init__(self, numbers: Numbers, lock: threading.Lock, clock: Callable[[], float] = time.time) -> None:
+        self.numbers = numbers
+        self.clock = clock
+        self.longest = 104_857_600  # MAXMSGL of the queue manager
+        self._lock = lock
+        self._stamped_at = (-1, ("", ""))
+
+    def admit(self, target: Target, descriptor: Descriptor, body: bytes, context: tuple[str, str]) -> Stored:
+        """Returns a message as it will stand on a queue, if the queue can hold it."""
+        length = len(body)
+        if length > target.longest:
+            raise self._too_long(target, length)
+        if descriptor.priority not in _PRIORITIES or descriptor.persistence not in _PERSISTENCES:
+            descriptor = by_default(descriptor, target)
+        queue, numbers, expires, now = target.queue, self.numbers, 0, self.clock()
+        if descriptor.expiry != UNLIMITED:
+            expires = _expires(descriptor.expiry, now)
+        with self._lock:
+            if queue.depth + queue.reserved >= queue.most:
+                raise full(queue.definition.name, queue.most)
+            queue.reserved += 1
+            numbers.last = number = numbers.last + 1
+        msg_id = descriptor.msg_id
+        if msg_id == NO_ID:
+            msg_id = numbers.identifier(number)
+        stamp = descriptor[19:21]
+        if not stamp[0]:
+            stamped = self._stamped_at
+            stamp = stamped[1] if stamped[0] == int(now * 100) else self._stamped(int(now * 100))
+        origin: tuple[object, ...] = descriptor[14:19]
+        if context is not _NO_CONTEXT and not (origin[0] and origin[4]):
+            origin = _originated(origin, context)
+        own = tuple.__new__(
+            Descriptor,
+            (*descriptor[:9], msg_id, descriptor[10], 0, *descriptor[12:14], *origin, *stamp, *descriptor[21:]),
+        )
+        priority = target.attributes.default_priority if queue.definition.fifo else descriptor.priority
+        return Stored((MAX_PRIORITY - priority << ORDER_BITS) + number, own, body, expires)
+
+    def segments(self, target: Target, descriptor: Descriptor, body: bytes, context: tuple[str, str]) -> list[Stored]:
+        """Returns a message that may be put in segments as it will stand: in several where it is too long."""
+        step = target.longest - target.longest % SEGMENT_UNIT
+        if len(body) <= target.longest or not step:
+            return [self.admit(target, descriptor, body, context)]
+        numbers = self.numbers
+        own = descriptor._replace(
+            group_id=numbers.identifier(numbers.next()) if descriptor.group_id == NO_ID else descriptor.group_id,
+            msg_id=numbers.identifier(numbers.next()) if descriptor.msg_id == NO_ID else descriptor.msg_id,
+            original_length=len(body),
+        )
+        admitted: list[Stored] = []
+        try:
+            for at in range(0, len(body), step):
+                ends = LAST_SEGMENT if at + step >= len(body) else 0
+                piece = own._replace(offset=at, msg_flags=own.msg_flags | SEGMENT | ends)
+                admitted.append(self.admit(target, piece, body[at : at + step], context))
+        except MessageException:
+            with self._lock:
+                target.queue.reserved -= len(admitted)
+            raise
+        return admitted
+
+    def _too_long(self, target: Target, length: int) -> MessageException:
+        most = target.queue.definition.max_message_length
+        if length > most:
+            return too_long(target.queue.definition.name, length, most)
+        text = f"a message of {length} bytes is longer than the queue manager allows ({target.longest})"
+        return refusal(MSG_TOO_BIG_FOR_Q_MGR, text, target.name)
+
+    def _stamped(self, moment: int) -> tuple[str, str]:
+        """Returns the date and the time of a moment, in hundredths of seconds since 1970."""
+        text = time.strftime(_STAMPED, time.gmtime(moment // 100))
+        stamp = (text[:8], f"{text[8:]}{moment % 100:02d}")
+        self._stamped_at = (moment, stamp)
+        return stamp
+
+
+_NO_CONTEXT: Final = ("", "")
+
+
+def context_of(user: str, application: str) -> tuple[str, str]:
+    """Returns what a message's origin is filled with, user and application; nothing where neither is known."""
+    return (user, application) if user or application else _NO_CONTEXT
+
+
+def by_default(descriptor: Descriptor, target: Target) -> Descriptor:
+    """Returns the descriptor with what it leaves to the queue, as that has it; a priority too high is the highest."""
+    priority, persistence, attributes = descriptor.priority, descriptor.persistence, target.attributes
+    return descriptor._replace(
+        priority=attributes.default_priority if priority < 0 else min(priority, MAX_PRIORITY),
+        persistence=persistence if persistence in _PERSISTENCES else attributes.default_persistence,
+    )
+
+
+def _originated(origin: tuple[object, ...], context: tuple[str, str]) -> tuple[object, ...]:
+    """Returns the fields of a descriptor from its user to the name of its program, what is not set filled in."""
+    user, token, data, kind, program = origin
+    return (user or context[0], token, data, kind or (0 if program else _USER_APPLICATION), program or context[1])
+
+
+def _expires(expiry: int, now: float) -> int:
+    if expiry <= 0:
+        text = f"an expiry of {expiry} is none: give tenths of a second, or {UNLIMITED} for a message that stays"
+        raise refusal(EXPIRY_ERROR, text)
+    return int(now * 10) + expiry

@@ -1,0 +1,43 @@
+"""The protocol of what keeps messages of a queue that are not in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from engine.mq.stored import Stored
+
+
+class Backing(Protocol):
+    """Messages of a queue that are not in memory: all of them from the order `first` on."""
+
+    first: int
+    count: int
+
+    def keeps(self, stored: Stored) -> bool:
+        """Returns True where a message that is available now need not be in memory."""
+        ...
+
+    def load(self) -> list[Stored]:
+        """Bring the next messages into memory."""
+        ...
+
+    def with_ids(self, keys: tuple[bytes, ...]) -> Iterator[Stored]:
+        """Yields the messages that have all ids, in order."""
+        ...
+
+    def after(self, order: int) -> list[Stored]:
+        """Returns the next messages from an order on."""
+        ...
+
+    def holds(self, order: int) -> bool:
+        """Returns True where the message is available and not in memory."""
+        ...
+
+    def withdraw(self, order: int) -> None:
+        """Make a message that it holds unavailable."""
+        ...
+
+    def forget(self, stored: Stored) -> None:
+        """Know a message no more that was taken and is gone for good."""
+        ...

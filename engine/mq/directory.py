@@ -1,0 +1,201 @@
+"""The objects of a queue manager by name: queues, aliases, its own attributes; define, alter, delete, display."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from engine.mq.attributes import Value, checked, checked_name, defaults
+from engine.mq.definitions import QueueDefinition, alias_of, queue_of, values_of
+from engine.mq.queue import Queue
+from engine.mq.refusals import (
+    ALIAS_BASE_Q_TYPE_ERROR,
+    GET_INHIBITED,
+    OBJECT_ALREADY_EXISTS,
+    OBJECT_IN_USE,
+    PUT_INHIBITED,
+    Q_NOT_EMPTY,
+    UNKNOWN_ALIAS_BASE_Q,
+    UNKNOWN_OBJECT_NAME,
+    refusal,
+    unknown,
+)
+
+if TYPE_CHECKING:
+    from engine.mq.unit import Work
+
+QUEUES: Final = ("QLOCAL", "QALIAS")
+QMGR: Final = "QMGR"
+
+
+class Directory:
+    """The objects of a queue manager. `make` makes a queue of a definition, `keep` keeps what is defined."""
+
+    __slots__ = ("_keep", "_make", "aliases", "queues", "settings")
+
+    def __init__(
+        self,
+        name: str,
+        make: Callable[[QueueDefinition], Queue],
+        keep: Callable[[str, str, Mapping[str, Value] | None], None],
+    ) -> None:
+        self.queues: dict[str, Queue] = {}
+        self.aliases: dict[str, QueueDefinition] = {}
+        self.settings: dict[str, Value] = defaults(QMGR) | {"QMNAME": name} | _moments("CR", "ALT")
+        self._make = make
+        self._keep = keep
+
+    def add(self, definition: QueueDefinition) -> Queue:
+        """Add a queue that is not kept: one that was kept before, or one of a queue manager without a store."""
+        queue = self.queues[definition.name] = self._make(definition)
+        return queue
+
+    def resolve(self, name: str, gate: str) -> tuple[Queue, QueueDefinition] | None:
+        """Returns the queue that a name leads to, and the definition of the name; None where there is none.
+
+        `gate` is PUT or GET, and what is inhibited for it, the name or the queue behind it, is refused.
+        """
+        queue = self.queues.get(name)
+        if queue is not None:
+            _check_gate(queue.definition, gate)
+            return queue, queue.definition
+        alias = self.aliases.get(name)
+        if alias is None:
+            return None
+        _check_gate(alias, gate)
+        if alias.target in self.aliases:
+            text = f"alias {name} stands for {alias.target}, which is an alias itself: let it stand for a queue"
+            raise refusal(ALIAS_BASE_Q_TYPE_ERROR, text, name)
+        queue = self.queues.get(alias.target)
+        if queue is None:
+            text = f"alias {name} stands for {alias.target!r}, and there is no such queue: define it"
+            raise refusal(UNKNOWN_ALIAS_BASE_Q, text, name)
+        _check_gate(queue.definition, gate)
+        return queue, alias
+
+    def define(self, kind: str, name: str, attributes: Mapping[str, object], *, replace: bool) -> None:
+        """Define a queue or an alias; one that is there is refused, or takes the attributes where it is replaced."""
+        _check_kind(kind)
+        checked_name(name)
+        given = checked(kind, attributes)
+        there = self.queues[name].definition if name in self.queues else self.aliases.get(name)
+        if there is not None:
+            own = "QALIAS" if name in self.aliases else "QLOCAL"
+            if not replace or own != kind:
+                text = f"{name} is there already, as {own}: alter it, or define it with REPLACE"
+                raise refusal(OBJECT_ALREADY_EXISTS, text, name)
+            self.alter(kind, name, attributes)
+            return
+        values = defaults(kind) | given | _moments("CR", "ALT")
+        self._keep(kind, name, values)
+        self.restore(kind, name, values)
+
+    def restore(self, kind: str, name: str, values: Mapping[str, Value]) -> None:
+        """Add an object with all its attributes, as it was kept."""
+        if kind == QMGR:
+            self.settings = dict(values)
+        elif kind == "QALIAS":
+            self.aliases[name] = alias_of(name, values)
+        else:
+            self.add(queue_of(name, values))
+
+    def alter(self, kind: str, name: str, attributes: Mapping[str, object]) -> None:
+        """Give an object other attributes; those that are not named stay."""
+        given = checked(kind, attributes)
+        if kind == QMGR:
+            values = self.settings | given | _moments("ALT")
+            self._keep(kind, "", values)
+            self.settings = values
+            return
+        definition = self._definition(kind, name)
+        values = values_of(kind, definition) | given | _moments("ALT")
+        self._keep(kind, name, values)
+        if kind == "QALIAS":
+            self.aliases[name] = alias_of(name, values)
+        else:
+            self.queues[name].redefine(queue_of(name, values))
+
+    def delete(self, kind: str, name: str, works: Iterable[Work], *, purged: bool) -> None:
+        """Delete a queue that is empty, or has been purged, or an alias."""
+        self._definition(kind, name)
+        if kind == "QALIAS":
+            self._keep(kind, name, None)
+            del self.aliases[name]
+            return
+        queue = self.queues[name]
+        self.check_unused(queue, works)
+        if queue.depth and not purged:
+            text = f"queue {name} has {queue.depth} messages: get them, clear it, or delete it with PURGE"
+            raise refusal(Q_NOT_EMPTY, text, name)
+        self._keep(kind, name, None)
+        del self.queues[name]
+
+    @staticmethod
+    def check_unused(queue: Queue, works: Iterable[Work]) -> None:
+        """Refuse what cannot be done to a queue with uncommitted messages."""
+        uncommitted = sum(work.uses(queue)[0] for work in works)
+        if uncommitted:
+            name = queue.definition.name
+            text = f"queue {name} has {uncommitted} uncommitted messages: commit or back them out first"
+            raise refusal(OBJECT_IN_USE, text, name)
+
+    def display(self, kind: str, pattern: str, works: Iterable[Work]) -> list[dict[str, Value]]:
+        """Returns the objects whose names fit a pattern, such as ORDERS.*, with their attributes."""
+        if kind == QMGR:
+            return [dict(self.settings)]
+        _check_kind(kind)
+        fits = re.compile(re.escape(pattern).replace(r"\*", ".*")).fullmatch
+        found: Mapping[str, object] = self.queues if kind == "QLOCAL" else self.aliases
+        shown: list[dict[str, Value]] = []
+        working = list(works)
+        for name in sorted(name for name in found if fits(name)):
+            values: dict[str, Value] = {"QUEUE": name, "TYPE": kind}
+            shown.append(values | values_of(kind, self._definition(kind, name)))
+            if kind == "QLOCAL":
+                queue = self.queues[name]
+                used = [work.uses(queue) for work in working]
+                readers, writers = sum(reads for _, reads, _ in used), sum(writes for _, _, writes in used)
+                shown[-1] |= {
+                    "CURDEPTH": queue.depth + queue.reserved,
+                    "DEFTYPE": "PREDEFINED",
+                    "IPPROCS": readers,
+                    "OPPROCS": writers,
+                }
+        return shown
+
+    def _definition(self, kind: str, name: str) -> QueueDefinition:
+        _check_kind(kind)
+        found = self.aliases.get(name) if kind == "QALIAS" else None
+        if kind == "QLOCAL" and name in self.queues:
+            found = self.queues[name].definition
+        if found is None:
+            raise (
+                unknown(name)
+                if kind == "QLOCAL"
+                else refusal(UNKNOWN_OBJECT_NAME, f"there is no alias called {name!r}: define it", name)
+            )
+        return found
+
+
+def _check_kind(kind: str) -> None:
+    if kind not in QUEUES:
+        text = f"there are no objects of kind {kind} here: define {' or '.join(QUEUES)}"
+        raise refusal(UNKNOWN_OBJECT_NAME, text, kind)
+
+
+def _check_gate(definition: QueueDefinition, gate: str) -> None:
+    """Refuse what is inhibited."""
+    name = definition.name
+    if gate == "PUT" and not definition.put_enabled:
+        raise refusal(PUT_INHIBITED, f"puts to {name} are inhibited: ALTER it with PUT(ENABLED)", name)
+    if gate == "GET" and not definition.get_enabled:
+        raise refusal(GET_INHIBITED, f"gets from {name} are inhibited: ALTER it with GET(ENABLED)", name)
+
+
+def _moments(*prefixes: str) -> dict[str, Value]:
+    """Returns the attributes that say when an object was created or altered, in local time as MQ has it."""
+    now = time.localtime()
+    day, hour = time.strftime("%Y-%m-%d", now), time.strftime("%H.%M.%S", now)
+    return {f"{prefix}{what}": value for prefix in prefixes for what, value in (("DATE", day), ("TIME", hour))}

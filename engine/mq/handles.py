@@ -1,0 +1,95 @@
+"""Handles: what is remembered of a queue for one that reads it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP, NO_ID
+from engine.mq.selectors import compile_selector
+
+if TYPE_CHECKING:
+    from engine.mq.scans import Scan
+    from engine.mq.stored import Stored
+    from engine.work import Selection
+
+GROUPED: Final = MSG_IN_GROUP | LAST_MSG_IN_GROUP
+
+
+class Handle:
+    """The group in hand, how far the queue has been browsed, and how far each selector has been looked for.
+
+    `unfinished` says that a look ended before the end of the queue, so that others have their turn: look again.
+    """
+
+    __slots__ = (
+        "_kept",
+        "_seen",
+        "_with_ids",
+        "changed",
+        "clock",
+        "cursor",
+        "group",
+        "next_number",
+        "scans",
+        "unfinished",
+        "whole",
+    )
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.clock = clock
+        self.group = b""
+        self.next_number = 1
+        self.whole: frozenset[bytes] = frozenset()  # groups that were whole when the first of them was taken
+        self.cursor = -1
+        self.changed = False  # since the last unit of work ended
+        self.unfinished = False
+        self.scans: dict[tuple[str, bool], Scan] = {}
+        self._seen = 0.0
+        self._with_ids: dict[Selection, Selection] = {}
+        self._kept = (self.group, self.next_number, self.whole)
+
+    def rewind(self, seconds: float) -> None:
+        """Browse from the start again, if nothing has been found for so long."""
+        if 0 <= seconds <= self.clock() - self._seen:
+            self.cursor = -1
+            self.scans.clear()
+
+    def note(self, stored: Stored, wanted: Selection) -> None:
+        """Remember the message that was found."""
+        self.changed = True
+        descriptor = stored.descriptor
+        if wanted.browse:
+            self.cursor = stored.order
+            self._seen = self.clock()
+        if not descriptor.msg_flags & GROUPED or descriptor.group_id == NO_ID:
+            return
+        ends = bool(descriptor.msg_flags & LAST_MSG_IN_GROUP)
+        if wanted.logical:
+            self.group = b"" if ends else descriptor.group_id
+            self.next_number = descriptor.msg_seq_number + 1
+        elif wanted.whole_groups:
+            self.whole |= {descriptor.group_id}
+
+    def with_ids_of_selector(self, wanted: Selection) -> Selection:
+        """Returns the selection with the ids that its selector asks for, so that an index finds them."""
+        found = self._with_ids.get(wanted)
+        if found is None:
+            selector = compile_selector(wanted.selector)
+            ids = {
+                name: getattr(wanted, name) or getattr(selector, name) for name in ("msg_id", "correl_id", "group_id")
+            }
+            found = self._with_ids[wanted] = replace(wanted, **ids)
+        return found
+
+    def commit(self) -> None:
+        """Make what is remembered now what a unit of work that is backed out comes back to."""
+        self._kept = (self.group, self.next_number, self.whole)
+        self.changed = False
+
+    def back_out(self) -> None:
+        """Come back to what was known before the unit of work."""
+        self.group, self.next_number, self.whole = self._kept
+        self.changed = False

@@ -1,0 +1,52 @@
+"""What a queue manager refuses, each by MQ's reason code."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.errors import MessageException
+
+Q_DELETED: Final = 2052
+ALIAS_BASE_Q_TYPE_ERROR: Final = 2001
+BACKED_OUT: Final = 2003
+EXPIRY_ERROR: Final = 2013
+GET_INHIBITED: Final = 2016
+SYNCPOINT_LIMIT_REACHED: Final = 2024
+MSG_TOO_BIG_FOR_Q: Final = 2030
+MSG_TOO_BIG_FOR_Q_MGR: Final = 2031
+OBJECT_IN_USE: Final = 2042
+PUT_INHIBITED: Final = 2051
+Q_FULL: Final = 2053
+Q_NOT_EMPTY: Final = 2055
+Q_MGR_NOT_AVAILABLE: Final = 2059
+UNKNOWN_ALIAS_BASE_Q: Final = 2082
+UNKNOWN_OBJECT_NAME: Final = 2085
+OBJECT_ALREADY_EXISTS: Final = 2100
+Q_MGR_STOPPING: Final = 2162
+STORAGE_MEDIUM_FULL: Final = 2192
+UNEXPECTED_ERROR: Final = 2195
+
+
+def refusal(reason: int, text: str, *names: str) -> MessageException:
+    """Returns the error for what a queue manager does not do, with the reason's number as its own.
+
+    >>> refusal(2085, "there is no queue called 'A': define it", "A").reason
+    2085
+    """
+    return MessageException(reason, text, *names, reason=reason)
+
+
+def unknown(queue: str) -> MessageException:
+    """Returns the error for a queue that is not there."""
+    return refusal(UNKNOWN_OBJECT_NAME, f"there is no queue called {queue!r}: define it", queue)
+
+
+def full(queue: str, most: int) -> MessageException:
+    """Returns the error for a queue that has no room for another message."""
+    return refusal(Q_FULL, f"queue {queue} is full: it may hold {most}", queue)
+
+
+def too_long(queue: str, length: int, most: int) -> MessageException:
+    """Returns the error for a message that is longer than its queue allows."""
+    text = f"a message of {length} bytes is longer than queue {queue} allows ({most})"
+    return refusal(MSG_TOO_BIG_FOR_Q, text, queue)

@@ -1,0 +1,71 @@
+"""Reports: messages that say what became of another, where it asked for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from engine.descriptor import NO_ID, UNLIMITED, Descriptor
+
+REPORT: Final = 4  # a message type
+COPY_CORREL_ID: Final = 0x40  # MQRO_PASS_CORREL_ID
+PASS_MSG_ID: Final = 0x80
+_DATA: Final = 100  # bytes of the message in a report with data
+_QMGR: Final = 7  # MQAT_QMGR
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of report: the option that asks for it, those that ask for data too, and its feedback."""
+
+    name: str
+    asked: int
+    data: int
+    full: int
+    feedback: int
+
+
+COA: Final = Kind("COA", 0x100, 0x200, 0x400, 259)
+COD: Final = Kind("COD", 0x800, 0x1000, 0x2000, 260)
+EXPIRATION: Final = Kind("expiration", 0x200000, 0x400000, 0x800000, 258)
+EXCEPTION: Final = Kind("exception", 0x1000000, 0x2000000, 0x4000000, 0)
+
+
+def is_asked(kind: Kind, descriptor: Descriptor) -> bool:
+    """Returns True where a message asks for a report and says where it goes.
+
+    >>> is_asked(COA, Descriptor(report=0x100, reply_to_q="REPORTS")), is_asked(COD, Descriptor(reply_to_q="REPORTS"))
+    (True, False)
+    """
+    return bool(descriptor.report & kind.asked and descriptor.reply_to_q)
+
+
+def report(
+    kind: Kind, descriptor: Descriptor, body: bytes, queue_manager: str, feedback: int = 0
+) -> tuple[Descriptor, bytes]:
+    """Returns a report on a message: its ids as the message asks, and as much of the body."""
+    options = descriptor.report
+    data = body if options & kind.full else body[:_DATA] if options & kind.data else b""
+    made = Descriptor(
+        msg_type=REPORT,
+        expiry=UNLIMITED,
+        feedback=feedback or kind.feedback,
+        encoding=descriptor.encoding,
+        coded_char_set_id=descriptor.coded_char_set_id,
+        format=descriptor.format if data else "",
+        priority=descriptor.priority,
+        persistence=descriptor.persistence,
+        msg_id=descriptor.msg_id if options & PASS_MSG_ID else NO_ID,
+        correl_id=descriptor.correl_id if options & COPY_CORREL_ID else descriptor.msg_id,
+        reply_to_q_mgr=queue_manager,
+        user_identifier=descriptor.user_identifier,
+        accounting_token=descriptor.accounting_token,
+        put_appl_type=_QMGR,
+        put_appl_name=queue_manager,
+        group_id=descriptor.group_id,
+        msg_seq_number=descriptor.msg_seq_number,
+        offset=descriptor.offset,
+        msg_flags=descriptor.msg_flags & ~1,
+        original_length=len(body),
+    )
+    return made, data

@@ -1,0 +1,92 @@
+"""Messages as they stand on queues, the ids that they are found by, and lines of those that share one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from heapq import heappop, heappush
+from operator import attrgetter
+from typing import Final, NamedTuple
+
+from engine.descriptor import NO_ID, Descriptor
+from engine.work import Selection
+
+_ANY: Final = (b"", NO_ID)
+_SPARE: Final = 32  # messages that are gone, and that a line may still name without being swept
+
+
+class Stored(NamedTuple):
+    """A message on a queue; `order` is its place in the order in which messages are taken, and no other has it.
+
+    `expires` is the moment from which it is no longer delivered, in tenths of seconds since 1970; 0: never.
+    """
+
+    order: int
+    descriptor: Descriptor
+    body: bytes
+    expires: int = 0
+
+
+class Line:
+    """The messages of one id in the order in which they are taken; those that are gone are swept out when many."""
+
+    __slots__ = ("live", "orders")
+
+    def __init__(self) -> None:
+        self.orders: list[int] = []
+        self.live = 0
+
+    def add(self, order: int) -> None:
+        heappush(self.orders, order)
+        self.live += 1
+
+    def lose(self, waiting: Mapping[int, Stored]) -> None:
+        """Say that one of the messages no longer waits."""
+        self.live -= 1
+        if len(self.orders) > 2 * self.live + _SPARE:
+            self.orders = swept(self.orders, waiting)
+
+    def first(self, waiting: Mapping[int, Stored]) -> Stored | None:
+        orders = self.orders
+        while orders:
+            stored = waiting.get(orders[0])
+            if stored is not None:
+                return stored
+            heappop(orders)
+        return None
+
+
+def has_too_many(orders: list[int], live: int) -> bool:
+    """Returns True when most of the orders in a heap belong to messages that are gone."""
+    return len(orders) > 2 * live + _SPARE
+
+
+def swept(orders: list[int], waiting: Mapping[int, Stored]) -> list[int]:
+    """Returns the orders of messages that still wait, sorted, which is a heap as well."""
+    return sorted({order for order in orders if order in waiting})
+
+
+def first_of(lines: list[Line], wanted: Selection, waiting: Mapping[int, Stored]) -> Stored | None:
+    """Returns the first message that has every id that is wanted; of several lines, the shortest is looked through."""
+    if len(lines) == 1:
+        return lines[0].first(waiting)
+    shortest = min(lines, key=attrgetter("live"))
+    found = (waiting.get(order) for order in sorted(shortest.orders))
+    return next((stored for stored in found if stored is not None and has_ids(stored.descriptor, wanted)), None)
+
+
+def keys_of(ids: Selection | Descriptor) -> tuple[bytes, ...]:
+    """Returns what a message is found by; where an id is not set, it is not found by it, and any message is good."""
+    named = ((b"M", ids.msg_id), (b"C", ids.correl_id), (b"G", ids.group_id))
+    return tuple([kind + value for kind, value in named if value not in _ANY])
+
+
+def has_ids(descriptor: Descriptor, wanted: Selection) -> bool:
+    """Returns True when a message has every id that is asked for."""
+    return all(
+        want in _ANY or want == has
+        for want, has in (
+            (wanted.msg_id, descriptor.msg_id),
+            (wanted.correl_id, descriptor.correl_id),
+            (wanted.group_id, descriptor.group_id),
+        )
+    )

@@ -1,0 +1,124 @@
+"""Waiters: those who wait for messages of a queue, each woken by a message that it wants."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from engine.mq.stored import keys_of
+from engine.work import NO_ORDER
+
+if TYPE_CHECKING:
+    from engine.mq.handles import Handle
+    from engine.mq.stored import Stored
+    from engine.work import Selection
+
+
+class Waiter:
+    """One who waits; `notify` is called once, under the queue manager's lock, when a message comes that it wants."""
+
+    __slots__ = ("handle", "notify", "selection", "woken_by")
+
+    def __init__(self, selection: Selection | None, handle: Handle, notify: Callable[[], None]) -> None:
+        self.selection = selection
+        self.handle = handle
+        self.notify = notify
+        self.woken_by: Stored | None = None
+
+    def wake(self, stored: Stored | None) -> None:
+        """Say that a message came, or None where something else of the queue has changed."""
+        self.woken_by = stored
+        self.notify()
+
+
+class Sleep:
+    """A thread's sleep until it is woken."""
+
+    __slots__ = ("_lock",)
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._lock.acquire()
+
+    def end(self) -> None:
+        """Wake the thread."""
+        if self._lock.locked():
+            self._lock.release()
+
+    def wait(self, seconds: float | None) -> None:
+        """Sleep until woken, or for so many seconds."""
+        self._lock.acquire(timeout=-1 if seconds is None else max(0.0, min(seconds, threading.TIMEOUT_MAX)))
+
+
+class Waiters:
+    """The waiters of a queue by what they want: any message, one of an id, or something that takes a closer look."""
+
+    __slots__ = ("_anything", "_by_key", "_particular", "count")
+
+    def __init__(self) -> None:
+        self._anything: dict[Waiter, None] = {}
+        self._by_key: dict[bytes, dict[Waiter, None]] = {}
+        self._particular: dict[Waiter, None] = {}
+        self.count = 0
+
+    def add(self, waiter: Waiter) -> None:
+        """Let one wait, behind those who do."""
+        self._place(waiter)[waiter] = None
+        self.count += 1
+
+    def remove(self, waiter: Waiter) -> bool:
+        """Let one no longer wait; returns False where it did not."""
+        place = self._place(waiter)
+        found = waiter in place
+        if found:
+            del place[waiter]
+            self.count -= 1
+        if not place and (key := _key(waiter.selection)) is not None:
+            del self._by_key[key]
+        return found
+
+    def wake(self, stored: Stored, suits: Callable[[Stored, Waiter], bool]) -> None:
+        """Wake the first who wants a message; who only browses is woken beside it."""
+        if self._by_key:
+            for key in keys_of(stored.descriptor):
+                for waiter in self._by_key.get(key, ()):
+                    if suits(stored, waiter):
+                        self._woken(waiter, stored)
+                        return
+        for waiter in list(self._particular):
+            if suits(stored, waiter):
+                self._woken(waiter, stored)
+                if waiter.selection is None or not waiter.selection.browse:
+                    return
+        if self._anything:
+            self._woken(next(iter(self._anything)), stored)
+
+    def wake_all(self) -> None:
+        """Wake all: the queue is no longer what it was."""
+        for place in (self._anything, self._particular, *list(self._by_key.values())):
+            for waiter in list(place):
+                self._woken(waiter, None)
+
+    def wake_those_in_order(self) -> None:
+        """Wake all who want messages in an order that another has just left."""
+        for waiter in list(self._particular):
+            if waiter.selection is not None and waiter.selection.order != NO_ORDER:
+                self._woken(waiter, None)
+
+    def _woken(self, waiter: Waiter, stored: Stored | None) -> None:
+        self.remove(waiter)
+        waiter.wake(stored)
+
+    def _place(self, waiter: Waiter) -> dict[Waiter, None]:
+        wanted = waiter.selection
+        if wanted is None or (wanted.plain and not keys_of(wanted)):
+            return self._anything
+        key = _key(wanted)
+        return self._particular if key is None else self._by_key.setdefault(key, {})
+
+
+def _key(wanted: Selection | None) -> bytes | None:
+    """Returns the id that one waits for, where that is all that it wants."""
+    keys = keys_of(wanted) if wanted is not None and wanted.plain else ()
+    return keys[0] if keys else None

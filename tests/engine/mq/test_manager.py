@@ -1,0 +1,313 @@
+"""The queue manager: what it refuses, aliases, expiry, reports, cursors and waits, on queues in memory."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from engine.descriptor import Descriptor
+from engine.errors import MessageException
+from engine.mq import QueueManager
+from engine.mq.unit import Work
+from engine.work import Selection
+
+COA, COD, EXPIRATION = 0x100, 0x800, 0x200000
+
+
+def manager(**queues: Mapping[str, object]) -> QueueManager:
+    """A queue manager with these queues, underscores in names for dots."""
+    made = QueueManager()
+    for name, attributes in queues.items():
+        made.define("QLOCAL", name.replace("_", "."), attributes)
+    return made
+
+
+def put(work: Work, queue: str, *bodies: bytes, **fields: object) -> None:
+    for body in bodies:
+        work.put(queue, Descriptor(**fields), body)  # type: ignore[arg-type]
+    work.commit()
+
+
+def bodies(queues: QueueManager, queue: str) -> list[bytes]:
+    return [arrival.body for arrival in queues.browse(queue)]
+
+
+REFUSED: list[tuple[int, Callable[[QueueManager, Work], object]]] = [
+    (2085, lambda _, work: work.put("NONE", Descriptor(), b"")),
+    (2085, lambda _, work: work.get("NONE")),
+    (2051, lambda _, work: work.put("SHUT", Descriptor(), b"")),
+    (2016, lambda _, work: work.get("SHUT")),
+    (2051, lambda _, work: work.put("TO.SHUT", Descriptor(), b"")),
+    (2016, lambda _, work: work.get("TO.SHUT")),
+    (2053, lambda _, work: (work.put("SMALL", Descriptor(), b"1"), work.put("SMALL", Descriptor(), b"2"))),
+    (2030, lambda _, work: work.put("SMALL", Descriptor(), b"12345")),
+    (2031, lambda _, work: work.put("BIG", Descriptor(), bytes(40_000))),
+    (2082, lambda _, work: work.put("TO.NOWHERE", Descriptor(), b"")),
+    (2001, lambda _, work: work.put("TO.ALIAS", Descriptor(), b"")),
+    (2013, lambda _, work: work.put("BIG", Descriptor(expiry=0), b"")),
+    (2024, lambda _, work: [work.put("BIG", Descriptor(), b"") for _ in range(4)]),
+    (2459, lambda _, work: work.get("BIG", Selection(selector="colour ="))),
+    (2100, lambda queues, _: queues.define("QLOCAL", "BIG", {})),
+    (2100, lambda queues, _: queues.define("QALIAS", "BIG", {}, replace=True)),
+    (2085, lambda queues, _: queues.alter("QLOCAL", "NONE", {"MAXDEPTH": 1})),
+    (2085, lambda queues, _: queues.delete("QALIAS", "BIG")),
+    (4005, lambda queues, _: queues.alter("QLOCAL", "BIG", {"MAXDEPTH": "many"})),
+    (2042, lambda queues, work: (work.put("BIG", Descriptor(), b""), queues.delete("QLOCAL", "BIG", purge=True))),
+    (2055, lambda queues, work: (put(work, "BIG", b""), queues.delete("QLOCAL", "BIG"))),
+]
+
+
+@pytest.mark.parametrize(("reason", "act"), REFUSED)
+def test_refusals(reason: int, act: Callable[[QueueManager, Work], object]) -> None:
+    """What a queue manager does not do is refused by MQ's reason, and the unit of work goes on without it."""
+    queues = manager(SHUT={"GET": "DISABLED", "PUT": "DISABLED"}, SMALL={"MAXDEPTH": 1, "MAXMSGL": 4}, BIG={})
+    for alias, target in (("TO.SHUT", "SHUT"), ("TO.NOWHERE", "NOWHERE"), ("TO.ALIAS", "TO.SHUT")):
+        queues.define("QALIAS", alias, {"TARGET": target})
+    queues.alter("QMGR", "", {"MAXUMSGS": 3, "MAXMSGL": 32_768})
+    work = queues.work()
+    with pytest.raises(MessageException) as caught:
+        act(queues, work)
+    assert reason == caught.value.reason
+    work.back_out()
+    put(work, "BIG", b"goes on")
+    assert b"goes on" in bodies(queues, "BIG")
+
+
+def test_an_alias_is_its_queue_under_another_name_with_defaults_of_its_own() -> None:
+    """What is put to an alias is on its queue, with the alias's default priority and persistence."""
+    queues = manager(BASE={"DEFPRTY": 2, "BOTHRESH": 3})
+    queues.define("QALIAS", "FRONT", {"TARGET": "BASE", "DEFPRTY": 7, "DEFPSIST": "YES"})
+    work = queues.work()
+    own = work.put("FRONT", Descriptor(priority=-1, persistence=2), b"x")
+    work.commit()
+    assert (7, 1) == (own.priority, own.persistence)
+    assert (1, 3) == (queues.depth("FRONT"), getattr(work.attributes("FRONT"), "backout_threshold", None))
+    arrival = work.get("FRONT")
+    assert arrival is not None
+    assert b"x" == arrival.body
+
+
+def test_fifo_keeps_arrival_order_whatever_priorities_say() -> None:
+    """MSGDLVSQ(FIFO) gives messages by arrival; after an ALTER, new ones by priority."""
+    queues = manager(Q={"MSGDLVSQ": "FIFO"})
+    work = queues.work()
+    for priority in (0, 9, 4):
+        put(work, "Q", b"%d" % priority, priority=priority)
+    assert [b"0", b"9", b"4"] == bodies(queues, "Q")
+    queues.alter("QLOCAL", "Q", {"MSGDLVSQ": "PRIORITY"})
+    put(work, "Q", b"new", priority=1)
+    assert [b"new", b"0", b"9", b"4"] == bodies(queues, "Q")
+
+
+def test_display_shows_what_was_defined_and_how_deep_queues_are() -> None:
+    """DISPLAY takes a pattern, shows attributes under MQ's names, and counts uncommitted puts and open handles."""
+    queues = manager(A_ONE={"MAXDEPTH": 7}, A_TWO={}, B={})
+    work = queues.work()
+    work.put("A.ONE", Descriptor(), b"")
+    work.get("A.ONE")
+    shown = queues.display("QLOCAL", "A.*")
+    assert ["A.ONE", "A.TWO"] == [one["QUEUE"] for one in shown]
+    assert (7, 1, 1, 1) == tuple(shown[0][name] for name in ("MAXDEPTH", "CURDEPTH", "IPPROCS", "OPPROCS"))
+    assert "QM" == queues.display("QMGR")[0]["QMNAME"]
+
+
+@pytest.mark.parametrize(
+    "look", [None, Selection(msg_id=b"m" * 24), Selection(selector="JMSPriority = 0"), Selection(browse=True)]
+)
+def test_a_message_past_its_expiry_is_never_delivered(look: Selection | None) -> None:
+    """A message is given with what remains of its expiry; once that has passed it counts until someone meets it."""
+    now = [1_000.0]
+    queues = QueueManager("IN", "REPORTS", clock=lambda: now[0])
+    work = queues.work()
+    put(work, "IN", b"late", expiry=50, msg_id=b"m" * 24, report=EXPIRATION, reply_to_q="REPORTS")
+    now[0] += 2
+    arrival = work.get("IN", Selection(browse=True))
+    assert arrival is not None
+    assert 30 == arrival.descriptor.expiry
+    now[0] += 3
+    assert 1 == queues.depth("IN")
+    assert queues.work().get("IN", look) is None
+    assert 0 == queues.depth("IN")
+    report = work.get("REPORTS")
+    assert report is not None
+    assert (4, 258, b"m" * 24, b"") == (
+        report.descriptor.msg_type, report.descriptor.feedback, report.descriptor.correl_id, report.body
+    )  # fmt: skip
+
+
+def test_the_expiry_task_removes_what_is_late_and_nothing_else() -> None:
+    """A run removes messages whose time has passed, but for those that a unit of work has."""
+    now = [1_000.0]
+    queues = QueueManager("IN", clock=lambda: now[0])
+    work, other = queues.work(), queues.work()
+    for expiry in (10, -1, 20, 10):
+        put(work, "IN", b"%d" % expiry, expiry=expiry)
+    assert other.get("IN") is not None
+    now[0] += 1.5
+    assert 1 == queues.expire()
+    other.back_out()
+    assert 1 == queues.expire()
+    assert [b"-1", b"20"] == bodies(queues, "IN")
+
+
+REPORTED: list[tuple[int, int, bytes, bool]] = [
+    (COA, 259, b"", True),
+    (COA | 0x600, 259, bytes(200), True),
+    (COA | 0x200, 259, bytes(100), True),
+    (COD, 260, b"", False),
+    (COD | 0x1000, 260, bytes(100), False),
+]
+
+
+@pytest.mark.parametrize(("option", "feedback", "body", "at_put"), REPORTED)
+def test_confirmations(option: int, feedback: int, body: bytes, at_put: bool) -> None:
+    """A confirmation comes with the unit of work that it confirms, with as much of the message as was asked for."""
+    queues = manager(IN={}, REPORTS={})
+    work = queues.work()
+    own = work.put("IN", Descriptor(report=option, reply_to_q="REPORTS", correl_id=b"c" * 24), bytes(200))
+    assert 0 == queues.depth("REPORTS")
+    work.commit()
+    assert at_put == bool(queues.depth("REPORTS"))
+    work.get("IN")
+    work.back_out()
+    assert at_put == bool(queues.depth("REPORTS"))
+    work.get("IN")
+    work.commit()
+    assert 1 == queues.depth("REPORTS")
+    report = queues.browse("REPORTS")[0]
+    assert (feedback, own.msg_id, body) == (report.descriptor.feedback, report.descriptor.correl_id, report.body)
+
+
+def test_a_report_that_cannot_be_delivered_goes_to_the_dead_letter_queue() -> None:
+    """A report whose queue is not there is on the dead-letter queue."""
+    queues = manager(IN={})
+    work = queues.work()
+    put(work, "IN", b"", report=COA, reply_to_q="NOWHERE")
+    assert 1 == queues.depth(queues.dead_letter_queue)
+
+
+def test_a_cursor_shows_each_message_once_while_others_put_and_get() -> None:
+    """A cursor goes on through what changes: what is gone is not shown, what comes behind it is."""
+    queues = manager(Q={})
+    work = queues.work()
+    put(work, "Q", b"1", b"2", b"3")
+    cursor = queues.cursor("Q")
+    assert b"1" == next(cursor).body
+    work.get("Q")
+    work.get("Q")
+    work.commit()
+    put(work, "Q", b"4")
+    put(work, "Q", b"before", priority=5)
+    assert [b"3", b"4"] == [arrival.body for arrival in cursor]
+
+
+def test_a_selector_scan_goes_on_where_it_stood() -> None:
+    """A second look with the same selector asks only what has come since, or came back."""
+    queues = manager(Q={})
+    work, other = queues.work(), queues.work()
+    put(work, "Q", *[b"%d" % number for number in range(5)], priority=1)
+    high = Selection(selector="JMSPriority > 4")
+    assert other.get("Q") is not None
+    assert work.get("Q", high) is None
+    put(work, "Q", b"high", priority=5)
+    assert b"high" == getattr(work.get("Q", high), "body", None)
+    work.back_out()
+    assert b"high" == getattr(work.get("Q", high), "body", None)
+    work.commit()
+    assert work.get("Q", high) is None
+    other.back_out()
+    assert [b"0", b"1", b"2", b"3", b"4"] == bodies(queues, "Q")
+
+
+def waiting(work: Work, queue: str, selection: Selection | None, wait: float, found: list[object]) -> threading.Thread:
+    def get() -> None:
+        try:
+            arrival = work.get(queue, selection, wait=wait)
+            found.append(None if arrival is None else arrival.body)
+            work.commit()
+        except MessageException as error:
+            found.append(error.reason)
+
+    thread = threading.Thread(target=get)
+    thread.start()
+    return thread
+
+
+def settled(queues: QueueManager, queue: str, count: int) -> None:
+    """Wait until so many wait."""
+    found = queues.find(queue)
+    assert found is not None
+    end = time.monotonic() + 10
+    while found.waiters.count != count and time.monotonic() < end:
+        time.sleep(0.001)
+    assert count == found.waiters.count
+
+
+def test_a_wait_ends_at_once_with_its_own_message() -> None:
+    """Of several who wait, a message wakes one that wants it, and the others go on waiting."""
+    queues = manager(Q={})
+    found: dict[str, list[object]] = {"a": [], "b": [], "selector": [], "any": []}
+    threads = [
+        waiting(queues.work(), "Q", Selection(correl_id=b"a" * 24), 60, found["a"]),
+        waiting(queues.work(), "Q", Selection(correl_id=b"b" * 24), -1, found["b"]),
+        waiting(queues.work(), "Q", Selection(selector="JMSPriority = 7"), 60, found["selector"]),
+    ]
+    settled(queues, "Q", 3)
+    work = queues.work()
+    put(work, "Q", b"for b", correl_id=b"b" * 24)
+    threads[1].join(10)
+    put(work, "Q", b"for selector", priority=7)
+    threads[2].join(10)
+    assert (1, [b"for b"], [b"for selector"], []) == (
+        queues.find("Q").waiters.count, found["b"], found["selector"], found["a"]
+    )  # fmt: skip
+    threads.append(waiting(queues.work(), "Q", None, 60, found["any"]))
+    settled(queues, "Q", 2)
+    put(work, "Q", b"1")
+    put(work, "Q", b"for a", correl_id=b"a" * 24)
+    for thread in threads:
+        thread.join(10)
+    assert ([b"for a"], [b"1"], 0) == (found["a"], found["any"], queues.depth("Q"))
+
+
+def test_a_wait_that_finds_nothing_takes_its_time() -> None:
+    """A get gives up when its time is over, not before and not long after."""
+    queues = manager(Q={})
+    begun = time.monotonic()
+    assert queues.work().get("Q", wait=0.05) is None
+    assert 0.05 <= time.monotonic() - begun < 5
+
+
+@pytest.mark.parametrize(
+    ("act", "reason"),
+    [
+        (lambda queues: queues.alter("QLOCAL", "Q", {"GET": "DISABLED"}), 2016),
+        (lambda queues: queues.delete("QLOCAL", "Q"), 2085),
+        (lambda queues: queues.close(), 2162),
+    ],
+)
+def test_a_wait_ends_when_the_queue_is_no_longer_to_be_read(act: Callable[[QueueManager], object], reason: int) -> None:
+    """Who waits is told when gets are inhibited, the queue is deleted, or the queue manager ends."""
+    queues, found = manager(Q={}), list[object]()
+    thread = waiting(queues.work(), "Q", None, 60, found)
+    settled(queues, "Q", 1)
+    act(queues)
+    thread.join(10)
+    assert [reason] == found
+
+
+def test_purge_and_clear() -> None:
+    """A purge takes what can be got; CLEAR is refused where a unit of work has messages of the queue."""
+    queues = manager(Q={})
+    work = queues.work()
+    put(work, "Q", *[b""] * 2500)
+    work.get("Q")
+    with pytest.raises(MessageException, match="uncommitted"):
+        queues.clear("Q")
+    assert 2499 == queues.purge("Q")
+    work.back_out()
+    queues.clear("Q")
+    assert 0 == queues.depth("Q")
