@@ -1,0 +1,125 @@
+"""MQSC: scripts of commands that define, change, delete and show the objects of a queue manager."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from engine.catalog import did_you_mean
+from engine.errors import BrokerError, MessageException
+from engine.mq.mqsc.answers import Answer, printed
+from engine.mq.mqsc.defining import CHANGES
+from engine.mq.mqsc.displaying import display
+from engine.mq.mqsc.objects import KINDS, SYNONYMS, VERBS, Objects
+from engine.mq.mqsc.reading import Command, Parameter, read
+from engine.mq.mqsc.wrong import WrongCommandError
+
+__all__ = ["Answer", "Objects", "printed", "run"]
+
+_SYNTAX_ERROR: Final = "AMQ8405E"
+_CODES: Final = {
+    2085: "AMQ8147E",  # object not found
+    2100: "AMQ8150E",  # object exists already
+    2055: "AMQ8143E",  # queue not empty
+    2042: "AMQ8145E",  # object in use
+    2035: "AMQ8135E",  # not authorised
+    2152: "AMQ8141E",  # no name of an object
+    2067: _SYNTAX_ERROR,
+    4005: _SYNTAX_ERROR,
+    3213: _SYNTAX_ERROR,
+}
+_OTHERWISE: Final = "AMQ8101E"
+_ABSENT: Final = {
+    "QREMOTE": "queues of other queue managers",
+    "QMODEL": "model queues",
+    "CHANNEL": "channels",
+    "LISTENER": "listeners",
+    "PROCESS": "processes",
+    "NAMELIST": "namelists",
+    "SERVICE": "services",
+}
+
+
+def run(objects: Objects, script: str) -> list[Answer]:
+    """Returns the answer of each command of a script; one that fails leaves out what it asked for, nothing else."""
+    return [_answer(objects, command) for command in read(script)]
+
+
+def _answer(objects: Objects, command: Command) -> Answer:
+    try:
+        if command.problem:
+            raise WrongCommandError(command.problem)
+        return _carried_out(objects, command)
+    except BrokerError as error:
+        reason = error.reason if isinstance(error, MessageException) else -1
+        code = _CODES.get(reason, _OTHERWISE) if reason else _SYNTAX_ERROR
+        text = error.text if reason <= 0 or str(reason) in error.text else f"{error.text} ({reason})"
+        return Answer(command.line, command.text, code, text, failed=True, syntax=code == _SYNTAX_ERROR)
+
+
+def _carried_out(objects: Objects, command: Command) -> Answer:
+    verb = VERBS.get(command.parameters[0].word, command.parameters[0].word)
+    if verb not in _VERBS:
+        raise WrongCommandError(
+            f"there is no command {verb:.40}{did_you_mean(verb, tuple(_VERBS))}; write DEFINE QLOCAL(NAME)"
+        )
+    if len(command.parameters) < 2 or command.parameters[0].values is not None:
+        raise WrongCommandError(f"{verb} is followed by a kind of object; write {verb} QLOCAL(NAME)")
+    subject, *rest = command.parameters[1:]
+    what = SYNONYMS.get(subject.word, subject.word)
+    return _VERBS[verb](objects, command, _Asked(verb, what, subject, rest))
+
+
+class _Asked:
+    """A command taken apart: its verb, the kind of object, the word with the name, and the parameters."""
+
+    __slots__ = ("rest", "subject", "verb", "what")
+
+    def __init__(self, verb: str, what: str, subject: Parameter, rest: Sequence[Parameter]) -> None:
+        self.verb = verb
+        self.what = what
+        self.subject = subject
+        self.rest = rest
+
+    def unknown(self, *kinds: str) -> WrongCommandError:
+        """Returns the error for a kind of object that the command is not for."""
+        if self.what in _ABSENT:
+            return WrongCommandError(f"there are no {_ABSENT[self.what]} here; leave the command out", reason=2085)
+        hint = did_you_mean(self.what, kinds)
+        return WrongCommandError(f"{self.verb} takes {', '.join(kinds)}, not {self.what:.40}{hint}")
+
+
+def _changed(objects: Objects, command: Command, asked: _Asked) -> Answer:
+    allowed = _ALLOWED[asked.verb]
+    if asked.what not in allowed:
+        raise asked.unknown(*allowed)
+    code, text = CHANGES[asked.verb](objects, KINDS[asked.what], asked.subject, asked.rest)
+    return Answer(command.line, command.text, code, text)
+
+
+def _displayed(objects: Objects, command: Command, asked: _Asked) -> Answer:
+    if asked.what not in {*KINDS, "QUEUE", "QSTATUS"}:
+        raise asked.unknown("QUEUE", "QSTATUS", *KINDS)
+    found = tuple(display(objects, asked.what, asked.subject, asked.rest))
+    if asked.what == "QSTATUS":
+        return Answer(command.line, command.text, "AMQ8450I", "Display queue status details.", found)
+    kind = KINDS["QLOCAL" if asked.what == "QUEUE" else asked.what]
+    if not found:
+        return Answer(command.line, command.text, "AMQ8147I", f"no {kind.noun} fits {asked.subject.text}.")
+    return Answer(command.line, command.text, kind.details, kind.details_text, found)
+
+
+def _pinged(objects: Objects, command: Command, asked: _Asked) -> Answer:
+    if asked.what != "QMGR" or asked.rest:
+        raise WrongCommandError("PING takes QMGR and nothing else; write PING QMGR")
+    name = objects.display("QMGR", "")[0]["QMNAME"]
+    return Answer(command.line, command.text, "AMQ8415I", f"Ping queue manager {name} command complete.")
+
+
+_QUEUES: Final = ("QLOCAL", "QALIAS")
+_ALLOWED: Final = {"DEFINE": _QUEUES, "ALTER": (*_QUEUES, "QMGR"), "DELETE": _QUEUES, "CLEAR": ("QLOCAL",)}
+_VERBS: Final[dict[str, Callable[[Objects, Command, _Asked], Answer]]] = {
+    **dict.fromkeys(CHANGES, _changed),
+    "DISPLAY": _displayed,
+    "PING": _pinged,
+}

@@ -1,0 +1,128 @@
+"""DEFINE, ALTER, DELETE and CLEAR: commands that change objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from engine.mq.attributes import ATTRIBUTES, Attribute, Value, checked_name, find
+from engine.mq.mqsc.objects import Kind, Objects
+from engine.mq.mqsc.reading import Parameter
+from engine.mq.mqsc.wrong import WrongCommandError
+
+_NOWHERE: Final = "takes no value; leave the parentheses out"
+
+
+def name_of(subject: Parameter) -> str:
+    """Returns the name of the object that a command is about."""
+    if not subject.values:
+        raise WrongCommandError(f"{subject.word} is followed by a name in parentheses: write {subject.word}(NAME)")
+    if len(subject.values) > 1:
+        raise WrongCommandError(f"{subject.word} takes one name; quote one that has blanks or commas")
+    return checked_name(subject.text.strip())
+
+
+def define(objects: Objects, kind: Kind, subject: Parameter, rest: Sequence[Parameter]) -> tuple[str, str]:
+    """Defines an object, like another where LIKE says so, in place of one that is there with REPLACE."""
+    name, like, replace, given = name_of(subject), "", False, list[Parameter]()
+    for parameter in rest:
+        match parameter.word:
+            case "REPLACE" | "NOREPLACE":
+                _alone(parameter)
+                replace = parameter.word == "REPLACE"
+            case "LIKE":
+                like = name_of(parameter)
+            case _:
+                given.append(parameter)
+    attributes = {**(_like(objects, kind, like) if like else {}), **settings(kind, given)}
+    objects.define(kind.kind, name, attributes, replace=replace)
+    return kind.created, f"{kind.noun} created."
+
+
+def _like(objects: Objects, kind: Kind, name: str) -> dict[str, Value]:
+    """Returns what can be set of an object that is there."""
+    known = ATTRIBUTES[kind.kind]
+    found = objects.display(kind.kind, name)
+    if not found:
+        raise WrongCommandError(f"there is no {kind.noun} called {name} to be like; define it first", reason=2085)
+    return {
+        word: value
+        for word, value in found[0].items()
+        if word in known and not (known[word].shown or known[word].later)
+    }
+
+
+def alter(objects: Objects, kind: Kind, subject: Parameter, rest: Sequence[Parameter]) -> tuple[str, str]:
+    """Changes attributes of an object; what is not named stays as it is."""
+    name = "" if kind.kind == "QMGR" else name_of(subject)
+    given = [parameter for parameter in rest if not _is_force(parameter)]
+    objects.alter(kind.kind, name, settings(kind, given))
+    return kind.changed, f"{kind.noun} changed."
+
+
+def _is_force(parameter: Parameter) -> bool:
+    """Returns True for FORCE, which is how every change is made here: at once, whoever has the object open."""
+    if parameter.word == "FORCE":
+        _alone(parameter)
+    return parameter.word == "FORCE"
+
+
+def delete(objects: Objects, kind: Kind, subject: Parameter, rest: Sequence[Parameter]) -> tuple[str, str]:
+    """Deletes an object; a queue with messages only with PURGE."""
+    purge = False
+    for parameter in rest:
+        if parameter.word not in {"PURGE", "NOPURGE"} or kind.kind != "QLOCAL":
+            raise WrongCommandError(f"{parameter.word} is no parameter of DELETE {kind.kind}; leave it out")
+        _alone(parameter)
+        purge = parameter.word == "PURGE"
+    objects.delete(kind.kind, name_of(subject), purge=purge)
+    return kind.deleted, f"{kind.noun} deleted."
+
+
+def clear(objects: Objects, kind: Kind, subject: Parameter, rest: Sequence[Parameter]) -> tuple[str, str]:
+    """Removes all messages of a local queue."""
+    if kind.kind != "QLOCAL":
+        raise WrongCommandError(f"CLEAR is for local queues; write CLEAR QLOCAL({subject.text})")
+    if rest:
+        raise WrongCommandError(f"{rest[0].word} is no parameter of CLEAR QLOCAL; leave it out")
+    objects.clear(name_of(subject))
+    return "AMQ8022I", "queue cleared."
+
+
+def settings(kind: Kind, given: Sequence[Parameter]) -> dict[str, Value]:
+    """Returns the attributes that parameters set, each checked; one that is named twice is refused."""
+    found: dict[str, Value] = {}
+    for parameter in given:
+        for attribute, value in _settings_of(kind, parameter):
+            if attribute.name in found:
+                raise WrongCommandError(f"{attribute.name} stands twice; leave one out")
+            found[attribute.name] = attribute.value(value)
+    return found
+
+
+def _settings_of(kind: Kind, parameter: Parameter) -> Iterator[tuple[Attribute, object]]:
+    known = ATTRIBUTES[kind.kind]
+    positive = parameter.word.removeprefix("NO")
+    if parameter.word not in known and positive in known and known[positive].kind == "flag":
+        _alone(parameter)
+        yield known[positive], False
+        return
+    attribute = find(kind.kind, parameter.word)
+    if attribute.kind == "flag":
+        _alone(parameter)
+        yield attribute, True
+        return
+    values = parameter.values
+    if values is None and not (attribute.shown or attribute.later):
+        raise WrongCommandError(f"{parameter.word} lacks its value; write {parameter.word}(VALUE)")
+    if values is not None and len(values) > 1:
+        raise WrongCommandError(f"{parameter.word} takes one value; quote one that has blanks or commas")
+    yield attribute, parameter.text
+
+
+def _alone(parameter: Parameter) -> None:
+    if parameter.values is not None:
+        raise WrongCommandError(f"{parameter.word} {_NOWHERE}")
+
+
+CHANGES: Final = {"DEFINE": define, "ALTER": alter, "DELETE": delete, "CLEAR": clear}

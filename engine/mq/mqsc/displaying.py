@@ -1,0 +1,138 @@
+"""DISPLAY: which objects are shown, and which of their attributes."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from engine.mq.attributes import ATTRIBUTES, Attribute, Value, find
+from engine.mq.mqsc.objects import KINDS, Kind, Objects
+from engine.mq.mqsc.reading import Parameter
+from engine.mq.mqsc.wrong import WrongCommandError
+
+Shown = tuple[tuple[str, Value], ...]
+
+_QUEUE_KINDS: Final = ("QALIAS", "QLOCAL")
+_COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
+    "LT": operator.lt,
+    "LE": operator.le,
+    "GT": operator.gt,
+    "GE": operator.ge,
+    "EQ": operator.eq,
+    "NE": operator.ne,
+}
+_STATUS: Final = ("CURDEPTH", "IPPROCS", "OPPROCS")
+
+
+@dataclass(slots=True)
+class _Wanted:
+    """What a DISPLAY command asks for."""
+
+    kinds: tuple[str, ...]
+    every: bool = False
+    names: list[str] = field(default_factory=list)
+    where: tuple[str, str, str] | None = None
+
+
+def display(objects: Objects, what: str, subject: Parameter, rest: Sequence[Parameter]) -> list[Shown]:
+    """Returns the objects that a DISPLAY command asks for, each as the attributes that are to be shown."""
+    kinds = _QUEUE_KINDS if what == "QUEUE" else ("QLOCAL",) if what == "QSTATUS" else (what,)
+    wanted = _Wanted(kinds)
+    pattern = "" if what == "QMGR" else _pattern(subject)
+    for parameter in rest:
+        _note(wanted, parameter, what)
+    if not wanted.names and not wanted.every:
+        if what == "QSTATUS":
+            wanted.names = list(_STATUS)
+        else:
+            wanted.every = not pattern.endswith("*")
+    found: list[Shown] = []
+    for kind in wanted.kinds:
+        found += [
+            _shown(KINDS[kind], one, wanted, what)
+            for one in objects.display(kind, pattern)
+            if wanted.where is None or _meets(kind, one, wanted.where)
+        ]
+    found.sort(key=lambda shown: str(shown[0][1]))
+    if not found and not pattern.endswith("*") and wanted.where is None:
+        raise WrongCommandError(f"there is no {what} called {pattern}; DISPLAY {what}(*) shows all", reason=2085)
+    return found
+
+
+def _pattern(subject: Parameter) -> str:
+    if not subject.values or len(subject.values) > 1:
+        raise WrongCommandError(f"{subject.word} is followed by a name, which may end in *: write {subject.word}(*)")
+    text = subject.text.strip()
+    if "*" in text[:-1]:
+        raise WrongCommandError(f"{text} has a * inside; it may stand at the end only")
+    return text
+
+
+def _note(wanted: _Wanted, parameter: Parameter, what: str) -> None:
+    """Takes one parameter of DISPLAY into account."""
+    match parameter.word:
+        case "ALL":
+            wanted.every = True
+        case "WHERE":
+            wanted.where = _condition(wanted.kinds, parameter)
+        case "TYPE" if what == "QUEUE" and parameter.values:
+            types = SYNONYMS_OF_TYPES.get(parameter.text, parameter.text)
+            if types != "ALL" and types not in _QUEUE_KINDS:
+                raise WrongCommandError(f"TYPE takes ALL, QLOCAL or QALIAS, not {parameter.text}")
+            wanted.kinds = _QUEUE_KINDS if types == "ALL" else (types,)
+        case "TYPE":
+            pass  # each object is shown with its type
+        case _:
+            attribute = _known(wanted.kinds, parameter.word)
+            if parameter.values is not None:
+                raise WrongCommandError(f"{parameter.word} takes no value in DISPLAY; select objects with WHERE")
+            wanted.names.append(attribute.name)
+
+
+SYNONYMS_OF_TYPES: Final = {"QL": "QLOCAL", "QA": "QALIAS"}
+
+
+def _known(kinds: tuple[str, ...], word: str) -> Attribute:
+    """Returns an attribute that one of the kinds has."""
+    for kind in kinds[:-1]:
+        if word in ATTRIBUTES[kind]:
+            return ATTRIBUTES[kind][word]
+    return find(kinds[-1], word)
+
+
+def _condition(kinds: tuple[str, ...], parameter: Parameter) -> tuple[str, str, str]:
+    values = parameter.values or ()
+    if len(values) != 3 or values[1].text not in {*_COMPARISONS, "LK", "NL"}:
+        operators = ", ".join((*_COMPARISONS, "LK", "NL"))
+        raise WrongCommandError(f"WHERE takes an attribute, one of {operators}, and a value: WHERE(CURDEPTH GT 0)")
+    return _known(kinds, values[0].text).name, values[1].text, values[2].text
+
+
+def _meets(kind: str, one: Mapping[str, Value], where: tuple[str, str, str]) -> bool:
+    name, sign, text = where
+    if name not in one:
+        return False
+    value = one[name]
+    if sign in {"LK", "NL"}:
+        return fnmatchcase(str(value), text) == (sign == "LK")
+    if isinstance(value, bool) or not isinstance(value, int):
+        return _COMPARISONS[sign](str(value), text.strip())
+    try:
+        return _COMPARISONS[sign](value, int(text))
+    except ValueError:
+        raise WrongCommandError(f"{name} of {kind} is a number; compare it with one, not with {text:.40}") from None
+
+
+def _shown(kind: Kind, one: Mapping[str, Value], wanted: _Wanted, what: str) -> Shown:
+    """Returns an object's name, its type, and the attributes that are wanted, in the order of their names."""
+    head: list[tuple[str, Value]] = [(kind.title, one[kind.title])]
+    if what == "QSTATUS":
+        head.append(("TYPE", "QUEUE"))
+    elif kind.title == "QUEUE":
+        head.append(("TYPE", kind.kind))
+    names = sorted(one) if wanted.every else wanted.names
+    skipped = {kind.title, "TYPE"}
+    return (*head, *((name, one[name]) for name in dict.fromkeys(names) if name in one and name not in skipped))

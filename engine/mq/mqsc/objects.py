@@ -1,0 +1,61 @@
+"""The part of a queue manager that commands need, and what each kind of object is called in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Protocol
+
+from engine.mq.attributes import Value
+
+
+class Objects(Protocol):
+    """A queue manager as its commands see it.
+
+    `display` gives each object as its attributes by their names in MQSC; the first is the object's name under the
+    name of its kind (QUEUE, QMNAME, TOPIC, SUB).
+    """
+
+    def define(self, kind: str, name: str, attributes: Mapping[str, Value], *, replace: bool = False) -> None: ...
+
+    def alter(self, kind: str, name: str, attributes: Mapping[str, Value]) -> None: ...
+
+    def delete(self, kind: str, name: str, *, purge: bool = False) -> None: ...
+
+    def clear(self, name: str) -> None: ...
+
+    def display(self, kind: str, pattern: str) -> Sequence[Mapping[str, Value]]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How commands speak of a kind of object, and the numbers of the messages about it."""
+
+    kind: str
+    noun: str
+    title: str  # the name of the attribute that has the object's name
+    created: str = ""
+    changed: str = ""
+    deleted: str = ""
+    details: str = ""
+    details_text: str = ""
+
+
+_QUEUES: Final = ("queue", "QUEUE", "AMQ8006I", "AMQ8008I", "AMQ8007I", "AMQ8409I", "Display Queue details.")
+KINDS: Final[Mapping[str, Kind]] = {
+    "QLOCAL": Kind("QLOCAL", *_QUEUES),
+    "QALIAS": Kind("QALIAS", *_QUEUES),
+    "QMGR": Kind(
+        *("QMGR", "queue manager", "QMNAME"),
+        changed="AMQ8005I",
+        details="AMQ8408I",
+        details_text="Display Queue Manager details.",
+    ),
+}
+SYNONYMS: Final[Mapping[str, str]] = MappingProxyType(
+    {"QL": "QLOCAL", "QA": "QALIAS", "Q": "QUEUE", "QR": "QREMOTE", "QM": "QMODEL", "QS": "QSTATUS"}
+)
+VERBS: Final[Mapping[str, str]] = MappingProxyType(
+    {"DEF": "DEFINE", "ALT": "ALTER", "DEL": "DELETE", "DIS": "DISPLAY", "CLE": "CLEAR"}
+)
