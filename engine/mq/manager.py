@@ -14,6 +14,7 @@ from engine.mq.admission import Admission, Numbers, Target
 from engine.mq.attributes import Value
 from engine.mq.definitions import QueueDefinition
 from engine.mq.directory import Directory
+from engine.mq.mqsc import Answer, run
 from engine.mq.queue import Queue
 from engine.mq.refusals import Q_MGR_STOPPING, refusal, unknown
 from engine.mq.reports import EXPIRATION, is_asked, report
@@ -149,6 +150,14 @@ class QueueManager:
     def display(self, kind: str, pattern: str = "*") -> list[dict[str, Value]]:
         """Returns the attributes of the objects whose names fit a pattern, such as `ORDERS.*`."""
         return self._directory.display(kind, pattern, list(self._works))
+
+    def mqsc(self, text: str) -> list[Answer]:
+        """Carry out a script of MQSC commands, and return what each answered.
+
+        >>> QueueManager().mqsc("DEFINE QLOCAL(ORDERS)")[0].code
+        'AMQ8006I'
+        """
+        return run(self, text)
 
     def clear(self, name: str) -> None:
         """Remove all messages of a queue that no unit of work uses."""

@@ -1,0 +1,127 @@
+"""MQSC: what commands do, what is printed, and what is refused."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from engine.descriptor import Descriptor
+from engine.mq import QueueManager
+from engine.mq.mqsc import Answer, printed, run
+
+
+def manager() -> QueueManager:
+    """Returns a queue manager with a queue of two messages and an alias of it."""
+    made = QueueManager(name="QM1")
+    made.define("QLOCAL", "APP.FULL", {"MAXDEPTH": 5, "DESCR": "a queue"})
+    made.define("QALIAS", "APP.ALIAS", {"TARGET": "APP.FULL"})
+    work = made.work()
+    for _ in range(2):
+        work.put("APP.FULL", Descriptor(), b"x")
+    work.commit()
+    return made
+
+
+DONE = (
+    ("DEFINE QLOCAL(NEW)", "AMQ8006I", "DISPLAY QLOCAL(NEW) MAXMSGL", "MAXMSGL(4194304)"),
+    ("def ql('low.er') descr('It''s')", "AMQ8006I", "DIS QL('low.er') DESCR", "DESCR(It's)"),
+    ("DEFINE QLOCAL(NEW) LIKE(APP.FULL) MAXMSGL(10)", "AMQ8006I", "DIS Q(NEW) DESCR MAXDEPTH", "MAXDEPTH(5)"),
+    ("DEFINE QLOCAL(APP.FULL) REPLACE BOTHRESH(3)", "AMQ8006I", "DIS Q(APP.FULL) BOTHRESH CURDEPTH", "CURDEPTH(2)"),
+    ("DEFINE QALIAS(B) TARGQ(APP.FULL) PUT(DISABLED)", "AMQ8006I", "DIS QA(B) TARGET PUT", "PUT(DISABLED)"),
+    ("ALTER QLOCAL(APP.FULL) GET(DISABLED) FORCE", "AMQ8008I", "DIS Q(APP.FULL) GET", "GET(DISABLED)"),
+    ("ALTER QLOCAL(APP.FULL) NOHARDENBO", "AMQ8008I", "DIS Q(APP.FULL) HARDENBO", "NOHARDENBO"),
+    ("ALTER QL(APP.FULL) MAXDEPTH(10)", "AMQ8008I", "DIS Q(APP.*) WHERE(MAXDEPTH EQ 10)", "QUEUE(APP.FULL)"),
+    ("ALTER QMGR DEADQ(APP.FULL) DESCR('mine')", "AMQ8005I", "DIS QMGR DEADQ", "DEADQ(APP.FULL)"),
+    ("CLEAR QLOCAL(APP.FULL)", "AMQ8022I", "DIS Q(APP.FULL) CURDEPTH", "CURDEPTH(0)"),
+    ("DELETE QLOCAL(APP.FULL) PURGE", "AMQ8007I", "DIS Q(APP.*) ", "QUEUE(APP.ALIAS)"),
+    ("DELETE QALIAS(APP.ALIAS)", "AMQ8007I", "DIS Q(APP.*)", "QUEUE(APP.FULL)"),
+    ("PING QMGR", "AMQ8415I", "DIS QMGR", "QMNAME(QM1)"),
+    ("DIS Q(*) TYPE(QALIAS)", "AMQ8409I", "DIS QS(APP.FULL)", "CURDEPTH(2)"),
+    ("DISPLAY QUEUE(APP.*) WHERE(CURDEPTH GT 1) ALL", "AMQ8409I", "DIS Q(NO*)", "no queue fits"),
+)
+
+
+@pytest.mark.parametrize(("command", "code", "shown", "text"), DONE)
+def test_done(command: str, code: str, shown: str, text: str) -> None:
+    """A command does what it says, and answers with its number; DISPLAY shows it."""
+    answers = run(manager(), f"{command}\n{shown}\n")
+    assert [False, False] == [answer.failed for answer in answers], answers
+    assert code == answers[0].code
+    assert text in str(answers[1])
+
+
+REFUSED = (
+    ("DEFINE QLOCAL(APP.FULL)", "AMQ8150E", "2100", False),
+    ("DEFINE QALIAS(APP.FULL) REPLACE TARGET(X)", "AMQ8150E", "2100", False),
+    ("DELETE QLOCAL(APP.FULL)", "AMQ8143E", "2055", False),
+    ("DELETE QLOCAL(NONE)", "AMQ8147E", "2085", False),
+    ("ALTER QLOCAL(NONE) MAXDEPTH(1)", "AMQ8147E", "2085", False),
+    ("CLEAR QLOCAL(NONE)", "AMQ8147E", "2085", False),
+    ("DISPLAY QLOCAL(NONE)", "AMQ8147E", "2085", False),
+    ("DEFINE QLOCAL(X) LIKE(NONE)", "AMQ8147E", "2085", False),
+    ("DEFINE QREMOTE(X)", "AMQ8147E", "other queue managers", False),
+    ("DEFINE QLOCAL(X) MAXDEPTH(-1)", "AMQ8405E", "4005", True),
+    ("DEFINE QLOCAL(X) MAXDEPTH", "AMQ8405E", "lacks its value", True),
+    ("DEFINE QLOCAL(X) MAXDEPTH(1) MAXDEPTH(2)", "AMQ8405E", "twice", True),
+    ("DEFINE QLOCAL(X) MAXDEPTH(1,2)", "AMQ8405E", "one value", True),
+    ("DEFINE QLOCAL(X) MAXDEPHT(1)", "AMQ8405E", "did you mean MAXDEPTH?", True),
+    ("DEFINE QLOCAL(X) CURDEPTH(1)", "AMQ8405E", "shown only", True),
+    ("DEFINE QLOCAL(X) TRIGGER", "AMQ8405E", "start no programs", True),
+    ("DEFINE QLOCAL(X) REPLACE(YES)", "AMQ8405E", "takes no value", True),
+    ("DEFINE QLOCAL", "AMQ8405E", "QLOCAL(NAME)", True),
+    ("DEFINE QLOCAL('no name')", "AMQ8141E", "2152", False),
+    ("DEFINE QLOCAL(A", "AMQ8405E", "closing parenthesis", True),
+    ("DEFINE QLOCAL(A) DESCR('x)", "AMQ8405E", "closing quote", True),
+    ("DEFINE (A)", "AMQ8405E", "kind of object", True),
+    ("DEFINE QLOCAL(A) , MAXDEPTH(1)", "AMQ8405E", "no place", True),
+    ("DEFINE QLOACL(A)", "AMQ8405E", "did you mean QLOCAL?", True),
+    ("DEFIEN QLOCAL(A)", "AMQ8405E", "did you mean DEFINE?", True),
+    ("DEFINE", "AMQ8405E", "kind of object", True),
+    ("CLEAR QALIAS(APP.ALIAS)", "AMQ8405E", "QLOCAL", True),
+    ("DELETE QALIAS(APP.ALIAS) PURGE", "AMQ8405E", "no parameter", True),
+    ("DISPLAY Q(A*B)", "AMQ8405E", "at the end only", True),
+    ("DISPLAY Q(*) WHERE(CURDEPTH)", "AMQ8405E", "WHERE takes", True),
+    ("DISPLAY Q(*) WHERE(CURDEPTH GT many)", "AMQ8405E", "is a number", True),
+    ("DISPLAY Q(*) CURDEPTH(5)", "AMQ8405E", "takes no value", True),
+    ("PING CHANNEL(X)", "AMQ8405E", "PING QMGR", True),
+)
+
+
+@pytest.mark.parametrize(("command", "code", "text", "syntax"), REFUSED)
+def test_refused(command: str, code: str, text: str, syntax: bool) -> None:
+    """A command that cannot be carried out says why and what to do, and those behind it are carried out."""
+    queues = manager()
+    before = queues.names()
+    wrong, right = run(queues, f"{command}\nDEFINE QLOCAL(BEHIND)")
+    assert (True, code, syntax, False) == (wrong.failed, wrong.code, wrong.syntax, right.failed), wrong
+    assert text in wrong.text
+    assert sorted([*before, "BEHIND"]) == queues.names()
+
+
+def test_printed() -> None:
+    """A script prints as runmqsc prints it, and counts what went wrong."""
+    script = "* first\nDEFINE QLOCAL(A)\nDEFINE QLOCAL(A)\nDISPLAY QLOCAL(A) CURDEPTH GET\nNONSENSE X\nend\n"
+    found = "\n".join(printed(run(QueueManager(name="QM1"), script), "QM1"))
+    expected = """\
+Starting MQSC for queue manager QM1.
+     2 : DEFINE QLOCAL(A)
+AMQ8006I: queue created.
+     3 : DEFINE QLOCAL(A)
+AMQ8150E: ...
+     4 : DISPLAY QLOCAL(A) CURDEPTH GET
+AMQ8409I: Display Queue details.
+   QUEUE(A)                                TYPE(QLOCAL)
+   CURDEPTH(0)                             GET(ENABLED)
+     5 : NONSENSE X
+AMQ8405E: ...
+4 MQSC commands read.
+One command has a syntax error.
+One valid MQSC command could not be processed."""
+    assert expected == re.sub(r"(E: ).*", r"\1...", found)
+
+
+def test_answers_as_data() -> None:
+    """An answer that travelled as a list is the same answer again."""
+    for answer in run(manager(), "DISPLAY QUEUE(*) ALL\nDELETE QLOCAL(NONE)"):
+        assert str(answer) == str(Answer(*list(answer)))
