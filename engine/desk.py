@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import quote
 
+from engine.databases.sources import Sources
+from engine.databases.work import with_databases
 from engine.dead_letters import BLOCKED
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, ConfigurationException
@@ -57,7 +59,7 @@ class _Steps:
         self.taken.append((label, terminal, target))
 
 
-def run(
+def run(  # noqa: PLR0913 - what is around a run
     flow: Flow,
     letters: Iterable[Letter],
     *,
@@ -65,6 +67,7 @@ def run(
     bind: Bind | None = None,
     queue_manager: str = "QM",
     trace: UserTrace | None = None,
+    sources: Sources | None = None,
 ) -> Iterator[Passage]:
     """Send messages through an expanded flow one after the other; `queue` says where they enter, if there is a choice.
 
@@ -75,7 +78,7 @@ def run(
     entries = {str(getattr(e.node, "queue_name", e.label)): e for e in deployed.entrances}
     entry = _entry(flow, list(entries), queue)
     queues = MemoryQueues(*entries, name=queue_manager, open_=True)
-    work, posting = queues.work(), queues.work()
+    work, posting = with_databases(queues.work(), sources, deployed.properties), queues.work()
     for letter in letters:
         steps.taken = []
         posting.put(entry, letter.descriptor, letter.body)

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
+from engine.databases.errors import DatabaseException
+from engine.databases.statements import NOTHING, Answer, Procedure, Statement
 from engine.errors import BrokerError, UserException
 from engine.message import Message
 from engine.received import domain_of, new_root
 from engine.sharing import copy, hand_over
 from engine.tree import Element
-from esql.database import Connection, Procedure, Row, Statement, rows_of
+from esql.database import Connection, as_database_values, rows_of, value_from_database
 from esql.failures import LimitExceeded, ValueFailure, wrong_argument
 from esql.functions.field import BIT_STREAM_OPTIONS
 from esql.invocation import Codec, Invocation, Zone, local_zone, system_clock
 from esql.limits import Limits
 from esql.literals import shown, to_text
 from esql.problems import SyntaxProblems
-from esql.support import SqlState
+from esql.support import SqlState, sql_state_of
 from esql.trees import Nodes
 from esql.values import Value, type_of
 
@@ -208,21 +210,40 @@ class Activation(Invocation):
         """Do a statement of a database, and give its rows."""
         return rows_of(self._executed(statement, place, values))
 
-    def _executed(self, statement: Statement, place: tuple[str, ...], values: tuple[Value, ...]) -> Iterable[Row]:
-        if self.database is None:
+    def _executed(self, statement: Statement, place: tuple[str, ...], values: tuple[Value, ...]) -> Answer:
+        database = self.database
+        if database is None:
             said = type(statement).__name__.upper()
-            text = f"there is no database for {said}: give the node a dataSource"
+            text = (
+                f"there is no database for {said}: give the node a dataSource, and the command --data-source NAME=URL"
+            )
             raise BrokerError(NO_DATABASE, text, said.lower())
-        return self.database.execute(statement, place, values)
+        try:
+            answer = database.execute(statement, place, as_database_values(values))
+        except DatabaseException as error:
+            if database.throws:
+                raise
+            self.sql = sql_state_of(error)
+            return NOTHING
+        if answer.warning is not None:
+            code, state, native, text = answer.warning
+            self.sql = SqlState(code, f"D{state}", text, native)
+        elif self.sql is not _NO_ERROR:
+            self.sql = _NO_ERROR
+        return answer
 
     def procedure(self, statement: Procedure, place: tuple[str, ...], values: tuple[Value, ...]) -> Any:
         """Call a stored procedure: what it returns, and behind it OUT, INOUT and result sets where it has any."""
-        row = next(iter(self._executed(statement, place, values)), ())
+        answer = self._executed(statement, place, values)
         outputs = sum(direction != "IN" for direction in statement.directions) + statement.result_sets
+        if answer is NOTHING:  # it failed, and the program looks at SQLCODE itself
+            answer = Answer((), [(None,) * (outputs + statement.returns - statement.result_sets)])
+            answer = answer._replace(rows=[(*answer.rows[0], *(NOTHING,) * statement.result_sets)])
+        row = next(iter(answer.rows), ())
         if len(row) != outputs + statement.returns:
             text = f"{statement.name} answered {len(row)} values and should answer {outputs + statement.returns}"
             raise BrokerError(NO_DATABASE, text, statement.name)
-        answers = [value for _, value in row]
+        answers = list(map(value_from_database, row))
         result = answers.pop(0) if statement.returns else None
         sets = len(answers) - statement.result_sets
         answers[sets:] = [rows_of(rows) for rows in answers[sets:]]

@@ -1,116 +1,27 @@
-"""What ESQL asks of databases: statements as data with bound values, and the one call that a connection answers.
-
-A statement is what the program says, known when it is deployed; it can be hashed, so that a connection may keep what it
-makes of it. Where it goes is the names behind `Database`. What speaks of columns of the table is data (`Column`,
-`Computed`); everything else has been worked out and is a `Parameter`, so that no text of a message is ever part of SQL.
-"""
+"""The seam between ESQL and databases: statements as data, what answers them, and values both ways."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Final, Protocol
 
+from engine.databases.driver import Duration
+from engine.databases.statements import Answer, Names, Statement
 from engine.tree import Element
 from esql.select import new_row
+from esql.values import Bit, Interval, qualifier
 
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of the table that the statement is about."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """The value of this number, from 0."""
-
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class Computed:
-    """What the database works out: an operator of ESQL (`=`, `AND`, `NOT LIKE`, `IS NULL`) or a function by its name.
-
-    BETWEEN has three operands, LIKE two or with its escape three, IN one more than it has choices.
-    """
-
-    operator: str
-    operands: tuple[Term, ...]
-
-
-Term: TypeAlias = Column | Parameter | Computed
-
-
-@dataclass(frozen=True, slots=True)
-class Select:
-    """Rows with these columns, or without any named with all; those for which the condition is true."""
-
-    columns: tuple[str, ...] = ()
-    condition: Term | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Insert:
-    """A row of the values, in the order of the columns; without any named in the order of the table's."""
-
-    columns: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Update:
-    """Columns and their new values, in the rows for which the condition is true."""
-
-    changes: tuple[tuple[str, Term], ...]
-    condition: Term | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Delete:
-    """The rows for which the condition is true."""
-
-    condition: Term | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Passthru:
-    """The first value is SQL as the program wrote it; the others are its parameters."""
-
-
-@dataclass(frozen=True, slots=True)
-class Procedure:
-    """A stored procedure by its name, with the directions of its parameters and whether it returns a value.
-
-    Each IN and INOUT is a value. The answer is one row: what it returns, if it does, then OUT and INOUT in order, then
-    its result sets, each the rows of it as the value of a column.
-    """
-
-    name: str
-    directions: tuple[str, ...]
-    returns: bool = False
-    result_sets: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """COMMIT."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rollback:
-    """ROLLBACK."""
-
-
-Statement: TypeAlias = Select | Insert | Update | Delete | Passthru | Procedure | Commit | Rollback
-Row: TypeAlias = Sequence[tuple[str, Any]]
+_ONLY_HERE: Final = frozenset((Interval, Bit))  # types that databases do not know
+_MONTHS: Final = qualifier("YEAR", "MONTH")
+_SECONDS: Final = qualifier("DAY", "SECOND")
 
 
 class Connection(Protocol):
     """Databases, as a node has them while it carries a message."""
 
-    def execute(self, statement: Statement, place: tuple[str, ...], values: tuple[Any, ...]) -> Iterable[Row]:
-        """Do it, and give its rows: names of columns and their values; NULL is None.
+    throws: bool  # an error of a database is one of the program
+
+    def execute(self, statement: Statement, place: Names, values: tuple[Any, ...]) -> Answer:
+        """Execute a statement and give its rows; NULL is None.
 
         `place` are the names behind Database: table, schema.table or datasource.schema.table, of COMMIT, ROLLBACK and
         PASSTHRU the data source or nothing, of a procedure the data source and the schema, empty where none was named.
@@ -119,16 +30,44 @@ class Connection(Protocol):
         ...
 
 
-def rows_of(rows: Iterable[Row]) -> list[Element]:
+def as_database_values(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Values of a program as databases take them: an INTERVAL as a duration, a BIT as its digits."""
+    if _ONLY_HERE.isdisjoint(map(type, values)):
+        return values
+    return tuple(_to_database(value) for value in values)
+
+
+def _to_database(value: Any) -> Any:
+    if isinstance(value, Interval):
+        months = value.qualifier.has_months
+        return Duration(value.amount, 0) if months else Duration(0, value.amount)
+    return value.digits if isinstance(value, Bit) else value
+
+
+def value_from_database(value: Any) -> Any:
+    """A value of a database as ESQL has it: an interval of months and of seconds is a CHARACTER, as ESQL has none.
+
+    >>> str(value_from_database(Duration(14)))
+    '1-02'
+    """
+    if type(value) is not Duration:
+        return value
+    if value.months and value.microseconds:
+        return f"{value.months} months {value.microseconds} microseconds"
+    return Interval(value.months, _MONTHS) if value.months else Interval(value.microseconds, _SECONDS)
+
+
+def rows_of(answer: Answer) -> list[Element]:
     """Rows as SELECT and PASSTHRU see them; a column that is NULL is there, without a value.
 
-    >>> [field.value for field in rows_of([[("ID", 1), ("NAME", None)]])[0]]
+    >>> [field.value for field in rows_of(Answer(("ID", "NAME"), [(1, None)]))[0]]
     [1, None]
     """
-    found = []
-    for columns in rows:
+    names, found = answer.names, []
+    for values in answer.rows:
         row = new_row()
-        for name, value in columns:
-            row.add(name, value)
+        add = row.add
+        for name, value in zip(names, values, strict=True):
+            add(name, value_from_database(value) if type(value) is Duration else value)
         found.append(row)
     return found

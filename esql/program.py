@@ -9,12 +9,13 @@ from itertools import islice
 from types import CodeType, MappingProxyType, TracebackType
 from typing import Any, Final, TypeAlias, get_args
 
+from engine.databases.statements import Statement
 from engine.errors import BrokerError, ConfigurationException, Place
 from engine.finalizing import finalize
 from engine.message import Message
 from esql.activation import TOO_DEEP, Activation, Shared, Surroundings
 from esql.cast import Target, assign
-from esql.database import Connection, Statement
+from esql.database import Connection
 from esql.failures import LimitExceeded
 from esql.rethrowing import Spot, evaluated, rethrown, until_sent
 from esql.standing import Stretch
@@ -189,19 +190,32 @@ class Routine:
     @property
     def asks_databases(self) -> bool:
         """Whether it, or what it calls, has statements of databases."""
+        return any(isinstance(found, _STATEMENTS) for found in self._reached())
+
+    @property
+    def may_ask_databases(self) -> bool:
+        """Returns True also where it has an EVAL, which may come to such a statement."""
+        return any(isinstance(found, _STATEMENTS) or found == "evaluated" for found in self._reached())
+
+    def statements(self) -> list[Any]:
+        """The statements of databases that it and what it calls have."""
+        return [found for found in self._reached() if isinstance(found, _STATEMENTS)]
+
+    def _reached(self) -> Iterator[Any]:
+        """Constants, and names of attributes, of the code that it runs and of all that this calls."""
         namespace = self.program.namespace
         pending: list[Any] = [self.entrance.run, *(namespace[title] for title in self.entrance.starts)]
+        pending += [namespace[title] for title in self.entrance.shares]
         seen: set[int] = set()
         while pending:
             found = pending.pop()
-            if isinstance(found, _STATEMENTS):
-                return True
             code = getattr(found, "__code__", found)
-            if isinstance(code, CodeType) and id(code) not in seen:
+            if not isinstance(code, CodeType):
+                yield found
+            elif id(code) not in seen:
                 seen.add(id(code))
-                pending += [namespace[name] for name in code.co_names if name in namespace]
+                pending += [namespace.get(name, name) for name in code.co_names]
                 pending += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
-        return False
 
     def sending(self, mode: str) -> Routine:
         """The same for a node of another Compute mode."""

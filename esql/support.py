@@ -198,7 +198,8 @@ def user_state(error: BrokerError) -> str:
 
 def sql_state_of(error: BrokerError) -> SqlState:
     """What a handler is told of an error."""
-    return SqlState(-1, state_of(error), error.text, error.number)
+    native, text = getattr(error, "sqlnativeerror", error.number), getattr(error, "sqlerrortext", error.text)
+    return SqlState(getattr(error, "sqlcode", -1), state_of(error), text, native)
 
 
 def handler_of(error: BrokerError, handlers: Sequence[Sequence[tuple[str, str, str]]]) -> int:

@@ -16,7 +16,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from engine.catalog import Catalog, did_you_mean
 from engine.errors import ConfigurationException, Place, Problem
@@ -38,6 +38,9 @@ from flows.message_sets.deploying import ENDING, message_parsers, message_sets_o
 from flows.schemas import ENDING as SCHEMA_ENDING
 from flows.schemas import schema_parsers, schemas_of
 from parsers import ccsid
+
+if TYPE_CHECKING:
+    from engine.databases.sources import Sources as DataSources
 
 Key = tuple[str, str]
 Sources = Sequence[tuple[str, bytes]]
@@ -75,7 +78,7 @@ class Binder:
         return Binder(routines, self.parsers)
 
 
-def binder(
+def binder(  # noqa: PLR0913 - what is around a deployment
     flow: Flow,
     *,
     given: Mapping[str, Value] = NOTHING,
@@ -83,6 +86,7 @@ def binder(
     catalog: Catalog[NodeType] = node_catalog,
     trace: UserTrace | None = None,
     cache: Cache | None = None,
+    sources: DataSources | None = None,
 ) -> Binder:
     """Compile the programs of an expanded flow; raises with all that is wrong with them.
 
@@ -90,11 +94,11 @@ def binder(
 
     `given` are properties that the broker around the flow knows, such as BrokerName and ExecutionGroupLabel; `files`
     are its .esql files and message sets, by name, where they are not to be looked for beside the flow. Without a
-    `cache` it is the user's.
+    `cache` it is the user's. In `sources` the tables and columns that the programs name are looked up.
     """
     kept = cache or users_cache()
-    sources, message_sets, schemas = (None, None, None) if files is None else _parted(files)
-    examined = _Examination(flow, catalog, sources, kept, trace.level if trace else "").examined()
+    programs, message_sets, schemas = (None, None, None) if files is None else _parted(files)
+    examined = _Examination(flow, catalog, programs, kept, trace.level if trace else "").examined()
     parsers, wrong = _parsers(flow, message_sets, schemas)
     if examined.problems or wrong:
         problems = tuple(sorted({*examined.problems, *wrong}))
@@ -106,7 +110,17 @@ def binder(
 
     uses = [use for use in examined.uses() if use.key in examined.programs]
     routines = {use.key: Routine(*examined.programs[use.key], around(use.node)) for use in uses}
+    if sources is not None:
+        _check_tables(flow, routines, sources)
     return Binder(routines, parsers)
+
+
+def _check_tables(flow: Flow, routines: Mapping[Key, Routine], sources: DataSources) -> None:
+    from flows.tables import unknown_tables  # it brings what databases need, which most flows do without
+
+    problems = unknown_tables(flow, routines, sources)
+    if problems:
+        raise ConfigurationException(f"{flow.file or flow.name} cannot be deployed: {problems[0].text}", problems)
 
 
 def files_of(flow: Flow, catalog: Catalog[NodeType] = node_catalog) -> Sources:

@@ -6,10 +6,12 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
+from engine.databases.session import Access
 from engine.errors import BrokerError
 from engine.message import Message
-from engine.node import ANY_LABEL, FAILURE, Esql, Pending, mandatory, node, prop
+from engine.node import ANY_LABEL, FAILURE, Esql, mandatory, node, prop
 from engine.validating import ACTION_WORDS, Action, InheritedMaster, Validation, validate_body, wanted_of
+from esql.asking import Asking, asking
 from esql.program import Evaluation, Routine, bound
 
 if TYPE_CHECKING:
@@ -39,14 +41,12 @@ class Compute:
         "all",
     ] = prop("message", "Which output trees go on: message is Root, destination LocalEnvironment; else the input's do.")
 
-    data_source: Annotated[str, Pending("databases")] = prop("", "The database that the program works with.")
-    transaction: Annotated[Literal["automatic", "commit"], Pending("databases")] = prop(
+    data_source: str = prop("", "The database that the program works with.")
+    transaction: Literal["automatic", "commit"] = prop(
         "automatic", "Whether its work there ends with the flow's unit of work, or with the node."
     )
-    treat_warnings_as_errors: Annotated[bool, Pending("databases")] = prop(
-        False, "Whether a warning of the database is a failure."
-    )
-    throw_exception_on_database_error: Annotated[bool, Pending("databases")] = prop(
+    treat_warnings_as_errors: bool = prop(False, "Whether a warning of the database is a failure.")
+    throw_exception_on_database_error: bool = prop(
         True, "Whether an error of the database is a failure, or for the program to look at."
     )
     validate_master: InheritedMaster = prop(
@@ -56,15 +56,23 @@ class Compute:
     )
     validate_failure_action: Action = prop("exception", ACTION_WORDS)
 
-    _program: Routine = field(init=False, repr=False)
+    _program: Asking = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         program = bound(self.compute_expression, "computeExpression")
-        object.__setattr__(self, "_program", program.sending(self.compute_mode))
+        access = Access(
+            self.data_source,
+            at_once=self.transaction == "commit",
+            warnings_fail=self.treat_warnings_as_errors,
+            throws=self.throw_exception_on_database_error,
+        )
+        object.__setattr__(self, "_program", asking(program.sending(self.compute_mode), access))
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         program = self._program
-        evaluation = _delivered(program(message)) if program.entrance.yields else program(message)
+        evaluation = program(message, work)
+        if program.program.entrance.yields:
+            evaluation = _delivered(evaluation)
         if self.validate_master == "none":
             return evaluation
         wanted = wanted_of(message.root, self.validate_master, self.validate_failure_action)

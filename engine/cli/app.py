@@ -21,6 +21,16 @@ OwnNodes = Annotated[
     typer.Option("--nodes", help="A Python file that defines nodes of your own; may be given several times."),
 ]
 
+DataSources = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--data-source",
+        metavar="NAME=URL",
+        help="A database: NAME=sqlite:///FILE, NAME=postgresql+psycopg://USER@HOST/DB, or NAME=@FILE with the URL in"
+        " it; may be given several times, the first is the default one.",
+    ),
+]
+
 
 def _version(wanted: bool) -> None:
     if wanted:

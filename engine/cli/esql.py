@@ -8,15 +8,19 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 
-from engine.cli.app import Json, app
+from engine.cli.app import DataSources, Json, app
+from engine.cli.data_sources import opened
 from engine.cli.failing import existing
 from engine.errors import BrokerError, ConfigurationException
 
+T = TypeVar("T")
+
 if TYPE_CHECKING:
+    from engine.databases.sources import Sources
     from engine.errors import Problem
     from esql.activation import Surroundings
     from esql.trial import Case
@@ -73,18 +77,20 @@ def evaluate(
     domain: Domain = "",
     cases: Cases = None,
     limits: Limited = None,
+    data_sources: DataSources = None,
 ) -> None:
     """Evaluate an expression, and print its value as a literal of ESQL."""
     from esql.trial import Case, evaluated
 
-    if cases is not None:
+    with opened(data_sources) as databases:
         around = _desk(limits)
-        _run_cases(cases, lambda case: evaluated(case, around))
-        return
-    if expression is None:
-        raise ConfigurationException("eval needs an expression, or --cases FILE")
-    case = Case(expression, _body(source), domain)
-    typer.echo(_or_problems(lambda: evaluated(case, _desk(limits))))
+        if cases is not None:
+            _run_cases(cases, lambda case: _in_unit(databases, around, lambda within: evaluated(case, within)))
+            return
+        if expression is None:
+            raise ConfigurationException("eval needs an expression, or --cases FILE")
+        case = Case(expression, _body(source), domain)
+        typer.echo(_or_problems(lambda: _in_unit(databases, around, lambda within: evaluated(case, within))))
 
 
 @esql.command()
@@ -95,20 +101,34 @@ def run(
     domain: Domain = "",
     cases: Cases = None,
     limits: Limited = None,
+    data_sources: DataSources = None,
 ) -> None:
-    """Run a module over one message, and print `terminal|body` for each message that it sends."""
+    """Run a module over one message, and print `terminal|body` for each message that it sends.
+
+    What it has done to databases is committed if it ends well, and rolled back if it fails.
+    """
     from esql.cache import users_cache
     from esql.trial import lines_of, message_of, outcomes
 
-    if cases is not None:
+    with opened(data_sources) as databases:
         around = _desk(limits)
-        _run_cases(cases, lambda case: json.dumps(lines_of(case, around), ensure_ascii=False))
-        return
-    if file is None:
-        raise ConfigurationException("run needs a file, or --cases FILE")
-    compiled = _or_problems(lambda: users_cache().sources(_sources([file])))
-    for line in outcomes(compiled, message_of(_body(source), domain), module, _desk(limits)):
-        typer.echo(line)
+        if cases is not None:
+            _run_cases(
+                cases,
+                lambda case: json.dumps(
+                    _in_unit(databases, around, lambda within: lines_of(case, within)), ensure_ascii=False
+                ),
+            )
+            return
+        if file is None:
+            raise ConfigurationException("run needs a file, or --cases FILE")
+        compiled = _or_problems(lambda: users_cache().sources(_sources([file])))
+
+        def run_it(within: Surroundings) -> None:
+            for line in outcomes(compiled, message_of(_body(source), domain), module, within):
+                typer.echo(line)
+
+        _in_unit(databases, around, run_it)
 
 
 @esql.command("format")
@@ -162,6 +182,24 @@ def _desk(limits: str | None) -> Surroundings:
 
     asked = limits_around() if limits is None else read_limits(limits, "--limits")
     return Surroundings(codec=ccsid, limits=asked)
+
+
+def _in_unit(databases: Sources | None, around: Surroundings, run_it: Callable[[Surroundings], T]) -> T:
+    """What a program gives; its work in databases is committed if it ends well, else rolled back."""
+    if databases is None:
+        return run_it(around)
+    from dataclasses import replace
+
+    from engine.databases.session import Access, Connection, Session
+
+    session = Session(databases)
+    try:
+        given = run_it(replace(around, database=Connection(Access(), session)))
+        session.commit()
+    except BaseException:
+        session.back_out()
+        raise
+    return given
 
 
 def _entries() -> Iterator[str]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from engine.cli.app import Json, OwnNodes, app
+from engine.cli.app import DataSources, Json, OwnNodes, app
 from engine.cli.failing import existing, visible
 from engine.errors import NOWHERE, BrokerError, ConfigurationException
 
@@ -41,6 +41,7 @@ class _Run(TyperCommand):
 
 @app.command(cls=_Run)
 def run(
+    context: typer.Context,
     flow: Annotated[str, typer.Argument(help="The flow file.")],
     sources: Annotated[
         list[str],
@@ -58,6 +59,7 @@ def run(
         str,
         typer.Option(metavar="[LEVEL]", help="Show the user trace on stderr: normal, or debug for more."),
     ] = "none",
+    data_sources: DataSources = None,
     nodes: OwnNodes = None,
     as_json: Json = False,
 ) -> None:
@@ -65,6 +67,7 @@ def run(
 
     Queues are kept in memory; what the flow leaves on them is written to files. The exit code is 1 if a message failed.
     """
+    from engine.cli.data_sources import opened
     from engine.descriptor import UTF_8, Descriptor
     from engine.desk import Outbox
     from engine.desk import run as run_flow
@@ -79,7 +82,8 @@ def run(
     load_nodes(nodes or ())
     loaded = load_flow(flow)
     tracer = _tracer(trace)
-    bind = binder(loaded, trace=tracer)
+    databases = context.with_resource(opened(data_sources))
+    bind = binder(loaded, trace=tracer, sources=databases)
     descriptor = Descriptor(coded_char_set_id=ccsid, encoding=encoding, format=format_)
     letters, count = _letters(sources, descriptor)
     outbox, started = Outbox(Path(output)), time.perf_counter()
@@ -87,7 +91,9 @@ def run(
     with _tracing(wanted=trace != "none"), _local_errors() as reasons:
         try:
             ready = _made_ready(letters)
-            passages = run_flow(loaded, ready, queue=queue, bind=bind, queue_manager=queue_manager, trace=tracer)
+            passages = run_flow(
+                loaded, ready, queue=queue, bind=bind, queue_manager=queue_manager, trace=tracer, sources=databases
+            )
             for passage in _progress(passages, count):
                 report.explain(passage.name, reasons)
                 report.add(passage, [(sent.queue, outbox.write(passage.name, sent)) for sent in passage.sent])

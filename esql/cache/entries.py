@@ -15,8 +15,8 @@ from decimal import Decimal
 from types import CodeType, FunctionType, MappingProxyType
 from typing import Any, Final, NamedTuple
 
+from engine.databases import statements as database
 from engine.step import Step, step
-from esql import database
 from esql.cast.job import Target
 from esql.functions import function_catalog
 from esql.link import Door, Parts

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from engine.databases.statements import Procedure
 from esql import syntax
 from esql.cast import Target
-from esql.database import Procedure
 from esql.emit.body import Body, Expressions
 from esql.emit.choices import assigned, target_of
 from esql.emit.code import call, choose, constant, group, is_some, item, method, name, walrus

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
 
-from esql import syntax
-from esql.database import (
+from engine.databases.statements import (
     Column,
     Commit,
     Computed,
@@ -23,6 +22,7 @@ from esql.database import (
     Term,
     Update,
 )
+from esql import syntax
 from esql.emit.body import Body, Expressions, Statements
 from esql.emit.code import call, constant, do, group, method, name
 from esql.emit.unit import EmitError
@@ -165,6 +165,18 @@ def names_of(body: Body, path: syntax.Path | None) -> ast.expr:
     return group(parts)
 
 
+def static_names(path: syntax.Path | None) -> tuple[str, ...]:
+    """The names behind Database that the program says; one that is computed is empty."""
+    steps = () if path is None else path.steps
+    return tuple(step.name.text if isinstance(step.name, syntax.Name) else "" for step in steps)
+
+
+def _of_table(body: Body, statement: Any, node: syntax.Node, path: syntax.Path | None) -> Any:
+    """A statement with the names of its table, and the place where it stands."""
+    at = (body.unit.file, node.position.line, node.position.column)
+    return replace(statement, table=static_names(path), at=at)
+
+
 def is_database(body: Body, node: syntax.Node) -> bool:
     """Whether a path leads to a database."""
     reference = body.unit.resolution.of(node)
@@ -191,7 +203,9 @@ def _refused(error: _ImpossibleError) -> EmitError:
 def insert(body: Body, node: syntax.Insert) -> None:
     """INSERT INTO."""
     values = group([body.expression(value).code for value in node.values])
-    body.emit(do(asked(body, Insert(node.columns), _table(body, node.table), values)))
+    body.emit(
+        do(asked(body, _of_table(body, Insert(node.columns), node, node.table), _table(body, node.table), values))
+    )
 
 
 def update(body: Body, node: syntax.Update) -> None:
@@ -203,7 +217,7 @@ def update(body: Body, node: syntax.Update) -> None:
     except _ImpossibleError as error:
         raise _refused(error) from error
     place = _table(body, node.table)
-    body.emit(do(asked(body, Update(changes, condition), place, terms.bound())))
+    body.emit(do(asked(body, _of_table(body, Update(changes, condition), node, node.table), place, terms.bound())))
 
 
 def _changed(change: syntax.ColumnChange) -> str:
@@ -223,7 +237,7 @@ def delete_from(body: Body, node: syntax.DeleteFrom) -> None:
     except _ImpossibleError as error:
         raise _refused(error) from error
     place = _table(body, node.table)
-    body.emit(do(asked(body, Delete(condition), place, terms.bound())))
+    body.emit(do(asked(body, _of_table(body, Delete(condition), node, node.table), place, terms.bound())))
 
 
 def _correlation_of(body: Body, node: syntax.Node) -> Variable | None:
@@ -255,7 +269,9 @@ def rows_selected(body: Body, node: syntax.Select, number: int, conditions: list
         else:
             conditions.remove(condition)
     test = found[0] if len(found) == 1 else Computed("AND", tuple(found)) if found else None
-    return asked(body, Select(_columns(body, node, table), test), place, terms.bound())
+    columns = tuple(Column(one) for one in _columns(body, node, table))
+    statement = _of_table(body, Select(columns, test, rest=bool(conditions)), source, source.source)
+    return asked(body, statement, place, terms.bound())
 
 
 def _columns(body: Body, node: syntax.Select, table: Variable | None) -> tuple[str, ...]:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from engine.errors import BrokerError
-from esql.activation import Surroundings
-from esql.cache.entries import from_bytes, to_bytes
-from esql.compile import compile_text, parts_of_text
-from esql.database import (
+from engine.databases.statements import (
+    Answer,
     Column,
     Commit,
     Computed,
@@ -23,19 +20,29 @@ from esql.database import (
     Passthru,
     Procedure,
     Rollback,
-    Row,
     Select,
     Statement,
     Term,
     Update,
 )
+from engine.errors import BrokerError
+from esql.activation import Surroundings
+from esql.cache.entries import from_bytes, to_bytes
+from esql.compile import compile_text, parts_of_text
 from esql.link import link
 from esql.problems import SyntaxProblems
 from esql.trial import message_of, outcomes
 
 INPUT = b"<m><id>7</id><name>O'Brien</name><q>2</q><i><id>1</id></i><i><id>2</id></i></m>"
 A, B = Column("A"), Column("B")
+Row = Iterable[tuple[str, Any]]
 ROWS: tuple[Row, ...] = ((("A", 1), ("B", "one")), (("A", 2), ("B", None)))
+
+
+def answer(rows: Iterable[Row]) -> Answer:
+    """Rows of names and values as a connection answers them."""
+    found = [tuple(row) for row in rows]
+    return Answer(tuple(name for row in found[:1] for name, _ in row), [tuple(v for _, v in row) for row in found])
 
 
 @dataclass
@@ -44,10 +51,15 @@ class Recording:
 
     rows: Iterable[Row] = ()
     asked: list[tuple[Statement, tuple[str, ...], tuple[Any, ...]]] = field(default_factory=list)
+    throws: bool = True
 
-    def execute(self, statement: Statement, place: tuple[str, ...], values: tuple[Any, ...]) -> Iterable[Row]:
+    def execute(self, statement: Statement, place: tuple[str, ...], values: tuple[Any, ...]) -> Answer:
+        if isinstance(statement, Select | Insert | Update | Delete):
+            assert all(known in {"", named} for known, named in zip(statement.table, place, strict=True))
+            assert statement.at[0]
+            statement = replace(statement, table=())
         self.asked.append((statement, place, values))
-        return self.rows
+        return answer(self.rows)
 
 
 def run(text: str, rows: Iterable[Row] = ()) -> tuple[list[str], list[tuple[Any, ...]]]:
@@ -142,31 +154,31 @@ def selected(text: str, rows: Iterable[Row] = ROWS) -> tuple[list[str], list[tup
 SELECTS: list[tuple[str, list[tuple[Any, ...]], str]] = [
     (
         "SELECT T.A, T.B AS name FROM Database.T AS T",
-        [(Select(("A", "B")), ("T",), ())],
+        [(Select((A, B)), ("T",), ())],
         "<x><A>1</A><name>one</name></x><x><A>2</A><name/></x>",
     ),
-    ("SELECT ITEM T.A FROM Database.T", [(Select(("A",)), ("T",), ())], "<x>1</x><x>2</x>"),
+    ("SELECT ITEM T.A FROM Database.T", [(Select((A,)), ("T",), ())], "<x>1</x><x>2</x>"),
     ("SELECT * FROM Database.T", [(Select(), ("T",), ())], "<x><A>1</A><B>one</B></x><x><A>2</A><B/></x>"),
     ("SELECT T.* FROM Database.T AS T", [(Select(), ("T",), ())], "<x><A>1</A><B>one</B></x><x><A>2</A><B/></x>"),
     (
         "SELECT ITEM T.A FROM Database.T AS T WHERE T.A = InputBody.m.id AND T.B = 'x'",
-        [(Select(("A", "B"), Computed("AND", (is_equal(A, 0), is_equal(B, 1)))), ("T",), ("7", "x"))],
+        [(Select((A, B), Computed("AND", (is_equal(A, 0), is_equal(B, 1)))), ("T",), ("7", "x"))],
         "<x>1</x><x>2</x>",
     ),
     (
         "SELECT ITEM T.A FROM Database.T AS T WHERE T.A > 0 AND CAST(T.A AS CHARACTER) = '2'",
-        [(Select(("A",), Computed(">", (A, Parameter(0)))), ("T",), (0,))],
+        [(Select((A,), Computed(">", (A, Parameter(0))), rest=True), ("T",), (0,))],
         "<x>2</x>",
     ),
-    ("SELECT ITEM T.A FROM Database.T AS T WHERE InputBody.m.id = '8'", [(Select(("A",)), ("T",), ())], ""),
+    ("SELECT ITEM T.A FROM Database.T AS T WHERE InputBody.m.id = '8'", [(Select((A,), rest=True), ("T",), ())], ""),
     (
         "SELECT ITEM M.id || COALESCE(T.B, '') FROM InputBody.m.i[] AS M, Database.T AS T WHERE T.A = M.id",
-        [(Select(("B", "A"), is_equal(A, 0)), ("T",), (number,)) for number in "12"],
+        [(Select((B, A), is_equal(A, 0)), ("T",), (number,)) for number in "12"],
         "<x>1one</x><x>1</x><x>2one</x><x>2</x>",
     ),
     (
         "SELECT ITEM T.A FROM Database.T AS T, InputBody.m.i[] AS M WHERE CAST(M.id AS INTEGER) = T.A",
-        [(Select(("A",)), ("T",), ())],
+        [(Select((A,), rest=True), ("T",), ())],
         "<x>1</x><x>2</x>",
     ),
 ]
@@ -182,7 +194,7 @@ def test_select(text: str, asked: list[tuple[Any, ...]], expected: str) -> None:
 def test_aggregate() -> None:
     """An aggregate goes through the rows."""
     sent, asked = run("SET OutputRoot.XMLNSC.r = SELECT SUM(T.A) FROM Database.T AS T;", ROWS)
-    assert (sent, asked) == (["out|<r>3</r>"], [(Select(("A",)), ("T",), ())])
+    assert (sent, asked) == (["out|<r>3</r>"], [(Select((A,)), ("T",), ())])
 
 
 def test_passthru_gives_rows() -> None:
@@ -228,8 +240,8 @@ def test_procedure_with_result_sets() -> None:
     CALL p(7, b, OutputRoot.XMLNSC.r.one[], Environment.two[]);
     SET OutputRoot.XMLNSC.r.b = b || CAST(CARDINALITY(Environment.two[]) AS CHARACTER);
     """
-    rows = [[("ID", 1), ("N", "x")], [("ID", 2), ("N", None)]]
-    assert run(text, [(("b", "out"), ("", rows), ("", []))]) == (
+    rows = answer([[("ID", 1), ("N", "x")], [("ID", 2), ("N", None)]])
+    assert run(text, [(("b", "out"), ("", rows), ("", Answer()))]) == (
         ["out|<r><one><ID>1</ID><N>x</N></one><one><ID>2</ID><N/></one><b>out0</b></r>"],
         [(Procedure("s.p", ("IN", "OUT"), result_sets=2), ("", ""), (7,))],
     )
@@ -274,7 +286,9 @@ def test_errors_of_the_database() -> None:
     """What a connection raises is placed in the program, and its state reaches a handler."""
 
     class Failing:
-        def execute(self, statement: Statement, place: tuple[str, ...], values: tuple[Any, ...]) -> Iterable[Row]:
+        throws = True
+
+        def execute(self, statement: Statement, place: tuple[str, ...], values: tuple[Any, ...]) -> Answer:
             error = BrokerError(2321, "no such table: T")
             error.sqlstate = "D42S02"  # type: ignore[attr-defined]  # as errors of databases have it
             raise error

@@ -1,0 +1,170 @@
+"""The Driver protocol: what differs from one kind of database to another; and markers in SQL that programs write."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, Protocol
+
+# Strings, quoted names, comments and dollar quotes, in which a question mark is no parameter.
+_PIECES: Final = re.compile(
+    r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|/\*.*?\*/|\$(\w*)\$.*?\$\2\$)|(\?)|(%)""", re.DOTALL
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """An interval: a number of months, and one of microseconds."""
+
+    months: int = 0
+    microseconds: int = 0
+
+    def __str__(self) -> str:
+        """The interval as SQL writes it: years and months, or days to seconds.
+
+        >>> str(Duration(30)), str(Duration(0, -90_000_000))
+        ('2-06', '-0 00:01:30')
+        """
+        if self.months:
+            years, months = divmod(abs(self.months), 12)
+            return f"{'-' if self.months < 0 else ''}{years}-{months:02d}"
+        seconds, rest = divmod(abs(self.microseconds), 1_000_000)
+        fraction = f".{rest:06d}" if rest else ""
+        days, seconds = divmod(seconds, 86_400)
+        clock = f"{days} {seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}{fraction}"
+        return f"-{clock}" if self.microseconds < 0 else clock
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnType:
+    """What is known of a column: its kind of value, and the digits behind the point of a decimal."""
+
+    kind: str = ""
+    scale: int | None = None
+
+
+class State(NamedTuple):
+    """An error in the database's words: SQLSTATE, its own number, and its text."""
+
+    state: str
+    native: int
+    text: str
+
+
+Reader = Callable[[Any], Any]
+
+
+class Driver(Protocol):
+    """One kind of database: how it is connected to, what its SQL looks like, and how its units of work end."""
+
+    @property
+    def name(self) -> str:
+        """The name of the dialect."""
+        ...
+
+    @property
+    def prepares(self) -> bool:
+        """Returns True if it can take part in a two-phase commit."""
+        ...
+
+    @property
+    def single_writer(self) -> bool:
+        """Returns True if one unit of work at a time can write."""
+        ...
+
+    @property
+    def errors(self) -> tuple[type[BaseException], ...]:
+        """The exceptions that its statements may raise."""
+        ...
+
+    def arguments(self, url: Any) -> dict[str, Any]:
+        """Further arguments of SQLAlchemy's create_engine."""
+        ...
+
+    def opened(self, connection: Any) -> None:
+        """Set a connection up that is new."""
+        ...
+
+    def cursor(self, connection: Any) -> Any:
+        """A cursor that rows are fetched from."""
+        ...
+
+    def execute(self, cursor: Any, sql: str, values: Sequence[Any], *, prepared: bool) -> None:
+        """Execute a statement."""
+        ...
+
+    def bound(self, values: Sequence[Any], types: Sequence[ColumnType]) -> Sequence[Any]:
+        """Values as the database's driver takes them; the types are of the columns that they are for."""
+        ...
+
+    def reader(self, type_: ColumnType) -> Reader | None:
+        """A function for the values of a column that the driver itself does not give as they should be."""
+        ...
+
+    def quoted(self, name: str) -> str:
+        """A name as it stands in SQL."""
+        ...
+
+    def marker(self, number: int) -> str:
+        """The parameter of this number, from 1."""
+        ...
+
+    def function(self, name: str, operands: list[str]) -> str:
+        """The call of a function, or an operator that is written in another way in each database."""
+        ...
+
+    def passthru(self, sql: str, *, has_values: bool) -> str:
+        """SQL as a program writes it, with the driver's own markers in place of question marks."""
+        ...
+
+    def begin(self, connection: Any) -> None:
+        """Begin a unit of work."""
+        ...
+
+    def protect(self, connection: Any, *, first: bool) -> None:
+        """Keep what the unit has done from a statement that may fail."""
+        ...
+
+    def restore(self, connection: Any) -> bool:
+        """Make a unit usable behind a statement that failed; answers whether it is."""
+        ...
+
+    def commit(self, connection: Any) -> None:
+        """Make the unit last."""
+        ...
+
+    def rollback(self, connection: Any) -> None:
+        """Undo the unit."""
+        ...
+
+    def state(self, error: BaseException) -> State:
+        """What the database says of an error."""
+        ...
+
+    def is_broken(self, connection: Any, error: BaseException) -> bool:
+        """Whether the connection cannot be used any more."""
+        ...
+
+
+def with_markers(sql: str, marker: Callable[[int], str], percent: str = "%") -> str:
+    """SQL with each question mark that is a parameter replaced by the marker of its number.
+
+    >>> with_markers("SELECT '?' FROM T WHERE A = ? AND B = ?", "${}".format)
+    "SELECT '?' FROM T WHERE A = $1 AND B = $2"
+    """
+    count = 0
+
+    def replaced(found: re.Match[str]) -> str:
+        nonlocal count
+        if found[3]:
+            count += 1
+            return marker(count)
+        return percent if found[4] else found[0].replace("%", percent)
+
+    return _PIECES.sub(replaced, sql)
+
+
+def decimal_scale(type_: ColumnType) -> int | None:
+    """The digits behind the point that values of a column have."""
+    return type_.scale if type_.kind == "decimal" else None

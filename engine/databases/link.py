@@ -1,0 +1,153 @@
+"""Links: a connection to a data source while a unit of work lasts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from engine.databases.errors import BROKEN, NO_COLUMN, DatabaseException, refusal
+from engine.databases.sources import Source
+from engine.databases.sql import Plan
+from engine.databases.statements import Answer, Warned
+
+_NOT_FOUND = Warned(100, "02000", 0, "no row was found")
+
+
+class Link:
+    """What a unit of work does to one data source; nothing is begun before something is written."""
+
+    __slots__ = ("_connection", "_cursor", "_held", "_protected", "lost", "opened", "source", "wrote")
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.opened = False  # a transaction has begun
+        self.wrote = False  # and something in it has succeeded
+        self.lost = False  # what it has done is gone: the unit can only be backed out
+        self._protected = False
+        self._held: Any = None
+        self._connection: Any = None
+        self._cursor: Any = None
+
+    def execute(self, plan: Plan, values: Sequence[Any]) -> Answer:
+        """Execute a statement; a broken connection is replaced once, if nothing has been written."""
+        if self.lost:
+            raise self._gone()
+        try:
+            return self._executed(plan, values)
+        except self.source.driver.errors as error:
+            failed, again = self._refused(error)
+        if not again:
+            raise failed from failed.__cause__
+        try:
+            return self._executed(plan, values)
+        except self.source.driver.errors as error:
+            failed, _ = self._refused(error)
+        raise failed from failed.__cause__
+
+    def _executed(self, plan: Plan, values: Sequence[Any]) -> Answer:
+        if self._connection is None:
+            self._connect()
+        driver = self.source.driver
+        if self.opened:
+            driver.protect(self._connection, first=not self._protected)
+            self._protected = True
+        elif plan.writes:
+            driver.begin(self._connection)
+            self.opened = True
+        given = values if plan.in_order else [values[number] for number in plan.order]
+        cursor = self._cursor
+        driver.execute(cursor, plan.sql, driver.bound(given, plan.types), prepared=plan.prepared)
+        if cursor.description is None:
+            self.wrote = self.opened
+            return Answer((), (), _NOT_FOUND if not cursor.rowcount else None)
+        rows = cursor.fetchall()
+        self.wrote = self.opened
+        names = plan.names or tuple(column[0] for column in cursor.description)
+        for place, read in plan.readers:
+            rows = [(*row[:place], read(row[place]), *row[place + 1 :]) for row in rows]
+        return Answer(names, rows)
+
+    def _connect(self) -> None:
+        self._held = self.source.connect()
+        self._connection = self._held.dbapi_connection
+        self._cursor = self.source.driver.cursor(self._connection)
+
+    def _refused(self, error: BaseException) -> tuple[DatabaseException, bool]:
+        """What a failed statement raises, and whether it may be tried again with another connection."""
+        driver, failed = self.source.driver, self.source.failure(error)
+        if failed.sqlstate.endswith(NO_COLUMN):
+            self.source.forget()
+        if self._connection is None:
+            return failed, False
+        if driver.is_broken(self._connection, error):
+            again = not self.wrote
+            self.lost = self.wrote
+            self.discard()
+            return failed, again
+        if self.opened:
+            self._recover()
+        return failed, False
+
+    def _recover(self) -> None:
+        """Leave the transaction usable behind a statement that failed, with what it has done so far."""
+        driver = self.source.driver
+        try:
+            if self.wrote:
+                self.lost = not driver.restore(self._connection)
+            else:
+                driver.rollback(self._connection)
+                self.opened = self._protected = False
+        except driver.errors:
+            self.lost = self.wrote
+            self.discard()
+
+    def _gone(self) -> DatabaseException:
+        text = "the connection was lost, and what the unit of work had written with it"
+        return refusal(self.source.name, self.source.driver.name, BROKEN, 0, text)
+
+    @property
+    def connection(self) -> Any:
+        """The connection of the driver, made if there is none."""
+        if self._connection is None:
+            self._connect()
+        return self._connection
+
+    def commit(self) -> None:
+        """Make what was written last; raises where that is not so."""
+        if self.lost:
+            raise self._gone()
+        if self.opened:
+            try:
+                self.source.driver.commit(self._connection)
+            except self.source.driver.errors as error:
+                failed = self.source.failure(error)
+                self.discard()
+                raise failed from failed.__cause__
+        self.release()
+
+    def back_out(self) -> None:
+        """Undo what was written; a connection that cannot do so is closed, which does."""
+        if self.opened and self._connection is not None:
+            try:
+                self.source.driver.rollback(self._connection)
+            except self.source.driver.errors:
+                self.discard()
+        self.lost = False
+        self.release()
+
+    def release(self) -> None:
+        """Give the connection back."""
+        held, self._held = self._held, None
+        self._connection = self._cursor = None
+        self.opened = self.wrote = self._protected = False
+        if held is not None:
+            held.close()
+
+    def discard(self) -> None:
+        """Close the connection for good."""
+        held, self._held = self._held, None
+        self._connection = self._cursor = None
+        self.opened = self.wrote = self._protected = False
+        if held is not None:
+            held.invalidate()
+            held.close()

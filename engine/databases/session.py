@@ -1,0 +1,215 @@
+"""Sessions: the databases of a unit of work, one unit behind the other; and how nodes ask them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from engine.databases.driver import ColumnType
+from engine.databases.errors import NO_COLUMN, NO_TABLE, DatabaseException, refusal
+from engine.databases.link import Link
+from engine.databases.procedures import call_procedure
+from engine.databases.sources import NotFoundError, Planned, Source, Sources
+from engine.databases.sql import Plan, plan_of
+from engine.databases.statements import (
+    NOTHING,
+    Answer,
+    Commit,
+    Delete,
+    Insert,
+    Names,
+    OfTable,
+    Passthru,
+    Procedure,
+    Rollback,
+    Select,
+    Statement,
+    Update,
+)
+
+if TYPE_CHECKING:
+    from engine.work import UnitOfWork
+
+_OF_TABLES: Final = frozenset((Select, Insert, Update, Delete))
+_DEFINES: Final = re.compile(r"\s*(create|alter|drop|rename)\b", re.IGNORECASE)
+_READS: Final = re.compile(r"\s*(select|values|explain|pragma)\b", re.IGNORECASE)
+_NOT_NOW: Final = "25000"
+_UNKNOWN: Final = ColumnType()
+
+
+class Ending(Protocol):
+    """How the units of a session end, where that is not one commit behind the other."""
+
+    def commit(self, links: list[Link]) -> None:
+        """Commit what these links have written, as one."""
+        ...
+
+
+class Session:
+    """The links of one unit of work: those of nodes with transaction `automatic`, and those that commit at once."""
+
+    __slots__ = ("_at_once", "_links", "coordinated", "sources")
+
+    def __init__(self, sources: Sources, *, coordinated: bool = False) -> None:
+        self.sources = sources
+        self.coordinated = coordinated
+        self._links: dict[str, Link] = {}
+        self._at_once: dict[str, Link] = {}
+
+    def link(self, source: Source, *, at_once: bool) -> Link:
+        """The link to a source, made when it is first asked for."""
+        links = self._at_once if at_once else self._links
+        found = links.get(source.name)
+        if found is None:
+            found = links[source.name] = Link(source)
+        if source.driver.single_writer and not found.opened:
+            self._check_alone(source, self._links if at_once else self._at_once)
+        return found
+
+    @staticmethod
+    def _check_alone(source: Source, others: dict[str, Link]) -> None:
+        other = others.get(source.name)
+        if other is not None and other.opened:
+            text = (
+                "this database has one writer at a time, and a node with another value of transaction has written to it"
+                " in this unit of work: give both nodes the same"
+            )
+            raise refusal(source.name, source.driver.name, _NOT_NOW, 0, text)
+
+    @property
+    def written(self) -> list[Link]:
+        """The links of the unit that have something to commit, or to be refused a commit."""
+        return [link for link in self._links.values() if link.opened or link.lost]
+
+    def commit_at_once(self) -> None:
+        """End what nodes with transaction `commit` have done."""
+        for link in self._at_once.values():
+            link.commit()
+
+    def commit(self) -> None:
+        """Commit one source behind the other."""
+        for link in self._ordered():
+            link.commit()
+
+    def _ordered(self) -> Iterator[Link]:
+        """All links; those that are lost first, so that nothing is committed where not all can be."""
+        yield from sorted(self._links.values(), key=lambda link: not link.lost)
+
+    def back_out(self) -> None:
+        """Undo what is not committed."""
+        for link in (*self._links.values(), *self._at_once.values()):
+            link.back_out()
+
+
+class Access:
+    """How one node works with databases: its data source, and what becomes of warnings and errors."""
+
+    __slots__ = ("at_once", "data_source", "throws", "warnings_fail")
+
+    def __init__(
+        self, data_source: str = "", *, at_once: bool = False, warnings_fail: bool = False, throws: bool = True
+    ) -> None:
+        self.data_source = data_source
+        self.at_once = at_once
+        self.warnings_fail = warnings_fail
+        self.throws = throws
+
+    def connection(self, work: UnitOfWork) -> Connection | None:
+        """What the node asks while it carries a message; None where the unit of work has no databases."""
+        session = getattr(work, "databases", None)
+        return None if session is None else Connection(self, session)
+
+
+class Connection:
+    """The databases of a unit of work as one node has them."""
+
+    __slots__ = ("_access", "session", "throws")
+
+    def __init__(self, access: Access, session: Session) -> None:
+        self._access = access
+        self.session = session
+        self.throws = access.throws
+
+    def execute(self, statement: Statement, place: Names, values: tuple[Any, ...]) -> Answer:
+        """Execute a statement; `place` are the names behind Database, of which the last is the table's."""
+        if type(statement) not in _OF_TABLES:
+            return self._other(statement, place, values)
+        access = self._access
+        key = (access.data_source, id(statement), place)
+        planned = self.session.sources.plans.get(key)
+        if planned is None or planned.version != planned.source.version:
+            planned = self._planned(key, statement)  # type: ignore[arg-type]  # it is of tables
+        link = self.session.link(planned.source, at_once=access.at_once)
+        if type(statement) is Insert and len(values) != len(planned.plan.types):
+            raise self._miscounted(planned, len(values))
+        answer = link.execute(planned.plan, values)
+        return self._warned(planned.source, answer) if answer.warning is not None else answer
+
+    def _warned(self, source: Source, answer: Answer) -> Answer:
+        """An answer with a warning, which may be an error for the node."""
+        warning = answer.warning
+        if warning is None or not self._access.warnings_fail:
+            return answer
+        failed = refusal(
+            source.name, source.driver.name, warning.state, warning.native, warning.text, code=warning.code
+        )
+        raise failed from failed.__cause__
+
+    def _planned(self, key: tuple[str, int, Names], statement: OfTable) -> Planned:
+        place = key[2]
+        source = self._source(place[0] if len(place) == 3 else "")
+        try:
+            link = self.session.link(source, at_once=self._access.at_once)
+            within = link.connection if link.opened else None
+            planned = Planned(source, planned_for(source, statement, place, within))
+        except NotFoundError as error:
+            state = NO_COLUMN if "column" in str(error) else NO_TABLE
+            failed = refusal(source.name, source.driver.name, state, 0, str(error))
+            raise failed from failed.__cause__
+        self.session.sources.keep(key, planned)
+        return planned
+
+    def _miscounted(self, planned: Planned, given: int) -> DatabaseException:
+        source, wanted = planned.source, len(planned.plan.types)
+        text = f"{given} values are given for {wanted} columns: INSERT as many"
+        return refusal(source.name, source.driver.name, "21S01", 0, text)
+
+    def _source(self, name: str) -> Source:
+        return self.session.sources.find(name or self._access.data_source)
+
+    def _other(self, statement: Statement, place: Names, values: tuple[Any, ...]) -> Answer:
+        source = self._source(place[0] if place else "")
+        link = self.session.link(source, at_once=self._access.at_once)
+        if isinstance(statement, Passthru):
+            return self._warned(source, self._passed(source, link, values))
+        if isinstance(statement, Procedure):
+            return call_procedure(link, statement, place[1] if len(place) > 1 else "", values)
+        if self.session.coordinated and not self._access.at_once:
+            text = "COMMIT and ROLLBACK cannot end a unit of work that is coordinated: take them out, or give the node"
+            raise refusal(source.name, source.driver.name, _NOT_NOW, 0, f"{text} transaction commit")
+        if isinstance(statement, Commit):
+            link.commit()
+        elif isinstance(statement, Rollback):
+            link.back_out()
+        return NOTHING
+
+    @staticmethod
+    def _passed(source: Source, link: Link, values: tuple[Any, ...]) -> Answer:
+        sql, *parameters = values
+        if not isinstance(sql, str):
+            raise refusal(source.name, source.driver.name, "42000", 0, "PASSTHRU needs a CHARACTER with SQL")
+        driver = source.driver
+        made = driver.passthru(sql, has_values=bool(parameters))
+        reads = driver.single_writer and bool(_READS.match(sql))
+        types = (_UNKNOWN,) * len(parameters)
+        answer = link.execute(Plan(None, made, (), types, writes=not reads, prepared=False, in_order=True), parameters)
+        if _DEFINES.match(sql):
+            source.forget()
+        return answer
+
+
+def planned_for(source: Source, statement: OfTable, place: Names, within: Any = None) -> Plan:
+    """What a statement becomes for a source; raises NotFoundError."""
+    joined = statement.joined if isinstance(statement, Select) else ()
+    return plan_of(statement, [source.table(one, within) for one in (place, *joined)], source.driver)

@@ -1,0 +1,65 @@
+"""A unit of work over queues and databases."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from engine.databases.session import Session
+
+if TYPE_CHECKING:
+    from engine.databases.sources import Sources
+    from engine.work import UnitOfWork
+
+
+class Coordinated(Protocol):
+    """What a flow says of its units of work."""
+
+    @property
+    def coordinated_transaction(self) -> bool:
+        """The unit's databases and queues are committed in two phases."""
+        ...
+
+
+def with_databases(work: UnitOfWork, sources: Sources | None, flow: Coordinated) -> UnitOfWork:
+    """A unit of work with the databases of data sources, if there are any."""
+    return work if sources is None else DatabaseWork(work, sources, coordinated=flow.coordinated_transaction)
+
+
+class DatabaseWork:
+    """A unit of work over queues, with databases that are committed before the queues are.
+
+    What fails between the two is done again: a message is never lost, and a row may be written twice.
+    """
+
+    def __init__(self, work: UnitOfWork, sources: Sources, *, coordinated: bool = False) -> None:
+        self.databases = Session(sources, coordinated=coordinated)
+        self._work = work
+        self.get = work.get
+        self.put = work.put
+        self.attributes = work.attributes
+        self.new_id = work.new_id
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._work, name)
+
+    @property
+    def dead_letter_queue(self) -> str:
+        """The queue for what can be delivered nowhere else."""
+        return self._work.dead_letter_queue
+
+    @property
+    def queue_manager(self) -> str:
+        """The name of the queue manager whose queues these are."""
+        return self._work.queue_manager
+
+    def commit(self) -> None:
+        """Commit the databases, then the queues."""
+        self.databases.commit()
+        self._work.commit()
+
+    def back_out(self) -> None:
+        """Undo what was done to databases and queues."""
+        try:
+            self.databases.back_out()
+        finally:
+            self._work.back_out()

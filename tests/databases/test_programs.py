@@ -1,0 +1,205 @@
+"""The same programs on SQLite and on PostgreSQL: statements, what they send, and what stands in the tables."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from engine.databases.sources import Sources
+from engine.errors import BrokerError
+from tests.databases.programs import define, rows, run
+
+CUSTOMER = "CREATE TABLE customer (id INTEGER PRIMARY KEY, name VARCHAR(40), amount DECIMAL(12,2), note TEXT)"
+FILLED = (
+    "INSERT INTO customer VALUES (1, 'Ada', 10.50, NULL)",
+    "INSERT INTO customer VALUES (2, 'Bob', 20.25, 'late')",
+    "INSERT INTO customer VALUES (3, 'Cy', NULL, '100%')",
+)
+ALL = "SELECT id, name, amount, note FROM customer ORDER BY id"
+ADA, BOB, CY = (1, "Ada", Decimal("10.50"), None), (2, "Bob", Decimal("20.25"), "late"), (3, "Cy", None, "100%")
+OUT = "SET OutputRoot.XMLNSC.r.x[] = ({});"
+
+# A condition of WHERE, and the names of the customers for which it is true.
+CONDITIONS: list[tuple[str, list[str]]] = [
+    ("C.AMOUNT > 10.5", ["Bob"]),
+    ("C.id = InputBody.m.i[2].id", ["Bob"]),
+    ("C.NAME LIKE 'a%'", []),
+    ("C.NOTE LIKE '1__!%' ESCAPE '!'", ["Cy"]),
+    ("C.NOTE LIKE '100\\%'", ["Cy"]),
+    ("C.NOTE IS NULL", ["Ada"]),
+    ("C.ID NOT IN (1, 2)", ["Cy"]),
+    ("C.ID BETWEEN SYMMETRIC 3 AND 2", ["Bob", "Cy"]),
+    ("NOT (C.ID = 1 OR C.ID = 2)", ["Cy"]),
+    ("UPPER(C.NAME) = 'ADA'", ["Ada"]),
+    ("SUBSTRING(C.NAME FROM 0 FOR 3) = 'Bo'", ["Bob"]),
+    ("C.ID * 2 + 1 = 5", ["Bob"]),
+    ("COALESCE(C.NOTE, 'none') = 'none'", ["Ada"]),
+]
+
+# A program, and what it sends.
+READING: list[tuple[str, str]] = [
+    (
+        "SET OutputRoot.XMLNSC.r.x[] = (SELECT C.ID, C.NAME FROM Database.CUSTOMER AS C WHERE C.ID = 1);",
+        "<x><ID>1</ID><NAME>Ada</NAME></x>",
+    ),
+    (
+        ("SET OutputRoot.XMLNSC.r.x[] = (SELECT ITEM C.AMOUNT FROM Database.CUSTOMER AS C WHERE C.AMOUNT < 11);"),
+        "<x>10.50</x>",
+    ),
+    (
+        (
+            "SET OutputRoot.XMLNSC.r.x[] = (SELECT M.id AS of, C.NAME AS name FROM InputBody.m.i[] AS "
+            "M, Database.customer AS C WHERE C.ID = M.id);"
+        ),
+        "<x><of>1</of><name>Ada</name></x><x><of>2</of><name>Bob</name></x>",
+    ),
+    (
+        (
+            "SET OutputRoot.XMLNSC.r.x[] = (SELECT A.ID AS a, B.ID AS b FROM Database.customer AS A, "
+            "Database.customer AS B WHERE A.ID + 1 = B.ID);"
+        ),
+        "<x><a>1</a><b>2</b></x><x><a>2</a><b>3</b></x>",
+    ),
+    ("SET OutputRoot.XMLNSC.r.x = SELECT COUNT(*) FROM Database.customer AS C;", "<x>3</x>"),
+    ("SET OutputRoot.XMLNSC.r.x = SELECT COUNT(C.NOTE) FROM Database.customer AS C;", "<x>2</x>"),
+    ("SET OutputRoot.XMLNSC.r.x = SELECT SUM(C.AMOUNT) FROM Database.customer AS C;", "<x>30.75</x>"),
+    ("SET OutputRoot.XMLNSC.r.x = SELECT SUM(C.ID) FROM Database.customer AS C WHERE C.ID > 1;", "<x>5</x>"),
+    ("SET OutputRoot.XMLNSC.r.x = SELECT MAX(C.NAME) FROM Database.customer AS C;", "<x>Cy</x>"),
+    (
+        ("SET OutputRoot.XMLNSC.r.x = COALESCE((SELECT MIN(C.ID) FROM Database.customer AS C WHERE C.ID > 9), -1);"),
+        "<x>-1</x>",
+    ),
+    (
+        "UPDATE Database.CUSTOMER AS C SET NAME = 'x' WHERE C.ID = 77; SET OutputRoot.XMLNSC.r.x = SQLCODE;",
+        "<x>100</x>",
+    ),
+    (
+        (
+            "SET OutputRoot.XMLNSC.r.x[] = (PASSTHRU('SELECT id, note FROM customer WHERE id IN (?, ?) "
+            "ORDER BY id' VALUES(2, 3)));"
+        ),
+        "<x><id>2</id><note>late</note></x><x><id>3</id><note>100%</note></x>",
+    ),
+    ("SET OutputRoot.XMLNSC.r.x[] = (PASSTHRU('SELECT ''100%'' AS a, ''?'' AS b'));", "<x><a>100%</a><b>?</b></x>"),
+    ("SET OutputRoot.XMLNSC.r = THE(SELECT ITEM C.NAME FROM Database.customer AS C WHERE C.ID = 2);", "Bob"),
+]
+
+# A program, what it sends, and the rows of the table afterwards.
+CHANGING: list[tuple[str, str, list[tuple[Any, ...]]]] = [
+    (
+        ("INSERT INTO Database.CUSTOMER(ID, NAME) VALUES(4, InputBody.m.name); SET OutputRoot.XMLNSC.r.x = SQLCODE;"),
+        "<x>0</x>",
+        [ADA, BOB, CY, (4, "O'Brien", None, None)],
+    ),
+    (
+        "INSERT INTO Database.CUSTOMER VALUES('5', 'x', '7.5', NULL); SET OutputRoot.XMLNSC.r = 'ok';",
+        "ok",
+        [ADA, BOB, CY, (5, "x", Decimal("7.50"), None)],
+    ),
+    (
+        (
+            "UPDATE Database.CUSTOMER AS C SET AMOUNT = C.AMOUNT + 1, NAME = C.NAME || '!' WHERE C.ID ="
+            " 1; SET OutputRoot.XMLNSC.r = 'ok';"
+        ),
+        "ok",
+        [(1, "Ada!", Decimal("11.50"), None), BOB, CY],
+    ),
+    ("DELETE FROM Database.CUSTOMER AS C WHERE C.ID <> 2; SET OutputRoot.XMLNSC.r = SQLSTATE;", "00000", [BOB]),
+    (
+        ("DELETE FROM Database.CUSTOMER; SET OutputRoot.XMLNSC.r.x = SELECT COUNT(*) FROM Database.customer AS C;"),
+        "<x>0</x>",
+        [],
+    ),
+    (
+        "PASSTHRU('UPDATE customer SET name = ? WHERE id = ?', 'a?b', 2); SET OutputRoot.XMLNSC.r = 'ok';",
+        "ok",
+        [ADA, (2, "a?b", Decimal("20.25"), "late"), CY],
+    ),
+    (
+        (
+            "PASSTHRU 'DELETE FROM customer WHERE id > ? -- all of them?' TO Database.DB VALUES(1); SET"
+            " OutputRoot.XMLNSC.r = 'ok';"
+        ),
+        "ok",
+        [ADA],
+    ),
+    (
+        (
+            "DECLARE t CHARACTER 'CUSTOMER'; DELETE FROM Database.{t} AS C WHERE C.ID = 1; SET "
+            "OutputRoot.XMLNSC.r = 'ok';"
+        ),
+        "ok",
+        [BOB, CY],
+    ),
+    (
+        (
+            "BEGIN DECLARE CONTINUE HANDLER FOR SQLSTATE LIKE 'D23%' SET OutputRoot.XMLNSC.r.state = "
+            "SQLSTATE; INSERT INTO Database.CUSTOMER(ID, NAME) VALUES(4, 'new'); INSERT INTO "
+            "Database.CUSTOMER(ID, NAME) VALUES(1, 'twice'); INSERT INTO Database.CUSTOMER(ID, NAME) "
+            "VALUES(5, 'more'); END;"
+        ),
+        "<state>D23505</state>",
+        [ADA, BOB, CY, (4, "new", None, None), (5, "more", None, None)],
+    ),
+    (
+        (
+            "BEGIN DECLARE EXIT HANDLER FOR SQLSTATE LIKE 'D%' SET OutputRoot.XMLNSC.r = SQLSTATE; "
+            "PASSTHRU('DELETE FROM nowhere'); END; DELETE FROM Database.CUSTOMER AS C WHERE C.ID = 1;"
+        ),
+        "D42S02",
+        [BOB, CY],
+    ),
+    (
+        (
+            "INSERT INTO Database.CUSTOMER(ID) VALUES(9); ROLLBACK; INSERT INTO Database.CUSTOMER(ID) "
+            "VALUES(8); SET OutputRoot.XMLNSC.r = 'ok';"
+        ),
+        "ok",
+        [ADA, BOB, CY, (8, None, None, None)],
+    ),
+    ("EVAL('DELETE FROM Database.CUSTOMER AS C WHERE C.ID = 3;'); SET OutputRoot.XMLNSC.r = 'ok';", "ok", [ADA, BOB]),
+]
+
+
+@pytest.mark.parametrize(("condition", "expected"), CONDITIONS, ids=[row[0] for row in CONDITIONS])
+def test_condition(sources: Sources, condition: str, expected: list[str]) -> None:
+    """A condition is true for the same rows on every database."""
+    define(sources, CUSTOMER, *FILLED)
+    sent = run(sources, OUT.format(f"SELECT ITEM C.NAME FROM Database.customer AS C WHERE {condition}"))
+    assert sent == ["out|<r>" + "".join(f"<x>{name}</x>" for name in expected) + "</r>" if expected else "out|<r/>"]
+
+
+PROGRAMS = [*((text, expected, [ADA, BOB, CY]) for text, expected in READING), *CHANGING]
+
+
+@pytest.mark.parametrize(("text", "expected", "left"), PROGRAMS, ids=[row[0][:60] for row in PROGRAMS])
+def test_program(sources: Sources, text: str, expected: str, left: list[tuple[Any, ...]]) -> None:
+    """A program sends the same and leaves the same rows on every database."""
+    define(sources, CUSTOMER, *FILLED)
+    sent = run(sources, text)
+    assert sent == [f"out|<r>{expected}</r>" if expected else "out|<r/>"]
+    assert rows(sources, ALL) == left
+
+
+# A program that fails, the SQLSTATE, and a part of what it says.
+FAILURES: list[tuple[str, str, str]] = [
+    ("INSERT INTO Database.CUSTOMER(ID) VALUES(1);", "D23505", "data source DB"),
+    ("INSERT INTO Database.CUSTOMERS(ID) VALUES(1);", "D42S02", "there is no table CUSTOMERS; did you mean customer?"),
+    ("INSERT INTO Database.CUSTOMER(IDD) VALUES(1);", "D42S22", "table customer has no column IDD; did you mean id?"),
+    ("INSERT INTO Database.nowhere.CUSTOMER(ID) VALUES(1);", "D42S02", "there is no schema nowhere"),
+    ("INSERT INTO Database.CUSTOMER VALUES(1);", "D21S01", "1 values are given for 4 columns"),
+    ("PASSTHRU('SELECT FROM WHERE');", "D42", "syntax error"),
+]
+
+
+@pytest.mark.parametrize(("text", "state", "expected"), FAILURES, ids=[row[0] for row in FAILURES])
+def test_failure(sources: Sources, text: str, state: str, expected: str) -> None:
+    """A statement that fails says where and why, and takes all of its unit with it."""
+    define(sources, CUSTOMER, *FILLED)
+    with pytest.raises(BrokerError) as caught:
+        run(sources, "DELETE FROM Database.CUSTOMER AS C WHERE C.ID = 2; " + text)
+    assert str(getattr(caught.value, "sqlstate", "")).startswith(state)
+    assert expected in str(caught.value)
+    assert rows(sources, ALL) == [ADA, BOB, CY]
