@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pyspark.resource import ResourceProfile
     from pyspark.sql import SparkSession
 
-    from spark_exec.deployment import Executors
+    from engine.broker.definition import Executors
     from spark_exec.plan import Plan
 
 _MASTERS = ("spark://", "yarn", "k8s://")

@@ -53,7 +53,11 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "engine.transports",
         "engine.usertrace",
     ),
-    "engine.broker": (*DEPLOYMENT, "engine.runtime", "engine.mq", "engine.transports"),
+    "engine.broker": EVERYTHING,  # it deploys flows: their files, programs and nodes
+    **dict.fromkeys(
+        ("engine.broker.definition", "engine.broker.file", "engine.broker.people", "engine.broker.values"),
+        (*FOUNDATION, "engine.lint", "engine.broker", "flows.document"),
+    ),
     "esql": (*FOUNDATION, "engine.databases"),
     "parsers": FOUNDATION,
     **dict.fromkeys(("parsers.importers", "parsers.records"), (*FOUNDATION, "engine.marking", "parsers")),
@@ -62,6 +66,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "flows.esql_files": ("engine", "esql"),  # what flows are programmed in
     "flows.message_sets": ("engine", "parsers.mrm", "flows.document", "flows.writer", "flows.schema"),
     "flows.label_names": ("engine", "esql", "flows.programs"),
+    "flows.shipped": ("engine", "flows"),
     "flows.schemas": ("engine", "parsers", "flows.document"),
     "flows.programs": (
         *("engine", "esql", "parsers", "flows.esql_files", "flows.message_sets", "flows.schemas", "flows.tables"),

@@ -1,0 +1,1 @@
+"""The broker: flows deployed into execution groups, their processes, and the repository that knows what runs."""

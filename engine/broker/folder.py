@@ -1,0 +1,186 @@
+"""A broker's folder: where its files are, who holds it, and how a broker is found by folder or by name."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Final
+
+from engine.errors import ConfigurationException, reason
+
+UNKNOWN: Final = 8013
+EXISTS: Final = 8087
+INVALID_NAME: Final = 8083
+_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.%-]{0,99}")
+
+
+def home() -> Path:
+    """Returns the folder of brokers that are known by name: PENSTOCK_HOME, or penstock below XDG_DATA_HOME."""
+    own = os.environ.get("PENSTOCK_HOME")
+    data = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(own) if own else Path(data) / "penstock"
+
+
+def place_of(broker: str) -> Path:
+    """Returns the folder that a broker's name or folder stands for.
+
+    A text with a slash in it, or one that a folder here has as its name, is a folder; else it is a name below
+    PENSTOCK_HOME.
+    """
+    if not broker:
+        raise ConfigurationException("no broker is named: give a folder, or a name below PENSTOCK_HOME", number=8010)
+    if os.sep in broker or broker in {".", ".."} or Path(broker).is_dir():
+        return Path(os.path.abspath(broker))
+    if not _NAME.fullmatch(broker):
+        text = f"{broker!r:.60} is no name of a broker: it has letters, digits and . _ % -"
+        raise ConfigurationException(text, number=INVALID_NAME)
+    return home() / broker
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """The folder of a broker that has been created."""
+
+    path: Path
+
+    @property
+    def identity(self) -> Path:
+        return self.path / "identity.json"
+
+    @property
+    def queues(self) -> Path:
+        return self.path / "queues"
+
+    @property
+    def log(self) -> Path:
+        return self.path / "log"
+
+    @property
+    def statistics(self) -> Path:
+        return self.path / "statistics"
+
+    @property
+    def traces(self) -> Path:
+        return self.path / "trace"
+
+    @property
+    def control(self) -> Path:
+        return self.path / "control"
+
+    @property
+    def file(self) -> Path:
+        return self.path / "broker.yaml"
+
+    @property
+    def is_created(self) -> bool:
+        """Returns True where a broker has been created in the folder."""
+        return self.identity.is_file()
+
+    def read(self) -> dict[str, Any]:
+        """Returns the name of the broker and the URL of its repository."""
+        try:
+            found: dict[str, Any] = json.loads(self.identity.read_text(encoding="utf-8"))
+            return {"name": str(found["name"]), "repository": str(found["repository"])}
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            text = f"{self.identity} cannot be read: {error}; restore it, or create the broker anew"
+            raise ConfigurationException(text) from error
+
+    def write(self, name: str, repository: str) -> None:
+        """Say which broker this is; it counts as created from here on."""
+        write_synced(self.identity, json.dumps({"name": name, "repository": repository}) + "\n")
+
+    @property
+    def holder(self) -> int:
+        """The process of the supervisor that has the folder, or 0."""
+        try:
+            with (self.path / "lock").open("r+", encoding="ascii") as file:
+                if _taken(file):
+                    return 0
+                return int(file.read().strip() or 0) or -1
+        except (FileNotFoundError, ValueError):
+            return 0
+
+    def hold(self) -> IO[str]:
+        """Take the folder for this process as long as the file that is returned is open; raises where it is held."""
+        file = (self.path / "lock").open("a+", encoding="ascii")
+        until = time.monotonic() + 2
+        while not _taken(file):  # someone may only have looked who holds it
+            if time.monotonic() > until:
+                file.seek(0)
+                pid = file.read().strip()
+                file.close()
+                text = f"{self.path} is in use by process {pid}: the broker runs already"
+                raise ConfigurationException(text)
+            time.sleep(0.02)
+        file.seek(0)
+        file.truncate()
+        file.write(f"{os.getpid()}\n")
+        file.flush()
+        return file
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Keep others from changing what is deployed; who comes second is refused."""
+        with (self.path / "deploying").open("a+", encoding="utf-8") as file:
+            if not _taken(file):
+                file.seek(0)
+                text = f"{file.read().strip() or 'someone else'} is changing {self.path}: try again when that is done"
+                raise ConfigurationException(text)
+            from engine.broker.people import system_user  # noqa: PLC0415  # only who changes something is told
+
+            file.seek(0)
+            file.truncate()
+            file.write(f"{system_user()} (process {os.getpid()})\n")
+            file.flush()
+            yield
+
+
+def found(broker: str) -> Folder:
+    """Returns the folder of a broker that exists; raises where there is none."""
+    folder = Folder(place_of(broker))
+    if not folder.is_created:
+        text = f"there is no broker {broker}: {folder.path} is none; make one with penstock broker create {broker}"
+        raise ConfigurationException(text, number=UNKNOWN)
+    return folder
+
+
+def known() -> Iterator[Folder]:
+    """Yields the brokers below PENSTOCK_HOME, by name."""
+    place = home()
+    for path in sorted(place.iterdir()) if place.is_dir() else ():
+        if (folder := Folder(path)).is_created:
+            yield folder
+
+
+def write_synced(path: Path, text: str) -> None:
+    """Write a file whole or not at all, so that it lasts."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with beside.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise ConfigurationException(f"{path} cannot be written: {reason(error)}") from error
+    handle = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _taken(file: IO[str]) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,0 +1,42 @@
+"""Reads the values of broker files: numbers, sizes, durations and plain tables."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from flows.document import Mapping, Scalar, Sequence, Tree
+
+_SIZE: Final = re.compile(r"([1-9][0-9]{0,11})([kmgt]?)", re.IGNORECASE)
+_DURATION: Final = re.compile(r"[0-9]{1,9}(\.[0-9]{1,6})?")
+_POWERS: Final = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+
+def number(tree: Tree) -> int | None:
+    """Returns a whole number from 0 to 999999, or None where there is none."""
+    text = tree.text if isinstance(tree, Scalar) else ""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else None
+
+
+def memory(tree: Tree) -> int | None:
+    """Returns the bytes that a size such as 512m stands for, or None."""
+    found = _SIZE.fullmatch(tree.text) if isinstance(tree, Scalar) else None
+    return int(found[1]) << (10 * _POWERS[found[2].lower()]) if found else None
+
+
+def duration(tree: Tree) -> float | None:
+    """Returns a number that is not negative, or None."""
+    return float(tree.text) if isinstance(tree, Scalar) and _DURATION.fullmatch(tree.text) else None
+
+
+def of_tree(tree: Tree) -> Any:
+    """Returns a tree as dictionaries, lists and texts; plain whole numbers, true and false are what they say."""
+    if isinstance(tree, Mapping):
+        return {key.text: of_tree(value) for key, value in tree.entries}
+    if isinstance(tree, Sequence):
+        return [of_tree(item) for item in tree.items]
+    if tree.is_plain and tree.text in {"true", "false"}:
+        return tree.text == "true"
+    if tree.is_plain and tree.text.isascii() and tree.text.isdigit():
+        return int(tree.text)
+    return None if tree.is_null else tree.text
