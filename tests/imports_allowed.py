@@ -56,7 +56,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine.broker": EVERYTHING,  # it deploys flows: their files, programs and nodes
     **dict.fromkeys(
         ("engine.broker.definition", "engine.broker.file", "engine.broker.people", "engine.broker.values"),
-        (*FOUNDATION, "engine.lint", "engine.broker", "flows.document"),
+        (*FOUNDATION, "engine.databases", "engine.lint", "engine.broker", "flows.document"),
     ),
     "esql": (*FOUNDATION, "engine.databases"),
     "parsers": FOUNDATION,

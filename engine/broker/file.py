@@ -32,8 +32,9 @@ from typing import Any, Final
 
 from engine.broker.definition import PLAIN_NAMES, Definition, Executors, FlowUse, Grant, Limits, Settings
 from engine.broker.people import read_rights
-from engine.broker.values import duration, memory, number, of_tree
+from engine.broker.values import duration, memory, number, of_tree, placed
 from engine.catalog import did_you_mean
+from engine.databases.definitions import definitions_in
 from engine.destinations import QUEUE_MANAGER, QUEUE_NAME
 from engine.errors import ConfigurationException
 from flows.document import LARGEST, Complaints, Mapping, Scalar, Sequence, Tree, read_document
@@ -98,7 +99,7 @@ class _Reader:
             dict(self._parts(groups, "executors", self._executors_of)),
             dict(self._parts(groups, "limits", self._limits_of)),
             tuple(group.text for group, _ in groups),
-            self._data("dataSources"),
+            self._data_sources(),
             self._data("topics"),
             self._data("subscriptions"),
             rights=self._rights(),
@@ -162,8 +163,19 @@ class _Reader:
         for key, tree in table.entries if table else ():
             if isinstance(tree, Mapping):
                 found[key.text] = of_tree(tree)
+            elif name == "dataSources" and isinstance(tree, Scalar) and tree.text:
+                found[key.text] = {"url": tree.text}
             else:
                 self._complain(tree.place, f"{key.text} must be a table")
+        return found
+
+    def _data_sources(self) -> dict[str, dict[str, Any]]:
+        """Returns the data sources; files are named from where the broker file is."""
+        found = {name: placed(said, dirname(self.file)) for name, said in self._data("dataSources").items()}
+        try:
+            definitions_in(found)
+        except ConfigurationException as error:
+            self._complain((self.document.get("dataSources") or self.document).place, error.text)
         return found
 
     def _queues(self) -> Iterator[tuple[str, dict[str, str | int]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from os.path import abspath, join
 from typing import Any, Final
 
 from flows.document import Mapping, Scalar, Sequence, Tree
@@ -40,3 +41,19 @@ def of_tree(tree: Tree) -> Any:
     if tree.is_plain and tree.text.isascii() and tree.text.isdigit():
         return int(tree.text)
     return None if tree.is_null else tree.text
+
+
+def placed(source: dict[str, Any], folder: str) -> dict[str, Any]:
+    """Returns a data source whose files, SQLite's and that of the password, are named by their whole paths.
+
+    >>> placed({"url": "sqlite:///shop.db"}, "/b")
+    {'url': 'sqlite:////b/shop.db'}
+    """
+    url, password = source.get("url"), source.get("password")
+    made = dict(source)
+    head, separator, file = str(url).partition(":///")
+    if separator and head.partition("+")[0] == "sqlite" and file and not file.startswith((":", "/")):
+        made["url"] = f"{head}:///{abspath(join(folder, file))}"
+    if isinstance(password, dict) and isinstance(password.get("file"), str):
+        made["password"] = {"file": abspath(join(folder, password["file"]))}
+    return made

@@ -10,7 +10,7 @@ app = typer.Typer(
     name="penstock",
     help="Run, examine and measure message flows in the style of WebSphere MQ Integrator.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )

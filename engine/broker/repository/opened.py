@@ -81,7 +81,7 @@ class Repository:
     def create(self, state: BrokerState) -> None:
         """Write a broker that is not there yet."""
         with self._told("written"), self.engine.begin() as connection:
-            tables.metadata.create_all(connection)
+            tables.METADATA.create_all(connection)
             if connection.execute(select(tables.REPOSITORY)).first() is None:
                 connection.execute(insert(tables.REPOSITORY).values(format=tables.FORMAT))
             row = {**_broker_row(state), "name": state.name, "uuid": state.uuid, "created": now()}
@@ -113,7 +113,7 @@ class Repository:
         """Take the broker out of the repository."""
         with self._told("written"), self.engine.begin() as connection:
             connection.execute(delete(tables.BROKERS).where(tables.BROKERS.c.name == self.broker))
-            for table in (table for table in tables.metadata.sorted_tables if "broker" in table.c):
+            for table in (table for table in tables.METADATA.sorted_tables if "broker" in table.c):
                 connection.execute(delete(table).where(table.c.broker == self.broker))
 
     def contents(self, hashes: Iterable[str]) -> dict[str, bytes]:
@@ -123,7 +123,9 @@ class Repository:
             found = connection.execute(select(tables.CONTENTS).where(tables.CONTENTS.c.hash.in_(wanted)))
             kept = {row.hash: bytes(row.data) for row in found}
         if missing := [known for known in wanted if known not in kept]:
-            raise ConfigurationException(f"{self.url} lacks the content {missing[0]}: deploy its flow anew", number=BROKEN)
+            raise ConfigurationException(
+                f"{self.url} lacks the content {missing[0]}: deploy its flow anew", number=BROKEN
+            )
         return kept
 
     def history(self) -> list[Entry]:
@@ -172,7 +174,9 @@ class Repository:
         self, connection: Connection, state: BrokerState, contents: Mapping[str, tuple[str, bytes]] | None = None
     ) -> None:
         known = set(connection.execute(select(tables.CONTENTS.c.hash)).scalars())
-        new = [{"hash": key, "name": n, "data": data} for key, (n, data) in (contents or {}).items() if key not in known]
+        new = [
+            {"hash": key, "name": n, "data": data} for key, (n, data) in (contents or {}).items() if key not in known
+        ]
         _insert(connection, tables.CONTENTS, new)
         for table, rows in _rows_of(state):
             connection.execute(delete(table).where(table.c.broker == state.name))
@@ -210,47 +214,61 @@ def _broker_row(state: BrokerState) -> dict[str, Any]:
 
 def _rows_of(state: BrokerState) -> Iterator[tuple[Table, list[dict[str, Any]]]]:
     """The rows of each table that says what a broker is now."""
-    yield tables.GROUPS, [
-        {
-            "place": place,
-            "name": group.name,
-            "uuid": group.uuid or str(uuid4()),
-            "running": group.running,
-            "number": group.number,
-            "parent": group.parent,
-            "limits": asdict(group.limits),
-            "executors": asdict(group.executors) if group.executors else None,
-        }
-        for place, group in enumerate(state.groups)
-    ]
+    yield (
+        tables.GROUPS,
+        [
+            {
+                "place": place,
+                "name": group.name,
+                "uuid": group.uuid or str(uuid4()),
+                "running": group.running,
+                "number": group.number,
+                "parent": group.parent,
+                "limits": asdict(group.limits),
+                "executors": asdict(group.executors) if group.executors else None,
+            }
+            for place, group in enumerate(state.groups)
+        ],
+    )
     placed = [(group.name, use) for group in state.groups for use in group.flows]
-    yield tables.FLOWS, [
-        {
-            "place": place,
-            "execution_group": group,
-            "name": use.name,
-            "content": use.content,
-            "running": use.running,
-            "use": {name: value for name, value in asdict(use).items() if name != "running"},
-        }
-        for place, (group, use) in enumerate(placed)
-    ]
-    yield tables.MESSAGE_SETS, [
-        {"execution_group": group, "flow": use.name, "name": name} for group, use in placed for name in use.message_sets
-    ]
+    yield (
+        tables.FLOWS,
+        [
+            {
+                "place": place,
+                "execution_group": group,
+                "name": use.name,
+                "content": use.content,
+                "running": use.running,
+                "use": {name: value for name, value in asdict(use).items() if name != "running"},
+            }
+            for place, (group, use) in enumerate(placed)
+        ],
+    )
+    yield (
+        tables.MESSAGE_SETS,
+        [
+            {"execution_group": group, "flow": use.name, "name": name}
+            for group, use in placed
+            for name in use.message_sets
+        ],
+    )
     for name, table in _NAMED:
         yield table, [{"name": key, "definition": dict(value)} for key, value in getattr(state, name).items()]
-    yield tables.RIGHTS, [
-        {
-            "place": place,
-            "user": grant.user,
-            "is_group": grant.is_group,
-            "may": list(grant.may),
-            "execution_group": grant.group,
-            "flow": grant.flow,
-        }
-        for place, grant in enumerate(state.rights)
-    ]
+    yield (
+        tables.RIGHTS,
+        [
+            {
+                "place": place,
+                "user": grant.user,
+                "is_group": grant.is_group,
+                "may": list(grant.may),
+                "execution_group": grant.group,
+                "flow": grant.flow,
+            }
+            for place, grant in enumerate(state.rights)
+        ],
+    )
 
 
 def now() -> str:

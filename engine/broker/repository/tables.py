@@ -8,7 +8,7 @@ from sqlalchemy import JSON, Boolean, Column, Index, Integer, LargeBinary, MetaD
 
 FORMAT: Final = 1
 
-metadata: Final = MetaData()
+METADATA: Final = MetaData()
 BROKER: Final = String(200)
 NAME: Final = String(400)
 
@@ -16,14 +16,14 @@ NAME: Final = String(400)
 def _named(table: str, *columns: Column[object]) -> Table:
     """Makes a table of things that belong to a broker and have a name."""
     return Table(
-        table, metadata, Column("broker", BROKER, primary_key=True), Column("name", NAME, primary_key=True), *columns
+        table, METADATA, Column("broker", BROKER, primary_key=True), Column("name", NAME, primary_key=True), *columns
     )
 
 
-REPOSITORY: Final = Table("repository", metadata, Column("format", Integer, primary_key=True))
+REPOSITORY: Final = Table("repository", METADATA, Column("format", Integer, primary_key=True))
 BROKERS: Final = Table(
     "brokers",
-    metadata,
+    METADATA,
     Column("name", BROKER, primary_key=True),
     Column("uuid", String(36), nullable=False),
     Column("generation", Integer, nullable=False),
@@ -44,7 +44,7 @@ GROUPS: Final = _named(
 )
 FLOWS: Final = Table(
     "flows",
-    metadata,
+    METADATA,
     Column("broker", BROKER, primary_key=True),
     Column("execution_group", NAME, primary_key=True),
     Column("name", NAME, primary_key=True),
@@ -55,14 +55,14 @@ FLOWS: Final = Table(
 )
 CONTENTS: Final = Table(
     "contents",
-    metadata,
+    METADATA,
     Column("hash", String(64), primary_key=True),
     Column("name", NAME, nullable=False),
     Column("data", LargeBinary(1 << 30), nullable=False),
 )
 MESSAGE_SETS: Final = Table(
     "message_sets",
-    metadata,
+    METADATA,
     Column("broker", BROKER, primary_key=True),
     Column("execution_group", NAME, primary_key=True),
     Column("flow", NAME, primary_key=True),
@@ -70,7 +70,7 @@ MESSAGE_SETS: Final = Table(
 )
 VERSIONS: Final = Table(
     "versions",
-    metadata,
+    METADATA,
     Column("broker", BROKER, primary_key=True),
     Column("execution_group", NAME, primary_key=True),
     Column("number", Integer, primary_key=True),
@@ -83,7 +83,7 @@ TOPICS: Final = _named("topics", Column("definition", JSON, nullable=False))
 SUBSCRIPTIONS: Final = _named("subscriptions", Column("definition", JSON, nullable=False))
 RIGHTS: Final = Table(
     "rights",
-    metadata,
+    METADATA,
     Column("broker", BROKER, primary_key=True),
     Column("place", Integer, primary_key=True),
     Column("user", String(200), nullable=False),
@@ -94,7 +94,7 @@ RIGHTS: Final = Table(
 )
 HISTORY: Final = Table(
     "history",
-    metadata,
+    METADATA,
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("broker", BROKER, nullable=False),
     Column("at", String(40), nullable=False),

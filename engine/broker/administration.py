@@ -1,0 +1,328 @@
+"""Administration: brokers created, changed and asked, whether they run or not."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+from uuid import uuid4
+
+from engine.broker import queues
+from engine.broker.channel import Channel, connect
+from engine.broker.definition import Definition, Right
+from engine.broker.deployment import Planned, defined
+from engine.broker.file import definition_of
+from engine.broker.folder import EXISTS, Folder, found
+from engine.broker.people import Rights
+from engine.broker.plans import plan_of
+from engine.broker.repository.opened import Change, Repository, opened
+from engine.broker.state import BrokerState, GroupState
+from engine.errors import BrokerError, ConfigurationException
+from flows.shipped import OwnNodes
+
+RUNS: Final = 8018
+_SUPERVISOR: Final = (
+    "import sys; sys.path.insert(0, sys.argv.pop(1)); from engine.broker.supervisor import main; main(*sys.argv[1:])"
+)
+_STARTS_WITHIN: Final = 60.0
+_ANSWERS_WITHIN: Final = 90.0
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """A broker that exists: its folder and its repository."""
+
+    folder: Folder
+    repository: Repository
+
+    def load(self, right: Right = "read", *, group: str = "", flow: str = "") -> BrokerState:
+        """Returns the broker's state to a user who may have it."""
+        state = self.repository.load()
+        rights_of(state).demand(right, group=group, flow=flow)
+        return state
+
+    @property
+    def runs(self) -> bool:
+        """True while a supervisor has the folder."""
+        return bool(self.folder.holder)
+
+    def status(self) -> dict[str, Any] | None:
+        """Returns which processes a running broker has, or None."""
+        if not self.runs:
+            return None
+        try:
+            with self.session() as channel:
+                channel.send({"do": "status"})
+                return (channel.receive(5.0) or {}).get("status")
+        except ConfigurationException:  # it starts or ends
+            return None
+
+    @contextmanager
+    def session(self) -> Iterator[Channel]:
+        """Connects with the supervisor; raises where it does not answer."""
+        until = time.monotonic() + queues.WAIT
+        while True:
+            try:
+                channel = connect(self.folder.control)
+                break
+            except OSError as error:
+                if time.monotonic() > until or not self.runs:
+                    text = f"the broker in {self.folder.path} does not answer: see penstock broker logs"
+                    raise ConfigurationException(text) from error
+                time.sleep(0.05)
+        try:
+            yield channel
+        finally:
+            channel.close()
+
+    def change(
+        self,
+        plan: Callable[[BrokerState], Planned],
+        change: Callable[[Planned], Change],
+        *,
+        right: Right = "deploy",
+        deploys: bool = True,
+        dry_run: bool = False,
+    ) -> Planned:
+        """Carry out what `plan` makes of the broker's state: everywhere at once, or not at all.
+
+        `deploys` says that the groups it touches get a new version, which a rollback leads back from.
+        """
+        with self.folder.changing():
+            before = self.repository.load()
+            rights = rights_of(before)
+            planned = plan(before)
+            for group, flow in {(c.group, c.flow) for c in planned.changes} or {("", "")}:
+                rights.demand(right, group=group, flow=flow)
+            self._check(planned)
+            if dry_run:
+                return planned
+            after = self._numbered(before, planned) if deploys else planned.after
+            self._carry_out(after, change(planned), planned.contents)
+            return replace(planned, after=after)
+
+    def _numbered(self, before: BrokerState, planned: Planned) -> BrokerState:
+        """The state with new numbers for the versions of groups that have changed."""
+        after = planned.after
+        for group in after.groups:
+            old = before.group(group.name) or GroupState(group.name)
+            if group.number == old.number and group.digest != old.digest:
+                number = self.repository.next_number(group.name)
+                after = after.with_group(replace(group, number=number, parent=old.number))
+        return after
+
+    def _check(self, planned: Planned) -> None:
+        """Refuse a state whose flows name queues or data sources that are not there."""
+        with queues.reached(self.folder) as reached:
+            wrong = queues.missing(reached, planned.queues, planned.after.queues)
+        known = planned.after.data_sources
+        wrong += [
+            f"{flow} needs the data source {name}, which is not there: say its url under dataSources in broker.yaml"
+            for flow, names in planned.data_sources.items()
+            for name in names
+            if name not in known
+        ]
+        if wrong:
+            raise ConfigurationException("; ".join(wrong))
+
+    def _carry_out(self, after: BrokerState, change: Change, contents: Mapping[str, tuple[str, bytes]]) -> None:
+        with queues.reached(self.folder) as reached:
+            queues.define_missing(reached, after)
+        if not self.runs:
+            self.repository.save(after, change, contents)
+            return
+
+        def content(hashes: Any) -> dict[str, bytes]:
+            new = {key: contents[key][1] for key in hashes if key in contents}
+            return {**new, **self.repository.contents([key for key in hashes if key not in new])}
+
+        plan = plan_of(replace(after, generation=after.generation + 1), content)
+        with self.session() as channel:
+            channel.send({"do": "prepare", "plan": plan.as_data()})
+            _expect(channel)
+            self.repository.save(after, change, contents)
+            channel.send({"do": "commit"})
+            _expect(channel)
+
+    def stop(self) -> bool:
+        """Stop the broker, and wait until it has; returns False where it does not run."""
+        if not self.runs:
+            return False
+        with self.session() as channel:
+            channel.send({"do": "stop"})
+            _expect(channel)
+        until = time.monotonic() + self.repository.load().settings.stop_limit + 15
+        while self.runs:
+            if time.monotonic() > until:
+                text = f"the broker in {self.folder.path} does not stop: look for what holds it with penstock top"
+                raise ConfigurationException(text)
+            time.sleep(0.02)
+        return True
+
+    def delete(self, *, purge: bool = False) -> None:
+        """Take the broker away, with its folder's content; messages are only lost where `purge` says so."""
+        self.load("deploy")
+        if self.runs:
+            text = f"the broker in {self.folder.path} runs: stop it with penstock broker stop first"
+            raise ConfigurationException(text, number=RUNS)
+        held = self.folder.hold()
+        try:
+            self._refuse_messages(purge=purge)
+            self.repository.delete()
+            for path in sorted(self.folder.path.iterdir()):
+                if path.name in {"queues", "log", "statistics", "trace", "content"}:
+                    shutil.rmtree(path)
+                elif path.name != "broker.yaml" and path.is_file() and _is_ours(path):
+                    path.unlink()
+        finally:
+            held.close()
+        (self.folder.path / "lock").unlink(missing_ok=True)
+        if not any(self.folder.path.iterdir()):
+            self.folder.path.rmdir()
+
+    def _refuse_messages(self, *, purge: bool) -> None:
+        queue_manager = queues.queue_managers().open(self.folder.queues)
+        try:
+            count = queues.messages_in(queue_manager)
+        finally:
+            queue_manager.close()
+        if count and not purge:
+            text = f"the queues of {self.folder.path} hold {count} messages: get them, or delete it with --purge"
+            raise ConfigurationException(text)
+
+
+def _is_ours(path: Path) -> bool:
+    names = ("identity.json", "deploying", "control", "repository.sqlite", "broker.lock")
+    return path.name.startswith(names)
+
+
+def _expect(channel: Channel) -> None:
+    """Wait for the supervisor to have done what it was asked; raises with what it says otherwise."""
+    answer = channel.receive(_ANSWERS_WITHIN)
+    if answer is None:
+        raise ConfigurationException("the broker has ended, or does not answer: see penstock broker logs")
+    if "error" in answer:
+        raise ConfigurationException(answer["error"])
+
+
+def rights_of(state: BrokerState) -> Rights:
+    """Returns the rights that a broker gives."""
+    return Rights(state.rights, state.name, state.settings.users)
+
+
+def broker_of(name: str) -> Broker:
+    """Returns a broker by its name or its folder; raises where there is none."""
+    folder = found(name)
+    known = folder.read()
+    return Broker(folder, opened(known["repository"], known["name"]))
+
+
+def create(path: Path, *, name: str = "", queue_manager: str = "", own: tuple[OwnNodes, ...] = ()) -> Broker:
+    """Make a broker in a folder, of the broker.yaml in it if there is one: all of it, or nothing."""
+    folder = Folder(path)
+    if folder.is_created:
+        raise ConfigurationException(f"there is a broker in {path} already", number=EXISTS)
+    definition = definition_of(str(folder.file)) if folder.file.is_file() else Definition(broker=path.name)
+    if definition is None:
+        raise ConfigurationException(f"{folder.file} is no broker file: it begins with `broker: NAME`")
+    definition = replace(
+        definition, broker=name or definition.broker, queue_manager=queue_manager or definition.queue_manager
+    )
+    there = {entry.name for entry in path.iterdir()} if path.is_dir() else None
+    path.mkdir(parents=True, exist_ok=True)
+    try:
+        return _create(folder, definition, own)
+    except BaseException:
+        _undo(path, there)
+        raise
+
+
+def _create(folder: Folder, definition: Definition, own: tuple[OwnNodes, ...]) -> Broker:
+    url = definition.settings.repository or f"sqlite:///{folder.path / 'repository.sqlite'}"
+    repository = opened(url, definition.broker)
+    state = BrokerState(definition.broker, str(uuid4()), queue_manager=definition.queue_manager)
+    planned = defined(state, definition, own)
+    queues.created(folder, planned.after)
+    with queues.reached(folder) as reached:
+        wrong = queues.missing(reached, planned.queues, (*planned.after.queues, planned.after.dead_letter_queue))
+        if wrong:
+            raise ConfigurationException("; ".join(wrong))
+        queues.define_missing(reached, planned.after)
+    after = planned.after
+    for group in after.groups:
+        after = after.with_group(replace(group, number=1))
+    repository.create(state)
+    try:
+        repository.save(after, Change("create", f"broker {after.name}"), planned.contents)
+    except BrokerError:
+        repository.delete()
+        raise
+    folder.log.mkdir(exist_ok=True)
+    folder.write(definition.broker, url)
+    return Broker(folder, repository)
+
+
+def _undo(path: Path, there: set[str] | None) -> None:
+    """Take away what a creation that failed has left in a folder."""
+    if there is None:
+        shutil.rmtree(path, ignore_errors=True)
+        return
+    for entry in path.iterdir():
+        if entry.name in there:
+            continue
+        if entry.is_dir():
+            shutil.rmtree(entry, ignore_errors=True)
+        else:
+            entry.unlink(missing_ok=True)
+
+
+def start_here(broker: Broker) -> None:
+    """Become the broker's supervisor; this does not return."""
+    check_start(broker)
+    command = supervisor_command(broker.folder.path)
+    sys.stdout.flush()
+    os.execv(command[0], command)  # noqa: S606  # the process that was asked to start the broker is what it runs in
+
+
+def start_apart(broker: Broker) -> str:
+    """Start the broker's supervisor in a session of its own; returns what it says once all of it is ready."""
+    check_start(broker)
+    read, write = os.pipe()
+    log = (broker.folder.log / "start.log").open("ab")
+    try:
+        command = supervisor_command(broker.folder.path, str(write))
+        process = subprocess.Popen(  # noqa: S603
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[write], start_new_session=True
+        )
+    finally:
+        os.close(write)
+        log.close()
+    with os.fdopen(read, encoding="utf-8", errors="replace") as answers:
+        line = answers.readline().strip()
+    if " is ready" in line:
+        return line
+    process.wait(_STARTS_WITHIN)
+    raise ConfigurationException(
+        line.removeprefix("penstock: ") or f"the broker did not start: see {broker.folder.log}"
+    )
+
+
+def check_start(broker: Broker) -> None:
+    """Refuse to start a broker that runs, for who may not, or whose repository is broken."""
+    broker.load("operate")
+    if pid := broker.folder.holder:
+        text = f"the broker in {broker.folder.path} runs already, as process {pid}"
+        raise ConfigurationException(text, number=RUNS)
+
+
+def supervisor_command(path: Path, *more: str) -> list[str]:
+    """Returns the command that runs a supervisor with this Python and this Penstock, wherever it is called."""
+    root = Path(__file__).resolve().parent.parent.parent
+    return [sys.executable, "-P", "-c", _SUPERVISOR, str(root), str(path), *more]

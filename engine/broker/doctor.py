@@ -1,0 +1,180 @@
+"""The doctor: checks what a broker needs, and says what to do about what is wrong."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Final
+
+from engine.broker import queues
+from engine.broker.administration import Broker, rights_of
+from engine.broker.definition import FlowUse
+from engine.broker.deployment import shipped_of
+from engine.broker.file import definition_of
+from engine.broker.folder import Folder
+from engine.broker.people import system_user
+from engine.broker.preparing import given_to, queues_of
+from engine.broker.repository.opened import opened
+from engine.broker.state import BrokerState
+from engine.broker.worker import loaded
+from engine.errors import BrokerError
+
+_LEAST_ROOM: Final = 100 << 20
+_MIB: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at; `advice` is what to do where it is not well."""
+
+    ok: bool
+    what: str
+    advice: str = ""
+
+    def __str__(self) -> str:
+        advice = f": {self.advice}" if self.advice else ""
+        return f"{'ok  ' if self.ok else 'FAIL'} {self.what}{advice}"
+
+
+def examined(folder: Folder) -> list[Finding]:
+    """Returns what was found of a broker."""
+    findings = [_python(), _room(folder)]
+    try:
+        known = folder.read()
+        broker = Broker(folder, opened(known["repository"], known["name"]))
+        state = broker.repository.load()
+        findings.append(Finding(True, f"the repository {broker.repository.url} is of generation {state.generation}"))
+    except BrokerError as error:
+        return [*findings, Finding(False, "the repository cannot be read", error.text)]
+    checks: tuple[Callable[[Broker, BrokerState], Iterator[Finding]], ...] = (
+        *(_rights, _processes, _queues, _contents, _sources, _packages, _file),
+    )
+    for check in checks:
+        try:
+            findings += check(broker, state)
+        except (BrokerError, OSError) as error:
+            findings.append(Finding(False, "a check could not be made", str(error)))
+    return findings
+
+
+def _python() -> Finding:
+    return Finding(True, f"Python {sys.version_info.major}.{sys.version_info.minor}")
+
+
+def _room(folder: Folder) -> Finding:
+    free = shutil.disk_usage(folder.path).free
+    what = f"{free // _MIB:,} MiB are free where the broker is"
+    return Finding(free >= _LEAST_ROOM, what, "" if free >= _LEAST_ROOM else "make room: queues and logs need it")
+
+
+def _rights(broker: Broker, state: BrokerState) -> Iterator[Finding]:
+    user = system_user()
+    lacking = []
+    for right in ("read", "deploy", "operate"):
+        try:
+            rights_of(state).demand(right)
+        except BrokerError:
+            lacking.append(right)
+    what = f"{user} may do everything" if not lacking else f"{user} may not {', '.join(lacking)}"
+    yield Finding(True, what, "it is given under rights in broker.yaml" if lacking else "")
+
+
+def _processes(broker: Broker, state: BrokerState) -> Iterator[Finding]:
+    status = broker.status()
+    if status is None:
+        yield Finding(True, "the broker is stopped")
+        return
+    for process in status["processes"]:
+        well = process["state"] == "running"
+        advice = "" if well else "see penstock broker logs, and begin anew with penstock flow start"
+        yield Finding(well, f"{process['name']}, process {process['process']}: {process['state']}", advice)
+
+
+def _queues(broker: Broker, state: BrokerState) -> Iterator[Finding]:
+    with queues.reached(broker.folder) as reached:
+        yield Finding(True, f"the queue manager {state.queue_manager} answers, with {len(reached.names())} queues")
+        wanted = {}
+        contents = broker.repository.contents({use.content for group in state.groups for use in group.flows})
+        for group in state.groups:
+            for use in group.flows:
+                flow = shipped_of(contents[use.content]).flow()
+                wanted[use.name] = queues_of(flow, state.queue_manager)
+        for text in queues.missing(reached, wanted):
+            yield Finding(False, "a queue is missing", text)
+        if state.dead_letter_queue and (depth := reached.depth(state.dead_letter_queue)):
+            what = f"{depth} messages are on the dead-letter queue {state.dead_letter_queue}"
+            yield Finding(True, what, f"look at them with penstock browse {state.dead_letter_queue} --broker …")
+
+
+def _contents(broker: Broker, state: BrokerState) -> Iterator[Finding]:
+    for group in state.groups:
+        for use in group.flows:
+            try:
+                content = broker.repository.contents([use.content])[use.content]
+                loaded(use, shipped_of(content), given_to(state.name, group.name))
+            except BrokerError as error:
+                yield Finding(False, f"{group.name}/{use.name} cannot be built", str(error))
+            else:
+                yield Finding(True, f"{group.name}/{use.name} builds, {use.how}")
+
+
+def _sources(broker: Broker, state: BrokerState) -> Iterator[Finding]:
+    for name, said in state.data_sources.items():
+        has_url = bool(said.get("url"))
+        advice = "" if has_url else "say its url"
+        yield Finding(
+            has_url, f"the data source {name} is defined", advice or f"try it with penstock data-source test {name}"
+        )
+
+
+def _packages(broker: Broker, state: BrokerState) -> Iterator[Finding]:
+    wanted = {"prometheus_client": "stats --prometheus", "opentelemetry": "traces"}
+    for package, use in wanted.items():
+        there = find_spec(package) is not None
+        needed = package == "opentelemetry" and bool(state.settings.traces)
+        advice = "" if there else f"for {use}: pip install 'penstock[telemetry]'"
+        yield Finding(there or not needed, f"the package {package} is {'there' if there else 'not there'}", advice)
+
+
+def _file(broker: Broker, state: BrokerState) -> Iterator[Finding]:
+    for line in differences(broker.folder, state):
+        yield Finding(
+            True, line, "penstock deploy BROKER broker.yaml applies the file, penstock broker export writes what runs"
+        )
+
+
+def differences(folder: Folder, state: BrokerState) -> list[str]:
+    """Returns where the broker.yaml in a broker's folder says otherwise than its repository, which counts."""
+    if not folder.file.is_file():
+        return []
+    try:
+        said = definition_of(str(folder.file))
+    except BrokerError as error:
+        return [f"broker.yaml cannot be read: {error.text}"]
+    if said is None:
+        return [f"{folder.file} is no broker file"]
+    found = []
+    if said.rights != state.rights:
+        found.append("broker.yaml gives other rights than the repository")
+    if set(said.queues).difference(state.queues):
+        found.append(f"broker.yaml has more queues: {', '.join(sorted(set(said.queues).difference(state.queues)))}")
+    there = {(group.name, use.file): use for group in state.groups for use in group.flows}
+    listed = {(use.group, str(use.file)): use for use in said.flows}
+    found += [
+        f"broker.yaml has {group}/{file}, which is not deployed" for group, file in listed if (group, file) not in there
+    ]
+    found += [
+        f"{g}/{use.name} is deployed, but not in broker.yaml" for (g, f), use in there.items() if (g, f) not in listed
+    ]
+    for key, use in listed.items():
+        if key in there and _differs(use, there[key].additional_instances, there[key].copies, there[key].properties):
+            found.append(f"{use.group}/{there[key].name} has other properties than broker.yaml gives it")
+    return found
+
+
+def _differs(use: FlowUse, additional: int, copies: int, properties: object) -> bool:
+    instances = use.additional_instances is not None and use.additional_instances != additional
+    return instances or use.copies != copies or dict(use.properties) != properties

@@ -1,0 +1,65 @@
+"""A look at a running broker: its processes, what its flows have done, and how deep its queues are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from engine.broker import queues
+from engine.broker.statistics.records import ROOT
+from engine.broker.statistics.snapshots import archive_of
+
+if TYPE_CHECKING:
+    from engine.broker.administration import Broker
+
+_KIB: Final = 1024
+
+
+def looked(broker: Broker) -> dict[str, Any]:
+    """Returns one look as data."""
+    state, status = broker.repository.load(), broker.status()
+    with queues.reached(broker.folder) as reached:
+        depths = [{"queue": name, "depth": reached.depth(name)} for name in reached.names()]
+    flows = [
+        {
+            "group": group.name,
+            "flow": use.name,
+            "messages": said["TotalInputMessages"],
+            "errors": said["TotalNumberOfMessagesWithErrors"],
+            "cpuMicroseconds": said["TotalCPUTime"],
+        }
+        for group in state.groups
+        for use in group.flows
+        for said in (archive_of(broker.folder, state, group.name, use)[ROOT]["MessageFlow"],)
+    ]
+    return {
+        "broker": state.name,
+        "running": status is not None,
+        "processes": list(_processes(status)) if status else [],
+        "flows": flows,
+        "queues": depths,
+    }
+
+
+def _processes(status: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield _process("supervisor", status["process"], "running")
+    for one in status["processes"]:
+        yield _process(one["name"], one["process"], one["state"])
+        for worker in one["workers"]:
+            state = "running" if worker["ready"] else "starting"
+            yield _process(f"{one['name']}/{worker['flow']}", worker["process"], state, threads=worker["threads"])
+
+
+def _process(name: str, pid: int | None, state: str, threads: int = 1) -> dict[str, Any]:
+    return {"name": name, "process": pid, "state": state, "threads": threads, "memoryMiB": _memory(pid)}
+
+
+def _memory(pid: int | None) -> float:
+    """The memory of a process that it shares with no other, in MiB, where the system tells."""
+    try:
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
+    except OSError:
+        return 0.0
+    own = (line.split() for line in text.splitlines() if line.startswith(("Private_Clean:", "Private_Dirty:")))
+    return sum(int(words[1]) for words in own) / _KIB

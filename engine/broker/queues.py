@@ -1,0 +1,135 @@
+"""A broker's queue manager: how its queues are made, served and reached, by its processes and by commands."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from typing import Any, Final
+
+from engine.broker.folder import Folder
+from engine.broker.state import BrokerState
+from engine.errors import BrokerError, ConfigurationException, MessageException
+
+WAIT: Final = 10.0  # seconds that a command waits for a queue manager that restarts
+_GONE: Final = frozenset((2009, 2059, 2161, 2162))  # MQ's reasons: broken, not available, quiescing, stopping
+_YES: Final = {0: "NO", 1: "YES"}
+
+
+class Lost(Exception):
+    """The queue manager cannot be reached any more."""
+
+    @staticmethod
+    def is_cause(error: BaseException) -> bool:
+        """Returns True for what is raised where a queue manager is gone."""
+        if isinstance(error, MessageException):
+            return error.reason in _GONE
+        return isinstance(error, ConnectionError)
+
+
+def queue_managers() -> Any:
+    """Returns the class of queue managers; its store is imported by those who use it."""
+    from engine.mq import QueueManager  # noqa: PLC0415
+
+    return QueueManager
+
+
+@contextmanager
+def connected(folder: Folder, ending: Callable[[], bool]) -> Iterator[Any]:
+    """Reaches the queue manager's process, waiting until it is there; raises Lost where that is not to be any more."""
+    pause = 0.01
+    while True:
+        try:
+            queues = queue_managers().connect(folder.queues)
+            break
+        except (BrokerError, OSError) as error:
+            if ending():
+                raise Lost(str(error)) from error
+            time.sleep(pause)
+            pause = min(2 * pause, 0.25)
+    try:
+        yield queues
+    finally:
+        with suppress(BrokerError, OSError):
+            queues.close()
+
+
+@contextmanager
+def reached(folder: Folder, wait: float = WAIT) -> Iterator[Any]:
+    """Gives a command the queue manager: over its socket where the broker runs, else by opening its folder."""
+    until = time.monotonic() + wait
+    queues = None
+    while queues is None:
+        if not folder.holder:
+            queues = queue_managers().open(folder.queues)
+            break
+        try:
+            queues = queue_managers().connect(folder.queues)
+        except (BrokerError, OSError) as error:
+            if time.monotonic() > until:
+                text = f"the queue manager of {folder.path} does not answer: {error}; see penstock broker logs"
+                raise ConfigurationException(text, number=8093) from error
+            time.sleep(0.05)
+    try:
+        yield queues
+    finally:
+        queues.close()
+
+
+def created(folder: Folder, state: BrokerState) -> None:
+    """Make the queue manager of a new broker, unless its folder has one."""
+    if not folder.queues.is_dir():
+        queue_managers().create(folder.queues, name=state.queue_manager)
+
+
+def define_missing(queues: Any, state: BrokerState) -> list[str]:
+    """Define the queues of a broker that are not there; those that are stay as they are. Returns the new ones."""
+    there = names_of(queues)
+    wanted: dict[str, Mapping[str, str | int]] = dict(state.queues)
+    if state.dead_letter_queue:
+        wanted.setdefault(state.dead_letter_queue, {})
+    new = [name for name in wanted if name not in there]
+    for name in sorted(new, key=lambda name: "TARGET" in wanted[name]):  # an alias behind what it stands for
+        attributes = dict(wanted[name])
+        kind = str(attributes.pop("TYPE", "QALIAS" if "TARGET" in attributes else "QLOCAL"))
+        if isinstance(persistence := attributes.get("DEFPSIST"), int):
+            attributes["DEFPSIST"] = _YES.get(persistence, str(persistence))
+        queues.define(kind, name, attributes)
+    queues.alter("QMGR", "", {"DEADQ": state.dead_letter_queue})
+    return new
+
+
+def names_of(queues: Any) -> frozenset[str]:
+    """Returns the names of all queues and aliases."""
+    aliases = (str(row["QUEUE"]) for row in queues.display("QALIAS", "*"))
+    return frozenset((*queues.names(), *aliases))
+
+
+def missing(queues: Any, wanted: Mapping[str, Iterable[str]], coming: Iterable[str] = ()) -> list[str]:
+    """Returns what is to be said of queues that flows name and that are not there, nor about to be defined."""
+    there = names_of(queues).union(coming)
+    return [
+        f"{flow} needs the queue {name}, which is not there: define it with penstock mqsc, or in broker.yaml"
+        for flow, names in wanted.items()
+        for name in names
+        if name not in there
+    ]
+
+
+def messages_in(queues: Any) -> int:
+    """Returns how many messages the queues hold."""
+    return sum(int(row["CURDEPTH"]) for row in queues.display("QLOCAL", "*"))
+
+
+def serve(folder: Folder, ready: Callable[[], None], stopped: Callable[[Callable[[], None]], None]) -> None:
+    """Serve the queue manager in this process until it is stopped; `stopped` is given what stops it."""
+    server_of: Any = import_module("engine.mq.server").Server
+    manager = queue_managers().open(folder.queues)
+    try:
+        server = server_of(manager, folder.queues)
+        stopped(server.stop)
+        ready()
+        server.serve()
+    finally:
+        manager.close()

@@ -1,0 +1,218 @@
+"""Metering: what a worker counts of the messages that it takes through a flow, and of the nodes that they meet."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+from engine.broker.statistics import slots
+from engine.broker.statistics.slots import NodeShape, Slot
+from engine.errors import MessageException
+from engine.node import ANY_TERMINAL, FAILURE
+from engine.received import Received
+
+if TYPE_CHECKING:
+    from engine.message import Message
+    from engine.runtime import DeployedFlow, Outcome, Station
+    from engine.work import UnitOfWork
+
+_ELAPSED, _CPU, _SIZE = 0, 1, 2
+OTHER: Final = "other"  # terminals whose names only messages say
+
+
+def shapes_of(deployed: DeployedFlow) -> list[NodeShape]:
+    """Returns the nodes of a flow as they are counted."""
+    return [
+        NodeShape(
+            label,
+            f"{station.type.name}Node",
+            tuple(station.type.inputs),
+            tuple(OTHER if name == ANY_TERMINAL else name for name in station.type.outputs),
+        )
+        for label, station in deployed.stations.items()
+    ]
+
+
+class FlowMeter:
+    """Counts the messages of one thread at one of the flow's entrances, in a slot."""
+
+    __slots__ = ("_began", "_cpu", "_entrance", "_got", "_got_cpu", "_size", "_slot", "_words")
+
+    def __init__(self, slot: Slot, entrance: Station) -> None:
+        self._slot = slot
+        self._words = slot.words
+        self._entrance = entrance
+        entrance.node = _Listening(entrance.node, self._received)
+        self._size = -1
+        self._got = self._got_cpu = 0
+        self._began = time.perf_counter_ns()
+        self._cpu = time.thread_time_ns()
+
+    def _received(self, message: Message | None) -> None:
+        """The entrance has got a message, or none."""
+        self._got, self._got_cpu = time.perf_counter_ns(), time.thread_time_ns()
+        if message is None:
+            self._size = -1
+            return
+        source = message.root.source
+        self._size = len(source.body) if isinstance(source, Received) else 0
+
+    def done(self, outcome: Outcome | None) -> None:
+        """What was received is done with, for better or worse."""
+        now, cpu, words = time.perf_counter_ns(), time.thread_time_ns(), self._words
+        if outcome is None or self._size < 0:
+            words[slots.ELAPSED_WAITING] += now - self._began
+            words[slots.CPU_WAITING] += cpu - self._cpu
+        else:
+            elapsed, spent, size = now - self._got, cpu - self._got_cpu, self._size
+            words[slots.ELAPSED_WAITING] += self._got - self._began
+            words[slots.CPU_WAITING] += self._got_cpu - self._cpu
+            words[slots.MESSAGES] += 1
+            words[slots.ELAPSED] += elapsed
+            words[slots.CPU] += spent
+            words[slots.SIZE] += size
+            self._extremes((elapsed, spent, size))
+            if outcome.error is None:
+                words[slots.COMMITS] += 1
+            else:
+                self._failed(outcome.error)
+        self._began, self._cpu, self._size = now, cpu, -1
+
+    def broken(self, error: Exception) -> None:
+        """A get has failed."""
+        self._words[slots.MQ_ERRORS] += 1
+        self._words[slots.ERRORS] += not isinstance(error, MessageException)
+        self._began, self._cpu = time.perf_counter_ns(), time.thread_time_ns()
+
+    def _failed(self, error: Exception) -> None:
+        words = self._words
+        words[slots.BACKOUTS] += 1
+        words[slots.FAILED] += 1
+        words[slots.ERRORS] += 1
+        words[slots.MQ_ERRORS] += isinstance(error, MessageException)
+
+    def _extremes(self, values: tuple[int, int, int]) -> None:
+        bank = interval_bank(self._slot)
+        for first in (slots.EXTREMES, slots.EXTREMES + 6 * bank):
+            note_extremes(self._words, first, values)
+
+
+def interval_bank(slot: Slot) -> int:
+    """Returns which of the two banks the values of this interval go to, 1 or 2, emptied when the interval is new."""
+    words = slot.words
+    interval = words[slots.INTERVAL]
+    odd = interval & 1
+    if words[slots.INTERVALS + odd] != interval:
+        words[slots.INTERVALS + odd] = interval
+        first = slots.EXTREMES + 6 * (1 + odd)
+        for place in range(first, first + 6, 2):
+            words[place], words[place + 1] = 0, slots.NONE_YET
+        for at in slot.places.values():
+            first = at + slots.NODE_EXTREMES + 4 * (1 + odd)
+            for place in range(first, first + 4, 2):
+                words[place], words[place + 1] = 0, slots.NONE_YET
+    return 1 + odd
+
+
+def note_extremes(words: memoryview[int], place: int, values: Iterable[int]) -> None:
+    """Keep the largest and the smallest of values, from a place on."""
+    for value in values:
+        words[place] = max(words[place], value)
+        if value < words[place + 1] or words[place + 1] < 0:
+            words[place + 1] = value
+        place += 2
+
+
+class _Listening:
+    """An entrance that tells what it has received; all else is the node's."""
+
+    __slots__ = ("_node", "_tell")
+
+    def __init__(self, node: Any, tell: Callable[[Message | None], None]) -> None:
+        self._node = node
+        self._tell = tell
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._node, name)
+
+    def receive(self, work: UnitOfWork) -> Message | None:
+        """The next message of the entrance."""
+        message: Message | None = self._node.receive(work)
+        self._tell(message)
+        return message
+
+
+class NodeMeter:
+    """Counts what each node of a flow does in one thread: the time that passes in it, and what it sends where."""
+
+    __slots__ = ("_cpu", "_current", "_now", "_slot", "_words")
+
+    def __init__(self, slot: Slot, deployed: DeployedFlow) -> None:
+        self._slot = slot
+        self._words = slot.words
+        self._current = -1
+        self._now, self._cpu = time.perf_counter_ns(), time.thread_time_ns()
+        for shape in slot.nodes:
+            station = deployed.stations[shape.label]
+            station.evaluate = self._metered(station, shape, slot.places[shape.label])
+
+    def _switch(self, place: int) -> int:
+        """From now on time counts for the node whose counters stand there; returns for which it did."""
+        now, cpu, before, words = time.perf_counter_ns(), time.thread_time_ns(), self._current, self._words
+        if before >= 0:
+            words[before + slots.NODE_ELAPSED] += now - self._now
+            words[before + slots.NODE_CPU] += cpu - self._cpu
+        self._now, self._cpu, self._current = now, cpu, place
+        return before
+
+    def _metered(self, station: Station, shape: NodeShape, place: int) -> Any:
+        evaluate = station.evaluate
+        terminals = {name: place + slots.NODE_TERMINALS + at for at, name in enumerate(shape.outputs)}
+        words, switch = self._words, self._switch
+        other = terminals.get(OTHER, 0)
+        if FAILURE in terminals:
+            station.listen = self._counting(terminals)
+
+        def measured(message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
+            words[place + slots.COUNT] += 1
+            before = switch(place)
+            start = words[place + slots.NODE_ELAPSED], words[place + slots.NODE_CPU]
+            try:
+                evaluation = evaluate(message, work)
+                sent = next(evaluation)
+                while True:
+                    if at := terminals.get(sent[0], other):
+                        words[at] += 1
+                    switch(before)
+                    try:
+                        wired = yield sent
+                    except BaseException as error:  # whatever it is, the node is to see it
+                        switch(place)
+                        sent = evaluation.throw(error)
+                    else:
+                        switch(place)
+                        sent = evaluation.send(wired)
+            except StopIteration:
+                return
+            finally:
+                switch(before)
+                self._ended(place, start)
+
+        return measured
+
+    def _counting(self, terminals: dict[str, int]) -> Callable[[str, str, Message], None]:
+        """What counts messages that a station sends to the failure terminal in its node's place."""
+        words = self._words
+
+        def heard(label: str, terminal: str, message: Message) -> None:
+            words[terminals[terminal]] += 1
+
+        return heard
+
+    def _ended(self, place: int, start: tuple[int, int]) -> None:
+        words = self._words
+        spent = words[place + slots.NODE_ELAPSED] - start[0], words[place + slots.NODE_CPU] - start[1]
+        bank = interval_bank(self._slot)
+        for first in (place + slots.NODE_EXTREMES, place + slots.NODE_EXTREMES + 4 * bank):
+            note_extremes(words, first, spent)

@@ -1,0 +1,183 @@
+"""The accounting and statistics record WMQIStatisticsAccounting, and what it is written as."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from io import StringIO
+from typing import Any, Final, Literal
+
+from lxml import etree
+
+from engine.broker.statistics import slots
+from engine.broker.statistics.totals import Extremes, NodeTotals, Totals, added
+
+ROOT: Final = "WMQIStatisticsAccounting"
+RecordType = Literal["Archive", "SnapShot"]
+_KINDS: Final = ("Elapsed", "CPU")
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The flow that a record is about, in the broker and the group that it runs in."""
+
+    broker: str
+    broker_uuid: str
+    group: str
+    group_uuid: str
+    flow: str
+    threads: int
+    origin: str = "Anonymous"
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What a flow has done between two moments: of each of its threads, by number."""
+
+    begin: float
+    end: float
+    threads: Mapping[int, Totals]
+
+    @property
+    def whole(self) -> Totals:
+        """What all its threads have done."""
+        return added(self.threads.values())
+
+
+def record(kind: RecordType, code: str, subject: Subject, counted: Counted) -> dict[str, Any]:
+    """Returns the record as JSON has it, with times in microseconds."""
+    whole = counted.whole
+    nodes = [_node(node) for node in whole.nodes.values()]
+    threads = [_thread(number, totals) for number, totals in sorted(counted.threads.items())]
+    return {
+        ROOT: {
+            "RecordType": kind,
+            "RecordCode": code,
+            "MessageFlow": _flow(subject, counted, whole),
+            "NumberOfThreads": len(threads),
+            "ThreadStatistics": threads,
+            "NumberOfNodes": len(nodes),
+            "Nodes": nodes,
+        }
+    }
+
+
+def _flow(subject: Subject, counted: Counted, whole: Totals) -> dict[str, Any]:
+    counts = whole.counts
+    elapsed, cpu, size = whole.extremes
+    return {
+        "BrokerLabel": subject.broker,
+        "BrokerUUID": subject.broker_uuid,
+        "ExecutionGroupName": subject.group,
+        "ExecutionGroupUUID": subject.group_uuid,
+        "MessageFlowName": subject.flow,
+        **_moments("Start", counted.begin),
+        **_moments("End", counted.end),
+        "TotalElapsedTime": _micro(counts[slots.ELAPSED]),
+        **_pair("ElapsedTime", elapsed),
+        "TotalCPUTime": _micro(counts[slots.CPU]),
+        **_pair("CPUTime", cpu),
+        "CPUTimeWaitingForInputMessage": _micro(counts[slots.CPU_WAITING]),
+        "ElapsedTimeWaitingForInputMessage": _micro(counts[slots.ELAPSED_WAITING]),
+        "TotalInputMessages": counts[slots.MESSAGES],
+        "TotalSizeOfInputMessages": counts[slots.SIZE],
+        "MaximumSizeOfInputMessages": size.largest,
+        "MinimumSizeOfInputMessages": max(0, size.smallest),
+        "NumberOfThreadsInPool": subject.threads,
+        "TimesMaximumNumberOfThreadsReached": counts[slots.BUSY],
+        "TotalNumberOfMQErrors": counts[slots.MQ_ERRORS],
+        "TotalNumberOfMessagesWithErrors": counts[slots.FAILED],
+        "TotalNumberOfErrorsProcessingMessages": counts[slots.ERRORS],
+        "TotalNumberOfTimeOutsWaitingForRepliesToAggregateMessages": counts[slots.TIMEOUTS],
+        "TotalNumberOfCommits": counts[slots.COMMITS],
+        "TotalNumberOfBackouts": counts[slots.BACKOUTS],
+        "AccountingOrigin": subject.origin,
+    }
+
+
+def _thread(number: int, totals: Totals) -> dict[str, Any]:
+    counts, size = totals.counts, totals.extremes[2]
+    return {
+        "Number": number,
+        "TotalNumberOfInputMessages": counts[slots.MESSAGES],
+        "TotalElapsedTime": _micro(counts[slots.ELAPSED]),
+        "TotalCPUTime": _micro(counts[slots.CPU]),
+        "CPUTimeWaitingForInputMessage": _micro(counts[slots.CPU_WAITING]),
+        "ElapsedTimeWaitingForInputMessage": _micro(counts[slots.ELAPSED_WAITING]),
+        "TotalSizeOfInputMessages": counts[slots.SIZE],
+        "MaximumSizeOfInputMessages": size.largest,
+        "MinimumSizeOfInputMessages": max(0, size.smallest),
+    }
+
+
+def _node(node: NodeTotals) -> dict[str, Any]:
+    shape = node.shape
+    terminals = [{"Label": name, "Type": "Input", "CountOfInvocations": node.count} for name in shape.inputs]
+    terminals += [{"Label": name, "Type": "Output", "CountOfInvocations": n} for name, n in node.outputs.items()]
+    return {
+        "Label": shape.label,
+        "Type": shape.type,
+        "TotalElapsedTime": _micro(node.elapsed),
+        **_pair("ElapsedTime", node.extremes[0]),
+        "TotalCPUTime": _micro(node.cpu),
+        **_pair("CPUTime", node.extremes[1]),
+        "CountOfInvocations": node.count,
+        "NumberOfInputTerminals": len(shape.inputs),
+        "NumberOfOutputTerminals": len(shape.outputs),
+        "TerminalStatistics": terminals,
+    }
+
+
+def _micro(nanoseconds: int) -> int:
+    return (nanoseconds + 500) // 1000
+
+
+def _pair(name: str, found: Extremes) -> dict[str, int]:
+    return {f"Maximum{name}": _micro(found.largest), f"Minimum{name}": _micro(max(0, found.smallest))}
+
+
+def _moments(which: str, seconds: float) -> dict[str, str]:
+    here, there = datetime.fromtimestamp(seconds).astimezone(), datetime.fromtimestamp(seconds, UTC)
+    return {
+        f"{which}Date": f"{here:%Y-%m-%d}",
+        f"{which}Time": f"{here:%H:%M:%S.%f}",
+        f"GMT{which}Time": f"{there:%H:%M:%S.%f}",
+    }
+
+
+def as_xml(found: Mapping[str, Any]) -> bytes:
+    """Returns a record as IBM's XML, whose fields are attributes.
+
+    >>> as_xml({ROOT: {"RecordType": "SnapShot", "RecordCode": "Snapshot", "MessageFlow": {"BrokerLabel": "B"},
+    ...     "ThreadStatistics": [], "Nodes": []}})[:83]
+    b'<WMQIStatisticsAccounting RecordType="SnapShot" RecordCode="Snapshot"><MessageFlow '
+    """
+    content = found[ROOT]
+    root = etree.Element(ROOT, RecordType=content["RecordType"], RecordCode=content["RecordCode"])
+    etree.SubElement(root, "MessageFlow", _texts(content["MessageFlow"]))
+    threads = etree.SubElement(root, "Threads", Number=str(len(content["ThreadStatistics"])))
+    for thread in content["ThreadStatistics"]:
+        etree.SubElement(threads, "ThreadStatistics", _texts(thread))
+    nodes = etree.SubElement(root, "Nodes", Number=str(len(content["Nodes"])))
+    for node in content["Nodes"]:
+        element = etree.SubElement(nodes, "NodeStatistics", _texts(node))
+        for terminal in node["TerminalStatistics"]:
+            etree.SubElement(element, "TerminalStatistics", _texts(terminal))
+    return etree.tostring(root)
+
+
+def _texts(fields: Mapping[str, Any]) -> dict[str, str]:
+    return {name: str(value) for name, value in fields.items() if not isinstance(value, list)}
+
+
+def as_csv(found: Iterable[Mapping[str, Any]]) -> str:
+    """Returns the flow level of records as CSV: a line of names, then a line a record."""
+    rows = [{"RecordType": one[ROOT]["RecordType"], **one[ROOT]["MessageFlow"]} for one in found]
+    text = StringIO()
+    if rows:
+        writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return text.getvalue()

@@ -1,0 +1,129 @@
+"""Slots: the counters of one thread of a flow, in a file that it shares with who reads them.
+
+A counter is 8 bytes that one thread writes and anyone reads. A file outlives its writer, whatever ends that, so the
+worker that takes its place counts on. Largest and smallest values are kept three times: since counting began, and for
+the intervals of even and of odd number, of which one is written while the other is read.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+_MAGIC: Final = b"penstock"
+_WORD: Final = 8
+_HEAD: Final = 3 * _WORD
+NONE_YET: Final = -1  # the smallest of no values
+
+# Where each counter of a flow stands, from its first.
+INTERVAL, MESSAGES, ELAPSED, CPU, CPU_WAITING, ELAPSED_WAITING, SIZE = range(7)
+COMMITS, BACKOUTS, MQ_ERRORS, FAILED, ERRORS, TIMEOUTS, BUSY, INTERVALS = range(7, 15)
+EXTREMES: Final = INTERVALS + 2  # behind the numbers of the intervals that the even and the odd values are of
+OF_FLOW: Final = ("elapsed", "cpu", "size")
+OF_NODE: Final = ("elapsed", "cpu")
+TOTALS: Final = EXTREMES - INTERVALS  # what follows are no totals
+NODES: Final = EXTREMES + 3 * 2 * len(OF_FLOW)
+
+# Where each counter of a node stands, from the node's first.
+COUNT, NODE_ELAPSED, NODE_CPU, NODE_EXTREMES = range(4)
+NODE_TERMINALS: Final = NODE_EXTREMES + 3 * 2 * len(OF_NODE)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeShape:
+    """A node that is counted: its label, its type, and its terminals."""
+
+    label: str
+    type: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+    @property
+    def words(self) -> int:
+        """How many counters it has."""
+        return NODE_TERMINALS + len(self.outputs)
+
+
+class Slot:
+    """The counters of one thread of a flow; `words` are they themselves."""
+
+    __slots__ = ("_map", "began", "file", "nodes", "places", "words")
+
+    def __init__(self, file: Path, mapped: mmap.mmap) -> None:
+        start = int.from_bytes(mapped[_WORD : 2 * _WORD], "little")
+        self.began: float = int.from_bytes(mapped[2 * _WORD : _HEAD], "little") / 1e9
+        shapes: list[list[Any]] = json.loads(mapped[_HEAD:start].rstrip(b" "))
+        self.file = file
+        self.nodes = tuple(NodeShape(label, kind, tuple(ins), tuple(outs)) for label, kind, ins, outs in shapes)
+        self._map = mapped
+        self.words = memoryview(mapped)[start:].cast("q")
+        at, self.places = NODES, {}
+        for node in self.nodes:
+            self.places[node.label] = at
+            at += node.words
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.words.release()
+        self._map.close()
+
+
+def opened(file: Path, nodes: Sequence[NodeShape] = ()) -> Slot:
+    """Returns the slot of a file, which is made where it is not there or is of other nodes."""
+    shapes = [[node.label, node.type, node.inputs, node.outputs] for node in nodes]
+    head = json.dumps(shapes, separators=(",", ":")).encode()
+    head = head.ljust(len(head) + -len(head) % _WORD)
+    if not file.is_file() or _head_of(file) != head:
+        _make(file, head, NODES + sum(node.words for node in nodes))
+    return _mapped(file)
+
+
+def _mapped(file: Path) -> Slot:
+    with file.open("r+b") as handle:
+        return Slot(file, mmap.mmap(handle.fileno(), 0))
+
+
+def _head_of(file: Path) -> bytes:
+    with file.open("rb") as handle:
+        first = handle.read(_HEAD)
+        return handle.read(int.from_bytes(first[_WORD : 2 * _WORD], "little") - _HEAD) if first[:8] == _MAGIC else b""
+
+
+def _make(file: Path, head: bytes, words: int) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    beside = file.with_name(f".{file.name}.{os.getpid()}")
+    start = _MAGIC + (_HEAD + len(head)).to_bytes(_WORD, "little") + time.time_ns().to_bytes(_WORD, "little") + head
+    beside.write_bytes(start + bytes(words * _WORD))
+    slot = _mapped(beside)
+    _clear_extremes(slot)
+    slot.close()
+    beside.replace(file)
+
+
+def _clear_extremes(slot: Slot) -> None:
+    words = slot.words
+    for first, values in ((EXTREMES, OF_FLOW), *((at + NODE_EXTREMES, OF_NODE) for at in slot.places.values())):
+        for place in range(first, first + 6 * len(values), 2):
+            words[place], words[place + 1] = 0, NONE_YET
+    words[INTERVALS], words[INTERVALS + 1] = NONE_YET, NONE_YET
+
+
+def folder_of(statistics: Path, group: str, flow: str, level: str) -> Path:
+    """Returns the folder of a flow's slots, which is another for each level that it is counted at."""
+    return statistics / quote(group, safe=" ") / f"{quote(flow, safe=' ')}@{level}"
+
+
+def slots_in(folder: Path) -> Iterator[Slot]:
+    """Yields the slots of a flow, by name."""
+    for file in sorted(folder.glob("*.slot")) if folder.is_dir() else ():
+        try:
+            yield _mapped(file)
+        except (OSError, ValueError):  # one that is being made or taken away
+            continue

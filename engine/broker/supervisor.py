@@ -1,0 +1,312 @@
+"""The supervisor: the process that starts a broker's queue manager and its groups, and keeps them running."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, Final
+
+from engine.broker import queues
+from engine.broker.channel import Channel, listen
+from engine.broker.children import Child, Loop, ended_children, fork, nonblocking
+from engine.broker.folder import Folder
+from engine.broker.logs import Log, hand_to
+from engine.broker.plans import Plan, plan_of
+from engine.broker.repository.opened import opened
+from engine.broker.sessions import Sessions
+from engine.broker.statistics.snapshots import Snapshots
+from engine.errors import BrokerError
+
+_SOONEST: Final = 0.1
+_LATEST: Final = 10.0
+_STEADY: Final = 60.0  # seconds that a process runs for its earlier ends to be forgotten
+_MOST_DEATHS: Final = 8  # ends in a row behind which a group is stopped
+_QUEUE_MANAGER: Final = "queue manager"
+_PIECE: Final = 1 << 16
+
+
+@dataclass(slots=True)
+class Kept:
+    """A process that is to run, whatever ends it."""
+
+    name: str
+    child: Child | None = None
+    deaths: int = 0
+    wanted: bool = True
+    state: str = "starting"
+    workers: list[dict[str, Any]] = field(default_factory=list)
+
+
+class Supervisor:
+    """What runs a broker; `started` is called once all of it is ready."""
+
+    def __init__(self, folder: Folder, started: Callable[[], None]) -> None:
+        self.folder = folder
+        self._held: IO[str] = folder.hold()
+        self._started: Callable[[], None] | None = started
+        known = folder.read()
+        self.repository = opened(known["repository"], known["name"])
+        self.log = Log(folder, "text")
+        self.loop = Loop()
+        self._pipe, self._log_end = os.pipe()
+        nonblocking(self._pipe)
+        self._kept: dict[str, Kept] = {}
+        self.plan = Plan()
+        self._ending = False
+        self._snapshots = Snapshots(folder)
+        self._sessions = Sessions(self)
+
+    def run(self) -> None:
+        """Run the broker until it is told to stop."""
+        self.loop.on_signal(signal.SIGTERM, self.stop)
+        self.loop.on_signal(signal.SIGINT, self.stop)
+        self.loop.on_signal(signal.SIGCHLD, self._bury)
+        self.loop.watch(_Descriptor(self._pipe), self._take_lines)
+        listening = listen(self.folder.control)
+        listening.setblocking(False)
+        self.loop.watch(listening, partial(self._accept, listening))
+        self._keep(_QUEUE_MANAGER)
+        self.plan = self.load()
+        self.log.form = self.plan.settings.log
+        self.log.tell(f"the broker {self.plan.broker} starts with {len(self.plan.groups)} execution groups")
+        for name in self.plan.running:
+            self._keep(name)
+        self.loop.after(self.plan.settings.statistics_interval, self._count)
+        self._look()
+        self.loop.run()
+        self.folder.control.unlink(missing_ok=True)
+        self._take_lines()
+        self.log.tell("the broker has stopped")
+
+    def load(self) -> Plan:
+        """Returns what the repository says that is to run."""
+        state = self.repository.load()
+        return plan_of(state, self.repository.contents)
+
+    # Processes.
+
+    @property
+    def groups(self) -> dict[str, Kept]:
+        """The processes of groups, by name."""
+        return {name: kept for name, kept in self._kept.items() if name != _QUEUE_MANAGER}
+
+    def tell(self, group: str, message: dict[str, Any]) -> None:
+        """Say something to the process of a group; one that is not there is started first."""
+        kept = self._kept.get(group)
+        if kept is None or kept.child is None:
+            kept = self._keep(group, prepared=False)
+        assert kept.child is not None
+        kept.child.channel.send(message)
+
+    def drop(self, group: str) -> None:
+        """Have the process of a group end."""
+        if (kept := self._kept.get(group)) is not None:
+            kept.wanted = False
+            if kept.child is not None:
+                self._end(kept)
+            else:
+                del self._kept[group]
+
+    def _keep(self, name: str, *, prepared: bool = True) -> Kept:
+        kept = self._kept.setdefault(name, Kept(name))
+        kept.wanted, kept.state = True, "starting"
+        run = self._serve if name == _QUEUE_MANAGER else partial(self._group, name)
+        child = kept.child = fork(run, [self._log_end])
+        self.loop.watch(child.channel, partial(self._heard, kept, child))
+        if name != _QUEUE_MANAGER and prepared:
+            child.channel.send({"do": "run", **self.plan.of_group(name)})
+        return kept
+
+    def _serve(self, channel: Channel) -> None:
+        """The queue manager's process."""
+        hand_to(self._log_end, _QUEUE_MANAGER)
+
+        def stopped(stop: Callable[[], None]) -> None:
+            signal.signal(signal.SIGTERM, lambda *_: stop())
+
+        queues.serve(self.folder, lambda: channel.send({"ready": True}), stopped)
+
+    def _group(self, name: str, channel: Channel) -> None:
+        from engine.broker.group import Group  # noqa: PLC0415  # nodes and ESQL are for the processes that run them
+        from engine.broker.worker import Place  # noqa: PLC0415
+
+        limit = self.plan.settings.stop_limit
+        place = Place(str(self.folder.path), self.plan.broker, name, stop_limit=limit)
+        Group(channel, place, self._log_end).run()
+
+    def _heard(self, kept: Kept, child: Child) -> None:
+        for message in child.channel.arrived():
+            if "say" in message:
+                self.log.tell(message["say"], "WARNING", kept.name)
+            if "workers" in message:
+                kept.workers = message["workers"]
+            if "failed" in message:
+                self.log.tell(message["failed"], "ERROR", kept.name)
+                kept.state = f"failed: {message['failed']}"
+            if message.get("ready") or message.get("committed"):
+                kept.state = "running"
+            self._sessions.heard(kept.name, message)
+        if not child.channel.is_open:
+            self.loop.forget(child.channel)
+        self._look()
+
+    def _look(self) -> None:
+        """See whether all that is to start is there."""
+        if self._started is not None and all(kept.state != "starting" for kept in self._kept.values()):
+            failed = [f"{kept.name} {kept.state}" for kept in self._kept.values() if kept.state != "running"]
+            self.log.tell("the broker is ready" + (f", but {'; '.join(failed)}" if failed else ""))
+            started, self._started = self._started, None
+            started()
+
+    def _bury(self) -> None:
+        for pid, status in ended_children():
+            kept = next((k for k in self._kept.values() if k.child is not None and k.child.pid == pid), None)
+            if kept is not None and kept.child is not None:
+                self._ended(kept, kept.child, status)
+        if self._ending and not any(kept.child for kept in self._kept.values()):
+            self.loop.end()
+        elif self._ending:
+            self._end_next()
+
+    def _ended(self, kept: Kept, child: Child, status: int) -> None:
+        self._take_lines()
+        self.loop.forget(child.channel)
+        child.channel.close()
+        kept.child, kept.workers = None, []
+        self._sessions.ended(kept.name)
+        if self._ending or not kept.wanted:
+            kept.state = "stopped"
+            if not kept.wanted:
+                self._kept.pop(kept.name, None)
+            return
+        lived = time.monotonic() - child.started
+        kept.deaths = 1 if lived > _STEADY else kept.deaths + 1
+        how = f"was killed by signal {-status}" if status < 0 else f"ended with {status}"
+        what = f"{kept.name}, process {child.pid}, {how} after {lived:.1f} s"
+        if kept.deaths > _MOST_DEATHS and kept.name != _QUEUE_MANAGER:
+            kept.state = f"stopped, as it ended {kept.deaths} times in a row"
+            self.log.tell(f"{what}; the group keeps dying and is stopped: flow start begins anew", "ERROR")
+            self._look()
+            return
+        pause = min(_SOONEST * 2 ** (kept.deaths - 1), _LATEST)
+        self.log.tell(f"{what}; it starts again in {pause:.1f} s", "WARNING")
+        kept.state = "restarting"
+        self.loop.after(pause, partial(self._again, kept))
+
+    def _again(self, kept: Kept) -> None:
+        if kept.child is None and kept.wanted and not self._ending and self._kept.get(kept.name) is kept:
+            self._keep(kept.name)
+
+    # The end.
+
+    def stop(self) -> None:
+        """Stop in order: the groups first, then the queue manager."""
+        if self._ending:
+            return
+        self._ending = True
+        self.log.tell("the broker stops")
+        self._end_next()
+        if not any(kept.child for kept in self._kept.values()):
+            self.loop.end()
+
+    def _end_next(self) -> None:
+        groups = [kept for kept in self.groups.values() if kept.child is not None]
+        for kept in groups or self._kept.values():
+            if kept.child is not None and kept.state != "ending":
+                self._end(kept)
+
+    def _end(self, kept: Kept) -> None:
+        """Tell a process to end; one that does not in good time is killed."""
+        child = kept.child
+        assert child is not None
+        kept.state = "ending"
+        child.tell(signal.SIGTERM)
+        self.loop.after(self.plan.settings.stop_limit + 5, partial(self._kill, kept, child))
+
+    @staticmethod
+    def _kill(kept: Kept, child: Child) -> None:
+        if kept.child is child:
+            child.tell(signal.SIGKILL)
+
+    # What comes in.
+
+    def _accept(self, listening: Any) -> None:
+        with suppress(BlockingIOError):
+            connected, _ = listening.accept()
+            connected.setblocking(True)
+            self._sessions.open(Channel(connected))
+
+    def _take_lines(self) -> None:
+        with suppress(BlockingIOError):
+            while data := os.read(self._pipe, _PIECE):
+                self.log.take(data)
+
+    def _count(self) -> None:
+        """Close an interval of statistics, and begin the next."""
+        try:
+            self._snapshots.take(self.plan)
+        except OSError as error:
+            self.log.tell(f"statistics cannot be written: {error}", "ERROR")
+        self.loop.after(self.plan.settings.statistics_interval, self._count)
+
+    def status(self) -> dict[str, Any]:
+        """Returns which processes there are."""
+        return {
+            "process": os.getpid(),
+            "broker": self.plan.broker,
+            "generation": self.plan.generation,
+            "settings": asdict(self.plan.settings),
+            "processes": [
+                {
+                    "name": kept.name,
+                    "process": kept.child.pid if kept.child else None,
+                    "state": kept.state,
+                    "workers": kept.workers,
+                }
+                for kept in self._kept.values()
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Descriptor:
+    """A descriptor that the loop can watch."""
+
+    number: int
+
+    def fileno(self) -> int:
+        return self.number
+
+
+def main(path: str, ready: str = "") -> None:
+    """Run the broker of a folder; `ready` is a descriptor that is written to when it is, instead of standard output."""
+
+    def started() -> None:
+        line = f"penstock: broker in {path} is ready, process {os.getpid()}\n"
+        if ready:
+            with suppress(OSError):
+                os.write(int(ready), line.encode())
+                os.close(int(ready))
+        else:
+            sys.stdout.write(line)
+            sys.stdout.flush()
+
+    try:
+        Supervisor(Folder(Path(path)), started).run()
+    except BrokerError as error:
+        if ready:
+            with suppress(OSError):
+                os.write(int(ready), f"penstock: {error}\n".encode())
+        sys.stderr.write(f"penstock: {error}\n")
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

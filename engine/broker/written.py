@@ -1,0 +1,108 @@
+"""Writes broker files: a definition as YAML that reads back as it is."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, Final
+
+import yaml
+
+from engine.broker.definition import Definition, FlowUse, Grant, Limits, Settings
+from engine.broker.state import BrokerState
+
+_SETTINGS: Final = {
+    "repository": "repository",
+    "users": "users",
+    "log": "log",
+    "statistics_interval": "statisticsSeconds",
+    "archive_interval": "archiveMinutes",
+    "stop_limit": "stopSeconds",
+    "traces": "traces",
+}
+
+
+def broker_text(definition: Definition) -> str:
+    """Returns a definition as the text of a broker file."""
+    return yaml.safe_dump(as_data(definition), sort_keys=False, allow_unicode=True, width=120)
+
+
+def as_data(definition: Definition) -> dict[str, Any]:
+    """Returns a definition as a broker file has it."""
+    plain = Settings()
+    settings = {
+        _SETTINGS[f.name]: value
+        for f in fields(Settings)
+        if (value := getattr(definition.settings, f.name)) != getattr(plain, f.name)
+    }
+    rest = {
+        "dataSources": {name: dict(said) for name, said in definition.data_sources.items()},
+        "topics": {name: dict(said) for name, said in definition.topics.items()},
+        "subscriptions": {name: dict(said) for name, said in definition.subscriptions.items()},
+        "rights": [_right(grant) for grant in definition.rights],
+    }
+    return {
+        "broker": definition.broker,
+        "queueManager": definition.queue_manager,
+        "deadLetterQueue": definition.dead_letter_queue,
+        **settings,
+        "queues": {name: dict(attributes) for name, attributes in definition.queues.items()},
+        **{name: said for name, said in rest.items() if said},
+        "executionGroups": {name: _group(definition, name) for name in definition.groups},
+    }
+
+
+def _right(grant: Grant) -> dict[str, Any]:
+    said = {"userGroup" if grant.is_group else "user": grant.user, "may": list(grant.may)}
+    part = {"executionGroup": grant.group, "flow": grant.flow}
+    return said | {name: value for name, value in part.items() if value}
+
+
+def _group(definition: Definition, name: str) -> Any:
+    flows = [_flow(use) for use in definition.flows if use.group == name]
+    executors, limits = definition.executors.get(name), definition.limits.get(name, Limits())
+    said: dict[str, Any] = {}
+    if executors is not None:
+        said["executors"] = {"cores": executors.cores, "memory": executors.memory, "taskCpus": executors.task_cpus}
+    taken = {
+        "memory": f"{limits.memory}",
+        "cpuSecondsPerMessage": limits.cpu_seconds,
+        "messagesPerSecond": limits.rate,
+    }
+    if limits != Limits():
+        said["limits"] = {key: value for key, value in taken.items() if value not in {"0", 0}}
+    return {**said, "flows": flows} if said else flows
+
+
+def _flow(use: FlowUse) -> Any:
+    said: dict[str, Any] = {"flow": use.file}
+    if use.additional_instances is not None:
+        said["additionalInstances"] = use.additional_instances
+    if use.copies != 1:
+        said["copies"] = use.copies
+    if use.properties:
+        said["properties"] = dict(use.properties)
+    return said if len(said) > 1 else use.file
+
+
+def definition_of_state(state: BrokerState, files: dict[tuple[str, str], str]) -> Definition:
+    """Returns what a broker runs as a definition; `files` says where the file of each group's flow is now."""
+    uses = [
+        FlowUse(files[group.name, use.name], group.name, use.additional_instances, use.copies, dict(use.properties))
+        for group in state.groups
+        for use in group.flows
+    ]
+    return Definition(
+        tuple(uses),
+        state.name,
+        state.queue_manager,
+        state.dead_letter_queue,
+        state.queues,
+        {group.name: group.executors for group in state.groups if group.executors is not None},
+        {group.name: group.limits for group in state.groups if group.limits != Limits()},
+        tuple(group.name for group in state.groups),
+        state.data_sources,
+        state.topics,
+        state.subscriptions,
+        state.rights,
+        state.settings,
+    )

@@ -1,0 +1,35 @@
+"""What commands of brokers have in common: how a broker is named, and how what they find is printed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+import typer
+
+
+def known_brokers(incomplete: str) -> list[str]:
+    """Returns the names of brokers below PENSTOCK_HOME that begin so, for shells that complete them."""
+    from engine.broker.folder import known
+
+    return [folder.path.name for folder in known() if folder.path.name.startswith(incomplete)]
+
+
+BrokerName = Annotated[
+    str,
+    typer.Argument(
+        metavar="BROKER", help="A broker's folder, or its name below PENSTOCK_HOME.", autocompletion=known_brokers
+    ),
+]
+GroupName = Annotated[str, typer.Option("-e", "--group", help="The execution group.  [default: the only one]")]
+SomeGroup = Annotated[str, typer.Option("-e", "--group", help="The execution group.  [default: all of them]")]
+
+
+def show(data: Any, lines: Iterable[str], *, as_json: bool) -> None:
+    """Print data as JSON, or the lines that say the same."""
+    if as_json:
+        typer.echo(json.dumps(data, indent=2))
+        return
+    for line in lines:
+        typer.echo(line)

@@ -1,0 +1,82 @@
+"""penstock flow list, start and stop: the flows of a broker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from engine.cli.app import Json
+from engine.cli.broker_options import BrokerName, SomeGroup, show
+from engine.cli.flow import flow as flow_commands
+
+if TYPE_CHECKING:
+    from engine.broker.deployment import Planned
+
+FlowName = Annotated[str, typer.Argument(metavar="[FLOW]", help="The flow.  [default: all of them]")]
+
+
+@flow_commands.command("list")
+def list_(name: BrokerName, flow: FlowName = "", group: SomeGroup = "", as_json: Json = False) -> None:
+    """List the flows of a broker: whether they are running or stopped, and how many instances they have.
+
+    Example: penstock flow list shop
+    """
+    from engine.broker.administration import broker_of
+    from engine.broker.deployment import uses_of
+
+    found = broker_of(name)
+    state, runs = found.load("read"), found.runs
+    pairs = [(own, use) for own in state.groups for use in own.flows if group in {"", own.name}]
+    rows = [
+        {
+            "group": own.name,
+            "flow": use.name,
+            "state": "running" if runs and own.running and use.running else "stopped",
+            "instances": use.instances,
+            "how": use.how,
+            "reads": list(use.reads),
+            "content": use.content,
+        }
+        for own, use in (uses_of(state, flow, group) if flow else pairs)
+    ]
+    show(rows, [f"{r['group']}/{r['flow']}: {r['state']}, {r['how']}" for r in rows], as_json=as_json)
+
+
+@flow_commands.command()
+def start(name: BrokerName, flow: FlowName = "", group: SomeGroup = "", as_json: Json = False) -> None:
+    """Start a flow of a broker, or all of them; also a group that was stopped as it kept dying.
+
+    Example: penstock flow start shop orders
+    """
+    _switch(name, flow, group, running=True, as_json=as_json)
+
+
+@flow_commands.command()
+def stop(name: BrokerName, flow: FlowName = "", group: SomeGroup = "", as_json: Json = False) -> None:
+    """Stop a flow of a broker, or all of them; messages in hand are finished, others stay on their queues.
+
+    Example: penstock flow stop shop orders
+    """
+    _switch(name, flow, group, running=False, as_json=as_json)
+
+
+def _switch(name: str, flow: str, group: str, *, running: bool, as_json: bool) -> None:
+    from engine.broker.administration import broker_of
+    from engine.broker.deployment import switched
+    from engine.broker.repository.opened import Change
+
+    done = "started" if running else "stopped"
+
+    def change(planned: Planned) -> Change:
+        return Change("start" if running else "stop", ", ".join(f"{c.group}/{c.flow}" for c in planned.changes))
+
+    planned = broker_of(name).change(
+        lambda state: switched(state, [flow] if flow else [], group, running=running),
+        change,
+        right="operate",
+        deploys=False,
+    )
+    rows = [{"group": c.group, "flow": c.flow, "state": "running" if running else "stopped"} for c in planned.changes]
+    lines = [f"{c.group}/{c.flow}: {done}" for c in planned.changes] or [f"{flow or 'all flows'}: {done} already"]
+    show(rows, lines, as_json=as_json)

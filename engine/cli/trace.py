@@ -1,0 +1,55 @@
+"""penstock trace: the user trace of a broker's flow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from engine.cli.app import app
+from engine.cli.broker_options import BrokerName, SomeGroup
+from engine.errors import ConfigurationException
+
+if TYPE_CHECKING:
+    from engine.broker.deployment import Planned
+
+
+@app.command()
+def trace(
+    name: BrokerName,
+    flow: Annotated[str, typer.Argument(help="The flow.")],
+    level: Annotated[str, typer.Option(help="Trace from now on: none, normal, or debug.")] = "",
+    reset: Annotated[bool, typer.Option("--reset", help="Forget what was traced until now.")] = False,
+    group: SomeGroup = "",
+) -> None:
+    """Print the user trace of a flow, or switch it with --level.
+
+    Example: penstock trace shop orders --level debug
+    """
+    from engine.broker.administration import broker_of
+    from engine.broker.deployment import switched, uses_of
+    from engine.broker.repository.opened import Change
+    from engine.broker.state import TRACE_LEVELS
+    from engine.broker.tracing import trace_file
+
+    found = broker_of(name)
+    state = found.load("operate" if level or reset else "read", flow=flow, group=group)
+    files = [trace_file(found.folder, own.name, use.name) for own, use in uses_of(state, flow, group)]
+    if reset:
+        for file in files:
+            file.unlink(missing_ok=True)
+            file.with_suffix(".old").unlink(missing_ok=True)
+    if not level:
+        for file in files:
+            for part in (file.with_suffix(".old"), file):
+                if part.is_file() and not reset:
+                    typer.echo(part.read_text(encoding="utf-8", errors="replace"), nl=False)
+        return
+    if level not in TRACE_LEVELS:
+        raise ConfigurationException(f"--level {level} is none of {', '.join(TRACE_LEVELS)}")
+
+    def change(planned: Planned) -> Change:
+        return Change("trace", f"{level}: {flow}")
+
+    found.change(lambda now: switched(now, [flow], group, trace=level), change, right="operate", deploys=False)
+    typer.echo(f"{flow}: user trace {level}")
