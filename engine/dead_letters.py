@@ -21,6 +21,9 @@ FAILED_FOR_GOOD: Final = 2362  # a message that was tried once: its threshold is
 NOT_READ: Final = 2645  # what the local error log says of a message that is put away as it cannot be read,
 FAILED_TOO_OFTEN: Final = 2649  # also after the failure terminal was tried
 PUT_AWAY: Final = (NOT_READ, FAILED_TOO_OFTEN)
+BACKED_OUT: Final = 2648  # as often as the threshold says,
+FAILURE_FAILED: Final = 2650  # and as often again on its way to failure
+TOLD_PUT_AWAY: Final = (*PUT_AWAY, BACKED_OUT, FAILURE_FAILED)
 
 BROKER: Final = 26  # MQAT_BROKER
 PROGRAM: Final = "Penstock"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import quote
@@ -12,9 +13,14 @@ from engine.databases.sources import Sources
 from engine.databases.work import with_databases
 from engine.dead_letters import BLOCKED
 from engine.descriptor import Descriptor
-from engine.errors import BrokerError, ConfigurationException
+from engine.errors import BrokerError, ConfigurationException, Place, reason
 from engine.flow import Flow
-from engine.runtime import Bind, DeployedFlow, deploy
+from engine.incidents import Incident, put_away_heard
+from engine.input_files import MOST, read_file
+from engine.output_files import Place as Input
+from engine.output_folders import OutputFolder
+from engine.received import Received
+from engine.runtime import Bind, DeployedFlow, Outcome, deploy
 from engine.transports.memory import MemoryQueues
 from engine.usertrace import UserTrace
 from engine.work import Arrival, UnitOfWork
@@ -24,11 +30,12 @@ LONGEST_NAME: Final = 200  # bytes of a file's name; file systems have 255
 
 
 class Letter(NamedTuple):
-    """A message that is to go through a flow, and what it is called."""
+    """A message that is to go through a flow, and what it is called; `refused` says why it cannot be read."""
 
     name: str
     descriptor: Descriptor
     body: bytes
+    refused: BrokerError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +48,27 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """What became of one message: the wires it took, what was put, and why it failed if it did."""
+    """What became of one message: the wires it took, what was put, why it failed if it did, and all other errors."""
 
     name: str
     wires: tuple[tuple[str, str, str], ...]
     sent: tuple[Sent, ...]
     error: BrokerError | None = None
+    incidents: tuple[Incident, ...] = ()
 
 
 @dataclass(slots=True)
 class _Steps:
-    """The wires that the message in hand has taken."""
+    """The wires that the message in hand has taken, and the errors that it has met."""
 
     taken: list[tuple[str, str, str]] = field(default_factory=list)
+    met: list[Incident] = field(default_factory=list)
 
     def watch(self, label: str, terminal: str, target: str) -> None:
         self.taken.append((label, terminal, target))
+
+    def catch(self, place: Place, error: BrokerError) -> None:
+        self.met.append(Incident("caught", error, str(place)))
 
 
 def run(  # noqa: PLR0913 - what is around a run
@@ -72,24 +84,43 @@ def run(  # noqa: PLR0913 - what is around a run
     """Send messages through an expanded flow one after the other; `queue` says where they enter, if there is a choice.
 
     A message is followed until every queue that the flow reads is empty, so a flow that feeds itself is run to its end.
+    One that has none, or that no queue takes, fails, and the next one is sent.
     """
     steps = _Steps()
     deployed = deploy(flow, bind=bind, watch=steps.watch, trace=trace)
+    deployed.tell_caught(steps.catch)
     entries = {str(getattr(e.node, "queue_name", e.label)): e for e in deployed.entrances}
     entry = _entry(flow, list(entries), queue)
     queues = MemoryQueues(*entries, name=queue_manager, open_=True)
     work, posting = with_databases(queues.work(), sources, deployed.properties), queues.work()
-    for letter in letters:
-        steps.taken = []
+    with put_away_heard() as put_away:
+        for letter in letters:
+            steps.taken, steps.met = [], []
+            error = letter.refused or _posted(entry, letter, posting)
+            if error is None:
+                errors = _followed(deployed, work, entries)
+                error = errors[0] if errors else None
+                steps.met += (Incident("failed", each) for each in errors)
+                steps.met += (Incident("put away", each) for each in put_away.taken(error))
+            else:
+                steps.met.append(Incident("failed", error))
+            yield Passage(letter.name, tuple(steps.taken), tuple(_sent(queues, entries)), error, tuple(steps.met))
+
+
+def _posted(entry: str, letter: Letter, posting: UnitOfWork) -> BrokerError | None:
+    """Puts a message where it enters; returns why its queue does not take it."""
+    try:
         posting.put(entry, letter.descriptor, letter.body)
         posting.commit()
-        error = _followed(deployed, work)
-        yield Passage(letter.name, tuple(steps.taken), tuple(_sent(queues, entries)), error)
+    except BrokerError as error:
+        posting.back_out()
+        return error
+    return None
 
 
-def _followed(deployed: DeployedFlow, work: UnitOfWork) -> BrokerError | None:
-    """Run the flow until its queues are empty; the first error, if there was one."""
-    error: BrokerError | None = None
+def _followed(deployed: DeployedFlow, work: UnitOfWork, entries: Iterable[str]) -> list[BrokerError]:
+    """Runs the flow until its queues are empty, or until it cannot go on; returns the first error of each message."""
+    errors: dict[bytes, BrokerError] = {}
     rounds, before = 0, -1
     while rounds > before:
         before = rounds
@@ -97,13 +128,32 @@ def _followed(deployed: DeployedFlow, work: UnitOfWork) -> BrokerError | None:
             batch = deployed.batch(entrance)
             while (outcome := deployed.process(entrance, work, batch, patient=False)) is not None:
                 rounds += 1
-                error = error or outcome.error
-                if outcome.error is not None and outcome.error.number == BLOCKED:
-                    raise outcome.error
+                if outcome.error is not None:
+                    number = outcome.error.number
+                    errors.setdefault(b"" if number == BLOCKED else _id(outcome), outcome.error)
+                    if number == BLOCKED:  # it would be tried for ever, with all that waits behind it
+                        _drain(work, entries)
+                        return list(errors.values())
                 if rounds > MOST_ROUNDS:
                     text = f"a message went round more than {MOST_ROUNDS:,} times: the flow feeds its own queue"
-                    raise BrokerError(2230, text, place=entrance.place)
-    return error
+                    _drain(work, entries)
+                    return [*errors.values(), BrokerError(2230, text, place=entrance.place)]
+    return list(errors.values())
+
+
+def _id(outcome: Outcome) -> bytes:
+    """Returns the id of the message that came in: a retry of it is not another failure."""
+    source = outcome.message.root.source
+    return source.descriptor.msg_id if isinstance(source, Received) else b""
+
+
+def _drain(work: UnitOfWork, entries: Iterable[str]) -> None:
+    """Takes what a message has left on the flow's own queues, which would else stand before the next one."""
+    work.back_out()
+    for name in entries:
+        while work.get(name) is not None:
+            pass
+    work.commit()
 
 
 def _entry(flow: Flow, names: list[str], queue: str) -> str:
@@ -139,41 +189,53 @@ def files_of(path: Path) -> list[Path]:
     return found
 
 
-def letters_from(files: Iterable[Path], descriptor: Descriptor) -> Iterator[Letter]:
-    """Each file as one message."""
+def letters_from(files: Iterable[Path], descriptor: Descriptor, most: int = MOST) -> Iterator[Letter]:
+    """Each file as one message; one that cannot be read, or has more bytes than `most`, is refused."""
     for file in files:
-        yield Letter(file.name, descriptor, file.read_bytes())
+        yield letter_of(file.name, descriptor, partial(read_file, file, most))
+
+
+def letter_of(name: str, descriptor: Descriptor, read: Callable[[], bytes]) -> Letter:
+    """Returns a message with the bytes that are read, or with the reason why they cannot be."""
+    try:
+        return Letter(name, descriptor, read())
+    except OSError as error:
+        text = f"{error.filename or name} cannot be read: {reason(error)}"
+        return Letter(name, descriptor, b"", ConfigurationException(text))
+    except ConfigurationException as error:
+        return Letter(name, descriptor, b"", error)
 
 
 class Outbox:
-    """Writes what was sent into a directory: a folder a queue, a file a message, named after what came in."""
+    """Writes what was sent into a directory: a folder a queue, a file a message, named after what came in.
 
-    def __init__(self, directory: Path) -> None:
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
-        except (FileExistsError, NotADirectoryError) as error:
-            raise ConfigurationException(f"{directory} cannot hold messages: name a directory, not a file") from error
-        self._directory = directory
+    The files take their places when they are published, which is at the end of a run.
+    """
+
+    def __init__(self, directory: Path, inputs: Iterable[Input] = ()) -> None:
+        self.directory = directory
+        self._folder = OutputFolder(directory, inputs)
         self._taken: dict[Path, int] = {}  # names, each with the number that its next namesake gets
+        self.remains = self._folder.remains
+        self.publish, self.discard, self.close = self._folder.publish, self._folder.discard, self._folder.close
 
     def write(self, name: str, sent: Sent) -> Path:
-        """Write one message; the answer is its file."""
-        folder = self._directory / _safe(sent.queue)
-        folder.mkdir(exist_ok=True)
+        """Write one message; the answer is the file that it will be."""
+        folder = _safe(sent.queue)
         given = Path(_safe(name))
-        first = file = folder / given.name
+        first = file = Path(folder, given.name)
         while file in self._taken:
             number = self._taken[first]
             self._taken[first] = number + 1
-            file = folder / f"{given.stem}-{number}{given.suffix}"
+            file = Path(folder, f"{given.stem}-{number}{given.suffix}")
         self._taken[file] = 2
-        file.write_bytes(sent.arrival.body)
-        return file
+        return self._folder.add(file.parts, sent.arrival.body)
 
     def others(self) -> int:
         """How many files stand in the folders of queues that this outbox has not written: those of a former run."""
-        folders = [folder for folder in self._directory.iterdir() if folder.is_dir() and not folder.is_symlink()]
-        return sum(file not in self._taken for folder in folders for file in folder.iterdir())
+        top = self._folder.folder
+        folders = [one for one in top.iterdir() if one.is_dir() and not one.is_symlink() and one.name[0] != "."]
+        return sum(file.relative_to(top) not in self._taken for folder in folders for file in folder.iterdir())
 
 
 def _safe(name: str) -> str:

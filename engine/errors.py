@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from errno import EISDIR, ENOENT, ENOSPC
 from typing import ClassVar, Self
@@ -75,6 +76,12 @@ def reason(error: OSError, missing: str = "name one that exists") -> str:
     if isinstance(error, PermissionError):
         remedy = "change its permissions, or name another"
     return f"{error.strerror or error}; {remedy}"
+
+
+def has_left_debugger(error: BaseException) -> bool:
+    """Returns True for what pdb raises when a person quits it: that ends the program, and is no failure of it."""
+    debugger = sys.modules.get("bdb")  # which nobody needs who does not debug
+    return debugger is not None and isinstance(error, debugger.BdbQuit)
 
 
 def _shown(text: str) -> str:

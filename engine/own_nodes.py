@@ -15,8 +15,10 @@ from typing import Final
 
 from engine.catalog import Catalog
 from engine.errors import ConfigurationException, reason
+from engine.input_files import read_file
 from engine.node import NodeType, node_catalog
 
+LARGEST: Final = 16 * 1024 * 1024
 _PREFIX: Final = "own_nodes_"
 
 
@@ -33,7 +35,7 @@ def load_nodes(files: Iterable[str], catalog: Catalog[NodeType] = node_catalog) 
 def _is_new(path: Path) -> bool:
     """Run a file, unless it has been; whether it was run now."""
     try:
-        text = path.read_bytes()
+        text = read_file(path, LARGEST, "no such program has so many")
     except OSError as error:
         raise _complaint(str(path), f"cannot be read: {reason(error)}") from error
     name = f"{_PREFIX}{sha256(str(path.resolve()).encode() + text).hexdigest()[:16]}"

@@ -8,8 +8,9 @@ from dataclasses import replace
 from types import GeneratorType, MappingProxyType
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
+from engine.allowed_files import NO_FILES, AllowedFiles
 from engine.batches import ALONE, Alone, Batch
-from engine.errors import BrokerError, ConfigurationException, Place
+from engine.errors import BrokerError, ConfigurationException, Place, has_left_debugger
 from engine.flow import FLOW_PROPERTIES, Flow, FlowProperties, NodeUse, Wire, plain
 from engine.message import Message
 from engine.node import ANY_TERMINAL, FAILURE, LABEL, Node, NodeType, Property, build, node_catalog, read_values
@@ -27,14 +28,25 @@ Evaluation: TypeAlias = Generator[tuple[str, Message], bool, None]
 Go: TypeAlias = Callable[[Message, UnitOfWork], None]
 Watch: TypeAlias = Callable[[str, str, str], None]
 Listen: TypeAlias = Callable[[str, str, Message], None]
+Caught: TypeAlias = Callable[[Place, BrokerError], None]
 Bind: TypeAlias = Callable[[Property, object, Place], object]
 
 
 @runtime_checkable
 class Supplies(Protocol):
-    """A `bind` that also brings parsers of the deployment's own, such as one that knows its message sets."""
+    """A `bind` that also brings parsers of the deployment's own, and says which files its nodes may write."""
 
     parsers: Mapping[str, Parser]
+    files: AllowedFiles
+
+
+@runtime_checkable
+class WritesFiles(Protocol):
+    """A node that writes files."""
+
+    def allow(self, files: AllowedFiles) -> None:
+        """Takes the files that it may write; refuses where its own is none of them."""
+        ...
 
 
 class Entrance(Protocol):
@@ -51,7 +63,7 @@ class Station:
     A node with a field `_place` is told where it stands: it catches failures of its own.
     """
 
-    __slots__ = ("evaluate", "label", "listen", "node", "place", "type", "wires")
+    __slots__ = ("caught", "evaluate", "label", "listen", "node", "place", "type", "wires")
 
     def __init__(self, label: str, node: Node, node_type: NodeType, place: Place) -> None:
         self.label = label
@@ -62,6 +74,7 @@ class Station:
             object.__setattr__(node, "_place", place)
         self.evaluate: Callable[[Message, UnitOfWork], Evaluation] = node.evaluate
         self.listen: Listen | None = None
+        self.caught: Caught | None = None
         self.wires: dict[str, tuple[Go, ...]] = {}
 
     def carry(self, message: Message, work: UnitOfWork) -> None:
@@ -69,6 +82,7 @@ class Station:
         wires = self.wires
         evaluation: Evaluation | None = None
         below: BrokerError | None = None
+        untold: BrokerError | None = None
         try:
             evaluation = self.evaluate(message, work)
             terminal, sent = next(evaluation)
@@ -82,10 +96,11 @@ class Station:
                 except BrokerError as error:
                     below = error
                     terminal, sent = evaluation.throw(error)
+                    untold = self._tell_caught(error, terminal)
                 else:
                     terminal, sent = evaluation.send(bool(onward))
         except StopIteration:
-            return
+            self._tell_caught(untold)
         except BrokerError as error:
             if error is below:
                 error.through(self.place)
@@ -94,6 +109,14 @@ class Station:
             self._fail(error, message, work)
         except BaseException as error:
             self._break(error, evaluation, message, work)
+
+    def _tell_caught(self, error: BrokerError | None, terminal: str = "") -> BrokerError | None:
+        """Says that an error goes no further than here; returns it where the terminal that it goes to is not wired."""
+        if error is None or (terminal and not self.wires.get(terminal)):
+            return error
+        if self.caught is not None:
+            self.caught(self.place, error)
+        return None
 
     def _unwired(self, terminal: str) -> tuple[Go, ...]:
         """Nothing, for a terminal that the node may send to; a node that sends to another is broken."""
@@ -116,6 +139,8 @@ class Station:
     def _break(self, error: BaseException, evaluation: object, message: Message, work: UnitOfWork) -> None:
         """A node that breaks its promises is the flow's failure, not the broker's; what is no failure goes on up."""
         waited = self._end(evaluation)
+        if has_left_debugger(error):
+            raise KeyboardInterrupt from error
         if not isinstance(error, Exception):
             raise error
         deep = isinstance(error, RecursionError)
@@ -136,6 +161,7 @@ class Station:
             raise error.through(self.place)
         if _LOCAL_ERROR.isEnabledFor(logging.INFO):
             _LOCAL_ERROR.info("%s; the message went to the failure terminal of %s", error, self.label)
+        self._tell_caught(error)
         failed = message.failed(error)
         if self.listen is not None:
             self.listen(self.label, FAILURE, failed)
@@ -193,6 +219,11 @@ class DeployedFlow:
         self.stations = stations
         self.properties = FlowProperties(**_flow_values(flow))
         self.entrances = tuple(s for s in stations.values() if s.type.is_source)
+
+    def tell_caught(self, caught: Caught) -> None:
+        """Have a function called with each error that a node catches or that its failure terminal takes, and where."""
+        for station in self.stations.values():
+            station.caught = caught
 
     def batch(self, entrance: Station) -> Batch | Alone:
         """What an instance of the flow remembers between messages, so that several may make a unit of work."""
@@ -311,6 +342,8 @@ def _station(flow: Flow, use: NodeUse, bind: Bind | None, stand_in: Node | None)
     try:
         node_type = node_catalog.find(use.type)
         node = build(node_type, use.values, bind=_binder(bind, place)) if stand_in is None else stand_in
+        if isinstance(node, WritesFiles):
+            node.allow(bind.files if isinstance(bind, Supplies) else NO_FILES)
         return Station(use.label, node, node_type, place)
     except BrokerError as error:
         raise error.at(replace(use.place, flow=place.flow, node=place.node)) from error.__cause__

@@ -11,6 +11,7 @@ from esql.problems import problem_at
 from esql.syntax import Position
 
 _WIDEST = 4  # bytes of a character
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x19\x1b-\x1f]")  # which no editor writes into a text
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
@@ -85,6 +86,13 @@ def _too_long(name: str, length: str, longest: int) -> Source:
     return source
 
 
+def _binary(name: str) -> Source:
+    """An empty text with the one problem that there is with bytes that are none: each of them would be another."""
+    source = Source("", name)
+    source.problem(0, 1, "this is no text, but binary: name a file of ESQL")
+    return source
+
+
 def _decoded(data: bytes | str, name: str) -> Source:
     if isinstance(data, str):
         return Source(data.removeprefix("\ufeff"), name)
@@ -96,9 +104,13 @@ def _decoded(data: bytes | str, name: str) -> Source:
 
 def _decode(data: bytes, encoding: str, name: str) -> Source:
     try:
-        return Source(data.decode(encoding), name)
+        text = data.decode(encoding)
+        return _binary(name) if "\0" in text else Source(text, name)
     except UnicodeDecodeError as error:
-        source = Source(data.decode(encoding, errors="replace"), name)
+        text = data.decode(encoding, errors="replace")
+        if _CONTROL.search(text):
+            return _binary(name)
+        source = Source(text, name)
         at = len(data[: error.start].decode(encoding, errors="replace"))
         advice = "save the file as UTF-8, or as UTF-16 with a byte order mark"
         source.problem(at, at + 1, f"this is not a character in {encoding.upper()}: {advice}")

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from engine.allowed_files import NO_FILES, AllowedFiles
 from engine.catalog import Catalog, did_you_mean
 from engine.errors import ConfigurationException, Place, Problem
 from engine.flow import FLOW_PROPERTIES, Flow, FlowProperties, NodeUse, Setting, plain
@@ -52,11 +53,13 @@ INSERT: Final = "INSERT"  # the kind of an expression within a text
 class Binder:
     """What `deploy(flow, bind=...)` asks for the programs of a flow's nodes.
 
-    Instances of a flow that are deployed with one binder have their SHARED variables in common.
+    Instances of a flow that are deployed with one binder have their SHARED variables in common. `files` are those that
+    its nodes may write.
     """
 
     routines: Mapping[Key, Routine]
     parsers: Mapping[str, Parser] = field(default_factory=dict)
+    files: AllowedFiles = NO_FILES
 
     def __call__(self, declared: Property, value: object, place: Place) -> object:
         """The program of a property that is ESQL; other properties stay what they are."""
@@ -75,7 +78,11 @@ class Binder:
         """The same programs, their SHARED variables as they are when a flow is first deployed."""
         programs = {id(r.program): replace(r.program, shared=Shared(r.program.places)) for r in self.routines.values()}
         routines = {key: replace(r, program=programs[id(r.program)]) for key, r in self.routines.items()}
-        return Binder(routines, self.parsers)
+        return replace(self, routines=routines)
+
+    def allowing(self, files: AllowedFiles) -> Binder:
+        """Returns the same programs for nodes that may write these files."""
+        return replace(self, files=files)
 
 
 def binder(  # noqa: PLR0913 - what is around a deployment

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from engine.dead_letters import (
+    BACKED_OUT,
     BACKOUT_THRESHOLD_REACHED,
     BLOCKED,
     FAILED_FOR_GOOD,
     FAILED_TOO_OFTEN,
+    FAILURE_FAILED,
     NOT_READ,
     UNPARSEABLE,
     put_away,
@@ -42,9 +44,7 @@ _LOG: Final = logging.getLogger("penstock.localerror")
 # What the log says of messages that fail, by IBM's numbers.
 _ROLLED_BACK: Final = 2628
 _TO_FAILURE: Final = 2644
-_BACKED_OUT: Final = 2648  # as often as the threshold says
-_FAILURE_FAILED: Final = 2650  # as often again on its way to failure
-_TOLD: Final = (_ROLLED_BACK, _BACKED_OUT, _FAILURE_FAILED)  # why is told where the failure was passed on
+_TOLD: Final = (_ROLLED_BACK, BACKED_OUT, FAILURE_FAILED)  # why is told where the failure was passed on
 
 Retention = Literal["none", "all"]
 
@@ -193,6 +193,7 @@ class MQInput:
                 put_away(
                     self.queue_name, received.descriptor, received.body, work, reason=FAILED_FOR_GOOD, syncpoint=False
                 )
+                self._note(BACKED_OUT, error, "the message was put away")
             raise
 
     def _carried(
@@ -219,7 +220,7 @@ class MQInput:
             if at_end or not (yield "failure", message):
                 self._put_away(received, work, BACKOUT_THRESHOLD_REACHED)
                 why = f"{self._place}: a message was backed out {tries} times"
-                self._note(_FAILURE_FAILED if at_end else _BACKED_OUT, why, "the message was put away")
+                self._note(FAILURE_FAILED if at_end else BACKED_OUT, why, "the message was put away")
             return
         try:
             yield "out", message

@@ -6,9 +6,9 @@ import logging
 import re
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path as File
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
+from engine.allowed_files import NO_FILES, AllowedFiles
 from engine.dump import dump, literal
 from engine.errors import BrokerError
 from engine.message import Message
@@ -42,6 +42,7 @@ class Trace:
 
     _pieces: tuple[str | Path | Expression, ...] = field(init=False, repr=False)
     _routines: Mapping[str, Routine] = field(init=False, repr=False)
+    _files: AllowedFiles = field(init=False, repr=False, default=NO_FILES)
 
     def __post_init__(self) -> None:
         if self.destination == "file" and not self.file_path:
@@ -54,9 +55,15 @@ class Trace:
         object.__setattr__(self, "_pieces", tuple(map(_examined, pieces(text))))
         object.__setattr__(self, "_routines", routines)
 
+    def allow(self, files: AllowedFiles) -> None:
+        """Takes the files that may be written; refuses at deploy where filePath is none of them."""
+        if self.destination == "file":
+            files.check(self.file_path)
+            object.__setattr__(self, "_files", files)
+
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         if self.destination == "file":
-            self._append(self._text(message))
+            self._files.append(self.file_path, f"{self._text(message)}\n")
         else:
             log = logging.getLogger(USER_TRACE if self.destination == "userTrace" else LOCAL_ERROR)
             if log.isEnabledFor(logging.INFO):
@@ -73,14 +80,6 @@ class Trace:
             found = _at(message, piece)
             return "" if found is None else dump(found)
         return _said(value_of(bound(self._routines.get(piece.text), "pattern"), message))
-
-    def _append(self, text: str) -> None:
-        try:
-            with File(self.file_path).open("a", encoding="utf-8", errors="backslashreplace") as opened:
-                opened.write(f"{text}\n")
-        except OSError as error:
-            text = f"{self.file_path} cannot be written: {error.strerror}; correct filePath, or what is there"
-            raise BrokerError(2211, text, self.file_path) from error
 
 
 def _examined(piece: str | Path | Expression) -> str | Path | Expression:

@@ -17,6 +17,8 @@ EVERYTHING = ("engine", "nodes", "esql", "parsers", "flows")
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine": (),  # only engine/__init__.py: each module of engine has a row of its own
     **dict.fromkeys(("engine.errors", "engine.moments", "engine.room", "engine.state", "engine.step"), ()),
+    **dict.fromkeys(("engine.allowed_files", "engine.input_files", "engine.output_files"), ("engine.errors",)),
+    "engine.output_folders": ("engine.errors", "engine.output_files"),
     "engine.source": ("engine.step", "engine.tree"),
     "engine.links": ("engine.errors", "engine.source", "engine.state", "engine.step"),
     "engine.tree": ("engine.errors", "engine.source", "engine.state", "engine.step", "engine.links"),
@@ -43,15 +45,14 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine.databases": FOUNDATION,
     "engine.mq": FOUNDATION,
     "engine.transports": (*FOUNDATION, "engine.mq"),
-    **dict.fromkeys(("engine.batches", "engine.own_nodes", "engine.usertrace"), FOUNDATION),
-    "engine.runtime": (*DEPLOYMENT, "engine.batches", "engine.usertrace"),
+    **dict.fromkeys(("engine.batches", "engine.usertrace"), FOUNDATION),
+    "engine.own_nodes": (*FOUNDATION, "engine.input_files"),
+    "engine.runtime": (*DEPLOYMENT, "engine.allowed_files", "engine.batches", "engine.usertrace"),
+    "engine.incidents": ("engine.dead_letters", "engine.errors"),
     "engine.desk": (
-        *DEPLOYMENT,
-        "engine.batches",
-        "engine.databases",
-        "engine.runtime",
-        "engine.transports",
-        "engine.usertrace",
+        *(*DEPLOYMENT, "engine.batches", "engine.runtime", "engine.transports", "engine.usertrace"),
+        *("engine.databases", "engine.incidents", "engine.input_files", "engine.output_files"),
+        "engine.output_folders",
     ),
     "engine.broker": EVERYTHING,  # it deploys flows: their files, programs and nodes
     **dict.fromkeys(
@@ -60,8 +61,11 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "esql": (*FOUNDATION, "engine.databases"),
     "parsers": FOUNDATION,
-    **dict.fromkeys(("parsers.importers", "parsers.records"), (*FOUNDATION, "engine.marking", "parsers")),
-    "nodes": (*FOUNDATION, "engine.databases", "esql"),
+    **dict.fromkeys(
+        ("parsers.importers", "parsers.records"),
+        (*FOUNDATION, "engine.allowed_files", "engine.input_files", "engine.marking", "parsers"),
+    ),
+    "nodes": (*FOUNDATION, "engine.allowed_files", "engine.databases", "esql"),
     "flows": ("engine",),
     "flows.esql_files": ("engine", "esql"),  # what flows are programmed in
     "flows.message_sets": ("engine", "parsers.mrm", "flows.document", "flows.writer", "flows.schema"),

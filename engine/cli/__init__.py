@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from io import TextIOWrapper
 from pkgutil import iter_modules
 
 from engine.cli.app import app
 from engine.cli.failing import end_in_order, failures_shown
+from engine.cli.standard_streams import prepare_streams
 from engine.room import with_room
 
 
 def main() -> None:
     """Run the command that the arguments name; the process ends with its exit code."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # what a terminal cannot show is shown by its number
-            stream.reconfigure(errors="backslashreplace")
+    prepare_streams()
     end_in_order()
     with failures_shown():
         for module in iter_modules(__path__, f"{__name__}."):
             import_module(module.name)
-        sys.exit(with_room(lambda: app(prog_name="penstock", standalone_mode=False)))
+        code = with_room(lambda: app(prog_name="penstock", standalone_mode=False))
+        sys.stdout.flush()
+        sys.exit(code)

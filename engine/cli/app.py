@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -20,6 +21,16 @@ OwnNodes = Annotated[
     list[str] | None,
     typer.Option("--nodes", help="A Python file that defines nodes of your own; may be given several times."),
 ]
+AllowFiles = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--allow-files", help="A folder whose files flows may write, and links may lead to; may be given several times."
+    ),
+]
+MaxInput = Annotated[
+    str, typer.Option("--max-input", metavar="SIZE", help="The most bytes that an input may have, such as 4096 or 2G.")
+]
+MAX_INPUT = "100M"
 
 DataSources = Annotated[
     list[str] | None,

@@ -6,7 +6,7 @@ import itertools
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 NODES = "nodes"
 MESSAGES = "messages"
 SPARK = "spark"
+RESULTS = ("results.json", "rows.csv", "report.html")
 WIDTH = 160  # of tables where no terminal says how wide it is
 
 Say = Callable[[str], None]
@@ -99,6 +100,7 @@ def costs(
         return
     _refuse({"--messages": count}, "{} is for the benchmarks of spark: penstock costs spark --messages 5000")
     wanted = _wanted(scenario or (), size or (), bounds=group is None)
+    _refuse_overlap(output, compare)
     how, old = _how(seconds, runs, drivers), _old(compare)
     found = _suite(wanted, how, _folder(output))
     _show(found, old, output, as_json=as_json)
@@ -110,6 +112,15 @@ def _refuse(given: dict[str, Any], why: str) -> None:
     idle = [name for name, value in given.items() if value is not None]
     if idle:
         raise ConfigurationException(why.format(", ".join(idle)))
+
+
+def _refuse_overlap(output: str | None, compare: str | None) -> None:
+    """Refuse to write results over those that they are compared with."""
+    from engine.output_files import refuse_inputs
+
+    if output and compare:
+        results = (Path(output) / name for name in RESULTS)
+        refuse_inputs(results, (Path(compare),))
 
 
 def _write_messages(output: str | None, *, as_json: bool) -> None:
@@ -273,13 +284,15 @@ def _progress(total: int | None) -> Iterator[Say]:
 def _show(found: Results, old: Results | None, output: str | None, *, as_json: bool) -> None:
     """Print the results, and write them down where that is wanted."""
     from engine.costs.report import changes_table, compare, html, results_json, rows_csv, tables
+    from engine.output_folders import OutputFolder
 
     compared = None if old is None else compare(old, found)
     if output is not None:
-        folder = Path(output)
-        (folder / "results.json").write_text(results_json(found), encoding="utf-8")
-        (folder / "rows.csv").write_text(rows_csv(found), encoding="utf-8", newline="")
-        (folder / "report.html").write_text(html(found, compared), encoding="utf-8")
+        texts = (results_json(found), rows_csv(found), html(found, compared))
+        with closing(OutputFolder(Path(output))) as folder:
+            for name, text in zip(RESULTS, texts, strict=True):
+                folder.add((name,), text.encode("utf-8"))
+            folder.publish()
     if as_json:
         typer.echo(_json(found, compared))
         return

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import typer
 
 from engine.cli import record_options as given
-from engine.cli.app import app
+from engine.cli.app import AllowFiles, app
 from engine.cli.failing import existing
 from engine.errors import BrokerError, ConfigurationException
 
@@ -51,6 +51,7 @@ def decode(
     record_end: given.RecordEnd = 0,
     segment: given.Segments = None,
     copybooks: given.Copybooks = None,
+    allow_files: AllowFiles = None,
     source_format: given.SourceFormat = "auto",
     binary_size: given.BinarySize = "2-4-8",
     lp: given.Lp = 32,
@@ -67,11 +68,13 @@ def decode(
     there under its name; one that cannot be read is null if another can.
     """
     from engine.cli.failures_of_records import Failures
+    from engine.cli.record_files import input_of, outputs_of, standard_output
+    from engine.output_files import refuse_inputs, written
     from parsers.records.files import Choices
     from parsers.records.json_lines import to_json
 
     dialect = given.dialect_of(
-        copybooks, source_format, binary_size, lp, currency, comma=decimal_point_is_comma, slide=odoslide
+        copybooks, source_format, binary_size, lp, currency, allow_files, comma=decimal_point_is_comma, slide=odoslide
     )
     coding = given.CodingOptions(
         ccsid, encoding, byte_order, native_order, float_format, sign, national_ccsid, blank_is_null, trim
@@ -82,24 +85,22 @@ def decode(
     ).framing()
     choices = Choices(type_, tuple(segment or ()), length_field, fillers=fillers)
     described = given.Described(copybook, messageset, format_)
-    kind = described.kind(dialect, framing, coding, choices)
-    failures, done = Failures(on_error, quarantine), 0
+    kind, read = described.kind(dialect, framing, coding, choices)
+    failures = Failures(on_error, quarantine)
+    refuse_inputs(outputs_of(output, quarantine), (input_of(file), *read))
     with ExitStack() as stack:
         source = stack.enter_context(_opened(file))
-        out = sys.stdout.buffer if output is None else stack.enter_context(output.open("wb"))
-        try:
-            for cut in _progress(kind.cut(source), source):
-                try:
-                    line = to_json(kind.decode(cut))
-                except BrokerError as error:
-                    out.flush()
-                    failures.add(error, cut.raw)
-                    continue
-                out.write(line.encode("utf-8", "replace") + b"\n")
-                done += 1
-        finally:
-            out.flush()
-            failures.close(done)
+        out = stack.enter_context(standard_output() if output is None else written(output))
+        stack.enter_context(failures)
+        for cut in _progress(kind.cut(source), source):
+            try:
+                line = to_json(kind.decode(cut))
+            except BrokerError as error:
+                out.flush()
+                failures.add(error, cut.raw)
+                continue
+            out.write(line.encode("utf-8", "replace") + b"\n")
+            failures.done += 1
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import typer
 
 from engine.cli import record_options as given
-from engine.cli.app import app
+from engine.cli.app import AllowFiles, app
 from engine.cli.failing import existing
 from engine.errors import BrokerError, ConfigurationException, ParserException
 
@@ -50,6 +50,7 @@ def encode(
     record_end: given.RecordEnd = 0,
     segment: given.Segments = None,
     copybooks: given.Copybooks = None,
+    allow_files: AllowFiles = None,
     source_format: given.SourceFormat = "auto",
     binary_size: given.BinarySize = "2-4-8",
     lp: given.Lp = 32,
@@ -65,10 +66,12 @@ def encode(
     table. Of items that share their storage, the first that is given counts where they overlap.
     """
     from engine.cli.failures_of_records import Failures
+    from engine.cli.record_files import input_of, outputs_of, standard_output
+    from engine.output_files import refuse_inputs, written
     from parsers.records.files import Choices
 
     dialect = given.dialect_of(
-        copybooks, source_format, binary_size, lp, currency, comma=decimal_point_is_comma, slide=odoslide
+        copybooks, source_format, binary_size, lp, currency, allow_files, comma=decimal_point_is_comma, slide=odoslide
     )
     coding = given.CodingOptions(
         ccsid, encoding, byte_order, native_order, float_format, sign, national_ccsid, blank_is_null
@@ -81,11 +84,13 @@ def encode(
     ).framing()
     choices = Choices(type_, tuple(segment or ()), length_field, fillers=fillers)
     described = given.Described(copybook, messageset, format_)
-    kind = described.kind(dialect, framing, coding, choices)
+    kind, read = described.kind(dialect, framing, coding, choices)
+    failures = Failures(on_error, quarantine)
+    refuse_inputs(outputs_of(output, quarantine), (input_of(file), *read))
     with ExitStack() as stack:
         source = stack.enter_context(existing(file).open("rb")) if file != "-" else _standard_input()
-        out = sys.stdout.buffer if output is None else stack.enter_context(output.open("wb"))
-        _write(kind, source, out, Failures(on_error, quarantine))
+        out = stack.enter_context(standard_output() if output is None else written(output))
+        _write(kind, source, out, stack.enter_context(failures))
 
 
 def _standard_input() -> BinaryIO:
@@ -98,22 +103,17 @@ def _write(kind: Kind, source: BinaryIO, out: BinaryIO, failures: Failures) -> N
     from parsers.records.framing import framed
     from parsers.records.json_lines import from_json
 
-    done = 0
-    try:
-        for number, line in _lines(source):
-            try:
-                record = kind.encode(from_json(line.decode("utf-8"), number), number)
-                for data in framed(iter((record,)), kind.framing, kind.blank, None):
-                    out.write(data)
-            except UnicodeDecodeError as error:
-                failures.add(ParserException(5705, f"line {number} is not in UTF-8: {error}"), line)
-            except BrokerError as error:
-                failures.add(error, line)
-            else:
-                done += 1
-    finally:
-        out.flush()
-        failures.close(done)
+    for number, line in _lines(source):
+        try:
+            record = kind.encode(from_json(line.decode("utf-8"), number), number)
+            for data in framed(iter((record,)), kind.framing, kind.blank, None):
+                out.write(data)
+        except UnicodeDecodeError as error:
+            failures.add(ParserException(5705, f"line {number} is not in UTF-8: {error}"), line)
+        except BrokerError as error:
+            failures.add(error, line)
+        else:
+            failures.done += 1
 
 
 def _lines(source: BinaryIO) -> Iterator[tuple[int, bytes]]:

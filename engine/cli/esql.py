@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 
-from engine.cli.app import DataSources, Json, app
+from engine.cli.app import MAX_INPUT, DataSources, Json, MaxInput, app
 from engine.cli.data_sources import opened
 from engine.cli.failing import existing
 from engine.errors import BrokerError, ConfigurationException
@@ -41,18 +41,19 @@ Files = Annotated[list[str], typer.Argument(help="Files, or directories that are
 
 
 @esql.command()
-def check(files: Files, as_json: Json = False) -> None:
+def check(files: Files, max_input: MaxInput = MAX_INPUT, as_json: Json = False) -> None:
     """Find everything that is wrong with programs before they run; exit with 1 if anything is.
 
     The files are taken as deployed together; those of a project (a folder with .project), with the projects it names.
     """
     from engine.cli.workspace import deployments
+    from engine.input_files import size_of
     from esql.compile import problems_in
 
     problems = []
     for own, others in deployments(_paths(files)):
         names = {str(path) for path in own}
-        problems += [one for one in problems_in(_contents([*own, *others])) if one.file in names]
+        problems += [one for one in problems_in(_contents([*own, *others], size_of(max_input))) if one.file in names]
     if as_json:
         typer.echo(json.dumps([_data(problem) for problem in problems], indent=2))
     else:
@@ -62,11 +63,11 @@ def check(files: Files, as_json: Json = False) -> None:
 
 
 @esql.command()
-def show(file: Annotated[str, typer.Argument(help="The file.")]) -> None:
+def show(file: Annotated[str, typer.Argument(help="The file.")], max_input: MaxInput = MAX_INPUT) -> None:
     """Show the Python that a program becomes, and the constants that it uses."""
     from esql.compile import compile_sources
 
-    compiled = _or_problems(lambda: compile_sources(_sources([file])))
+    compiled = _or_problems(lambda: compile_sources(_sources([file], max_input)))
     typer.echo(compiled.text)
 
 
@@ -78,6 +79,7 @@ def evaluate(
     cases: Cases = None,
     limits: Limited = None,
     data_sources: DataSources = None,
+    max_input: MaxInput = MAX_INPUT,
 ) -> None:
     """Evaluate an expression, and print its value as a literal of ESQL."""
     from esql.trial import Case, evaluated
@@ -85,11 +87,13 @@ def evaluate(
     with opened(data_sources) as databases:
         around = _desk(limits)
         if cases is not None:
-            _run_cases(cases, lambda case: _in_unit(databases, around, lambda within: evaluated(case, within)))
+            _run_cases(
+                cases, max_input, lambda case: _in_unit(databases, around, lambda within: evaluated(case, within))
+            )
             return
         if expression is None:
             raise ConfigurationException("eval needs an expression, or --cases FILE")
-        case = Case(expression, _body(source), domain)
+        case = Case(expression, _body(source, max_input), domain)
         typer.echo(_or_problems(lambda: _in_unit(databases, around, lambda within: evaluated(case, within))))
 
 
@@ -102,6 +106,7 @@ def run(
     cases: Cases = None,
     limits: Limited = None,
     data_sources: DataSources = None,
+    max_input: MaxInput = MAX_INPUT,
 ) -> None:
     """Run a module over one message, and print `terminal|body` for each message that it sends.
 
@@ -115,6 +120,7 @@ def run(
         if cases is not None:
             _run_cases(
                 cases,
+                max_input,
                 lambda case: json.dumps(
                     _in_unit(databases, around, lambda within: lines_of(case, within)), ensure_ascii=False
                 ),
@@ -122,10 +128,10 @@ def run(
             return
         if file is None:
             raise ConfigurationException("run needs a file, or --cases FILE")
-        compiled = _or_problems(lambda: users_cache().sources(_sources([file])))
+        compiled = _or_problems(lambda: users_cache().sources(_sources([file], max_input)))
 
         def run_it(within: Surroundings) -> None:
-            for line in outcomes(compiled, message_of(_body(source), domain), module, within):
+            for line in outcomes(compiled, message_of(_body(source, max_input), domain), module, within):
                 typer.echo(line)
 
         _in_unit(databases, around, run_it)
@@ -136,6 +142,7 @@ def format_(
     files: Files,
     write: Annotated[bool, typer.Option("--write", help="Change the files instead of printing.")] = False,
     as_check: Annotated[bool, typer.Option("--check", help="Exit with 1 if a file would change.")] = False,
+    max_input: MaxInput = MAX_INPUT,
     as_json: Json = False,
 ) -> None:
     """Write programs in the one form that all may agree on."""
@@ -147,11 +154,11 @@ def format_(
         return format_program(read_program(data, name))
 
     told: list[dict[str, Any]] = []
-    for name, data in _sources(files):
+    for name, data in _sources(files, max_input):
         text = _or_problems(partial(formatted, name, data))
         told.append({"file": name, "changed": text != decode(data, name).text, "text": text})
         if write and not as_check:
-            Path(name).write_text(text, "utf-8")
+            _write_over(Path(name), text, is_named=name in files)
         elif not (as_check or as_json):
             typer.echo(text, nl=False)
     changed = [one["file"] for one in told if one["changed"]]
@@ -164,11 +171,11 @@ def format_(
 
 
 @esql.command()
-def repl(source: Input = None, domain: Domain = "", limits: Limited = None) -> None:
+def repl(source: Input = None, domain: Domain = "", limits: Limited = None, max_input: MaxInput = MAX_INPUT) -> None:
     """Read expressions and statements one after the other; Environment and OutputRoot stay between them."""
     from esql.session import Session
 
-    session = Session(_body(source), domain, _desk(limits))
+    session = Session(_body(source, max_input), domain, _desk(limits))
     for entry in chain(_entries(), ("",)):
         for line in session.answer(entry):
             typer.echo(line)
@@ -211,9 +218,20 @@ def _entries() -> Iterator[str]:
             return
 
 
-def _sources(files: list[str]) -> list[tuple[str, bytes]]:
+def _write_over(path: Path, text: str, *, is_named: bool) -> None:
+    """Writes a program in place; the file that a link names changes only where the link itself was named."""
+    from engine.output_files import write_file
+
+    if path.is_symlink() and not is_named:
+        raise ConfigurationException(f"{path} is a link, which is not followed: name it, or the file itself")
+    write_file(path.resolve(), text)
+
+
+def _sources(files: list[str], max_input: str) -> list[tuple[str, bytes]]:
     """The names and contents of files, and of those that directories hold."""
-    return _contents(_paths(files))
+    from engine.input_files import size_of
+
+    return _contents(_paths(files), size_of(max_input))
 
 
 def _paths(files: list[str]) -> list[Path]:
@@ -224,14 +242,23 @@ def _paths(files: list[str]) -> list[Path]:
     return found
 
 
-def _contents(paths: list[Path]) -> list[tuple[str, bytes]]:
-    return [(str(path), path.read_bytes()) for path in paths]
+def _contents(paths: list[Path], most: int) -> list[tuple[str, bytes]]:
+    from engine.input_files import read_file
+
+    return [(str(path), read_file(path, most)) for path in paths]
 
 
-def _body(source: str | None) -> bytes | None:
+def _body(source: str | None, max_input: str) -> bytes | None:
+    from engine.input_files import read_file, read_stream, size_of
+
+    most = size_of(max_input)
     if source is None:
         return None
-    return sys.stdin.buffer.read() if source == "-" else existing(source).read_bytes()
+    if source != "-":
+        return read_file(existing(source), most)
+    if sys.stdin is None:
+        raise ConfigurationException("standard input is closed: pipe a body into it, or name a file")
+    return read_stream(sys.stdin.buffer, "stdin", most)
 
 
 def _data(problem: Problem) -> dict[str, Any]:
@@ -261,13 +288,13 @@ def _refuse(problems: Any) -> NoReturn:
     raise typer.Exit(1)
 
 
-def _run_cases(file: str, answer: Callable[[Case], str]) -> None:
+def _run_cases(file: str, max_input: str, answer: Callable[[Case], str]) -> None:
     """Print an id and an answer for each case: a tab stands between them. A line that is no case has its number."""
     from esql.problems import SyntaxProblems
     from esql.trial import told
 
     is_sound = True
-    for number, line in enumerate(_lines(file), 1):
+    for number, line in enumerate(_lines(file, max_input), 1):
         if not line.strip():
             continue
         name = str(number)
@@ -285,9 +312,11 @@ def _run_cases(file: str, answer: Callable[[Case], str]) -> None:
     raise typer.Exit(0 if is_sound else 1)
 
 
-def _lines(file: str) -> list[str]:
+def _lines(file: str, max_input: str) -> list[str]:
+    from engine.input_files import read_file, size_of
+
     try:
-        return existing(file).read_text("utf-8-sig").split("\n")
+        return read_file(existing(file), size_of(max_input)).decode("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         raise ConfigurationException(f"{file} is not UTF-8: {error}") from error
 

@@ -12,7 +12,8 @@ from typing import Any, Final, NoReturn
 
 import typer
 
-from engine.errors import BrokerError, ConfigurationException, Problem, reason
+from engine.cli.standard_streams import STANDARD_OUTPUT, give_up_output
+from engine.errors import BrokerError, ConfigurationException, Problem, has_left_debugger, reason
 
 FAILED: Final = 1
 MISUSED: Final = 2
@@ -39,9 +40,11 @@ def failures_shown() -> Iterator[None]:
         _complain(f"penstock: {error}")
         sys.exit(FAILED)
     except OSError as error:
-        _complain(f"penstock: {error.filename or 'input'}: {reason(error, 'make its folder, or name another')}")
+        _complain_of_file(error)
         sys.exit(FAILED)
     except Exception as error:  # a fault of this program: whoever wants to see all of it asks Python
+        if has_left_debugger(error):
+            sys.exit(INTERRUPTED)
         if sys.flags.dev_mode:
             raise
         _complain(f"penstock: {_fault(error)}")
@@ -71,6 +74,15 @@ def visible(text: str) -> str:
 
 def _complain(text: str) -> None:
     typer.echo("\n".join(map(visible, text.split("\n"))), err=True)
+
+
+def _complain_of_file(error: OSError) -> None:
+    if error.filename == STANDARD_OUTPUT:
+        give_up_output()
+        _complain(f"penstock: {STANDARD_OUTPUT} cannot be written: {error.strerror}")
+    else:
+        where = error.filename or "a file"
+        _complain(f"penstock: {where}: {reason(error, 'make its folder, or name another')}")
 
 
 def _misuse(error: Any) -> str:
@@ -122,7 +134,11 @@ def _give_problems(error: ConfigurationException) -> None:
 def existing(path: str) -> Path:
     """A path that must exist."""
     found = Path(path)
-    if not path or not found.exists():
+    try:
+        is_there = bool(path) and bool(found.stat())
+    except (FileNotFoundError, NotADirectoryError):
+        is_there = False
+    if not is_there:
         raise ConfigurationException(
             f"{path or 'an empty name'} does not exist: name a file, a directory, or - for standard input"
         )

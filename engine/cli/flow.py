@@ -46,13 +46,17 @@ def show(
     if as_json:
         typer.echo(json.dumps(json.loads(canonical(shown)), indent=2))
     elif svg is not None:
-        from flows.layout import layout_of
+        from engine.output_files import refuse_inputs, write_file
+        from flows.layout import layout_file, layout_of
+        from flows.programs import files_of
         from flows.svg import draw_svg
 
         layout, problems = layout_of(file)
         if problems:
             raise ConfigurationException(f"the layout of {file} cannot be used", problems)
-        svg.write_text(draw_svg(shown, layout, labels=label_names(shown)), encoding="utf-8")
+        read = (file, layout_file(file), *(name for name, _ in files_of(shown)))
+        refuse_inputs((svg,), map(Path, read))
+        write_file(svg, draw_svg(shown, layout, labels=label_names(shown)))
         typer.echo(f"{svg}: {len(shown.nodes)} nodes, {len(shown.wires)} wires")
     else:
         unicode = not ascii_ and (sys.stdout.encoding or "").lower().startswith("utf")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from engine.cli import record_options as given
-from engine.cli.app import Json, app
+from engine.cli.app import AllowFiles, Json, app
 from engine.cli.failing import existing
 
 messageset = typer.Typer(help="Show message sets and import them from copybooks.", no_args_is_help=True)
@@ -20,6 +20,7 @@ app.add_typer(messageset, name="messageset")
 def show(
     file: Annotated[str, typer.Argument(help="A copybook, or a message set (.yaml).")],
     copybooks: given.Copybooks = None,
+    allow_files: AllowFiles = None,
     source_format: given.SourceFormat = "auto",
     binary_size: given.BinarySize = "2-4-8",
     lp: given.Lp = 32,
@@ -32,7 +33,7 @@ def show(
     from parsers.importers.copybook.table import layout_data, layout_text
 
     dialect = given.dialect_of(
-        copybooks, source_format, binary_size, lp, currency, comma=decimal_point_is_comma, slide=True
+        copybooks, source_format, binary_size, lp, currency, allow_files, comma=decimal_point_is_comma, slide=True
     )
     if existing(file).suffix.lower() in {".yaml", ".yml"}:
         from flows.message_sets.reader import load_message_set
@@ -57,6 +58,7 @@ def import_(
     sign: Annotated[str, typer.Option(help="Zoned signs in ASCII: ascii or ebcdic-custom.")] = "ascii",
     defaults: Annotated[bool, typer.Option("--defaults", help="VALUE clauses become default values.")] = False,
     copybooks: given.Copybooks = None,
+    allow_files: AllowFiles = None,
     source_format: given.SourceFormat = "auto",
     binary_size: given.BinarySize = "2-4-8",
     lp: given.Lp = 32,
@@ -67,13 +69,14 @@ def import_(
 
     Condition names and renamings (levels 88 and 66) are kept as documentation.
     """
+    from engine.output_files import refuse_inputs, write_file
     from flows.message_sets.writer import write_message_set
     from parsers.importers.copybook.model import ImportOptions, message_set_of
     from parsers.importers.copybook.physical import ByteOrder, FloatForm, PhysicalOptions
     from parsers.importers.copybook.read import read_copybook
 
     dialect = given.dialect_of(
-        copybooks, source_format, binary_size, lp, currency, comma=decimal_point_is_comma, slide=True
+        copybooks, source_format, binary_size, lp, currency, allow_files, comma=decimal_point_is_comma, slide=True
     )
     orders: dict[str, ByteOrder] = {"": "", "big": "bigEndian", "little": "littleEndian"}
     floats: dict[str, FloatForm] = {"": "", "ieee": "ieee", "ibm": "s390"}
@@ -89,6 +92,7 @@ def import_(
 
         codec(ccsid)
     books = [read_copybook(existing(file), dialect) for file in files]
+    refuse_inputs((out,), (path for book in books for path in book.files))
     made = message_set_of(name or out.name.partition(".")[0], books, ImportOptions(physical, defaults=defaults))
-    out.write_text(write_message_set(made), encoding="utf-8")
+    write_file(out, write_message_set(made))
     typer.echo(f"{out}: {len(made.messages)} message{'s' if len(made.messages) > 1 else ''}")

@@ -98,11 +98,13 @@ def dialect_of(
     binary_size: str,
     lp: int,
     currency: str,
+    allowed: list[Path] | None,
     *,
     comma: bool,
     slide: bool,
 ) -> Dialect:
     """The dialect that the options make."""
+    from engine.allowed_files import allowed_files
     from parsers.importers.copybook.dialect import BINARY_SIZES, SOURCE_FORMATS, Dialect
 
     if len(currency) != 1 or currency.isalnum():
@@ -117,6 +119,7 @@ def dialect_of(
         binary_size=one_of("--binary-size", binary_size, BINARY_SIZES),
         lp=64 if one_of("--lp", str(lp), ("32", "64")) == "64" else 32,
         odo_slide=slide,
+        allowed=allowed_files(allowed or ()).roots,
     )
 
 
@@ -216,17 +219,21 @@ class Described:
     messageset: str
     format: str
 
-    def kind(self, dialect: Dialect, framing: Framing, coding: Coding, choices: Choices) -> Kind:
-        """The kind of file that is described."""
+    def kind(
+        self, dialect: Dialect, framing: Framing, coding: Coding, choices: Choices
+    ) -> tuple[Kind, tuple[Path, ...]]:
+        """Returns the kind of file that is described, and the files that were read to know it."""
         if bool(self.copybook) == bool(self.messageset):
             raise ConfigurationException("name what describes the records: --copybook FILE or --messageset FILE")
         return (
             self._of_copybook(dialect, framing, coding, choices)
             if self.copybook
-            else self._of_set(framing, coding, choices)
+            else (self._of_set(framing, coding, choices), (Path(self.messageset),))
         )
 
-    def _of_copybook(self, dialect: Dialect, framing: Framing, coding: Coding, choices: Choices) -> RecordFile:
+    def _of_copybook(
+        self, dialect: Dialect, framing: Framing, coding: Coding, choices: Choices
+    ) -> tuple[RecordFile, tuple[Path, ...]]:
         from dataclasses import replace
 
         from engine.cli.failing import existing
@@ -236,7 +243,7 @@ class Described:
         if self.format not in {"", "CWF"}:
             raise ConfigurationException(f"--format {self.format} needs a message set: a copybook describes CWF")
         book = read_copybook(existing(self.copybook), dialect)
-        return record_file(book, framing, coding, replace(choices, slide=dialect.odo_slide))
+        return record_file(book, framing, coding, replace(choices, slide=dialect.odo_slide)), book.files
 
     def _of_set(self, framing: Framing, coding: Coding, choices: Choices) -> ModelFile:
         from engine.cli.failing import existing

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engine.cli.app import Json, app
+from engine.cli.app import AllowFiles, Json, app
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
@@ -24,32 +24,37 @@ def run_tests(
     name: Annotated[str, typer.Option("-k", help="Only cases with this in their name or their file's.")] = "",
     junit: Annotated[Path | None, typer.Option(help="Write JUnit's XML to this file as well.")] = None,
     coverage: Annotated[bool, typer.Option("--coverage", help="Show which lines of ESQL ran.")] = False,
+    allow_files: AllowFiles = None,
     as_json: Json = False,
 ) -> None:
     """Run the cases of tests/*.yaml beside flows, and show what is not as expected; the exit code is 1 if anything is.
 
     docs/testing_flows.md says what a test file may hold.
     """
+    from engine.allowed_files import allowed_files
+    from engine.output_files import refuse_inputs, write_file
     from engine.testing import report
     from engine.testing.esql_coverage import covered
     from engine.testing.reading import read_file
     from engine.testing.running import Flows
     from engine.testing.suite import find_files, named, run_cases
 
-    started = time.perf_counter()
-    readings = [read_file(file) for file in find_files(paths)]
+    started, found = time.perf_counter(), find_files(paths)
+    readings = [read_file(file) for file in found]
     problems = [problem for reading in readings for problem in reading.problems]
     sound = [case for reading in readings if not reading.problems for case in reading.cases]
     cases = [case for case in sound if named(case, name)]
     if not cases and not problems:
         raise ConfigurationException(f"no case has {name} in its name: {len(sound)} have other names")
-    flows, results = Flows(), list["Result"]()
+    flows_of_cases = {case.flow for reading in readings for case in reading.cases}
+    refuse_inputs((junit,) if junit else (), map(Path, (*found, *flows_of_cases)))
+    flows, results = Flows(allowed_files(allow_files or ())), list["Result"]()
     with covered(flows, wanted=coverage) as table:
         for result in run_cases(cases, flows):
             _show(result, results[-1].case if results else None, as_json=as_json)
             results.append(result)
     if junit is not None:
-        junit.write_bytes(report.junit(results, problems))
+        write_file(junit, report.junit(results, problems))
     for problem in problems:
         typer.echo(problem.render(), err=True)
     if as_json:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
 from engine.costs.messages import HEADER, Sample
 from engine.costs.published import published
 from engine.costs.scenarios import scenarios
-from engine.errors import ConfigurationException
+from engine.output_folders import OutputFolder
 
 INDEX: Final = "index.json"
 _LENGTH: Final = struct.Struct("<i")
@@ -19,18 +20,16 @@ _LENGTH: Final = struct.Struct("<i")
 
 def write_messages(directory: Path) -> tuple[Path, ...]:
     """Write the message of each scenario and size as SCENARIO-SIZE, and what they are into index.json."""
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError) as error:
-        raise ConfigurationException(f"{directory} cannot hold messages: name a directory, not a file") from error
     files, entries = [], []
-    for name, size in dict.fromkeys((key.scenario, key.message_bytes) for key in published()):
-        sample = scenarios()[name].message(size)
-        file = directory / f"{name}-{size}.{'bin' if _front(sample) else 'xml'}"
-        file.write_bytes(sample.body)
-        files.append(file)
-        entries.append(_entry(name, size, file.name, sample))
-    (directory / INDEX).write_text(json.dumps({"format": 1, "messages": entries}, indent=1) + "\n", encoding="utf-8")
+    with closing(OutputFolder(directory)) as folder:
+        for name, size in dict.fromkeys((key.scenario, key.message_bytes) for key in published()):
+            sample = scenarios()[name].message(size)
+            file = folder.add((f"{name}-{size}.{'bin' if _front(sample) else 'xml'}",), sample.body)
+            files.append(file)
+            entries.append(_entry(name, size, file.name, sample))
+        index = json.dumps({"format": 1, "messages": entries}, indent=1) + "\n"
+        folder.add((INDEX,), index.encode())
+        folder.publish()
     return tuple(files)
 
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from posixpath import normpath
 
+from engine.allowed_files import NO_FILES, AllowedFiles
 from engine.dead_letters import BLOCKED
 from engine.desk import MOST_ROUNDS
 from engine.errors import BrokerError, ConfigurationException, Place, Problem
 from engine.flow import Flow, Setting, expand
+from engine.incidents import Incident
 from engine.lint import UNFIT
 from engine.message import Message
 from engine.mq.definitions import QueueDefinition
@@ -45,7 +47,12 @@ class Happened:
     propagated: list[Propagated] = field(default_factory=list)
     queues: dict[str, list[Arrival]] = field(default_factory=dict)
     errors: list[BrokerError] = field(default_factory=list)
+    caught: list[Incident] = field(default_factory=list)
     domain: RootDomain = ROOT
+
+    def catch(self, place: Place, error: BrokerError) -> None:
+        """Write down that a node catches an error."""
+        self.caught.append(Incident("caught", error, str(place)))
 
     def listen(self, label: str, terminal: str, message: Message) -> None:
         """Write down that a message leaves a node."""
@@ -59,9 +66,13 @@ class Happened:
 
 
 class Flows:
-    """The flows of test files, each loaded and its programs compiled once for each set of properties."""
+    """The flows of test files, each loaded and its programs compiled once for each set of properties.
 
-    def __init__(self) -> None:
+    `files` are those that their nodes may write.
+    """
+
+    def __init__(self, files: AllowedFiles = NO_FILES) -> None:
+        self.files = files
         self._known: dict[Key, tuple[Flow, Binder]] = {}
 
     def of(self, case: Case) -> tuple[Flow, Binder]:
@@ -71,7 +82,7 @@ class Flows:
             flow = _load(case)
             self._known[key] = flow, binder(flow)
         flow, programs = self._known[key]
-        return flow, programs.afresh()
+        return flow, programs.afresh().allowing(self.files)
 
     def binders(self) -> Iterator[Binder]:
         """Everything that has been compiled so far."""
@@ -107,6 +118,7 @@ def run(case: Case, flows: Flows) -> Happened:
     happened = Happened(domain=RootDomain(programs.parsers) if programs.parsers else ROOT)
     stand_ins = {stub.label: StubNode(stub) for stub in case.stubs}
     deployed = deploy(flow, bind=programs, listen=happened.listen, stand_ins=stand_ins)
+    deployed.tell_caught(happened.catch)
     entries = _entries(deployed)
     defined = {name: QueueDefinition(name) for name in entries} | {queue.name: queue for queue in case.queues}
     queues = MemoryQueues(*defined.values(), open_=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.allowed_files import AllowedFiles
 from engine.descriptor import Descriptor
 from engine.flow import Flow, NodeUse, Setting, Wire
 from engine.mq.definitions import QueueDefinition
@@ -61,7 +62,9 @@ def dumped(
     queues = MemoryQueues(QueueDefinition("IN", QueueAttributes(1)))
     work = queues.work()
     work.put("IN", Descriptor(), body, syncpoint=False)
-    deployed = deploy(flow, bind=binder(flow, files=[("deep.esql", MODULE.encode())]))
+    deployed = deploy(
+        flow, bind=binder(flow, files=[("deep.esql", MODULE.encode())]).allowing(AllowedFiles((tmp_path,)))
+    )
     while deployed.process(deployed.entrances[0], work) is not None:
         pass
     return re.sub("0x[0-9a-f]{6,}]", "0x...]", file.read_text("utf-8"), count=1)

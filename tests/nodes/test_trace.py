@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from engine.allowed_files import AllowedFiles
 from engine.descriptor import Descriptor
 from engine.desk import Letter, run
 from engine.errors import BrokerError
@@ -21,6 +22,7 @@ from engine.tree import Element
 from flows.files import load_flow
 from flows.programs import binder, problems_of
 
+ANYWHERE = AllowedFiles((Path("/"),))
 BODY = b"<Order a='1'><Id>7</Id><Id>8</Id><My.Name>Ada</My.Name></Order>"
 
 
@@ -34,7 +36,9 @@ def message() -> Message:
 def traced(**properties: object) -> None:
     """Have the node work on a message, which must go on as it came."""
     given, work = message(), object()
-    evaluation: Any = build(node_catalog.find("Trace"), properties).evaluate(given, work)  # type: ignore[arg-type]
+    node: Any = build(node_catalog.find("Trace"), properties)
+    node.allow(ANYWHERE)
+    evaluation = node.evaluate(given, work)
     assert [("out", given)] == list(evaluation)
 
 
@@ -139,14 +143,16 @@ def test_expressions(pattern: str, expected: str, tmp_path: Path) -> None:
     """What is more than a path is ESQL, and replaced by its value as a literal."""
     traced_flow = flow(tmp_path, pattern)
     letters = [Letter(name, Descriptor(format="MQSTR"), BODY) for name in ("1", "2")]
-    assert [None, None] == [passage.error for passage in run(traced_flow, letters, bind=binder(traced_flow))]
+    assert [None, None] == [
+        passage.error for passage in run(traced_flow, letters, bind=binder(traced_flow).allowing(ANYWHERE))
+    ]
     assert f"{expected}\n" * 2 == (tmp_path / "trace").read_text("utf-8")
 
 
 def test_an_expression_that_fails_is_the_nodes_failure(tmp_path: Path) -> None:
     """The error names the node."""
     failing = flow(tmp_path, "${1 / 0}")
-    (passage,) = run(failing, [Letter("1", Descriptor(), BODY)], bind=binder(failing))
+    (passage,) = run(failing, [Letter("1", Descriptor(), BODY)], bind=binder(failing).allowing(ANYWHERE))
     assert passage.error is not None
     assert (2450, "Look") == (passage.error.number, passage.error.place.node)
 
@@ -173,5 +179,5 @@ def test_an_expression_needs_what_compiles_it() -> None:
 
 def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
     """A file that cannot be written is the node's own failure and names the file."""
-    with pytest.raises(BrokerError, match=r"cannot be written: Is a directory; correct filePath, or what is there"):
+    with pytest.raises(BrokerError, match=r"cannot be written: Is a directory; name a file in it"):
         traced(destination="file", filePath=str(tmp_path), pattern="x")

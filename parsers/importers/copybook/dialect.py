@@ -18,7 +18,8 @@ class Dialect:
     """The options of a compiler that change how a copybook is read or its records are laid out.
 
     `binary_size` are the bytes that COMP items take by their digits, `lp` the bits of pointers, `odo_slide` whether
-    what follows a table of variable length moves with it, `folders` where COPY looks beside the copybook's own folder.
+    what follows a table of variable length moves with it, `folders` where COPY looks beside the copybook's own folder,
+    `allowed` where links in these folders may lead.
     """
 
     source_format: SourceFormat = "auto"
@@ -29,6 +30,7 @@ class Dialect:
     lp: Literal[32, 64] = 32
     odo_slide: bool = True
     debugging: bool = False
+    allowed: tuple[Path, ...] = ()
 
 
 IBM: Final = Dialect()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from parsers.importers.copybook.entries import Entry, Occurs, Sign, Values
 from parsers.importers.copybook.findings import Spot
@@ -130,8 +131,9 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Copybook:
-    """What a copybook describes."""
+    """What a copybook describes; `files` are all that were read for it, those that it copies among them."""
 
     file: str
     records: tuple[Record, ...]
     decimal_point_is_comma: bool = False
+    files: tuple[Path, ...] = ()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from engine.allowed_files import is_within
 from parsers.importers.copybook.dialect import Dialect
 from parsers.importers.copybook.findings import Findings
 from parsers.importers.copybook.replacing import Replacement, read_replacing, replaced
@@ -98,6 +99,9 @@ class _Reading:
             self.findings.add(word.spot, f"COPY goes in a circle: {way}", name)
         elif len(open_files) >= DEEPEST:
             self.findings.add(word.spot, f"COPY goes deeper than {DEEPEST} files", name)
+        elif not is_within(found, (here, *self.dialect.folders, *self.dialect.allowed)):
+            text = f"{found} leads to a file outside the folders of copybooks"
+            self.findings.add(word.spot, f"{text}: allow its folder with --allow-files, or copy it here", name)
         elif found.stat().st_size > LARGEST_FILE:
             self.findings.add(word.spot, f"{found} has more than {LARGEST_FILE:,} bytes", name)
         else:

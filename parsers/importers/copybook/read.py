@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from engine.errors import ConfigurationException
+from engine.input_files import read_file
 from parsers.importers.copybook.arrange import Node, arrange
 from parsers.importers.copybook.clauses import Sentence, read_entry
 from parsers.importers.copybook.constants import note_constant
@@ -34,10 +35,8 @@ _APART: Final = frozenset(
 
 def read_copybook(file: Path, dialect: Dialect = IBM) -> Copybook:
     """The records of a copybook file."""
-    size = file.stat().st_size
-    if size > LARGEST_FILE:
-        raise ConfigurationException(f"{file} has {size:,} bytes: at most {LARGEST_FILE:,} are read as a copybook")
-    return read_text(str(file), text_of(file.read_bytes()), dialect)
+    data = read_file(file, LARGEST_FILE, "no copybook has so many, name another file")
+    return read_text(str(file), text_of(data), dialect)
 
 
 def read_text(file: str, text: str, dialect: Dialect = IBM) -> Copybook:
@@ -58,7 +57,7 @@ def read_text(file: str, text: str, dialect: Dialect = IBM) -> Copybook:
         findings.add(Spot(file, 1, 1), "describes no data: there is no level number in it")
     if findings.found:
         raise ConfigurationException(f"{file} cannot be read", findings.problems)
-    return Copybook(file, records, dialect.decimal_point_is_comma)
+    return Copybook(file, records, dialect.decimal_point_is_comma, tuple(map(Path, findings.lines)))
 
 
 def _comma_is_point(tokens: list[Word]) -> bool:

@@ -1,0 +1,86 @@
+"""Allowed files: the folders in which flows may write, as the person who runs them says, and what is written there."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from engine.errors import BrokerError, ConfigurationException, reason
+
+UNSUITABLE: Final = 2211
+_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# a pipe that nobody reads is refused at once, where it would else be waited for without end
+_APPENDED: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_PERMISSIONS: Final = 0o666
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedFiles:
+    """The folders whose files a flow may write; without one it writes none."""
+
+    roots: tuple[Path, ...] = ()
+
+    def check(self, name: str) -> None:
+        """Refuses a file that lies in none of the folders; a name with .. counts for where it leads."""
+        self._place_of(name)
+
+    def append(self, name: str, text: str) -> None:
+        """Adds text to the end of a file; no link below the folder is followed, and only a plain file is written."""
+        root, parts = self._place_of(name)
+        try:
+            with ExitStack() as stack:
+                at = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                stack.callback(os.close, at)
+                for part in parts[:-1]:
+                    at = os.open(part, _FOLDER, dir_fd=at)
+                    stack.callback(os.close, at)
+                descriptor = os.open(parts[-1], _APPENDED, _PERMISSIONS, dir_fd=at)
+                stack.callback(os.close, descriptor)
+                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                    raise BrokerError(UNSUITABLE, f"{name} is a pipe or a device: name a plain file", name)
+                _write_all(descriptor, text.encode("utf-8", "backslashreplace"))
+        except OSError as error:
+            text = f"{name} cannot be written: {reason(error, 'make its folder, or name another')}"
+            raise BrokerError(UNSUITABLE, text, name) from error
+
+    def _place_of(self, name: str) -> tuple[Path, tuple[str, ...]]:
+        """Returns the folder that a file lies in, and its way from there."""
+        if "\0" in name:
+            raise BrokerError(UNSUITABLE, f"{name!r} is no name of a file: it holds a zero byte", name)
+        wanted = Path(os.path.normpath(Path(name).absolute()))
+        for root in self.roots:
+            for folder in (Path(os.path.normpath(root.absolute())), root.resolve()):
+                if wanted != folder and wanted.is_relative_to(folder):
+                    return folder, wanted.relative_to(folder).parts
+        said = f"only in {', '.join(map(str, self.roots))}" if self.roots else "in no folder"
+        text = f"{name} may not be written: files may be written {said}; allow its folder with --allow-files DIR"
+        raise BrokerError(UNSUITABLE, text, name)
+
+
+NO_FILES: Final = AllowedFiles()
+
+
+def allowed_files(folders: Iterable[str | Path]) -> AllowedFiles:
+    """Returns the folders as those that are allowed; refuses one that is not there."""
+    roots = tuple(map(Path, folders))
+    for root in roots:
+        if not root.is_dir():
+            raise ConfigurationException(f"--allow-files {root} is no folder: name one that exists")
+    return AllowedFiles(roots)
+
+
+def is_within(path: Path, roots: Iterable[Path]) -> bool:
+    """Returns True for a file that lies in one of the folders once all links on its way are followed."""
+    found = path.resolve()
+    return any(found.is_relative_to(root.resolve()) for root in roots)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    left = memoryview(data)
+    while left:
+        left = left[os.write(descriptor, left) :]
