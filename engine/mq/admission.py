@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from engine.mq.definitions import QueueDefinition
     from engine.mq.queue import Queue
+    from engine.work import QueueAttributes
 
 MAX_PRIORITY: Final = 9
 ORDER_BITS: Final = 50  # number the messages of one priority
@@ -95,7 +96,7 @@ class Admission:
         if length > target.longest:
             raise self._too_long(target, length)
         if descriptor.priority not in _PRIORITIES or descriptor.persistence not in _PERSISTENCES:
-            descriptor = by_default(descriptor, target)
+            descriptor = by_default(descriptor, target.attributes)
         queue, numbers, expires, now = target.queue, self.numbers, 0, self.clock()
         if descriptor.expiry != UNLIMITED:
             expires = _expires(descriptor.expiry, now)
@@ -111,13 +112,7 @@ class Admission:
         if not stamp[0]:
             stamped = self._stamped_at
             stamp = stamped[1] if stamped[0] == int(now * 100) else self._stamped(int(now * 100))
-        origin: tuple[object, ...] = descriptor[14:19]
-        if context is not _NO_CONTEXT and not (origin[0] and origin[4]):
-            origin = _originated(origin, context)
-        own = tuple.__new__(
-            Descriptor,
-            (*descriptor[:9], msg_id, descriptor[10], 0, *descriptor[12:14], *origin, *stamp, *descriptor[21:]),
-        )
+        own = completed(descriptor, msg_id, stamp, context)
         priority = target.attributes.default_priority if queue.definition.fifo else descriptor.priority
         return Stored((MAX_PRIORITY - priority << ORDER_BITS) + number, own, body, expires)
 
@@ -153,8 +148,7 @@ class Admission:
 
     def _stamped(self, moment: int) -> tuple[str, str]:
         """Returns the date and the time of a moment, in hundredths of seconds since 1970."""
-        text = time.strftime(_STAMPED, time.gmtime(moment // 100))
-        stamp = (text[:8], f"{text[8:]}{moment % 100:02d}")
+        stamp = stamp_of(moment)
         self._stamped_at = (moment, stamp)
         return stamp
 
@@ -167,13 +161,30 @@ def context_of(user: str, application: str) -> tuple[str, str]:
     return (user, application) if user or application else _NO_CONTEXT
 
 
-def by_default(descriptor: Descriptor, target: Target) -> Descriptor:
+def by_default(descriptor: Descriptor, attributes: QueueAttributes) -> Descriptor:
     """Returns the descriptor with what it leaves to the queue, as that has it; a priority too high is the highest."""
-    priority, persistence, attributes = descriptor.priority, descriptor.persistence, target.attributes
+    priority, persistence = descriptor.priority, descriptor.persistence
     return descriptor._replace(
         priority=attributes.default_priority if priority < 0 else min(priority, MAX_PRIORITY),
         persistence=persistence if persistence in _PERSISTENCES else attributes.default_persistence,
     )
+
+
+def completed(descriptor: Descriptor, msg_id: bytes, stamp: tuple[str, str], context: tuple[str, str]) -> Descriptor:
+    """Returns the descriptor with its id, when it was put, and, where it does not say, who put it."""
+    origin: tuple[object, ...] = descriptor[14:19]
+    if context is not _NO_CONTEXT and not (origin[0] and origin[4]):
+        origin = _originated(origin, context)
+    return tuple.__new__(
+        Descriptor,
+        (*descriptor[:9], msg_id, descriptor[10], 0, *descriptor[12:14], *origin, *stamp, *descriptor[21:]),
+    )
+
+
+def stamp_of(moment: int) -> tuple[str, str]:
+    """Returns the date and the time of a moment, in hundredths of seconds since 1970, as a descriptor has them."""
+    text = time.strftime(_STAMPED, time.gmtime(moment // 100))
+    return text[:8], f"{text[8:]}{moment % 100:02d}"
 
 
 def _originated(origin: tuple[object, ...], context: tuple[str, str]) -> tuple[object, ...]:

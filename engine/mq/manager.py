@@ -6,12 +6,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from heapq import heappop, heappush
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from weakref import WeakSet
 
 from engine.errors import ConfigurationException
 from engine.mq.admission import Admission, Numbers, Target
 from engine.mq.attributes import Value
+from engine.mq.client import Client
 from engine.mq.definitions import QueueDefinition
 from engine.mq.directory import Directory
 from engine.mq.mqsc import Answer, run
@@ -72,6 +74,11 @@ class QueueManager:
             self._directory.add(QueueDefinition(dead_letter_queue))
         self._directory.settings |= {"DEADQ": dead_letter_queue, "MAXUMSGS": _MOST_UNCOMMITTED}
         self._configure()
+
+    @staticmethod
+    def connect(folder: str | Path) -> Client:
+        """Returns the queue manager of a folder whose process serves its socket."""
+        return Client(folder)
 
     def work(self, user: str = "", application: str = "") -> Work:
         """Returns a new unit of work; what it puts has this user and application where its descriptor says none."""

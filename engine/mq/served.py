@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from enum import Enum
-from typing import Protocol
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from engine.errors import BrokerError
-from engine.work import Arrival, Selection, UnitOfWork
+from engine.work import Arrival, QueueAttributes, Selection, UnitOfWork
+
+if TYPE_CHECKING:
+    from engine.mq.admission import Target
 
 
-class Unfinished(Enum):
-    """The answer of a get that has looked at many messages, and has more to look at."""
+class Facts(NamedTuple):
+    """The facts of a queue that a client puts by: its attributes, how long a message may be, and how many fit."""
 
-    UNFINISHED = 0
+    attributes: QueueAttributes
+    longest: int
+    room: int
 
 
 class Waiter(Protocol):
     """A get that waits: `wake` is called once, by whichever thread makes a message visible that the get may want."""
 
     def cancel(self) -> None:
-        """Stop waiting; nothing is done where it has been woken."""
+        """Stop waiting; where a message has woken it that is still there, another who wants it is woken."""
         ...
 
 
 class ServedWork(UnitOfWork, Protocol):
-    """A unit of work whose commit does not hold the thread that asks for it."""
+    """A unit of work whose calls do not hold the thread that makes them.
+
+    With `sliced`, a get looks at so many messages at most, and `unfinished` says to ask again, which goes on there.
+    """
+
+    sliced: bool
+    unfinished: bool
+
+    @property
+    def is_idle(self) -> bool:
+        """True where nothing has been put or got since the unit began."""
+        ...
 
     def commit_then(self, then: Callable[[BrokerError | None], None]) -> None:
         """Commit, and call `then` once it is synced or refused: at once, or later from the thread that writes.
@@ -38,29 +53,28 @@ class ServedWork(UnitOfWork, Protocol):
         """Back out, and call `then` once the backout counts are kept."""
         ...
 
-    def get_some(
-        self, queue: str, selection: Selection | None, *, syncpoint: bool | None, most: int
-    ) -> Arrival | Unfinished | None:
-        """Get without waiting, and look at so many messages at most: UNFINISHED says to ask again, which goes on there.
-
-        Only a selector, or an order, makes a get look at more than one.
-        """
-        ...
-
     def give_back(self) -> None:
         """Undo the unit as if its gets had never been: backout counts stay as they were, in memory and on disk."""
         ...
 
 
 class Served(Protocol):
-    """A queue manager as its server calls it."""
+    """A queue manager as its server calls it; `version` grows with each definition that is made, altered or deleted."""
 
-    def work(self, user: str = "") -> ServedWork:
-        """Return a new unit of work for a user."""
+    name: str
+    version: int
+
+    @property
+    def dead_letter_queue(self) -> str:
+        """The name of the dead-letter queue, or nothing."""
         ...
 
-    def waiter(self, work: ServedWork, queue: str, selection: Selection | None, wake: Callable[[], None]) -> Waiter:
-        """Register a get of a unit that found nothing; the server asks again when it is woken."""
+    def work(self, user: str = "", application: str = "") -> Any:
+        """Return a new unit of work for a user: a ServedWork."""
+        ...
+
+    def waiter(self, work: Any, queue: str, selection: Selection | None, wake: Callable[[], None]) -> Waiter:
+        """Register a get of a unit that found nothing; it is woken at once where a message came since."""
         ...
 
     def purge_some(self, queue: str, most: int) -> int:
@@ -69,4 +83,12 @@ class Served(Protocol):
 
     def new_ids(self, count: int) -> bytes:
         """Reserve ids that no other message has: the first of so many, whose last eight bytes count up."""
+        ...
+
+    def target(self, queue: str) -> Target:
+        """Return what messages are put to by a name."""
+        ...
+
+    def cursor(self, queue: str, selector: str = "") -> Iterator[Arrival]:
+        """Browse a queue."""
         ...

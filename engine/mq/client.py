@@ -1,0 +1,116 @@
+"""A queue manager in another process, reached over the socket of its folder, with the face of one in this process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from weakref import WeakSet
+
+from engine.errors import MessageException
+from engine.mq import frames
+from engine.mq.client_work import ClientWork
+from engine.mq.connection import Connection
+from engine.mq.mqsc import Answer
+from engine.work import Arrival
+
+
+class Client:
+    """A queue manager that another process serves; each unit of work has a connection of its own.
+
+    A connection that breaks ends its unit of work with reason 2009, and the next call makes a new one.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        self._lock = threading.Lock()
+        self._works: WeakSet[ClientWork] = WeakSet()
+        self._connection: Connection | None = Connection(self.folder)
+        self.name = self._connection.greeting.name
+        self.dead_letter_queue = self._connection.greeting.dead_letter_queue
+
+    def work(self, user: str = "", application: str = "") -> ClientWork:
+        """Returns a new unit of work, of the user whose process this is: the kernel names it to the server."""
+        del user
+        made = ClientWork(lambda: Connection(self.folder, application))
+        self._works.add(made)
+        return made
+
+    def close(self) -> None:
+        """Ends the connections; units of work that are open are backed out, and the queue manager goes on."""
+        for work in list(self._works):
+            work.close()
+        with self._lock:
+            connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def depth(self, queue: str) -> int:
+        """Returns how many messages can be got from a queue now."""
+        return int(self._call("depth", queue))
+
+    def names(self) -> list[str]:
+        """Returns the names of all queues, sorted."""
+        return list(self._call("names"))
+
+    def display(self, kind: str, pattern: str = "*") -> list[dict[str, Any]]:
+        """Returns the attributes of the objects of a kind whose names fit a pattern."""
+        return list(self._call("display", kind, pattern))
+
+    def define(self, kind: str, name: str, attributes: Mapping[str, Any], *, replace: bool = False) -> None:
+        """Defines an object."""
+        self._call("define", kind, name, dict(attributes), replace=replace)
+
+    def alter(self, kind: str, name: str, attributes: Mapping[str, Any]) -> None:
+        """Alters the definition of an object."""
+        self._call("alter", kind, name, dict(attributes))
+
+    def delete(self, kind: str, name: str, *, purge: bool = False) -> None:
+        """Deletes an object."""
+        self._call("delete", kind, name, purge=purge)
+
+    def purge(self, queue: str) -> int:
+        """Removes the messages of a queue, and returns how many there were."""
+        return int(self._call("purge", queue))
+
+    def clear(self, queue: str) -> None:
+        """Removes the messages of a queue that nobody has open."""
+        self._call("clear", queue)
+
+    def mqsc(self, text: str) -> list[Answer]:
+        """Returns the answers to a script of commands."""
+        return [_answered(*values) for values in self._call("mqsc", text)]
+
+    def stop(self) -> None:
+        """Has the process that serves the queue manager end in order."""
+        self._call("stop")
+
+    def cursor(self, queue: str, selector: str = "") -> Iterator[Arrival]:
+        """Browses a queue, on a connection of its own; nothing is held between messages."""
+        with closing(Connection(self.folder)) as connection:
+            connection.ask(frames.OPEN_CURSOR, {"cursor": 1, "queue": queue, "selector": selector}, frames.DONE)
+            last = False
+            while not last:
+                answer = connection.ask(frames.NEXT_PAGE, {"cursor": 1}, frames.PAGE)
+                last = bool(answer.flags & frames.LAST_PAGE)
+                yield from frames.read_page(answer.data)
+
+    def _call(self, name: str, *arguments: Any, **options: Any) -> Any:
+        with self._lock:
+            if self._connection is None:
+                self._connection = Connection(self.folder)
+            try:
+                return self._connection.call(name, *arguments, **options)
+            except MessageException as error:
+                if error.reason in {2009, 2059}:
+                    self._connection.close()
+                    self._connection = None
+                raise
+
+
+def _answered(*values: Any) -> Answer:
+    """Returns an answer that came as JSON, which has no tuples."""
+    answer = Answer(*values)
+    return answer._replace(objects=tuple(tuple((name, value) for name, value in one) for one in answer.objects))

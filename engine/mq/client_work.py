@@ -1,0 +1,275 @@
+"""A unit of work over the socket: puts travel with their commit, and the commit may carry the next get."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from engine.descriptor import PERSISTENT, Descriptor
+from engine.errors import MessageException
+from engine.mq import frames
+from engine.mq.addresses import CONNECTION_BROKEN, Q_MGR_NOT_AVAILABLE
+from engine.mq.admission import context_of
+from engine.mq.frames import Get, frame, get_data, put_frame, read_arrival
+from engine.mq.known import Known, ReservedNumbers
+from engine.work import Arrival, QueueAttributes, Selection
+
+if TYPE_CHECKING:
+    from engine.mq.connection import Answer, Connection
+
+_MOST_HELD: Final = 256 * 1024  # bytes of puts that wait here for their commit
+_GONE: Final = (CONNECTION_BROKEN, Q_MGR_NOT_AVAILABLE)
+
+
+class ClientWork:
+    """A unit of work of a queue manager in another process, on a connection of its own.
+
+    A put to a queue that is known to have room waits for the commit, which then raises what the queue refused, and the
+    unit is backed out uncounted; the next unit then puts one by one, so that the put itself fails. With `patience`, a
+    commit carries the get that the unit began with. A connection that broke is made anew by the next call.
+    """
+
+    __slots__ = (
+        *("__weakref__", "_broken", "_carried", "_connect", "_connection", "_eager", "_first", "_held", "_interrupted"),
+        *("_known", "_length", "_lock", "_numbers", "_open", "_syncs", "patience"),
+    )
+
+    def __init__(self, connect: Callable[[], Connection]) -> None:
+        self.patience = 0.0
+        self._connect = connect
+        self._connection: Connection | None = None
+        self._lock = threading.Lock()
+        self._interrupted = False
+        self._known: dict[str, Known] = {}
+        self._numbers = ReservedNumbers(self._reserve)
+        self._eager = False
+        self._broken: MessageException | None = None  # what ended a unit that has not been backed out since
+        self._carried: Get | None = None  # a get that was sent, and is not answered yet
+        self._forget()
+
+    def _forget(self) -> None:
+        """Forget the unit: nothing was done since."""
+        self._held: list[bytes] = []
+        self._length = 0
+        self._first: Get | None = None
+        self._open = False  # the server has something of the unit
+        self._syncs = False  # that a commit must be answered for
+
+    def get(
+        self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True, wait: float = 0.0
+    ) -> Arrival | None:
+        wanted = Get(queue, selection, syncpoint, wait)
+        connection = self._reached()
+        try:
+            if self._carried is not None and self._carried[:3] == wanted[:3] and self._begins():
+                self._carried = None
+                answer = connection.answer(frames.ARRIVAL, frames.NOTHING)
+            else:
+                self._return_carried(connection)
+                with self._lock:
+                    if self._interrupted:
+                        wanted = wanted._replace(wait=0.0)
+                    connection.send([frame(frames.GET, get_data(wanted))])
+                answer = connection.answer(frames.ARRIVAL, frames.NOTHING)
+        except MessageException as error:
+            raise self._noted(error) from error.__cause__
+        return self._arrived(wanted, answer)
+
+    def _arrived(self, wanted: Get, answer: Answer) -> Arrival | None:
+        if self._first is None and self._begins():
+            self._first = wanted
+        self._open = True  # also where nothing came: groups and cursors are remembered there
+        if answer.kind == frames.NOTHING:
+            return None
+        arrival = read_arrival(answer.data)
+        self._syncs = self._syncs or arrival.descriptor.persistence == PERSISTENT
+        return arrival
+
+    def _begins(self) -> bool:
+        return not (self._open or self._held)
+
+    def put(self, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool = True) -> Descriptor:
+        connection = self._reached()
+        try:
+            self._return_carried(connection)
+            known = self._known.get(queue)
+            if syncpoint and known is not None and self._may_wait(known, descriptor, len(body), connection.changes):
+                full = known.admitted(descriptor, self._numbers)
+                self._held += put_frame(queue, full, body, frames.IN_SYNCPOINT)
+                self._length += len(body)
+                return full
+            return self._put_now(connection, queue, descriptor, body, syncpoint=syncpoint)
+        except MessageException as error:
+            raise self._noted(error) from error.__cause__
+
+    def _may_wait(self, known: Known, descriptor: Descriptor, length: int, changes: int) -> bool:
+        return (
+            not self._eager
+            and known.changes == changes
+            and known.takes(descriptor, length)
+            and self._length + length <= _MOST_HELD
+        )
+
+    def _put_now(
+        self, connection: Connection, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool
+    ) -> Descriptor:
+        """Send what was held and a put, and wait for the answer to it."""
+        flags = frames.WANTS_ANSWER | frames.IN_SYNCPOINT * syncpoint
+        connection.send([*self._held, *put_frame(queue, descriptor, body, flags)])
+        self._open = self._open or syncpoint or bool(self._held)
+        self._syncs = self._syncs or syncpoint or bool(self._held)
+        self._held, self._length = [], 0
+        full, facts = frames.read_accepted(connection.answer(frames.ACCEPTED).data)
+        context = context_of(connection.greeting.user, connection.application)
+        self._known[queue] = Known(facts, connection.changes, context)
+        return full
+
+    def attributes(self, queue: str) -> QueueAttributes | None:
+        connection = self._reached()
+        try:
+            self._return_carried(connection)
+            found = connection.call("attributes", queue)
+        except MessageException as error:
+            raise self._noted(error) from error.__cause__
+        return None if found is None else QueueAttributes(**found)
+
+    def new_id(self) -> bytes:
+        return self._numbers.new_id()
+
+    def _reserve(self, count: int) -> bytes:
+        connection = self._reached()
+        self._return_carried(connection)
+        return bytes.fromhex(connection.call("new_ids", count))
+
+    @property
+    def dead_letter_queue(self) -> str:
+        return self._reached().greeting.dead_letter_queue
+
+    @property
+    def queue_manager(self) -> str:
+        return self._reached().greeting.name
+
+    def commit(self) -> None:
+        if self._begins() and self._broken is None:
+            return
+        connection, held, carried = self._reached(), self._held, self._carries()
+        try:
+            if carried is None and not held and not self._syncs:  # it cannot be refused, and nothing is to be synced
+                connection.send([frame(frames.COMMIT)])
+            else:
+                self._send_commit(connection, carried, frames.WANTS_ANSWER)
+                answer = connection.answer(frames.DONE, frames.REFUSED)
+                if answer.kind == frames.REFUSED:
+                    self._fail(answer)
+                self._eager = False
+        except MessageException as error:
+            raise self._noted(error) from error.__cause__
+        self._forget()
+        self._carried = carried
+
+    def commit_then_get(
+        self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True, wait: float = 0.0
+    ) -> Arrival | None:
+        """Commit, and get the next message in the same round trip."""
+        wanted = Get(queue, selection, syncpoint, wait)
+        connection = self._reached()
+        try:
+            self._return_carried(connection)
+            self._send_commit(connection, wanted, 0)
+            answer = connection.answer(frames.ARRIVAL, frames.NOTHING, frames.REFUSED)
+            if answer.kind == frames.REFUSED:
+                self._fail(answer)
+        except MessageException as error:
+            raise self._noted(error) from error.__cause__
+        self._eager = False
+        self._forget()
+        return self._arrived(wanted, answer)
+
+    def _send_commit(self, connection: Connection, carried: Get | None, flags: int) -> None:
+        """Send what is held, the commit, and the get that follows it."""
+        with self._lock:
+            if carried is None:
+                connection.send([*self._held, frame(frames.COMMIT, flags=flags)])
+                return
+            wanted = carried._replace(wait=0.0) if self._interrupted else carried
+            get = frame(frames.GET, get_data(wanted), frames.CARRIED)
+            connection.send([*self._held, frame(frames.COMMIT, flags=flags | frames.CARRIES_GET), get])
+
+    def _fail(self, answer: Answer) -> None:
+        """Raise what the server refused; a unit with a put that was refused is over, and the next puts one by one."""
+        if answer.flags & frames.OF_COMMIT:
+            self._held, self._length = [], 0
+            if answer.flags & frames.UNIT_ENDED:
+                self._forget()
+                self._eager = True
+        else:
+            self._forget()
+        raise frames.read_refusal(answer.data)
+
+    def _carries(self) -> Get | None:
+        """The get that is sent with the commit: that which the unit began with, by someone who comes back for more."""
+        first = self._first
+        browses = first is not None and first.selection is not None and first.selection.browse
+        return None if self.patience == 0 or browses or self._interrupted else first
+
+    def back_out(self) -> None:
+        connection, opened = self._connection, self._open
+        self._forget()
+        self._broken = None
+        if connection is None or not opened:
+            return
+        try:
+            connection.send([frame(frames.BACK_OUT)])
+            connection.answer(frames.DONE)
+        except MessageException as error:
+            if self._noted(error).reason not in _GONE:  # a server that is gone has backed it out
+                raise
+
+    def interrupt(self) -> None:
+        """End a get that waits in another thread, as if its time were over, and let none wait from now on."""
+        with self._lock:
+            self._interrupted = True
+            connection = self._connection
+        if connection is not None:
+            try:
+                connection.send([frame(frames.CANCEL)])
+            except MessageException:
+                return  # there is nothing left that waits
+
+    def close(self) -> None:
+        """End the connection; the server backs out what it holds of the unit, uncounted where nobody has seen it."""
+        connection, self._connection = self._connection, None
+        if not self._begins() and self._broken is None:
+            text = "the unit of work was backed out when its connection was closed: back out, and begin another"
+            self._broken = MessageException(CONNECTION_BROKEN, text, reason=CONNECTION_BROKEN)
+        self._carried = None
+        self._forget()
+        if connection is not None:
+            connection.close()
+
+    def _return_carried(self, connection: Connection) -> None:
+        """Let a message go back that came with a commit, and that is not what is wanted now."""
+        if self._carried is None:
+            return
+        self._carried = None
+        connection.send([frame(frames.CANCEL, flags=frames.RETURNS)])
+        connection.answer(frames.ARRIVAL, frames.NOTHING, frames.REFUSED)
+
+    def _reached(self) -> Connection:
+        """The connection, which is made anew where it broke; a unit that broke with it has to be backed out first."""
+        if self._broken is not None:
+            raise self._broken
+        if self._connection is None:
+            self._connection = self._connect()
+            self._known, self._carried = {}, None
+            self._numbers = ReservedNumbers(self._reserve)
+            self._forget()
+        return self._connection
+
+    def _noted(self, error: MessageException) -> MessageException:
+        """The error; where the connection broke, nothing is left of it, and the unit is known to be lost."""
+        if error.reason in _GONE:
+            self._broken = None if self._begins() else error
+            self.close()
+        return error

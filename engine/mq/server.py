@@ -1,0 +1,278 @@
+"""The server of a queue manager's socket: one loop, in which nothing waits and nothing takes long."""
+
+from __future__ import annotations
+
+import heapq
+import logging
+import os
+import socket
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from engine.mq.addresses import SOCKET, Peer, listening, name_of, peer
+from engine.mq.channel import Channel
+from engine.mq.polling import ENDED, READS, WRITES, poll
+from engine.mq.requests import Requests
+from engine.mq.served import Facts
+from engine.mq.session import Session
+
+if TYPE_CHECKING:
+    from engine.mq.frames import Get
+    from engine.mq.served import Served
+
+_LOG: Final = logging.getLogger("penstock.queues")
+_MOST_HELD: Final = 512 * 1024 * 1024  # bytes of all units that are not committed
+_MOST_UNSENT: Final = 256 * 1024 * 1024  # bytes of all answers that are not read
+_PATIENT_ROUNDS: Final = 8  # with events, until a long request has a slice all the same
+_DRAINING: Final = 0.02  # seconds between two looks at clients that are still at work
+_SPARE: Final = 256
+
+
+class Server:
+    """The socket of a folder: `serve` runs until `stop` is called, by a thread, a signal or a client."""
+
+    def __init__(self, manager: Served, folder: Path, *, group: str = "") -> None:
+        self.manager = manager
+        self.folder = folder
+        self.requests = Requests(self)
+        self._listening = listening(folder, group)
+        self._woken, self._wakes = socket.socketpair()
+        for end in (self._woken, self._wakes):
+            end.setblocking(False)
+        self._poll = poll()
+        self._poll.register(self._listening.fileno(), READS)
+        self._poll.register(self._woken.fileno(), READS)
+        self._sessions: dict[int, Session] = {}
+        self._thread = 0
+        self._stopping = False
+        self._posted: deque[Callable[[], None]] = deque()  # by other threads, and by this one for later
+        self._turns: deque[Session] = deque()  # sessions that have more frames
+        self._slices: deque[Iterator[None]] = deque()  # long requests, each a generator that yields between slices
+        self._limits: list[tuple[float, int, Session, Get]] = []
+        self._numbers = 0
+        self._rounds = 0  # since the last slice
+        self._held = 0
+        self._drained = 0.0  # the moment at which all that is left ends
+        self._owner = os.geteuid()
+
+    # What sessions ask.
+
+    @property
+    def changes(self) -> int:
+        """How often definitions have changed, in sixteen bits."""
+        return self.manager.version & 0xFFFF
+
+    def is_here(self) -> bool:
+        """Returns True in the server's own thread."""
+        return threading.get_ident() == self._thread
+
+    def post(self, call: Callable[[], None]) -> None:
+        """Has the server's thread call something soon."""
+        self._posted.append(call)
+        if threading.get_ident() != self._thread:
+            try:
+                self._wakes.send(b"w")
+            except (BlockingIOError, OSError):
+                return  # it is awake, or has ended
+
+    def wake(self, session: Session, wanted: Get) -> None:
+        """Has a session look again for what it waits for."""
+        self.post(lambda: session.look_again(wanted))
+
+    def look_on(self, session: Session, wanted: Get) -> None:
+        """Has a session look on when all others had their turn."""
+        self._slices.append(_looking(session, wanted))
+
+    def work_on(self, slices: Iterator[None]) -> None:
+        """Works on a long request, slice by slice."""
+        self._slices.append(slices)
+
+    def again(self, session: Session) -> None:
+        """Lets a session have another turn when all others had theirs."""
+        self._turns.append(session)
+
+    def limit(self, session: Session, wanted: Get) -> None:
+        """Ends a get when its time is over."""
+        self._numbers += 1
+        heapq.heappush(self._limits, (time.monotonic() + wanted.wait, self._numbers, session, wanted))
+        if len(self._limits) > _SPARE + 2 * len(self._sessions):  # most are of gets that have ended
+            self._limits = [limit for limit in self._limits if limit[2].get is limit[3]]
+            heapq.heapify(self._limits)
+
+    def ready(self, session: Session) -> None:
+        """Sends what a session has to say, and takes the frames behind."""
+        if not session.ended and session.turn():
+            self._watch(session)
+
+    def holds(self, count: int) -> bool:
+        """Counts bytes of units that are not committed; False where they would be too many, and are not counted."""
+        if count > 0 and self._held + count > _MOST_HELD:
+            return False
+        self._held += count
+        return True
+
+    def trusts(self, other: Peer) -> bool:
+        """Returns True for the folder's owner, who may set context as it likes."""
+        return other.user in {self._owner, 0}
+
+    def facts(self, queue: str) -> Facts:
+        """Returns what a client needs to know of a queue to put to it."""
+        target = self.manager.target(queue)
+        room = target.queue.most - target.queue.depth - target.queue.reserved
+        return Facts(target.attributes, target.longest, room)
+
+    def drop(self, session: Session) -> None:
+        """Ends a session whose client has gone, or breaks the rules."""
+        if session.ended:
+            return
+        number = session.channel.fileno()
+        self._poll.unregister(number)
+        self._sessions.pop(number, None)
+        session.end()
+
+    def stop(self) -> None:
+        """Ends the loop; this may be called from any thread, and from a signal handler."""
+        self._stopping = True
+        self.post(lambda: None)
+
+    def drain(self, seconds: float = 5.0) -> None:
+        """Ends the loop once no client is at work, or after so many seconds; this may be called from any thread."""
+        self._drained = time.monotonic() + seconds
+        self.post(self._withdraw)
+
+    # The loop.
+
+    def serve(self) -> None:
+        """Serves until it is stopped."""
+        self._thread = threading.get_ident()
+        try:
+            while not self._stopping:
+                self._round()
+        finally:
+            self._close()
+
+    def _round(self) -> None:
+        events = self._poll.poll(self._timeout())
+        for number, mask in events:
+            session = self._sessions.get(number)
+            if session is not None:
+                self._event(session, mask)
+            elif number == self._listening.fileno():
+                self._accept()
+            else:
+                self._drain()
+        for _ in range(len(self._turns)):
+            session = self._turns.popleft()
+            if not session.ended:
+                self.ready(session)
+        posted = self._posted
+        for _ in range(len(posted)):
+            posted.popleft()()
+        if self._limits:
+            self._end_waits()
+        self._rounds += 1
+        if self._drained:
+            self._drop_idle()
+        if self._slices and (not events or self._rounds >= _PATIENT_ROUNDS):
+            self._slice()
+
+    def _timeout(self) -> float:
+        if self._turns or self._posted or self._slices:
+            return 0.0
+        if self._drained:
+            return _DRAINING
+        if self._limits:
+            return max(0.0, self._limits[0][0] - time.monotonic())
+        return -1.0
+
+    def _withdraw(self) -> None:
+        """Takes no more connections."""
+        if self._listening.fileno() >= 0:
+            (self.folder / SOCKET).unlink(missing_ok=True)
+            self._poll.unregister(self._listening.fileno())
+            self._listening.close()
+
+    def _drop_idle(self) -> None:
+        """Drops the clients that are at nothing, and ends where none is left."""
+        for session in list(self._sessions.values()):
+            if session.is_idle or time.monotonic() >= self._drained:
+                self.drop(session)
+        self._stopping = self._stopping or not self._sessions
+
+    def _event(self, session: Session, mask: int) -> None:
+        channel = session.channel
+        if mask & (READS | ENDED) and not channel.read():
+            self.drop(session)
+            return
+        if session.turn():
+            self._watch(session)
+
+    def _watch(self, session: Session) -> None:
+        """Watches for what can go on: a client that does not read its answers is not read either."""
+        wanted = WRITES if session.channel.unsent else READS * (not session.is_full)
+        if wanted != session.watched:
+            session.watched = wanted
+            self._poll.modify(session.channel.fileno(), wanted)
+            if wanted == WRITES:
+                self._check_unsent()
+
+    def _check_unsent(self) -> None:
+        """Drops the client that has most to read when all have too much."""
+        unsent = [(session.channel.unsent, number) for number, session in self._sessions.items()]
+        if sum(count for count, _ in unsent) > _MOST_UNSENT:
+            slowest = self._sessions[max(unsent)[1]]
+            _LOG.warning("a client of user %s does not read its answers, and is dropped", slowest.user)
+            self.drop(slowest)
+
+    def _accept(self) -> None:
+        try:
+            connection, _ = self._listening.accept()
+        except OSError:
+            return  # it has gone again, or no more can be had
+        try:
+            connection.setblocking(False)
+            other = peer(connection)
+        except OSError:
+            connection.close()
+            return
+        session = Session(self, Channel(connection), other, name_of(other.user))
+        self._sessions[connection.fileno()] = session
+        session.watched = READS
+        self._poll.register(connection.fileno(), READS)
+
+    def _drain(self) -> None:
+        try:
+            while len(self._woken.recv(4096)) == 4096:
+                continue
+        except BlockingIOError:
+            return
+
+    def _end_waits(self) -> None:
+        now = time.monotonic()
+        while self._limits and self._limits[0][0] <= now:
+            _, _, session, wanted = heapq.heappop(self._limits)
+            session.time_over(wanted)
+
+    def _slice(self) -> None:
+        self._rounds = 0
+        slices = self._slices.popleft()
+        if next(slices, False) is None:
+            self._slices.append(slices)
+
+    def _close(self) -> None:
+        """Ends all sessions; their units are backed out."""
+        self._withdraw()
+        for session in list(self._sessions.values()):
+            self.drop(session)
+        self._poll.close()
+        self._woken.close()
+        self._wakes.close()
+
+
+def _looking(session: Session, wanted: Get) -> Iterator[None]:
+    yield
+    session.look_again(wanted)
