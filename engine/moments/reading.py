@@ -13,6 +13,7 @@ from typing import Final
 from engine.moments.failing import BEYOND, FORM, MomentError
 from engine.moments.patterns import MONTHS, Token, tokens
 from engine.moments.weeks import WEEKDAYS, day_of_week, in_week
+from engine.moments.zones import displaced
 
 CENTURY: Final = 53  # two digits from here on are 19xx, those below 20xx
 _MOST: Final = {"D": 3, "y": 4, "Y": 4, "e": 1, "F": 1, "W": 1}
@@ -58,6 +59,7 @@ _ISO_TIME: Final = (
     r"(?P<H>\d{2})(?::?(?P<m>\d{2})(?::?(?P<s>\d{2})(?:[.,](?P<S>\d+))?)?)?(?P<Z>Z|[+-]\d{2}(?::?\d{2})?)?"
 )
 _ISO: Final = re.compile(rf"(?P<y>\d{{4}})(?:-?(?P<M>\d{{2}})(?:-?(?P<d>\d{{2}})(?:T{_ISO_TIME})?)?)?", re.ASCII)
+_ISO_DAY: Final = re.compile(r"(?P<y>\d{4})-(?P<M>\d{2})-(?P<d>\d{2})(?P<Z>Z|[+-]\d{2}:\d{2})", re.ASCII)  # an xsd:date
 _ISO_TRUNCATED: Final = re.compile(r"-(?:-(?P<M>\d{2})(?:-?(?P<d>\d{2}))?|--(?P<D>\d{2}))", re.ASCII)
 _ISO_TIME_ALONE: Final = re.compile(rf"T?{_ISO_TIME}", re.ASCII)
 
@@ -72,8 +74,9 @@ class Fields:
     afternoon: bool | None = None
 
     def timestamp(self, now: datetime) -> datetime:
-        """The date and time; what the text does not say is taken from the moment given."""
-        return datetime.combine(self.day(now.date()), self.clock(now.time()))
+        """The date and time; what the text does not say is taken from the moment given. Hour 24 begins the next day."""
+        moment = datetime.combine(self.day(now.date()), self.clock(now.time()))
+        return displaced(moment, timedelta(days=1)) if self.numbers.get("H") == 24 else moment
 
     def day(self, today: date) -> date:
         """The date, by its month and day, its day of the year, or its week."""
@@ -152,7 +155,7 @@ def read_moment(text: str, pattern: str, century: int = CENTURY) -> Fields:
 
 def _read_iso(text: str, *, time_only: bool) -> Fields:
     text = text.strip()
-    shapes = (_ISO_TIME_ALONE,) if time_only else (_ISO, _ISO_TRUNCATED, _ISO_TIME_ALONE)
+    shapes = (_ISO_TIME_ALONE,) if time_only else (_ISO, _ISO_DAY, _ISO_TRUNCATED, _ISO_TIME_ALONE)
     match = next((found for shape in shapes if (found := shape.fullmatch(text))), None)
     if match is None:
         raise MomentError("it is not of the form of ISO 8601", FORM)

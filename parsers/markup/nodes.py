@@ -47,7 +47,7 @@ def field_value(node: etree._Element, kind: Kind, key: str) -> str | None:
     """What lxml keeps in a field of a node."""
     match kind:
         case Kind.ATTRIBUTE:
-            return node.get(key)
+            return attribute_of(node, key)
         case Kind.NAMESPACE:
             return node.nsmap[key or None] or ""
         case Kind.TEXT:
@@ -56,6 +56,28 @@ def field_value(node: etree._Element, kind: Kind, key: str) -> str | None:
             return node.tail
         case _:
             return None
+
+
+def attribute_of(node: etree._Element, key: str) -> str | None:
+    """The value of an attribute; lxml finds none by the name that it has in a namespace with a brace in it.
+
+    >>> node = etree.fromstring('<a xmlns:p="u}v" p:b="1"/>')
+    >>> attribute_of(node, "{u}v}b")
+    '1'
+    """
+    found = node.get(key)
+    return found if found is not None or is_settable(key) else dict[str, str](node.attrib.items()).get(key)  # type: ignore[arg-type]
+
+
+def is_settable(key: str) -> bool:
+    """Whether lxml can set an attribute of this name: it has no undeclared prefix, and no brace in its namespace.
+
+    >>> is_settable("{u}b"), is_settable("{u}v}b"), is_settable("p:b")
+    (True, False, False)
+    """
+    if key[0] == "{":
+        return "}" not in key[: key.rindex("}")]
+    return ":" not in key
 
 
 def has_elements(node: etree._Element) -> bool:

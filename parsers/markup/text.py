@@ -12,6 +12,7 @@ from typing import Any, Final
 from engine.source import Value
 
 _ILLEGAL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_LARGEST_EXPONENT: Final = 6144  # of numbers that are written without one
 _START: Final = "A-Z_a-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c-\u200d\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"  # noqa: E501
 _NAME: Final = re.compile(f"[:{_START}][-.0-9\u00b7\u0300-\u036f\u203f-\u2040:{_START}]*")
 
@@ -46,6 +47,15 @@ def _float(value: float) -> str:
     return f"{mantissa.rstrip('0').rstrip('.')}E{exponent[0]}{exponent[1:].lstrip('0') or '0'}"
 
 
+def _decimal(value: Decimal) -> str:
+    """A DECIMAL in plain digits, unless it would be longer than any number that is meant to be read.
+
+    >>> _decimal(Decimal("1.5E+3")), _decimal(Decimal("1E+999999"))
+    ('1500', '1E+999999')
+    """
+    return format(value, "f") if abs(value.adjusted()) <= _LARGEST_EXPONENT else str(value)
+
+
 def _moment(separator: str) -> Callable[[Any], str]:
     return lambda value: value.replace(tzinfo=None).isoformat(separator) + ("Z" if value.tzinfo else "")
 
@@ -54,7 +64,7 @@ _GENERIC: Final[dict[type, Callable[[Any], str]]] = {
     bool: lambda value: str(value).upper(),
     bytes: lambda value: value.hex().upper(),
     float: _float,
-    Decimal: lambda value: format(value, "f"),
+    Decimal: _decimal,
     datetime: _moment(" "),
     time: lambda value: value.replace(tzinfo=None).isoformat() + ("Z" if value.tzinfo else ""),
     date: date.isoformat,

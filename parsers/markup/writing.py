@@ -21,7 +21,7 @@ from parsers.markup.flavour import Flavour
 from parsers.markup.frame import framed
 from parsers.markup.kinds import Kind
 from parsers.markup.names import qualified
-from parsers.markup.nodes import has_sections
+from parsers.markup.nodes import has_sections, is_settable
 from parsers.markup.one_field import own_value
 from parsers.markup.rendering import NO_SCOPE, Renderer, Scope, kind_of, unwritable
 from parsers.markup.scoping import rescoped, unscoped
@@ -213,7 +213,7 @@ class Writer:
             return False
         elif place[1] is not Kind.ATTRIBUTE:
             changes.append((place[1].value, place[0], "", None))
-        elif document.declared or any(key[0] == "{" for key in place[0].attrib):
+        elif document.declared or any(key[0] == "{" or not is_settable(key) for key in place[0].attrib):
             return False
         else:
             changes.append(("without", place[0], place[2], None))
@@ -316,7 +316,7 @@ def _leads(held: Element, document: Document) -> bool:
 
 def _settable(key: str, node: etree._Element, document: Document) -> bool:
     """Whether lxml can set an attribute and set it back: not where references or a choice of prefix would be lost."""
-    if document.declared:
+    if document.declared or not is_settable(key):
         return False
     uri = key[1:].rpartition("}")[0] if key[0] == "{" else ""
     return not uri or sum(bound == uri for bound in node.nsmap.values()) < 2

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 _MOST_DIGITS: Final = 400
+_LARGEST_EXPONENT: Final = 10_000  # of numbers in plain digits: as many zeros as digits may be read
 _NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,4})?")
 
 
@@ -49,7 +50,7 @@ def whole(value: Any) -> int:
 
 
 def exact(value: Any) -> Decimal:
-    """A value as a number that is neither infinite nor none.
+    """A value as a number that is neither infinite nor none, and that can be written in plain digits.
 
     >>> exact(1.5)
     Decimal('1.5')
@@ -57,7 +58,7 @@ def exact(value: Any) -> Decimal:
     if isinstance(value, bool):
         raise TypeError(value)
     number = value if isinstance(value, Decimal) else Decimal(str(value).strip())
-    if not number.is_finite():
+    if not number.is_finite() or abs(number.adjusted()) > _LARGEST_EXPONENT:
         raise ValueError(value)
     return number
 

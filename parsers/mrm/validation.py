@@ -14,11 +14,11 @@ import regex
 from engine.errors import ParserException
 from engine.tree import Element
 from parsers.mrm.model import UNBOUNDED, WIDTHS, Field, Group, MessageSet, SimpleType, fields_of
+from parsers.mrm.patience import LONGEST, Patience
 from parsers.mrm.wire_format import Definition
 
 INVALID: Final = 5285
 _MOST_TOLD: Final = 100  # as inserts of the failure
-_LONGEST_MATCH: Final = 0.5  # seconds
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "string": (str,),
     "duration": (str,),
@@ -36,13 +36,14 @@ class Wanted(NamedTuple):
 
     message_set: MessageSet
     values: bool
+    patience: Patience
 
 
 def validate(element: Element, definition: Definition, *, values: bool) -> None:
     """Raise with what is wrong with a message; where that is much, with the first of it and how much there is."""
     group = definition.message_set.content(definition.message.type)
     assert group is not None
-    found = list(_of_group(element, group, definition.message.name, Wanted(definition.message_set, values)))
+    found = list(_of_group(element, group, definition.message.name, Wanted(definition.message_set, values, Patience())))
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         raise ParserException(INVALID, f"{found[0]}{more}", definition.message.name, *found[:_MOST_TOLD])
@@ -116,12 +117,12 @@ def _of_field(element: Element, field: Field, path: str, wanted: Wanted) -> Iter
         if not field.nullable:
             yield f"{path} is NULL, and may not be"
     elif wanted.values:
-        yield from (f"{path} {problem}" for problem in problems_of(value, field.type))
+        yield from (f"{path} {problem}" for problem in problems_of(value, field.type, wanted.patience))
         if field.fixed and field.default is not None and str(value) != field.default:
             yield f"{path} is {value!r}, and must be {field.default}"
 
 
-def problems_of(value: Any, type_: SimpleType) -> Iterator[str]:
+def problems_of(value: Any, type_: SimpleType, patience: Patience | None = None) -> Iterator[str]:
     """What is wrong with a value of a type.
 
     >>> list(problems_of("ABCD", SimpleType("string", max_length=3)))
@@ -136,8 +137,8 @@ def problems_of(value: Any, type_: SimpleType) -> Iterator[str]:
     yield from _limits(value, type_)
     if type_.enumeration and not any(_same(value, text) for text in type_.enumeration):
         yield f"is {value!r:.60}, and must be one of {', '.join(type_.enumeration)}"
-    if type_.pattern is not None and not _matches(type_.pattern, str(value)):
-        yield f"is {value!r:.60}, and must match {type_.pattern}"
+    if type_.pattern is not None:
+        yield from _mismatch(type_.pattern, str(value), patience or Patience())
 
 
 def _fits(value: Any, width: int, signed: bool) -> bool:
@@ -155,12 +156,24 @@ def _lengths(value: Any, type_: SimpleType) -> Iterator[str]:
         if type_.max_length is not None and size > type_.max_length:
             yield f"is {value!r:.60}, and may be {type_.max_length} long at most"
     elif isinstance(value, int | Decimal):
-        whole, _, places_after = f"{abs(Decimal(value)):f}".partition(".")
-        places = len(places_after.rstrip("0"))
-        if type_.total_digits is not None and len(whole.lstrip("0")) + places > type_.total_digits:
+        whole, places = _digits(Decimal(value))
+        if type_.total_digits is not None and whole + places > type_.total_digits:
             yield f"is {value}, and may have {type_.total_digits} digits"
         if type_.fraction_digits is not None and places > type_.fraction_digits:
             yield f"is {value}, and may have {type_.fraction_digits} digits behind the decimal point"
+
+
+def _digits(number: Decimal) -> tuple[int, int]:
+    """How many digits a number has before its decimal point, and how many behind it, without zeros around them.
+
+    >>> _digits(Decimal("120.50")), _digits(Decimal("1E+9"))
+    ((3, 1), (10, 0))
+    """
+    _, digits, exponent = number.as_tuple()
+    if not isinstance(exponent, int) or not any(digits):
+        return 0, 0
+    ending = len("".join(map(str, digits)).rstrip("0"))
+    return max(len(digits) + exponent, 0), max(ending - len(digits) - exponent, 0)
 
 
 def _limits(value: Any, type_: SimpleType) -> Iterator[str]:
@@ -193,12 +206,12 @@ def _same(value: Any, text: str) -> bool:
     return bool(own == other)
 
 
-def _matches(pattern: str, text: str) -> bool:
-    """Whether a text matches; one on which the pattern takes too long does not."""
+def _mismatch(pattern: str, text: str, patience: Patience) -> Iterator[str]:
     try:
-        return _compiled(pattern).fullmatch(text, timeout=_LONGEST_MATCH) is not None
+        if patience.fullmatch(_compiled(pattern), text) is None:
+            yield f"is {text!r:.60}, and must match {pattern}"
     except TimeoutError:
-        return False
+        yield f"cannot be held against {pattern}: the patterns of a message may search for {LONGEST:g} s in all"
 
 
 @lru_cache(maxsize=256)

@@ -11,6 +11,8 @@ from typing import Any, BinaryIO, Final
 
 from engine.catalog import did_you_mean
 from engine.errors import BrokerError, ConfigurationException, ParserException
+from engine.moments import MomentError
+from engine.moments.zones import written_iso
 from engine.parser import Follow, Form, Parser, Portion
 from engine.received import Part
 from engine.source import NAME, Value
@@ -19,6 +21,7 @@ from engine.tree import Element
 from parsers.ccsid import encode
 from parsers.mrm.cwf.declared import CWF, CwfField
 from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, fields_of
+from parsers.mrm.moments import DEFAULT_FORMATS, text_of, value_of
 from parsers.mrm.wire_format import Codec, Definition, wire_format_catalog
 from parsers.records.coding import TURNED, Coding
 from parsers.records.framing import LONGEST_RECORD, Cut, Framing, cut_records
@@ -30,6 +33,7 @@ _MOMENTS: Final[dict[str, Callable[[str], Value]]] = {
     "date": date.fromisoformat,
     "time": time.fromisoformat,
 }
+_PARTS: Final = {kind: pattern for kind, pattern in DEFAULT_FORMATS.items() if kind.startswith("g")}
 
 
 class _Mrm(Parser):
@@ -132,7 +136,7 @@ class ModelFile:
         if group is not None:
             return self._object(group, element)
         value = element.value
-        return self._trimmed(field, value) if isinstance(value, str) else _plain(value)
+        return self._trimmed(field, value) if isinstance(value, str) else _plain(field, value)
 
     def _trimmed(self, field: Field, text: str) -> str:
         """A text without the padding that a record has it in; other formats have none."""
@@ -212,13 +216,22 @@ def _names(member: Field | Group) -> list[str]:
     return [member.name] if isinstance(member, Field) else [field.name for field in fields_of(member)]
 
 
-def _plain(value: Value) -> Any:
-    """A value as JSON has it: bytes are hexadecimal, dates and times as ISO 8601 writes them."""
+def _plain(field: Field, value: Value) -> Any:
+    """A value as JSON has it: bytes are hexadecimal, dates and times as XML Schema writes those of their kind."""
     if isinstance(value, bytes):
         return value.hex().upper()
     if isinstance(value, date | time):
-        return value.isoformat()
+        part = _PARTS.get(field.type.kind) if isinstance(field.type, SimpleType) else None
+        return written_iso(value) if part is None else text_of(value, part)
     return value if value is None or isinstance(value, str | bool | int | float | Decimal) else str(value)
+
+
+def _moment(text: str, kind: str) -> Value:
+    """A date or time of a kind; ValueError where the text is none."""
+    try:
+        return value_of(text, _PARTS.get(kind, "I"), kind)
+    except MomentError:
+        return date.fromisoformat(text) if kind in _PARTS else _MOMENTS[kind](text)
 
 
 def _typed(field: Field, value: Any, path: str) -> Any:
@@ -241,6 +254,6 @@ def _typed(field: Field, value: Any, path: str) -> Any:
                 return float(value)
             case "binary" if isinstance(value, str):
                 return bytes.fromhex(value)
-            case "dateTime" if isinstance(value, str) and kind in _MOMENTS:
-                return _MOMENTS[kind](value)
+            case "dateTime" if isinstance(value, str):
+                return _moment(value, kind)
     return value

@@ -24,7 +24,7 @@ REFUSED = (
 )
 
 
-@pytest.mark.parametrize("name", ["patterns", "reading", "weeks"])
+@pytest.mark.parametrize("name", ["patterns", "reading", "weeks", "zones"])
 def test_examples(name: str) -> None:
     """Every example of the module does what it shows, and there is at least one."""
     found = doctest.testmod(importlib.import_module(f"engine.moments.{name}"))

@@ -8,7 +8,6 @@ from engine.descriptor import UTF_8
 from engine.errors import ConfigurationException
 from parsers import ccsid as characters
 from parsers.host_asia import DOUBLE
-from parsers.mrm import moments
 from parsers.mrm.cwf.declared import CwfField, CwfFormat
 from parsers.mrm.model import Field, SimpleType
 from parsers.mrm.moments import Moments
@@ -71,7 +70,7 @@ def moments_of(kept: Kept) -> Moments:
     kind = kept.type.kind
     if kept.type.family != "dateTime":
         raise kept.refused(f"a {kind} cannot be kept as {kept.physical_type}")
-    return Moments(kept.what, kind, pattern or moments.DEFAULT_FORMATS[kind], kept.settings.century_window)
+    return Moments(kept.what, kind, pattern, kept.settings.century_window)
 
 
 def unit_of(kept: Kept) -> int:

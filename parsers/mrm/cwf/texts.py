@@ -43,7 +43,7 @@ def string(kept: Kept) -> Stored:
         return Stored(0, decode, encode, _measured(kept), 0, _span(kept))
     size = kept.cwf.length
     if not size and kept.type.family == "dateTime":
-        size = len(moments_of(kept).format.replace("'", ""))
+        size = len(moments_of(kept).pattern.replace("'", ""))
     return Stored(0 if kept.cwf.length_reference else size * factor, decode, encode, unit=factor)
 
 

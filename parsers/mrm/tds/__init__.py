@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.parser import Form, Portion
 from engine.source import Handle, Source
 from engine.tree import Element
+from parsers.mrm.tds.coding import Coding
 from parsers.mrm.tds.declared import TdsField, TdsFormat, TdsGroup
 from parsers.mrm.tds.plan import Plans
 from parsers.mrm.tds.source import TOP, Text
@@ -15,23 +16,33 @@ from parsers.mrm.wire_format import Codec, Definition, wire_format
 class TaggedText:
     """Reads and writes one message; CCSIDs are those of the message, or the format's where it has none."""
 
-    __slots__ = ("_plans",)
+    __slots__ = ("_by_ccsid", "_plans")
 
     def __init__(self, definition: Definition) -> None:
         self._plans = Plans(definition)
         self._plans.top()
+        self._by_ccsid: dict[int, Plans] = {}
+
+    def _in(self, ccsid: int, encoding: int) -> tuple[Plans, Coding]:
+        """The plans for messages of that CCSID: where its characters are parted, markup is as well."""
+        coding = self._plans.coding(ccsid, encoding)
+        if not coding.parted:
+            return self._plans, coding
+        plans = self._by_ccsid.get(ccsid)
+        if plans is None:
+            plans = self._by_ccsid[ccsid] = Plans(self._plans.definition, coding)
+        return plans, coding
 
     def read(self, portion: Portion) -> tuple[Source, Handle]:
         """The text as a lazy source."""
         follow = portion.follow
-        ccsid = follow.ccsid or self._plans.ccsid
-        return Text(self._plans, portion, self._plans.coding(ccsid, follow.encoding)), TOP
+        plans, coding = self._in(follow.ccsid or self._plans.ccsid, follow.encoding)
+        return Text(plans, portion, coding), TOP
 
     def write(self, element: Element, form: Form) -> bytes:
         """The bytes of the message that an element stands for."""
-        ccsid = form.ccsid or self._plans.ccsid
-        coding = self._plans.coding(ccsid, form.encoding)
-        return coding.data(Writing(self._plans, coding).content(self._plans.top(), element, ()))
+        plans, coding = self._in(form.ccsid or self._plans.ccsid, form.encoding)
+        return coding.data(Writing(plans, coding).message(element))
 
 
 @wire_format("TDS", settings=TdsFormat, field=TdsField, group=TdsGroup)

@@ -66,8 +66,7 @@ class InBytes:
         """How it is written, if it is a date or a time."""
         if self.type.family != "dateTime":
             raise self.refused(f"cannot keep a {self.type.kind}")
-        pattern = self.pattern or moments.DEFAULT_FORMATS[self.type.kind]
-        return Moments(self.name, self.type.kind, pattern, self.century)
+        return Moments(self.name, self.type.kind, self.pattern, self.century)
 
     def refused(self, why: str) -> ConfigurationException:
         """A model that cannot be."""

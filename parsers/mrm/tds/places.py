@@ -11,9 +11,12 @@ Stops: TypeAlias = tuple[str, ...]  # markup at which data ends
 
 
 class Place:
-    """Where a field stands in the text; what the model does not know has a name and no plan."""
+    """Where a field stands in the text; what the model does not know has a name and no plan.
 
-    __slots__ = ("children", "end", "fixed", "name", "plan", "start")
+    It is `bare` where only its tag stands there, with nothing that separates it from data.
+    """
+
+    __slots__ = ("bare", "children", "end", "fixed", "name", "plan", "start")
 
     def __init__(self, name: str, plan: FieldPlan | None, start: int) -> None:
         self.name = name
@@ -21,6 +24,7 @@ class Place:
         self.start = start
         self.end = start
         self.fixed = False
+        self.bare = False
         self.children: list[Place] | None = None
 
 

@@ -100,23 +100,33 @@ Plan: TypeAlias = FieldPlan | GroupPlan
 class Plans:
     """The plans of one message set in one TDS format; those of types are made when they are first met."""
 
-    __slots__ = ("_codings", "_made", "_mixed", "definition", "format", "markup", "settings", "standard", "style")
+    __slots__ = (
+        *("_codings", "_made", "_mixed", "_parting", "definition", "format", "has_inclusive"),
+        *("markup", "settings", "standard", "style"),
+    )
 
-    def __init__(self, definition: Definition) -> None:
+    def __init__(self, definition: Definition, parting: Coding | None = None) -> None:
         self.definition = definition
+        self._parting = parting
+        self.has_inclusive = False
         self.format = definition.format
         settings = definition.settings if isinstance(definition.settings, TdsFormat) else TdsFormat()
         self.settings = settings
         self.standard = standard = STANDARDS.get(settings.messaging_standard, PLAIN)
         self.markup = Markup(
-            expand(settings.escape_character) or standard.escape,
-            expand(settings.quote_character) or standard.quote,
-            expand(settings.reserved_characters) or standard.reserved,
+            self._mark(settings.escape_character) or standard.escape,
+            self._mark(settings.quote_character) or standard.quote,
+            self._mark(settings.reserved_characters) or standard.reserved,
         )
         self.style = _style(settings, standard)
         self._made: dict[int, tuple[Group, GroupPlan]] = {}
         self._codings: dict[tuple[int, int], Coding] = {}
         self._mixed = _holds_bytes(definition)
+
+    def _mark(self, text: str) -> str:
+        """Markup as it stands in text that is scanned."""
+        found = expand(text)
+        return found if self._parting is None else self._parting.outer(found, "markup")
 
     def coding(self, ccsid: int, encoding: int) -> Coding:
         """How messages of that CCSID and encoding are text; the same each time."""
@@ -208,17 +218,18 @@ class Plans:
         """Markup as a group has it itself; else as that around it, or the format, or the standard."""
         own: str = getattr(said, name)
         if own:
-            return expand(own)
+            return self._mark(own)
         if around is not None and not said.data_element_separation:
             return str(getattr(around, name)) if name in {"delimiter", "tag_data_separator"} else ""
         general: str = getattr(self.settings, name)
-        return expand(general) if general else str(getattr(self.standard, name))
+        return self._mark(general) if general else str(getattr(self.standard, name))
 
     def _field(self, field: Field, around: GroupPlan) -> FieldPlan:
         said = _said(field.physical.get(self.format), TdsField())
+        self.has_inclusive |= said.inclusive_length_reference
         type_ = self.definition.message_set.content(field.type)
         simple = field.type if isinstance(field.type, SimpleType) else None
-        between = expand(said.repeating_element_delimiter)
+        between = self._mark(said.repeating_element_delimiter)
         if not between and field.repeats and around.separation in DELIMITED:
             fixed = field.min_occurs == field.max_occurs
             between = self.standard.repeating_element_delimiter or (around.delimiter if fixed else "")
@@ -226,7 +237,7 @@ class Plans:
             field=field,
             type=type_,
             spelling=None if simple is None else Spelling(field, simple, said, self.style),
-            tag=expand(said.tag),
+            tag=self._mark(said.tag),
             length=said.length,
             length_reference=_path(said.length_reference),
             inclusive=said.inclusive_length_reference,

@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from engine.errors import ParserException
 from engine.parser import Portion
 from engine.source import Value
+from parsers.mrm.patience import Patience
 from parsers.mrm.tds.coding import Coding
 from parsers.mrm.tds.places import Place, Stops, last_called
 from parsers.mrm.tds.plan import FIXED, TAGGED, UNDEFINED, FieldPlan, GroupPlan, Plans
+from parsers.mrm.tds.scanning import Pattern
 from parsers.mrm.tds.tagged import tagged
 from parsers.mrm.tds.untagged import all_delimited, by_pattern, fixed_lengths, some_delimited, undefined
 
 MISPLACED: Final = 5421  # the text does not have the structure of its message
 _DEEPEST: Final = 512
+_LEAST_STEPS: Final = 20_000  # groups and fields that any message may have, with or without text
+_STEPS: Final = 16  # and beyond these for each character: more is counts and choices, and no text
+
+
+class Endless(ParserException):
+    """A text of which so much was tried that no choice may try more of it."""
 
 
 class Reading:
     """One text on its way to places."""
 
-    __slots__ = ("_bytes", "_depth", "_identity", "coding", "levels", "markup", "plans", "text")
+    __slots__ = (
+        *("_bytes", "_characters", "_depth", "_identity", "_left", "_patience"),
+        *("coding", "levels", "markup", "plans", "text"),
+    )
 
     def __init__(self, plans: Plans, portion: Portion, coding: Coding) -> None:
         self.plans = plans
@@ -32,6 +44,9 @@ class Reading:
         self.levels: list[list[Place]] = []
         self._identity = ""
         self._depth = 0
+        self._left = _LEAST_STEPS + _STEPS * len(self.text)
+        self._patience = Patience()
+        self._characters: tuple[str, list[int]] | None = None
 
     def whole(self) -> list[Place]:
         """The places of the message's fields; text that is left over is an error."""
@@ -53,6 +68,7 @@ class Reading:
         """Read a group into the places of the field that it belongs to; answers where it ends."""
         if self._depth > _DEEPEST:
             raise self.failure(at, f"fields stand in more than {_DEEPEST} others")
+        self._step(at)
         indicator, terminator = plan.group_indicator, plan.group_terminator
         if indicator:
             if not self.text.startswith(indicator, at, limit):
@@ -71,15 +87,34 @@ class Reading:
             at += len(terminator)
         return at
 
+    def _step(self, at: int) -> None:
+        """Count a group or field: a message of a few bytes may say that it has any number of empty ones."""
+        self._left -= 1
+        if self._left < 0:
+            why = "there are more groups and fields than the message can hold: look at its counts and choices"
+            raise Endless(MISPLACED, f"TDS, offset {at}: {why}", str(at))
+
+    def _place(self, name: str, plan: FieldPlan | None, at: int) -> Place:
+        """Note a field that begins there."""
+        self._step(at)
+        place = Place(name, plan, at)
+        self.levels[-1].append(place)
+        return place
+
     def _choice(self, plan: GroupPlan, at: int, limit: int, stops: Stops) -> int:
         """The first member that the text can be read as."""
         level, last = self.levels[-1], None
+        above, depth = len(self.levels), self._depth
         for alternative in plan.alternatives:
             kept = len(level)
             try:
                 end = _SEPARATIONS[plan.separation](self, alternative, at, limit, stops)
+            except Endless:
+                raise
             except ParserException as error:
                 del level[kept:]
+                del self.levels[above:]
+                self._depth = depth
                 last = error
                 continue
             if len(level) > kept:
@@ -90,9 +125,8 @@ class Reading:
 
     def content(self, plan: FieldPlan, at: int, limit: int, stops: Stops) -> int:
         """Read one occurrence of a complex field."""
-        place = Place(plan.name, plan, at)
+        place = self._place(plan.name, plan, at)
         place.children = []
-        self.levels[-1].append(place)
         self.levels.append(place.children)
         assert plan.type is not None
         place.end = self.group(self.plans.of(plan.type), at, limit, stops)
@@ -101,12 +135,16 @@ class Reading:
 
     def simple(self, plan: FieldPlan, at: int, end: int, *, fixed: bool = False) -> int:
         """Note one occurrence of a simple field."""
-        place = Place(plan.name, plan, at)
+        place = self._place(plan.name, plan, at)
         place.end = end
         place.fixed = fixed
-        self.levels[-1].append(place)
         if plan.field.interpret_value_as == "messageIdentity":
-            self._identity = self.text[at:end].strip()
+            self._identity = self.coding.inner(self.text[at:end], plan.name).strip()
+        return end
+
+    def unknown(self, tag: str, start: int, end: int) -> int:
+        """Note what the model does not know, which defines itself: the tag is its name."""
+        self._place(self.coding.inner(tag, "a tag"), None, start).end = end
         return end
 
     # Lengths and repeats that other fields say
@@ -150,9 +188,11 @@ class Reading:
             length = kept.size if kept.measure is None else kept.measure(self._bytes, at, limit) - at
         elif plan.length_reference:
             length, place = self.said(plan.length_reference, "length", at)
-            length -= place.end - place.start if plan.inclusive else 0
+            length -= self._length_of(place) if plan.inclusive else 0
         end = at + length
-        if plan.in_bytes and not self.coding.mixed:
+        if plan.kept is None and not plan.in_bytes:
+            end = self.coding.span(self.text, at, length, limit)
+        elif plan.in_bytes and not self.coding.mixed:
             end, left = at, length
             while left > 0 and end < limit:
                 left -= len(self.coding.data(self.text[end]))
@@ -161,6 +201,24 @@ class Reading:
         if not at <= end <= limit:
             raise self.failure(at, f"{plan.name} is {end - at} characters long, and {limit - at} are left")
         return end
+
+    def _length_of(self, place: Place) -> int:
+        """How long the field is that says the length of another."""
+        in_bytes = place.plan is None or place.plan.kept is not None
+        return place.end - place.start if in_bytes else self.coding.length(self.text[place.start : place.end])
+
+    def matched(self, pattern: Pattern, at: int, limit: int) -> int | None:
+        """Where the data ends that a pattern matches there, None where it matches none."""
+        if not self.coding.parted:
+            return pattern.end(self.text, at, limit, self._patience)
+        if self._characters is None:
+            self._characters = self.coding.characters(self.text)
+        whole, starts = self._characters
+        first = bisect_left(starts, at)
+        if starts[first] != at:
+            raise self.failure(at, f"the data pattern {pattern.text!r} begins within a character")
+        end = pattern.end(whole, first, bisect_left(starts, limit), self._patience)
+        return None if end is None else starts[end]
 
     def times(self, plan: FieldPlan, at: int) -> float:
         """How often a field occurs at most."""
@@ -187,9 +245,8 @@ class Reading:
         inner = self.plans.message(self._identity)
         if inner is None:
             raise self.failure(at, f"no message of the set is called {self._identity!r}, as the field before says")
-        place = Place(self._identity, None, at)
+        place = self._place(self._identity, None, at)
         place.children = []
-        self.levels[-1].append(place)
         self.levels.append(place.children)
         place.end = self.group(inner, at, limit, stops)
         self.levels.pop()

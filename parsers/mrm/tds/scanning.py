@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
 
 import regex
 
 from engine.errors import ConfigurationException, ParserException
-
-_PATIENCE: Final = 1.0  # seconds that one data pattern may search
+from parsers.mrm.patience import LONGEST, Patience
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +98,7 @@ def _meant(escape: str, marks: tuple[str, ...]) -> re.Pattern[str]:
 
 
 class Pattern:
-    """A data pattern; one that searches for too long is an error, not a hang."""
+    """A data pattern; where those of a message search for too long, that is an error, not a hang."""
 
     __slots__ = ("_compiled", "text")
 
@@ -111,16 +109,15 @@ class Pattern:
         except regex.error as error:
             raise ConfigurationException(f"the data pattern {text!r} is no regular expression: {error}") from error
 
-    def end(self, text: str, start: int, limit: int) -> int | None:
+    def end(self, text: str, start: int, limit: int, patience: Patience | None = None) -> int | None:
         """Where the data that starts there ends, None where it does not match.
 
         >>> Pattern("[0-9]+").end("31758934info", 0, 12)
         8
         """
         try:
-            found = self._compiled.match(text, start, limit, timeout=_PATIENCE)
+            found = (patience or Patience()).match(self._compiled, text, start, limit)
         except TimeoutError as error:
-            raise ParserException(
-                5423, f"the data pattern {self.text!r} searches for more than {_PATIENCE:g} s at offset {start}"
-            ) from error
+            why = f"searches for more than {LONGEST:g} s, which those of a message have in all"
+            raise ParserException(5423, f"the data pattern {self.text!r} {why}, at offset {start}") from error
         return None if found is None else found.end()

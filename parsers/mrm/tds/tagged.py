@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from parsers.mrm.tds.places import Place
 from parsers.mrm.tds.plan import FieldPlan, GroupPlan
 
 if TYPE_CHECKING:
     from parsers.mrm.tds.places import Stops
     from parsers.mrm.tds.reading import Reading
+
+_MOST_DIGITS: Final = 18
 
 
 def tagged(reading: Reading, plan: GroupPlan, at: int, limit: int, stops: Stops) -> int:
@@ -30,6 +31,18 @@ def tagged(reading: Reading, plan: GroupPlan, at: int, limit: int, stops: Stops)
 
 def _tagged_one(reading: Reading, plan: GroupPlan, at: int, limit: int, stops: Stops) -> int | None:
     tag, data = _tag(reading, plan, at, limit, stops)
+    noted = len(reading.levels[-1])
+    end = _element(reading, plan, at, (tag, data), limit, stops)
+    if plan.tag_data_separator and data == at + len(tag) and len(reading.levels[-1]) > noted:
+        reading.levels[-1][noted].bare = True
+    return end
+
+
+def _element(
+    reading: Reading, plan: GroupPlan, at: int, tagged_data: tuple[str, int], limit: int, stops: Stops
+) -> int | None:
+    """Read what a tag says that it is."""
+    tag, data = tagged_data
     member = plan.tags.get(tag)
     if member is None:
         inner = _untagged(reading, plan, at, limit, tag)
@@ -42,7 +55,7 @@ def _tagged_one(reading: Reading, plan: GroupPlan, at: int, limit: int, stops: S
     if plan.separation == "taggedEncodedLength":
         return _encoded(reading, plan, member, tag, data, limit)
     if member is None:
-        return _unknown(reading, tag, data, reading.markup.end(reading.text, data, limit, stops))
+        return reading.unknown(tag, data, reading.markup.end(reading.text, data, limit, stops))
     if member.type is not None:
         return reading.content(member, data, limit, stops)
     if plan.separation == "taggedFixedLength" or (plan.observe and member.fixed) or member.kept is not None:
@@ -54,7 +67,7 @@ def _tag(reading: Reading, plan: GroupPlan, at: int, limit: int, stops: Stops) -
     """The tag that stands there, and where its data begin."""
     text = reading.text
     if plan.tag_length and not plan.tag_data_separator:
-        end = min(at + plan.tag_length, limit)
+        end = min(reading.coding.span(text, at, plan.tag_length, limit), limit)
         return text[at:end], end
     if not plan.tag_data_separator:
         known = [tag for tag in plan.tags if text.startswith(tag, at, limit)]
@@ -79,23 +92,20 @@ def _untagged(reading: Reading, plan: GroupPlan, at: int, limit: int, tag: str) 
 
 def _encoded(reading: Reading, plan: GroupPlan, member: FieldPlan | None, tag: str, at: int, limit: int) -> int:
     start = at + plan.encoded_length
-    digits = reading.text[at:start]
-    if not (digits.isascii() and digits.strip().isdigit()) or start > limit:
+    digits = reading.text[at:start].strip(" ")
+    if not (digits.isascii() and digits.isdigit()) or start > limit:
         raise reading.failure(at, f"the length of {tag} takes {plan.encoded_length} digits")
-    end = start + int(digits) - plan.extra
+    end = reading.coding.span(reading.text, start, _number(digits) - plan.extra, limit)
     if not start <= end <= limit:
         raise reading.failure(at, f"{tag} says that it is {end - start} characters long, and {limit - start} are left")
     if member is None:
-        return _unknown(reading, tag, start, end)
+        return reading.unknown(tag, start, end)
     if member.type is not None:
         reading.content(member, start, end, ())
         return end
     return reading.simple(member, start, end)
 
 
-def _unknown(reading: Reading, tag: str, start: int, end: int) -> int:
-    """What the model does not know defines itself: the tag is its name."""
-    place = Place(tag, None, start)
-    place.end = end
-    reading.levels[-1].append(place)
-    return end
+def _number(digits: str) -> int:
+    """A number that says a length: of more digits than any length has it is too large all the same."""
+    return int(digits.lstrip("0")[:_MOST_DIGITS] or "0")

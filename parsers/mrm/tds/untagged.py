@@ -109,7 +109,7 @@ def by_pattern(reading: Reading, plan: GroupPlan, at: int, limit: int, stops: St
             continue
         count, times = 0, reading.times(member, at)
         while count < times:
-            end = member.pattern.end(reading.text, at, limit)
+            end = reading.matched(member.pattern, at, limit)
             if end is None or end == at:
                 break
             if member.type is not None:

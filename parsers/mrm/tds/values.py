@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Context, Decimal
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from engine.errors import ParserException
 from engine.moments import MomentError
@@ -22,6 +22,7 @@ UNREADABLE: Final = 5285
 UNWRITABLE: Final = 5286
 
 _FORMATS: Final = {**DEFAULT_FORMATS, "time": "HH:mm:ss"}
+Measure: TypeAlias = Callable[[str], int]
 _EXACT: Final = Context(prec=200)  # no number of a message has as many digits
 
 
@@ -74,29 +75,50 @@ class Spelling:
         except (ValueError, ArithmeticError) as error:
             raise self._unreadable(text, f"it is no {self._type.kind}") from error
 
-    def write(self, value: Value, length: int = 0) -> str:
-        """The text of a value, as long as it has to be."""
+    def write(self, value: Value, length: int = 0, measure: Measure = len) -> str:
+        """The text of a value, as long as it has to be by that measure."""
         if value is None:
-            return self._null(length)
+            return self._null(length, measure)
         try:
             text: str = self._write(self, value)
         except MomentError as error:
             raise self._unwritable(value, error.why) from error
         except (ValueError, TypeError, ArithmeticError) as error:
             raise self._unwritable(value, f"it takes a {self._type.kind}") from error
-        return self.fitted(text, length) if length else text
+        return self.fitted(text, length, measure) if length else text
 
-    def fitted(self, text: str, length: int) -> str:
+    def fitted(self, text: str, length: int, measure: Measure = len) -> str:
         """Text padded to a length; what is too long is cut, where the format says so, and else refused."""
-        if len(text) > length:
+        if measure(text) > length:
             if not self._style.truncate:
-                raise self._unwritable(text, f"it has room for {length} characters")
-            return text[-length:] if self.right else text[:length]
+                units = "characters" if measure is len else "bytes"
+                raise self._unwritable(text, f"it has room for {length} {units}")
+            text = self._cut(text, length, measure)
+        filling = self._filling(length - measure(text), measure, text)
         if not self.right:
-            return text.ljust(length, self.fill)
+            return text + filling
         if self.fill == "0" and text[:1] in {"+", "-"}:
-            return text[0] + text[1:].rjust(length - 1, "0")
-        return text.rjust(length, self.fill)
+            return text[0] + filling + text[1:]
+        return filling + text
+
+    def _cut(self, text: str, length: int, measure: Measure) -> str:
+        """As much of a text as has room, from the side that it is justified to."""
+        low, high = 0, len(text)
+        while low < high:
+            middle = (low + high + 1) // 2
+            part = text[-middle:] if self.right else text[:middle]
+            low, high = (middle, high) if measure(part) <= length else (low, middle - 1)
+        return text[len(text) - low :] if self.right else text[:low]
+
+    def _filling(self, length: int, measure: Measure, value: Value, fill: str = "") -> str:
+        """What fills up so much."""
+        fill = fill or self.fill
+        if measure is len:
+            return fill * length
+        count, rest = divmod(length, max(measure(fill), 1))
+        if rest:
+            raise self._unwritable(value, f"{fill!r} does not fill up the {length} bytes that are left of it")
+        return fill * count
 
     # NULL
 
@@ -106,7 +128,10 @@ class Spelling:
             return False
         said = self._said
         if self._type.family == "boolean":
-            return text == self._style.null and self._style.null not in {self._style.true, self._style.false}
+            return self._unpadded(text) == self._style.null and self._style.null not in {
+                self._style.true,
+                self._style.false,
+            }
         wanted = expand(said.encoding_null_value)
         match said.encoding_null:
             case "nullEmpty":
@@ -122,20 +147,18 @@ class Spelling:
         except (MomentError, ValueError, ArithmeticError):
             return False
 
-    def _null(self, length: int) -> str:
+    def _null(self, length: int, measure: Measure) -> str:
         if not self._field.nullable:
             raise self._unwritable(None, "it may not be NULL")
         if self._type.family == "boolean":
-            return self._style.null
+            return self.fitted(self._style.null, length, measure) if length else self._style.null
         said, wanted = self._said, expand(self._said.encoding_null_value)
         match said.encoding_null:
-            case "nullEmpty":
-                return self.fill * length
-            case "nullPadFill":
-                return self.fill * length
+            case "nullEmpty" | "nullPadFill":
+                return self._filling(length, measure, None)
             case "nullLiteralFill":
-                return (wanted[:1] or self.fill) * length
-        return self.fitted(wanted, length) if length else wanted
+                return self._filling(length, measure, None, wanted[:1])
+        return self.fitted(wanted, length, measure) if length else wanted
 
     # Padding
 
@@ -232,14 +255,17 @@ class Spelling:
         return self._style.true if value else self._style.false
 
     def _read_moment(self, text: str) -> Value:
-        style = self._style
-        return value_of(text, self._pattern(), self._type.kind, century=style.century, offset=style.offset)
+        style, said = self._style, self._pattern()
+        pattern, kind = said or _FORMATS[self._type.kind], self._type.kind
+        return value_of(text, pattern, kind, century=style.century, offset=style.offset, whole=not said)
 
     def _write_moment(self, value: Any) -> str:
-        return text_of(value, self._pattern())
+        said = self._pattern()
+        return text_of(value, said or _FORMATS[self._type.kind], offset=self._style.offset, whole=not said)
 
     def _pattern(self) -> str:
-        return self._said.date_time_format or self._style.date_time_format or _FORMATS[self._type.kind]
+        """The format; empty where nothing is said, and dates and times have the form of their kind."""
+        return self._said.date_time_format or self._style.date_time_format
 
     def _read_text(self, text: str) -> Value:
         return text

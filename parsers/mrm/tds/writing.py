@@ -11,27 +11,37 @@ from engine.source import Value
 from engine.state import EDITED
 from engine.step import step
 from engine.tree import Element
+from parsers import ccsid as characters
 from parsers.mrm.tds.coding import Coding
 from parsers.mrm.tds.in_bytes import InBytes
 from parsers.mrm.tds.plan import DELIMITED, FIXED, TAGGED, UNDEFINED, FieldPlan, GroupPlan, Plan, Plans
+from parsers.mrm.tds.said import Said
 from parsers.mrm.tds.source import Text
-from parsers.mrm.tds.values import UNWRITABLE
+from parsers.mrm.tds.values import UNWRITABLE, Measure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Stops = tuple[str, ...]
+LARGEST: Final = 104_857_600  # of what a model alone brings into a message, as long as MAXMSGL lets one be
 
 
 class Writing:
     """One tree on its way to text."""
 
-    __slots__ = ("coding", "markup", "plans")
+    __slots__ = ("_absent", "_left", "coding", "markup", "plans", "said")
 
     def __init__(self, plans: Plans, coding: Coding) -> None:
         self.plans = plans
         self.markup = plans.markup
         self.coding = coding
+        self.said = Said()
+        self._absent: dict[GroupPlan, str] = {}
+        self._left = LARGEST
+
+    def message(self, element: Element) -> str:
+        """The text of the message that an element stands for."""
+        return self.content(self.plans.top(), element, ())
 
     def group(self, plan: GroupPlan, element: Element, around: Stops) -> str:
         """The text of a group whose fields stand below an element."""
@@ -43,7 +53,10 @@ class Writing:
         """The text of all that stands below an element; what the model does not know is not lost unsaid."""
         if plan.separation not in {*TAGGED, UNDEFINED}:
             self._refuse_unknown(plan, element)
-        return self.group(plan, element, around)
+        self.said.above.append(element)
+        text = self.group(plan, element, around)
+        self.said.above.pop()
+        return text
 
     def _refuse_unknown(self, plan: GroupPlan, element: Element) -> None:
         """Raise where an element holds what the model does not know, and what is written would lose it."""
@@ -79,27 +92,63 @@ class Writing:
             return self._embedded(element) is not None
         return any(self.stands(inner, element) for inner in member.members)
 
-    def occurrences(self, member: FieldPlan, element: Element) -> list[Element]:
-        """The elements of a field, no more than it may have."""
+    def occurrences(self, member: FieldPlan, element: Element, *, exactly: bool = False) -> list[Element]:
+        """The elements of a field, no more than it may have, and `exactly` as many as another field says."""
         found = element.every(step(member.name, member.field.namespace))
-        if len(found) > member.most:
-            raise ParserException(
-                UNWRITABLE,
-                f"{element.name} has {len(found)} of {member.name}, which may stand there {member.most} times",
-            )
+        most: float = member.most
+        said = self.said.of(member.repeat_reference)[0] if member.repeat_reference else None
+        if said is not None:
+            most = min(most, said)
+        if len(found) > most or (exactly and said is not None and len(found) != most):
+            times = f"may stand there {member.most} times" if said is None else f"must stand there {most} times"
+            who = "" if said is None else f", as {'.'.join(member.repeat_reference)} says"
+            text = f"{element.name} has {len(found)} of {member.name}, which {times}{who}"
+            raise ParserException(UNWRITABLE, text)
         return found
 
     def one(self, plan: FieldPlan, element: Element, stops: Stops, *, sized: bool = False) -> str:
         """The text of one occurrence."""
+        length = self.said.length(plan) if sized else 0
+        text = self._as_read(plan, element)
+        if text is not None and (not plan.length_reference or not sized or self._measure(plan, text) == length):
+            pass
+        elif plan.type is not None:
+            text = self._filled(plan, self.content(self.plans.of(plan.type), element, stops), length)
+        else:
+            text = self.simple(plan, element, stops, sized=sized)
+        if self.plans.has_inclusive and plan.type is None:
+            self.said.lengths[id(element)] = len(text) if plan.kept is not None else self._measure(plan, text)
+        return text
+
+    def _as_read(self, plan: FieldPlan, element: Element) -> str | None:
+        """The text from which a field was read, where it still is what is to be written."""
         held = written(element)
         source = held.source
         if isinstance(source, Text) and not held.state & EDITED and source.is_in(self.plans, self.coding):
             place = held.handle
             if place is not None and place.plan is plan:
                 return source.text(place)
-        if plan.type is not None:
-            return self.content(self.plans.of(plan.type), element, stops)
-        return self.simple(plan, element, stops, sized=sized)
+        return None
+
+    def is_bare(self, element: Element) -> bool:
+        """Whether a field that is as it was read is a tag and nothing else."""
+        held = written(element)
+        is_read = isinstance(held.source, Text) and not held.state & EDITED and held.handle is not None
+        return is_read and held.handle.bare and held.handle.name == element.name
+
+    def _measure(self, plan: FieldPlan, text: str) -> int:
+        """How long scanned text is, in what the field's length counts."""
+        if plan.in_bytes:
+            return len(text) if self.coding.mixed else len(self.coding.data(text, plan.name))
+        return self.coding.length(text)
+
+    def _filled(self, plan: FieldPlan, text: str, length: int) -> str:
+        """The text of a complex field that has a length, filled up to it."""
+        left = length - self._measure(plan, text) if length else 0
+        if left < 0:
+            why = f"its fields take {-left} more than its length of {length}"
+            raise ParserException(UNWRITABLE, f"{plan.name} cannot be written: {why}", plan.name)
+        return text + " " * left
 
     def simple(self, plan: FieldPlan, element: Element, stops: Stops, *, sized: bool) -> str:
         """The text of a simple field."""
@@ -107,20 +156,36 @@ class Writing:
         assert spelling is not None
         value = element.value
         if plan.kept is not None:
-            return self._in_bytes(plan.kept, value)
+            return self._in_bytes(plan, plan.kept, value)
+        length = self.said.length(plan) if sized else 0
+        empty = sized and plan.length_reference and not length and self.said.of(plan.length_reference)[0] is not None
         if spelling.is_binary:
             if not isinstance(value, bytes):
                 raise ParserException(UNWRITABLE, f"{plan.name} takes a BLOB, not {value!r:.60}", plan.name)
-            value = self.coding.text(value, what=plan.name)
-            text = spelling.write(value, plan.length if sized else 0)
+            text = spelling.write(self.coding.text(value, what=plan.name), length, self._measure_of(plan))
         else:
-            text = self.coding.outer(spelling.write(value, plan.length if sized else 0), plan.name)
+            text = self.coding.outer(spelling.write(value, length, self._bytes_of(plan)), plan.name)
+        if empty and text:
+            name = ".".join(plan.length_reference)
+            raise ParserException(UNWRITABLE, f"{plan.name}: {name} says that it is empty, and it is not", plan.name)
         return text if sized else self.markup.guarded(text, stops, plan.name)
 
-    def _in_bytes(self, kept: InBytes, value: Value) -> str:
+    def _bytes_of(self, plan: FieldPlan) -> Measure:
+        """What measures text that is not yet as it is scanned."""
+        if not plan.in_bytes:
+            return len
+        ccsid, encoding = self.coding.ccsid, self.coding.encoding
+        return lambda text: len(characters.encode(text, ccsid, encoding, what=plan.name))
+
+    def _measure_of(self, plan: FieldPlan) -> Measure:
+        """What measures text as it is scanned."""
+        return (lambda text: self._measure(plan, text)) if plan.in_bytes or self.coding.parted else len
+
+    def _in_bytes(self, plan: FieldPlan, kept: InBytes, value: Value) -> str:
         """The bytes of a field that is no text, as text."""
         stored = kept.stored(self.coding)
-        return self.coding.text(stored.encode(value, stored.size or kept.said.length or -1))
+        length = stored.size or (self.said.length(plan) if plan.length_reference else kept.said.length) or -1
+        return self.coding.text(stored.encode(value, length))
 
     def absent(self, plan: FieldPlan, filler: str = "") -> str:
         """The text of a field that must stand there and does not: its default."""
@@ -132,8 +197,25 @@ class Writing:
             )
         default = plan.spelling.read(plan.field.default, fixed=False)
         if plan.kept is not None:
-            return self._in_bytes(plan.kept, default)
-        return self.coding.outer(plan.spelling.fitted(plan.spelling.write(default), plan.length), plan.name)
+            return self._in_bytes(plan, plan.kept, default)
+        length = self.said.length(plan)
+        fitted = plan.spelling.fitted(plan.spelling.write(default), length, self._bytes_of(plan))
+        return self.coding.outer(fitted if length else plan.spelling.write(default), plan.name)
+
+    def missing(self, plan: GroupPlan, member: FieldPlan) -> str:
+        """The text of a complex field that must stand there and does not: all of its fields have their defaults."""
+        known = self._absent.get(plan)
+        if known is None:
+            known = self.group(plan, Element(member.name), ())
+            self._absent[plan] = known
+        self.take(len(known))
+        return known
+
+    def take(self, length: int) -> None:
+        """Count text that the model brings, of which there may be any amount."""
+        self._left -= length + 1
+        if self._left < 0:
+            raise ParserException(UNWRITABLE, f"what is absent takes more than {LARGEST:,} bytes in the message")
 
 
 def _fixed(writing: Writing, plan: GroupPlan, element: Element, stops: Stops) -> str:
@@ -143,7 +225,7 @@ def _fixed(writing: Writing, plan: GroupPlan, element: Element, stops: Stops) ->
         if isinstance(member, GroupPlan):
             pieces.append(writing.group(member, element, stops))
             continue
-        found = writing.occurrences(member, element)
+        found = writing.occurrences(member, element, exactly=True)
         pieces += [writing.one(member, each, stops, sized=True) for each in found]
         wanted = 0 if member.repeat_reference or member.field.max_occurs < 0 else member.field.max_occurs
         pieces += [_missing(writing, member, filler) for _ in range(wanted - len(found))]
@@ -152,8 +234,10 @@ def _fixed(writing: Writing, plan: GroupPlan, element: Element, stops: Stops) ->
 
 def _missing(writing: Writing, member: FieldPlan, filler: str) -> str:
     if member.type is None or (filler and member.length):
-        return writing.absent(member, filler)
-    return writing.group(writing.plans.of(member.type), Element(member.name), ())
+        text = writing.absent(member, filler)
+        writing.take(len(text))
+        return text
+    return writing.missing(writing.plans.of(member.type), member)
 
 
 def _delimited(writing: Writing, plan: GroupPlan, element: Element, stops: Stops) -> str:
@@ -203,23 +287,32 @@ def _gather(
         for each in writing.occurrences(member, element):
             sized = member.fixed and (plan.separation == "taggedFixedLength" or plan.observe)
             data = writing.one(member, each, stops, sized=sized)
-            pieces.append(_with_tag(plan, member.tag, data) if member.tag else data)
+            bare = not data and writing.is_bare(each)
+            pieces.append(_with_tag(writing, plan, member.tag, data, bare=bare) if member.tag else data)
 
 
-def _with_tag(plan: GroupPlan, tag: str, data: str) -> str:
+def _with_tag(writing: Writing, plan: GroupPlan, tag: str, data: str, *, bare: bool) -> str:
     if plan.separation == "taggedEncodedLength":
-        length = str(len(data) + plan.extra)
+        length = str(writing.coding.length(data) + plan.extra)
         if len(length) > plan.encoded_length:
             raise ParserException(
                 UNWRITABLE, f"{tag} is {length} characters long, which {plan.encoded_length} digits cannot say"
             )
         data = length.rjust(plan.encoded_length, "0") + data
-    return tag + plan.tag_data_separator + data
+    return tag if bare else tag + plan.tag_data_separator + data
 
 
 def _self_defined(writing: Writing, plan: GroupPlan, child: Element, stops: Stops) -> str:
     """What the model does not know is written under its name as the tag."""
-    return _with_tag(plan, child.name, writing.markup.guarded(_own_text(writing, child), stops, child.name))
+    tag = writing.coding.outer(child.name, "a tag")
+    separator = plan.tag_data_separator
+    marks = (separator, *stops) if separator else ()
+    length = plan.tag_length if plan.tag_length and not separator else writing.coding.length(tag)
+    if not tag or writing.markup.end(tag, 0, len(tag), marks) != len(tag) or length != writing.coding.length(tag):
+        why = "the model does not know it, and its name cannot be a tag of the message"
+        raise ParserException(UNWRITABLE, f"{child.name!r:.60} cannot be written: {why}", child.name)
+    data = writing.markup.guarded(_own_text(writing, child), stops, child.name)
+    return _with_tag(writing, plan, tag, data, bare=not data and writing.is_bare(child))
 
 
 def _own_text(writing: Writing, child: Element) -> str:

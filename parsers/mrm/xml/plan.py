@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from lxml import etree
 
 from engine.errors import ConfigurationException
+from parsers.markup.nodes import is_settable
 from parsers.mrm.model import Field, Group, SimpleType, fields_of
 from parsers.mrm.xml.declared import XmlField, XmlFormat, XmlMessage
 from parsers.mrm.xml.spelling import Spelling
@@ -62,8 +63,11 @@ class Plans:
         _check_nulls(self.settings)
         said = definition.message.physical.get(definition.format)
         self.message: XmlMessage = said if isinstance(said, XmlMessage) else XmlMessage()
-        self.tag = clark(definition.message.namespace, self.message.xml_name or definition.message.name)
+        name = definition.message.name
+        self.tag = _checked(clark(definition.message.namespace, self.message.xml_name or name), name)
         self.root_tag = self.message.root_tag_name or self.settings.root_tag_name
+        if self.root_tag:
+            _checked(self.root_tag, name)
         self._made: dict[int, GroupPlan] = {}
 
     @property
@@ -104,13 +108,13 @@ class Plans:
         identity = None
         if "AttrID" in said.render:
             name = clark(said.id_attribute_name_namespace, said.id_attribute_name or "id")
-            identity = (name, said.id_attribute_value or field.name)
+            identity = (_checked(name, field.name), said.id_attribute_value or field.name)
         return FieldPlan(
             field=field,
             type=type_,
             spelling=Spelling(field.name, field.type, said, self.settings) if spelled else None,  # type: ignore[arg-type]
             said=said,
-            tag=clark(field.namespace, said.xml_name or field.name),
+            tag=_checked(clark(field.namespace, said.xml_name or field.name), field.name),
             identity=identity,
         )
 
@@ -127,6 +131,16 @@ def _check_nulls(settings: XmlFormat) -> None:
                 etree.QName(name)
             except ValueError as error:
                 raise ConfigurationException(f"{how} needs the name that says NULL, which {name!r} is not") from error
+
+
+def _checked(tag: str, what: str) -> str:
+    """The name of an element or attribute, if XML can have it."""
+    try:
+        if is_settable(tag) and etree.QName(tag):
+            return tag
+    except ValueError:
+        pass  # as below
+    raise ConfigurationException(f"{what}: {tag!r} cannot be a name in XML: say another, as xmlName")
 
 
 def clark(namespace: str, name: str) -> str:

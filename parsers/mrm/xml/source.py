@@ -9,6 +9,7 @@ from lxml import etree
 
 from engine.source import NAME, NAME_VALUE, Handle, Source, Value
 from engine.tree import Element
+from parsers.markup.nodes import attribute_of
 from parsers.mrm.xml.plan import NIL, FieldPlan, GroupPlan, Plans
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Document(Source):
 
     def value(self, handle: Place) -> Value:
         if handle.attribute:
-            text: str = handle.node.get(handle.attribute)
+            text = attribute_of(handle.node, handle.attribute) or ""
         else:
             if not _has_value(handle):
                 return None

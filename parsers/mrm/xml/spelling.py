@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Callable, Mapping
 from datetime import date, time
 from typing import Any, Final
 
 from engine.errors import ParserException
 from engine.moments import MomentError
+from engine.moments.zones import written_iso
 from engine.source import Value
 from parsers.mrm.model import SimpleType
 from parsers.mrm.moments import DEFAULT_FORMATS, text_of, value_of
@@ -115,19 +117,26 @@ class Spelling:
         return base64.b64encode(value).decode() if self._said.encoding == "base64" else value.hex().upper()
 
     def _read_moment(self, text: str) -> Value:
-        return value_of(text, self._pattern() or "I", self._type.kind)
+        pattern = self._pattern()
+        if not self._said_pattern() and pattern:
+            text = _ZONED.sub("", text)
+        return value_of(text, pattern or "I", self._type.kind)
 
     def _write_moment(self, value: Any) -> str:
         pattern = self._pattern()
         if pattern or not isinstance(value, date | time):
             return text_of(value, pattern)
-        return value.isoformat().replace("+00:00", "Z")
+        return written_iso(value).replace("+00:00", "Z")
 
     def _pattern(self) -> str:
         """The format; without one, dates and times are as ISO 8601 has them."""
-        return self._said.date_time_format or self._settings.default_date_time_format or _PARTS.get(self._type.kind, "")
+        return self._said_pattern() or _PARTS.get(self._type.kind, "")
+
+    def _said_pattern(self) -> str:
+        return self._said.date_time_format or self._settings.default_date_time_format
 
 
+_ZONED: Final = re.compile(r"(?:Z|[+-][0-9]{2}:[0-9]{2})$")  # what a DATE has no room for
 _PARTS: Final = {kind: pattern for kind, pattern in DEFAULT_FORMATS.items() if kind.startswith("g")}
 _KINDS: Final[Mapping[str, tuple[Callable[[Spelling, str], Any], Callable[[Spelling, Any], str]]]] = {
     "string": (Spelling._read_string, Spelling._write_string),

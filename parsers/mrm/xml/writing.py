@@ -8,14 +8,16 @@ from typing import Any, Final
 from lxml import etree
 
 from engine.errors import ParserException
+from engine.received import Part
 from engine.sharing import written
 from engine.source import NAME_VALUE, VALUE
 from engine.state import EDITED
 from engine.step import step
 from engine.tree import Element
+from parsers.markup.nodes import attribute_of, is_settable
 from parsers.markup.text import text_of
 from parsers.mrm.xml.plan import NIL, FieldPlan, GroupPlan, Plans, clark
-from parsers.mrm.xml.source import Document
+from parsers.mrm.xml.source import XSI, Document, Place
 from parsers.mrm.xml.spelling import UNWRITABLE
 
 _DEEPEST: Final = 512
@@ -36,6 +38,7 @@ class Writing:
         top = etree.Element(plans.tag, nsmap=self._namespaces())
         if plans.identity is not None:
             top.set(*plans.identity)
+        self._keep_attributes(element, top)
         self._content(plans.top(), element, top, 1)
         root = top
         if plans.root_tag:
@@ -79,20 +82,30 @@ class Writing:
             name = plan.field.name, plan.field.namespace
             known.add(name)
             for found in element.every(step(*name)):
-                self._field(plan, found, node, depth)
+                if not self._is_stranger(found, element):
+                    self._field(plan, found, node, depth)
         for child in element:
-            if (child.name, child.namespace) not in known:
+            if (child.name, child.namespace) not in known or self._is_stranger(child, element):
                 self._stranger(child, node, depth)
+
+    def _is_stranger(self, element: Element, above: Element) -> bool:
+        """Whether an element that has a field's name was read as one that the model does not know, and stands there."""
+        place, around = _place_of(element), _place_of(above)
+        if place is None or around is None or place.plan is not None:
+            return False
+        stands = (place.node if place.attribute else place.node.getparent()) is around.node
+        return stands and self._has_own_name(element)
 
     def _field(self, plan: FieldPlan, element: Element, node: Any, depth: int) -> None:
         if plan.is_attribute:
             if node.get(plan.tag) is not None:
                 raise ParserException(UNWRITABLE, f"{plan.field.name} is an attribute, which stands there only once")
-            node.set(plan.tag, self._null_text(plan) if element.value is None else self._text(plan, element))
+            self._set(node, plan.tag, self._null_text(plan) if element.value is None else self._text(plan, element))
             return
         if self._as_read(plan, element, node):
             return
         made = etree.SubElement(node, plan.tag)
+        self._keep_attributes(element, made)
         if plan.identity is not None:
             made.set(*plan.identity)
         if plan.type is not None:
@@ -100,7 +113,7 @@ class Writing:
         elif element.value is None:
             self._null(plan, made)
         elif plan.value_attribute:
-            made.set(plan.value_attribute, self._text(plan, element))
+            self._set(made, plan.value_attribute, self._text(plan, element))
         else:
             text = self._text(plan, element)
             self._put(made, etree.CDATA(text) if plan.said.output_type == "cdata" else text, plan.field.name)
@@ -122,12 +135,43 @@ class Writing:
         if place.plan is not plan or (place.attribute and node.get(place.attribute) is not None):
             return False
         if place.attribute:
-            node.set(place.attribute, place.node.get(place.attribute))
+            self._set(node, place.attribute, attribute_of(place.node, place.attribute) or "")
         else:
             kept = deepcopy(place.node)
-            kept.tail = None
+            kept.tail = _text_behind(element)
             node.append(kept)
         return True
+
+    def _set(self, node: Any, name: str, text: str) -> None:
+        """Give an element an attribute, if its name and its text can be in XML."""
+        try:
+            if is_settable(name):
+                node.set(name, text)
+                return
+        except ValueError as error:
+            raise ParserException(UNWRITABLE, f"the attribute {name} cannot be {text!r:.60}: {error}", name) from error
+        raise ParserException(UNWRITABLE, f"{name!r} cannot be the name of an attribute", name)
+
+    def _keep_attributes(self, element: Element, node: Any) -> None:
+        """Give an element the attributes that it was read with and that its tree does not show."""
+        place = _place_of(element)
+        if place is None or place.attribute:
+            return
+        for name, text in place.node.attrib.items():
+            if is_settable(name) and self._is_hidden(name, place):
+                node.set(name, text)
+
+    def _is_hidden(self, name: str, place: Place) -> bool:
+        """Whether an attribute is no field, and says neither which field its element is nor what its value is."""
+        plan = place.plan
+        if name == NIL:
+            return False
+        if place.group is not None or plan is None:
+            return bool(name.startswith(XSI))
+        spelling = plan.spelling
+        says_null = spelling is not None and spelling.null == "nullAttribute" and plan.field.nullable
+        null = spelling.null_value.partition("=")[0] if spelling is not None and says_null else ""
+        return name not in {plan.value_attribute, null}
 
     def _text(self, plan: FieldPlan, element: Element) -> str:
         assert plan.spelling is not None
@@ -165,7 +209,8 @@ class Writing:
 
     def _stranger(self, element: Element, node: Any, depth: int) -> None:
         """What the model does not know is an element of its own name."""
-        if self._has_own_name(element) and self._as_read(None, element, node):
+        own = self._has_own_name(element)
+        if own and self._as_read(None, element, node):
             return
         if element._type == VALUE:
             raise ParserException(UNWRITABLE, f"{node.tag} has a value beside its fields, which MRM does not hold")
@@ -175,7 +220,33 @@ class Writing:
             made = etree.SubElement(node, clark(element.namespace, element.name))
         except ValueError as error:
             raise ParserException(UNWRITABLE, f"{element.name!r} cannot be the name of an element") from error
+        self._keep_attributes(element, made)
         if element.type == NAME_VALUE or element.first_child is None:
             self._put(made, text_of(element.value, compact=True), element.name)
+        elif own and not written(element).handle.attribute:
+            made.text = _own_text(written(element).handle.node.text)
+        if own:
+            made.tail = _text_behind(element)
         for child in element:
             self._stranger(child, made, depth + 1)
+
+
+def _place_of(element: Element) -> Place | None:
+    """Where an element stood in the document that it was read from."""
+    held = written(element)
+    source = held.source
+    if isinstance(source, Part):
+        content = source.content if source.is_read else None
+        return content.top if isinstance(content, Document) else None
+    place: Place | None = held.handle if isinstance(source, Document) else None
+    return place
+
+
+def _text_behind(element: Element) -> str | None:
+    """The text behind an element where it was read: it is not in the tree, and is not lost."""
+    place: Place = written(element).handle
+    return None if place.plan is not None or place.attribute else _own_text(place.node.tail)
+
+
+def _own_text(text: str | None) -> str | None:
+    return text if text and not text.isspace() else None
