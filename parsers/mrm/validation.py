@@ -164,11 +164,7 @@ def _lengths(value: Any, type_: SimpleType) -> Iterator[str]:
 
 
 def _digits(number: Decimal) -> tuple[int, int]:
-    """How many digits a number has before its decimal point, and how many behind it, without zeros around them.
-
-    >>> _digits(Decimal("120.50")), _digits(Decimal("1E+9"))
-    ((3, 1), (10, 0))
-    """
+    """How many digits a number has before its decimal point, and how many behind it, without zeros around them."""
     _, digits, exponent = number.as_tuple()
     if not isinstance(exponent, int) or not any(digits):
         return 0, 0

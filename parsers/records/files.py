@@ -165,6 +165,8 @@ def _measure_by_reading(plans: dict[str, Step], segments: tuple[Segment, ...], t
 
     def measure(data: bytes) -> int:
         segment = next((segment for segment in segments if segment.fits(data)), None)
+        if segment is None and any(len(data) < one.item.offset + one.item.length for one in segments):
+            return len(data)
         plan = plans[type_ if segment is None else segment.record.name]
         if plan.fixed_size is not None:
             return plan.fixed_size

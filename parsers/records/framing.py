@@ -138,14 +138,26 @@ def _fixed(stream: Stream, framing: Framing, longest: int, measure: Measure | No
     while True:
         offset = stream.offset
         if framing.length is None and measure is not None:
-            ahead = stream.ahead(longest + around)
-            wanted = measure(ahead[framing.start :]) + around if ahead else longest + around
+            wanted = _measured_ahead(stream, framing, longest + around, measure)
         else:
             wanted = framing.length if framing.length is not None else longest + around
         data = stream.take(wanted)
         if not data:
             return
         yield offset, data, data
+
+
+def _measured_ahead(stream: Stream, framing: Framing, longest: int, measure: Measure) -> int:
+    """The bytes that the next record takes, told from no more of those ahead than it needs."""
+    around, window = framing.start + framing.end, min(longest, _CHUNK)
+    while True:
+        ahead = stream.ahead(window)
+        if not ahead:
+            return longest
+        wanted = measure(ahead[framing.start :]) + around
+        if wanted < len(ahead) or len(ahead) < window or window >= longest:
+            return wanted
+        window = min(longest, window * 8)
 
 
 def _measured(stream: Stream, framing: Framing, longest: int, measure: Measure | None) -> Iterator[_Raw]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from decimal import Decimal
 from json.encoder import encode_basestring
 from typing import Any, Final
@@ -57,6 +58,6 @@ def _constant(name: str) -> str:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        twice = next(key for number, (key, _) in enumerate(pairs) if key in {name for name, _ in pairs[:number]})
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
         raise ValueError(f"the field {twice} is there twice")
     return found

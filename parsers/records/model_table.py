@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from engine.errors import ConfigurationException
 from parsers.ccsid import is_single_byte
 from parsers.importers.copybook.table import aligned
 from parsers.mrm.cwf.declared import CWF, CwfField
 from parsers.mrm.model import UNBOUNDED, WIDTHS, Field, Group, Message, MessageSet, SimpleType
 
 _DEEPEST: Final = 50
+_MOST: Final = 50_000
 _FLOATS: Final = {"float": 4, "double": 8}
 _FIXED: Final = {"integer": 4, "boolean": 4, "float": 8, "timeSeconds": 4, "timeMilliseconds": 8}
 _COUNTED: Final = frozenset({"lengthEncodedString1", "lengthEncodedString2", "nullTerminatedString"})
@@ -37,6 +39,8 @@ class _Rows:
         return self.group(member, at, level) if isinstance(member, Group) else self.field(member, at, level)
 
     def field(self, field: Field, at: int | None, level: int) -> int | None:
+        if len(self.rows) >= _MOST:
+            raise ConfigurationException(f"{field.name}: with all that is in it, the message has over {_MOST:,} fields")
         said = field.physical.get(self.format)
         cwf = said if isinstance(said, CwfField) else CwfField()
         at = None if at is None else _aligned(at, int(cwf.byte_alignment)) + cwf.leading_skip_count

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from engine.errors import BrokerError, ParserException
 from parsers.importers.copybook.entries import Entry
@@ -12,6 +12,8 @@ from parsers.records.plan import Step
 
 BAD_FIELD = 5421
 SHOWN_BYTES = 32
+_LEAST_OCCURRENCES: Final = 100_000  # that any record may have, with or without bytes
+_OCCURRENCES: Final = 16  # and beyond these for each byte
 
 
 @dataclass(slots=True)
@@ -22,6 +24,10 @@ class _Reading:
     chosen: frozenset[Entry]
     rejected: frozenset[Entry]
     counts: dict[Entry, int] = field(default_factory=dict)
+    left: int = 0
+
+    def __post_init__(self) -> None:
+        self.left = _LEAST_OCCURRENCES + _OCCURRENCES * len(self.data)
 
 
 def read_record(
@@ -86,6 +92,10 @@ def _occurrences(step: Step, reading: _Reading, at: int, path: str) -> tuple[Any
     values = []
     start = at
     for number in range(1, count + 1):
+        reading.left -= 1
+        if reading.left < 0:
+            text = f"{path} at offset {at} occurs {count} times, which take no bytes: look at the counts in the record"
+            raise ParserException(BAD_FIELD, text, path)
         value, at = _one(step, reading, at, f"{path}[{number}]")
         values.append(value)
     return values, at if step.fixed_size is None else max(at, _within(reading, start + step.fixed_size, at))

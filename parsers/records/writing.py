@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from engine.catalog import did_you_mean
 from engine.errors import BrokerError, ParserException
 from parsers.importers.copybook.entries import Entry
+from parsers.records.framing import LONGEST_RECORD
 from parsers.records.leaves import WRITE_ERRORS
 from parsers.records.plan import Step
 from parsers.records.reading import BAD_FIELD
 from parsers.records.values import initial
 
 NOTHING = object()
+MOST_ABSENT: Final = 1_000_000  # occurrences in a record that are not given, of which a count may ask for any number
 
 
 @dataclass(slots=True)
@@ -27,6 +29,7 @@ class _Writing:
     blank: int
     absent: frozenset[Entry] = frozenset()
     counted: dict[Entry, tuple[int, Step, int | None]] = field(default_factory=dict)
+    left: int = MOST_ABSENT
 
     def put(self, at: int, data: bytes) -> None:
         self.reach(at + len(data))
@@ -34,6 +37,10 @@ class _Writing:
 
     def reach(self, end: int) -> None:
         """Make the record that long; what nothing is written to is blank."""
+        if end > LONGEST_RECORD:
+            raise ParserException(
+                BAD_FIELD, f"the record takes {end:,} bytes, and at most {LONGEST_RECORD:,} are written"
+            )
         if end > len(self.data):
             self.data.extend(bytes([self.blank]) * (end - len(self.data)))
 
@@ -110,6 +117,12 @@ def _occurrences(step: Step, writing: _Writing, value: Any, at: int, path: str, 
         count = step.most
     else:
         count = _counted(step, writing, count, path, given=value is not NOTHING and value is not None)
+    writing.left -= max(count - len(values), 0)
+    if writing.left < 0:
+        text = f"{path} is to occur {count:,} times, and {len(values):,} are given: look at its count"
+        raise ParserException(
+            BAD_FIELD, f"{text}; of what is not given a record takes {MOST_ABSENT:,} occurrences", path
+        )
     for number in range(count):
         inner = values[number] if number < len(values) else NOTHING
         at = _one(step, writing, inner, at, f"{path}[{number + 1}]", fill=fill)

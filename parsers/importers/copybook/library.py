@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +15,7 @@ from parsers.importers.copybook.source import lines_of, text_of
 from parsers.importers.copybook.words import Word, words_of
 
 DEEPEST: Final = 32
-MOST_WORDS: Final = 1_000_000
+MOST_WORDS: Final = 300_000
 LARGEST_FILE: Final = 64 * 1024 * 1024
 EXTENSIONS: Final = ("", ".cpy", ".cbl", ".cob", ".copy", ".cobol", ".inc", ".txt")
 
@@ -28,11 +28,19 @@ class _Reading:
     findings: Findings
     words: int = 0
     full: bool = False
+    read: dict[Path, list[Word]] = field(default_factory=dict)
 
-    def file_words(self, file: Path, open_files: tuple[Path, ...]) -> list[Word]:
-        """The words of a file, its COPY and EXEC statements carried out."""
-        text = text_of(file.read_bytes())
-        return self.carried_out(str(file), text, open_files)
+    def file_words(self, file: Path, statement: Word, open_files: tuple[Path, ...]) -> list[Word]:
+        """The words of a file, its COPY and EXEC statements carried out; each file is read once."""
+        known = self.read.get(file)
+        if known is None:
+            text, before = text_of(file.read_bytes()), len(self.findings.found)
+            known = self.carried_out(str(file), text, open_files)
+            if len(self.findings.found) == before:
+                self.read[file] = known
+        else:
+            self.count(statement, len(known))
+        return list(known)
 
     def carried_out(self, name: str, text: str, open_files: tuple[Path, ...]) -> list[Word]:
         words = list(words_of(name, lines_of(name, text, self.dialect, self.findings), self.findings))
@@ -82,8 +90,7 @@ class _Reading:
             at += 1
         found = self.find(statement, name, library, open_files)
         if found is not None:
-            inner = replaced(self.file_words(found, (*open_files, found)), replacements)
-            self.count(statement, len(inner))
+            inner = replaced(self.file_words(found, statement, (*open_files, found)), replacements)
             made.extend(inner)
         return at
 
@@ -113,7 +120,7 @@ def read_words(file: str, text: str, dialect: Dialect, findings: Findings) -> li
     """The words of a copybook, COPY, REPLACE and EXEC done with."""
     reading = _Reading(dialect, findings)
     words = reading.carried_out(file, text, (Path(file),))
-    return list(_replace_statements(words, findings))
+    return [] if reading.full else list(_replace_statements(words, findings))
 
 
 def find_text(folders: tuple[Path, ...], name: str, library: str) -> Path | None:
@@ -208,7 +215,7 @@ def _new_replacements(
 ) -> tuple[int, tuple[Replacement, ...]]:
     also = words[at].upper == "ALSO"
     at += also
-    if words[at].upper == "OFF":
+    if at < len(words) and words[at].upper == "OFF":
         at, read = at + 1, tuple[Replacement, ...]()
     else:
         at, read = read_replacing(words, at, findings)

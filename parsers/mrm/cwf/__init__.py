@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from parsers.mrm.cwf.declared import CWF, CwfField, CwfFormat, CwfGroup
 from parsers.mrm.cwf.kept import Form as RecordForm
-from parsers.mrm.cwf.layout import lay_out
+from parsers.mrm.cwf.layout import MOST_FIELDS, lay_out
 from parsers.mrm.cwf.record import fixed_place, open_record
 from parsers.mrm.cwf.writing import Plan, origin_of, patched, rendered
 from parsers.mrm.wire_format import Codec, Definition, wire_format
@@ -28,17 +28,17 @@ class CwfCodec:
 
     def __init__(self, definition: Definition) -> None:
         self.definition = definition
-        self._plan = lru_cache(maxsize=_MOST_PLANS)(self._compiled)
-        self.plan(0x111, 1208)  # so that a model that cannot be laid out is refused at once
+        fields = self._compiled(0x111, 1208).fields  # so that a model that cannot be laid out is refused at once
+        self._plan = lru_cache(maxsize=max(1, min(_MOST_PLANS, MOST_FIELDS // max(fields, 1))))(self._compiled)
 
     def plan(self, encoding: int, ccsid: int) -> Plan:
         """The message as it is laid out in that encoding and CCSID."""
         return self._plan(encoding & _ENCODING, ccsid)
 
     def _compiled(self, encoding: int, ccsid: int) -> Plan:
-        root = lay_out(self.definition, RecordForm(encoding, ccsid))
+        root, fields = lay_out(self.definition, RecordForm(encoding, ccsid))
         settings: CwfFormat = self.definition.settings or CwfFormat()
-        return Plan(root, fixed_place(root), bytes.fromhex(settings.byte_alignment_pad) or b"\0")
+        return Plan(root, fixed_place(root), bytes.fromhex(settings.byte_alignment_pad) or b"\0", fields)
 
     def read(self, portion: Portion) -> tuple[Source, Handle]:
         """The record as a lazy source."""

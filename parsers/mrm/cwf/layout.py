@@ -16,6 +16,7 @@ from parsers.mrm.model import UNBOUNDED, Field, Group, Member, SimpleType
 from parsers.mrm.stored import Decode, Stored
 from parsers.mrm.wire_format import Definition
 
+MOST_FIELDS: Final = 25_000
 _ALIGNMENTS: Final = (1, 2, 4, 8, 16)
 
 
@@ -100,9 +101,10 @@ def _nothing(data: bytes, at: int, end: int) -> None:
     return None
 
 
-def lay_out(definition: Definition, form: Form) -> Item:
-    """A message as the item that stands for it, in records of that encoding and CCSID."""
-    return _Compiler(definition, form).message()
+def lay_out(definition: Definition, form: Form) -> tuple[Item, int]:
+    """A message as the item that stands for it, in records of that encoding and CCSID, and how many fields it has."""
+    compiler = _Compiler(definition, form)
+    return compiler.message(), compiler.fields
 
 
 class _Scope(NamedTuple):
@@ -122,6 +124,7 @@ class _Compiler:
         self._form = form
         self._scopes: list[_Scope] = []
         self._open: list[int] = []
+        self.fields = 0
 
     def message(self) -> Item:
         name = self._message.name
@@ -197,6 +200,10 @@ class _Compiler:
 
     def _item(self, model: Field, above: str) -> Item:
         path = f"{above}.{model.name}"
+        self.fields += 1
+        if self.fields > MOST_FIELDS:
+            why = f"each field of a message has a place of its own in CWF, which at most {MOST_FIELDS:,} can have"
+            raise ConfigurationException(f"{path}: {why}")
         cwf: CwfField = model.physical.get(self._format) or CwfField()
         made = Item(
             model.name,
@@ -238,6 +245,8 @@ class _Compiler:
         assert group is not None
         said: CwfGroup = group.physical.get(self._format) or CwfGroup()
         made.inner, made.type = self._layout(group, path), NAME
+        if made.inner.is_fixed and not made.inner.size and not made.inner.is_aligned and made.model.repeats:
+            raise ConfigurationException(f"{path}: it takes no bytes, so nothing says how often it repeats")
         made.size, made.align = made.inner.size, max(made.align, said.byte_alignment)
 
     def _reference(self, text: str, path: str) -> Reference | None:

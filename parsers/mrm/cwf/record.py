@@ -12,6 +12,8 @@ from parsers.mrm.cwf.layout import Choice, Item, Layout, Reference, Run
 from parsers.mrm.model import UNBOUNDED
 from parsers.mrm.stored import GARBLED, REFERENCE, UNKNOWN, garbled
 
+_LEAST_PLACES: Final = 100_000  # that any record may have, with or without bytes
+_PLACES: Final = 16  # and beyond these for each byte
 _NO_PLACES: Final[tuple[Any, ...]] = ()
 
 
@@ -61,16 +63,28 @@ class Place:
         return found
 
 
+class Endless(ParserException):
+    """A record of which so much was tried that no choice may try more of it."""
+
+
 class Record(Source):
     """The bytes of one message; a handle is a Place."""
 
-    __slots__ = ("asked", "data", "plan", "top")
+    __slots__ = ("_left", "asked", "data", "plan", "top")
 
     def __init__(self, data: bytes, top: Place, plan: object) -> None:
         self.data = data
+        self._left = _LEAST_PLACES + _PLACES * len(data)
         self.plan = plan
         self.top = top
         self.asked: dict[tuple[Place, int], list[int]] | None = None
+
+    def count(self, item: Item, places: int = 1) -> None:
+        """Count places that are made: a record of a few bytes may say that it has any number that take none."""
+        self._left -= places
+        if self._left < 0:
+            why = "with it the record has more fields than it can hold: look at the counts and lengths in it"
+            raise Endless(REFERENCE, f"{item.what}: {why}", item.what)
 
     def value(self, handle: Place) -> Value:
         return handle.item.decode(self.data, handle.at, handle.end)
@@ -227,6 +241,8 @@ def lay(record: Record | None, place: Place) -> None:
     """Find where the slots of a place stand, and its end; without a record where no slot varies."""
     layout = place.layout
     assert layout is not None
+    if record is not None:
+        record.count(place.item, len(layout.slots))
     if layout.runs is not None:
         place.end = place.at + layout.size
         if record is not None and place.end > len(record.data):
@@ -254,6 +270,8 @@ def _lay_choice(record: Record | None, place: Place, choice: Choice, at: int) ->
         inner = Place(place.item, option if only in {None, number} else Layout(()), at, at, place)
         try:
             lay(record, inner)
+        except Endless:
+            raise
         except ParserException:
             if places:  # bytes that are another option need not be this one
                 inner = Place(place.item, Layout(()), at, at, place)
@@ -292,6 +310,8 @@ def _lay_item(record: Record | None, place: Place, item: Item, at: int) -> tuple
     places: list[Place] = []
     while count != len(places) and not (count == UNBOUNDED and at >= len(record.data if record else b"")):
         at += -at % item.align
+        if record is not None:
+            record.count(item)
         inner = _lay_one(record, place, item, at)
         if inner.end <= at and count == UNBOUNDED:
             raise garbled(item.what, b"" if record is None else record.data, at, at, "has no end: it takes no bytes")

@@ -21,6 +21,8 @@ from parsers.mrm.cwf.record import Place, Record
 from parsers.mrm.model import UNBOUNDED
 from parsers.mrm.stored import MISMATCH, REFERENCE, unfit
 
+LARGEST: Final = 104_857_600  # as long as MAXMSGL lets a message be
+_MOST_ABSENT: Final = 1_000_000
 _NOTHING: Final[tuple[Element, ...]] = ()
 
 
@@ -30,6 +32,7 @@ class Plan(NamedTuple):
     root: Item
     fixed: Place | None
     pad: bytes
+    fields: int = 0
 
 
 def origin_of(element: Element, plan: Plan) -> Record | None:
@@ -154,6 +157,7 @@ class _Writer:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
+        self._left = _MOST_ABSENT
         self.out = bytearray()
 
     def layout(self, layout: Layout, elements: list[Element], around: _Around, what: str) -> None:
@@ -171,8 +175,17 @@ class _Writer:
         self._fill(item.lead)
         for number in range(self._count(item, found, around)):
             self._fill(-len(self.out) % item.align)
+            if number >= len(found):
+                self._take(item)
             self._one(item, found[number] if number < len(found) else None, around)
             self._fill(item.trail)
+
+    def _take(self, item: Item) -> None:
+        """Count an occurrence that is not in the tree, of which a count may ask for any number."""
+        self._left -= 1
+        if self._left < 0 or len(self.out) > LARGEST:
+            why = f"of what is absent a record takes at most {_MOST_ABSENT:,} occurrences and {LARGEST:,} bytes"
+            raise ParserException(REFERENCE, f"{item.what}: {why}: look at the counts in it", item.what)
 
     def _count(self, item: Item, found: list[Element], around: _Around) -> int:
         if item.count is not None:

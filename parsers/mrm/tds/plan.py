@@ -253,8 +253,12 @@ def _holds_bytes(definition: Definition) -> bool:
     """Whether anything in a message, or what it may hold, is kept otherwise than as text."""
     message_set = definition.message_set
     pending = [*message_set.types.values(), *(message_set.content(one.type) for one in message_set.messages.values())]
+    seen: set[int] = set()
     while pending:
         group = pending.pop()
+        if id(group) in seen:
+            continue
+        seen.add(id(group))
         for each in () if group is None else fields_of(group):
             said = _said(each.physical.get(definition.format), TdsField())
             if isinstance(each.type, Group):

@@ -31,7 +31,7 @@ class Reading:
     """One text on its way to places."""
 
     __slots__ = (
-        *("_bytes", "_characters", "_depth", "_identity", "_left", "_patience"),
+        *("_bytes", "_characters", "_depth", "_identity", "_lasts", "_left", "_patience"),
         *("coding", "levels", "markup", "plans", "text"),
     )
 
@@ -45,6 +45,7 @@ class Reading:
         self._identity = ""
         self._depth = 0
         self._left = _LEAST_STEPS + _STEPS * len(self.text)
+        self._lasts: dict[tuple[int, str], Place | None] = {}
         self._patience = Patience()
         self._characters: tuple[str, list[int]] | None = None
 
@@ -98,7 +99,10 @@ class Reading:
         """Note a field that begins there."""
         self._step(at)
         place = Place(name, plan, at)
-        self.levels[-1].append(place)
+        level = self.levels[-1]
+        level.append(place)
+        if self._lasts and (id(level), name) in self._lasts:
+            self._lasts[id(level), name] = place
         return place
 
     def _choice(self, plan: GroupPlan, at: int, limit: int, stops: Stops) -> int:
@@ -113,6 +117,7 @@ class Reading:
                 raise
             except ParserException as error:
                 del level[kept:]
+                self._lasts.clear()
                 del self.levels[above:]
                 self._depth = depth
                 last = error
@@ -152,7 +157,7 @@ class Reading:
     def said(self, path: tuple[str, ...], what: str, at: int) -> tuple[int, Place]:
         """The integer in an earlier field, and where that stands."""
         for level in reversed(self.levels):
-            place = last_called(level, path[0])
+            place = self._last(level, path[0])
             for name in path[1:]:
                 place = None if place is None else last_called(place.children or [], name)
             if place is not None and place.plan is not None and place.plan.spelling is not None:
@@ -161,6 +166,13 @@ class Reading:
                     return value, place
                 raise self.failure(place.start, f"{'.'.join(path)} says the {what} of a field, which it cannot be")
         raise self.failure(at, f"{'.'.join(path)}, which says the {what} of a field, does not stand in front of it")
+
+    def _last(self, level: list[Place], name: str) -> Place | None:
+        """The last field of a name in a level: many may ask for the same."""
+        key = id(level), name
+        if key not in self._lasts:
+            self._lasts[key] = last_called(level, name)
+        return self._lasts[key]
 
     def data(self, place: Place) -> str:
         """The data of a simple field as it is meant; where its length is known, nothing in it is markup."""

@@ -10,6 +10,7 @@ import pytest
 
 from engine.errors import ConfigurationException
 from parsers.importers.copybook.read import read_copybook, read_text
+from tests.limits import bounded
 
 CASES = Path(__file__).resolve().parents[2] / "problems" / "copybooks"
 
@@ -53,3 +54,29 @@ def test_hostile(case: str) -> None:
         read_text("c.cpy", HOSTILE[case])
     assert 0 < len(raised.value.problems) <= 200
     assert all(len(problem.render()) < 100_000 for problem in raised.value.problems)
+
+
+@pytest.mark.parametrize("text", ["REPLACE ALSO", "REPLACE ALSO ==A==", "01 A. REPLACE ALSO LEADING", "REPLACE OFF"])
+def test_statements_that_end_too_soon(text: str) -> None:
+    """A REPLACE that ends where more is wanted is a problem of the copybook."""
+    with pytest.raises(ConfigurationException):
+        read_text("c.cpy", text)
+
+
+@pytest.mark.parametrize("leaf", ["", "* a comment", "05 A PIC X."])
+def test_copies_that_copy_the_next_twice(leaf: str, tmp_path: Path) -> None:
+    """Copybooks that copy the next twice are read once each, whatever they come to."""
+    (tmp_path / "c0.cpy").write_text(f"       {leaf}\n")
+    for number in range(1, 28):
+        (tmp_path / f"c{number}.cpy").write_text(f"       COPY c{number - 1}.\n       COPY c{number - 1}.\n")
+    with bounded(), pytest.raises(ConfigurationException):
+        read_copybook(tmp_path / "c27.cpy")
+
+
+def test_a_file_that_is_copied_twice_is_the_same_twice(tmp_path: Path) -> None:
+    """What REPLACING takes out of one copy of a file is in the next."""
+    (tmp_path / "part.cpy").write_text("05 :A:-X PIC X. 05 Y PIC X.")
+    text = "01 R. COPY part REPLACING ==:A:== BY ==P== ==05 Y PIC X.== BY ====. COPY part REPLACING ==:A:== BY ==Q==."
+    (tmp_path / "top.cpy").write_text(f"       {text[:58]}\n       {text[58:]}\n")
+    (record,) = read_copybook(tmp_path / "top.cpy").records
+    assert ["R", "P-X", "Q-X", "Y"] == [item.name for item in record.top.walk()]

@@ -7,7 +7,11 @@ from io import BytesIO
 import pytest
 
 from engine.errors import BrokerError
+from parsers.importers.copybook.read import read_text
+from parsers.records.coding import coding_of
+from parsers.records.files import Choices, record_file
 from parsers.records.framing import Framing, Stream, cut_records, framed
+from tests.limits import bounded
 
 RECORDS = (b"one", b"three", b"seven--")
 
@@ -91,3 +95,12 @@ def test_memory_is_flat() -> None:
         longest = max(longest, len(stream._held))
     assert longest < 300_000
     assert 10_000_000 - 10 == stream.offset
+
+
+def test_long_records_that_are_short() -> None:
+    """Records that could be very long and are short are cut in time that grows with the file, not with its square."""
+    book = read_text("c.cpy", "01 R. 05 N PIC 9(8). 05 T PIC X OCCURS 0 TO 99999999 DEPENDING ON N.")
+    kind = record_file(book, Framing(), coding_of(819), Choices())
+    data = b"00000002ab" * 20_000
+    with bounded(seconds=3):
+        assert 20_000 == sum(1 for _ in kind.cut(BytesIO(data)))

@@ -1,0 +1,52 @@
+"""Attributes whose names lxml cannot set: with a brace in their namespace, or with a prefix that nothing declares."""
+
+import pytest
+
+from engine.parser import Follow, Form, Portion, parser_catalog
+from engine.received import Part
+from engine.source import NAME
+from engine.tree import Element
+
+BRACE = '<r xmlns:p="urn:a}b" p:z="q" w="1"><p:e p:f="1">x</p:e></r>'
+UNDECLARED = '<r q:z="q" w="1"><p:e p:f="1">x</p:e></r>'
+
+# The domain, the document, the path of an attribute by names, and its value.
+ATTRIBUTES = [
+    ("XML", BRACE, ("r", "p:z")),
+    ("XMLNS", BRACE, ("r", "z")),
+    ("XMLNSC", BRACE, ("r", "z")),
+    ("XML", UNDECLARED, ("r", "q:z")),
+    ("XML", UNDECLARED, ("r", "w")),
+]
+
+
+def _read(domain: str, text: str) -> Element:
+    data = text.encode()
+    return Element(
+        domain, "", NAME, Part(parser_catalog.find(domain), Portion(data, 0, len(data), Follow("", 273, 1208)))
+    )
+
+
+def _at(tree: Element, *names: str) -> Element:
+    for name in names:
+        tree = next(child for child in tree if child.name == name)
+    return tree
+
+
+@pytest.mark.parametrize(("domain", "text", "path"), ATTRIBUTES)
+def test_odd_attributes(domain: str, text: str, path: tuple[str, ...]) -> None:
+    """Such an attribute has its value, and is written with another where it is given one."""
+    tree, name = _read(domain, text), path[-1].rpartition(":")[2]
+    value = _at(tree, *path).value
+    assert f'{name}="{value}"' in text
+    _at(tree, *path).value = "other"
+    made = parser_catalog.find(domain).write(tree, Form(273, 1208)).decode()
+    assert text.replace(f'{name}="{value}"', f'{name}="other"', 1) == made
+
+
+@pytest.mark.parametrize("text", [UNDECLARED, BRACE])
+def test_an_odd_attribute_beside_one_that_goes(text: str) -> None:
+    """An attribute that is taken away takes none of the others with it, here or in the document that was read."""
+    tree, parser = _read("XML", text), parser_catalog.find("XML")
+    _at(tree, "r", "w").detach()
+    assert text.replace(' w="1"', "") == parser.write(tree, Form(273, 1208)).decode()
