@@ -85,7 +85,8 @@ def _settle(parent: int, kept: set[int]) -> None:
     signal.set_wakeup_fd(-1)
     start = 0
     for keep in sorted(kept):
-        os.closerange(start, keep)
+        if start < keep:  # an empty range from 0 is taken for all descriptors
+            os.closerange(start, keep)
         start = keep + 1
     os.closerange(start, 4096)
     end_with_parent(parent)
