@@ -30,20 +30,17 @@ def trace(
     from engine.broker.deployment import switched, uses_of
     from engine.broker.repository.opened import Change
     from engine.broker.state import TRACE_LEVELS
-    from engine.broker.tracing import trace_file
+    from engine.broker.tracing import forget, trace_lines
 
     found = broker_of(name)
     state = found.load("operate" if level or reset else "read", flow=flow, group=group)
-    files = [trace_file(found.folder, own.name, use.name) for own, use in uses_of(state, flow, group)]
-    if reset:
-        for file in files:
-            file.unlink(missing_ok=True)
-            file.with_suffix(".old").unlink(missing_ok=True)
+    for own, use in uses_of(state, flow, group):
+        if reset:
+            forget(found.folder, own.name, use.name)
+        elif not level:
+            for line in trace_lines(found.folder, own.name, use.name):
+                typer.echo(line)
     if not level:
-        for file in files:
-            for part in (file.with_suffix(".old"), file):
-                if part.is_file() and not reset:
-                    typer.echo(part.read_text(encoding="utf-8", errors="replace"), nl=False)
         return
     if level not in TRACE_LEVELS:
         raise ConfigurationException(f"--level {level} is none of {', '.join(TRACE_LEVELS)}")

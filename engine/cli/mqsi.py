@@ -1,0 +1,148 @@
+"""Programs under IBM's names, such as mqsilist: each a way to what penstock does, with BIP lines and exit codes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NoReturn
+
+UNKNOWN_FLAG: Final = 8001
+DUPLICATE_FLAG: Final = 8003
+INVALID: Final = 8004
+MISSING: Final = 8005
+NO_COMPONENT: Final = 8010
+FAILED: Final = 8081
+_NEVER: Final = 65
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a program was called with: its component, and its flags with their values."""
+
+    component: str = ""
+    flags: Mapping[str, str] = field(default_factory=dict)
+
+    def value(self, flag: str) -> str:
+        """Returns the value of a flag, or nothing."""
+        return self.flags.get(flag, "")
+
+    def has(self, flag: str) -> bool:
+        """Returns True where the flag was given."""
+        return flag in self.flags
+
+    def needed(self, flag: str) -> str:
+        """Returns the value of a flag that must be given."""
+        if not self.flags.get(flag):
+            raise Misused(MISSING, f"the flag -{flag} is missing, or has no value")
+        return self.flags[flag]
+
+
+class Misused(Exception):
+    """A program was called with what it does not take; `number` is IBM's."""
+
+    def __init__(self, number: int, text: str) -> None:
+        super().__init__(text)
+        self.number = number
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program: the flags that have values, those that have none, and what it does."""
+
+    run: Callable[[Given], None]
+    valued: str = ""
+    bare: str = ""
+    needs_component: bool = True
+
+    def read(self, arguments: list[str]) -> Given:
+        """Returns what the arguments say; raises where they say what the program does not know."""
+        component, flags = "", {}
+        waiting = list(arguments)
+        while waiting:
+            word = waiting.pop(0)
+            if not word.startswith("-") or len(word) < 2:
+                if component:
+                    raise Misused(INVALID, f"{word} is one argument too many")
+                component = word
+                continue
+            name, value = word.lstrip("-")[:1], word.lstrip("-")[1:]
+            if name not in self.valued + self.bare or (value and name not in self.valued):
+                raise Misused(UNKNOWN_FLAG, f"the flag {word} is unknown")
+            if name in flags:
+                raise Misused(DUPLICATE_FLAG, f"the flag -{name} is given twice")
+            takes = not value and name in self.valued and bool(waiting) and not _is_flag(waiting[0], self)
+            flags[name] = waiting.pop(0) if takes else value
+            if not flags[name] and name in self.valued and name not in self.bare:
+                raise Misused(MISSING, f"the flag -{name} needs a value")
+        if self.needs_component and not component:
+            raise Misused(NO_COMPONENT, "name the broker: a name, or a folder")
+        return Given(component, flags)
+
+
+def _is_flag(word: str, program: Program) -> bool:
+    return word.startswith("-") and word.lstrip("-")[:1] in program.valued + program.bare
+
+
+def main() -> NoReturn:
+    """Run the program whose name this process has; it ends with the last two digits of its message's number."""
+    from engine.cli.failing import end_in_order, visible
+    from engine.errors import BrokerError
+
+    end_in_order()
+    name = Path(sys.argv[0]).name
+    try:
+        program = _program(name)
+        program.run(program.read(sys.argv[1:]))
+    except Misused as error:
+        _end(error.number, visible(str(error)))
+    except BrokerError as error:
+        _end(error.number or FAILED, visible(str(error).partition(": ")[2] or str(error)))
+    except OSError as error:
+        _end(FAILED, visible(f"{error.filename or name}: {error.strerror or error}"))
+    except BrokenPipeError:
+        sys.exit(_NEVER)
+    if name != "mqsistart":
+        told("BIP8071I: Successful command completion.")
+    sys.exit(0)
+
+
+def _program(name: str) -> Program:
+    if name not in programs():
+        raise Misused(8009, f"{name} is no program of a broker's")
+    return programs()[name]
+
+
+def _end(number: int, text: str) -> NoReturn:
+    sys.stderr.write(f"BIP{number:04d}E: {text}\n")
+    sys.exit(number % 100 or 1)
+
+
+def told(line: str) -> None:
+    """Print a line."""
+    sys.stdout.write(f"{line}\n")
+
+
+def programs() -> dict[str, Program]:
+    """Returns the programs by name."""
+    from engine.cli import mqsi_flows as flows
+    from engine.cli import mqsi_nodes as nodes
+
+    return {
+        "mqsicreatebroker": Program(nodes.create, "qiapnuswvgklPbrt"),
+        "mqsideletebroker": Program(nodes.delete, bare="wqn"),
+        "mqsistart": Program(nodes.start),
+        "mqsistop": Program(nodes.stop, bare="iq"),
+        "mqsilist": Program(nodes.list_, "ekydw", "ra", needs_component=False),
+        "mqsideploy": Program(nodes.deploy, "eamdwkynipq", "m"),
+        "mqsichangeproperties": Program(flows.change_properties, "eonvpkybw", "f"),
+        "mqsireportproperties": Program(flows.report_properties, "eonkybw", "ar"),
+        "mqsichangeflowstats": Program(flows.change_statistics, "efckyntbow", "asgjr"),
+        "mqsireportflowstats": Program(flows.report_statistics, "efkyw", "asgj"),
+        "mqsistartmsgflow": Program(flows.start, "emkyw", "gj"),
+        "mqsistopmsgflow": Program(flows.stop, "emkyw", "gj"),
+        "mqsichangetrace": Program(flows.change_trace, "eflckyw", "utrnb"),
+        "mqsireadlog": Program(flows.read_log, "efokyw", "ut"),
+        "mqsiformatlog": Program(flows.format_log, "io", needs_component=False),
+    }

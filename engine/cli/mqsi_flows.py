@@ -1,0 +1,179 @@
+"""IBM's programs for single flows: their properties, statistics, states and traces."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import quoteattr
+
+from engine.cli.mqsi import INVALID, MISSING, Given, Misused, told
+
+if TYPE_CHECKING:
+    from engine.broker.deployment import Planned
+    from engine.broker.repository.opened import Change
+    from engine.broker.state import DeployedUse, GroupState
+
+
+def change_properties(given: Given) -> None:
+    """Changes properties: -o names the flow, -n and -v properties and values, several behind commas."""
+    from engine.broker.administration import broker_of
+    from engine.broker.deployment import changed
+    from engine.broker.repository.opened import Change
+
+    flow, names = given.needed("o"), given.needed("n").split(",")
+    values = given.value("v").split(",") if len(names) > 1 else [given.value("v")]
+    if len(names) != len(values):
+        raise Misused(INVALID, f"-n names {len(names)} properties, and -v gives {len(values)} values")
+    broker, laid = broker_of(given.component), dict(zip(names, values, strict=True))
+
+    def change(planned: Planned) -> Change:
+        return Change("change-properties", f"{flow}: {given.value('n')}={given.value('v')}")
+
+    def content(key: str) -> bytes:
+        return broker.repository.contents([key])[key]
+
+    broker.change(lambda state: changed(state, flow, given.value("e"), laid, content), change)
+
+
+def report_properties(given: Given) -> None:
+    """Reports the properties of a flow, or those that -n names."""
+    from engine.broker.administration import broker_of
+    from engine.broker.deployment import uses_of
+    from engine.broker.reporting import report
+
+    broker, flow = broker_of(given.component), given.needed("o")
+    wanted = [name for name in given.value("n").split(",") if name]
+    for group, use in uses_of(broker.load("read"), flow, given.value("e")):
+        said = report(group, use, broker.repository.contents([use.content])[use.content])
+        told(f"{use.name}")
+        told(f"  uuid='{use.content[:32]}'")
+        told(f"  instances='{said['instances']}'")
+        for name, value in said["properties"].items():
+            if not wanted or name in wanted:
+                told(f"  {name}='{value}'")
+
+
+def _parts(given: Given) -> tuple[str, list[str]]:
+    """The group and the flows that are meant; with -g and -j all of them."""
+    if given.has("e") == given.has("g"):
+        raise Misused(MISSING, "one of the flags -e and -g must be given")
+    if given.has("f") == given.has("j"):
+        raise Misused(MISSING, "one of the flags -f and -j must be given")
+    return given.value("e"), [given.value("f")] if given.has("f") else []
+
+
+def change_statistics(given: Given) -> None:
+    """Switches statistics by -c; -n basic or advanced counts each node too."""
+    group, flows = _parts(given)
+    if given.has("a") == given.has("s"):
+        raise Misused(MISSING, "one of the flags -a and -s must be given")
+    level = "nodes" if given.value("n") in {"basic", "advanced"} else "basic"
+    for flag, known in (("c", ("", "active", "inactive")), ("n", ("", "none", "basic", "advanced"))):
+        if given.value(flag) not in known:
+            raise Misused(INVALID, f"-{flag} {given.value(flag)} is none of {', '.join(known[1:])}")
+    _switch(given.component, flows, group, "statistics", statistics="none" if given.value("c") == "inactive" else level)
+
+
+def report_statistics(given: Given) -> None:
+    """Reports what is counted of each flow."""
+    group, flows = _parts(given)
+    which = "Archive" if given.has("a") else "Snapshot"
+    for own, use in _uses(given.component, flows, group):
+        on = "inactive" if use.statistics == "none" else "active"
+        nodes = "basic" if use.statistics == "nodes" else "none"
+        told(
+            f"BIP8187I: Statistics {which} settings for flow {use.name} in execution group {own.name} - On?: {on},"
+            f" ThreadDataLevel: basic, NodeDataLevel: {nodes}, OutputFormat: xml, AccountingOrigin: none"
+        )
+
+
+def start(given: Given) -> None:
+    """Starts a flow, or all of a group."""
+    _switch(given.component, _flows(given), given.value("e"), "start", running=True)
+
+
+def stop(given: Given) -> None:
+    """Stops a flow, or all of a group."""
+    _switch(given.component, _flows(given), given.value("e"), "stop", running=False)
+
+
+def _flows(given: Given) -> list[str]:
+    if not (given.has("e") or given.has("g")):
+        raise Misused(MISSING, "one of the flags -e and -g must be given")
+    return [given.value("m")] if given.value("m") else []
+
+
+def change_trace(given: Given) -> None:
+    """Switches the user trace; -r forgets what was traced before."""
+    from engine.broker.administration import broker_of
+    from engine.broker.tracing import forget
+
+    level = given.value("l") or "none"
+    if level not in {"none", "normal", "debug"}:
+        raise Misused(INVALID, f"-l {level} is none of none, normal, debug")
+    flows = [given.value("f")] if given.value("f") else []
+    if given.has("r"):
+        broker = broker_of(given.component)
+        for own, use in _uses(given.component, flows, given.value("e")):
+            forget(broker.folder, own.name, use.name)
+    if given.has("l"):
+        _switch(given.component, flows, given.value("e"), "trace", trace=level)
+
+
+def read_log(given: Given) -> None:
+    """Writes the user trace to standard output as text, or to the file of -o as XML for mqsiformatlog."""
+    from engine.broker.administration import broker_of
+    from engine.broker.tracing import trace_lines
+
+    broker = broker_of(given.component)
+    flows = [given.value("f")] if given.value("f") else []
+    uses = _uses(given.component, flows, given.value("e"))
+    lines = [line for own, use in uses for line in trace_lines(broker.folder, own.name, use.name)]
+    if not given.value("o"):
+        for line in lines:
+            told(line)
+        return
+    text = "".join(f" <UserTrace text={quoteattr(line)}/>\n" for line in lines)
+    Path(given.value("o")).write_text(
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<Log>\n{text}</Log>\n', encoding="utf-8"
+    )
+
+
+def format_log(given: Given) -> None:
+    """Writes what mqsireadlog wrote as text."""
+    from lxml import etree
+
+    try:
+        root = etree.fromstring(Path(given.needed("i")).read_bytes(), etree.XMLParser(resolve_entities=False))
+    except etree.XMLSyntaxError as error:
+        raise Misused(INVALID, f"{given.value('i')} is no log that mqsireadlog has written: {error}") from error
+    text = "".join(f"{entry.get('text')}\n" for entry in root.iter("UserTrace"))
+    if given.value("o"):
+        Path(given.value("o")).write_text(text, encoding="utf-8")
+    else:
+        sys.stdout.write(text)
+
+
+def _uses(component: str, flows: list[str], group: str) -> Iterator[tuple[GroupState, DeployedUse]]:
+    from engine.broker.administration import broker_of
+    from engine.broker.deployment import uses_of
+
+    state = broker_of(component).load("read")
+    named = flows or [use.name for own in state.groups for use in own.flows if group in {"", own.name}]
+    for flow in dict.fromkeys(named):
+        yield from uses_of(state, flow, group)
+
+
+def _switch(component: str, flows: list[str], group: str, action: str, **values: Any) -> None:
+    from engine.broker.administration import broker_of
+    from engine.broker.deployment import switched
+    from engine.broker.repository.opened import Change
+
+    def change(planned: Planned) -> Change:
+        return Change(action, ", ".join(f"{c.group}/{c.flow}" for c in planned.changes))
+
+    broker_of(component).change(
+        lambda state: switched(state, flows, group, **values), change, right="operate", deploys=False
+    )
