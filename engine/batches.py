@@ -11,6 +11,8 @@ from engine.received import Received
 if TYPE_CHECKING:
     from engine.message import Message
 
+_AGAIN: Final = 1.0  # seconds within which messages that are to be tried again are back, or others have taken them
+
 
 class Batch:
     """The messages that one instance of a flow has taken since it last committed.
@@ -73,6 +75,13 @@ class Batch:
             return not patient or passed >= self._interval
         return bool(self._spared) or len(self._taken) >= self._count or 0 < self._interval <= passed
 
+    @property
+    def patience(self) -> float:
+        """The seconds that the next get may wait before the unit is to be committed; negative: without end."""
+        if self._group_open or not self._taken:
+            return _AGAIN if self._spared else -1.0
+        return max(0.0, self._interval - (self._clock() - self._since))
+
     def committed(self) -> None:
         """The unit of work has been committed."""
         self._spared.difference_update(self._taken)
@@ -93,6 +102,8 @@ class Alone:
     """Each message has a unit of work to itself: what a flow without commitCount has in place of a batch."""
 
     __slots__ = ()
+
+    patience: Final = -1.0
 
     def received(self, message: Message) -> None:
         """Nothing is to be remembered."""

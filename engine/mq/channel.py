@@ -58,6 +58,11 @@ class Channel:
         self._at = 0
         return bool(data)
 
+    def read_on(self) -> bool:
+        """Reads what else has come; False where there is nothing more."""
+        before = self.received + self._filled
+        return self.read() and self.received + self._filled > before
+
     def next_frame(self) -> tuple[int, int, bytes | memoryview] | None:
         """Returns the kind, the flags and the data of the next frame, or None where it has not come whole."""
         if self._frame is not None:

@@ -62,7 +62,7 @@ class ClientWork:
         wanted = Get(queue, selection, syncpoint, wait)
         connection = self._reached()
         try:
-            if self._carried is not None and self._carried[:3] == wanted[:3] and self._begins():
+            if self._carried is not None and self._carried == wanted and self._begins():
                 self._carried = None
                 answer = connection.answer(frames.ARRIVAL, frames.NOTHING)
             else:

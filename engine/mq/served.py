@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from engine.errors import BrokerError
@@ -18,6 +19,12 @@ class Facts(NamedTuple):
     attributes: QueueAttributes
     longest: int
     room: int
+
+
+class Unfinished(Enum):
+    """The answer of a get that has looked at many messages, and has more to look at."""
+
+    UNFINISHED = 0
 
 
 class Waiter(Protocol):

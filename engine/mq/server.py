@@ -29,6 +29,7 @@ _MOST_HELD: Final = 512 * 1024 * 1024  # bytes of all units that are not committ
 _MOST_UNSENT: Final = 256 * 1024 * 1024  # bytes of all answers that are not read
 _PATIENT_ROUNDS: Final = 8  # with events, until a long request has a slice all the same
 _DRAINING: Final = 0.02  # seconds between two looks at clients that are still at work
+_ENDING: Final = 10.0  # seconds for which commits that are being synced are waited for
 _SPARE: Final = 256
 
 
@@ -169,9 +170,7 @@ class Server:
             session = self._turns.popleft()
             if not session.ended:
                 self.ready(session)
-        posted = self._posted
-        for _ in range(len(posted)):
-            posted.popleft()()
+        self._call_posted()
         if self._limits:
             self._end_waits()
         self._rounds += 1
@@ -179,6 +178,11 @@ class Server:
             self._drop_idle()
         if self._slices and (not events or self._rounds >= _PATIENT_ROUNDS):
             self._slice()
+
+    def _call_posted(self) -> None:
+        posted = self._posted
+        for _ in range(len(posted)):
+            posted.popleft()()
 
     def _timeout(self) -> float:
         if self._turns or self._posted or self._slices:
@@ -206,6 +210,7 @@ class Server:
     def _event(self, session: Session, mask: int) -> None:
         channel = session.channel
         if mask & (READS | ENDED) and not channel.read():
+            session.finish()
             self.drop(session)
             return
         if session.turn():
@@ -267,6 +272,16 @@ class Server:
         """Ends all sessions; their units are backed out."""
         self._withdraw()
         for session in list(self._sessions.values()):
+            while session.channel.read_on():
+                continue
+            session.finish()
+        end = time.monotonic() + _ENDING
+        while time.monotonic() < end and not all(session.is_synced for session in self._sessions.values()):
+            self._poll.poll(_DRAINING)
+            self._drain()
+            self._call_posted()
+        for session in list(self._sessions.values()):
+            session.channel.send()
             self.drop(session)
         self._poll.close()
         self._woken.close()

@@ -80,6 +80,17 @@ class Session:
             return False
         return True
 
+    def finish(self) -> None:
+        """Takes all frames that have come from a client that is about to go: a commit may be among them."""
+        while not (self._owes or self.ended) and (frame := self._next()) is not None:
+            self._take(frame)
+
+    def _next(self) -> Frame | None:
+        try:
+            return self.channel.next_frame()
+        except BadFrameError:
+            return None
+
     def _take(self, frame: Frame) -> None:
         kind, flags, data = frame
         try:
@@ -104,6 +115,11 @@ class Session:
     def is_full(self) -> bool:
         """Returns True where more need not be read: what has come waits for an answer that is owed."""
         return self.channel.received > _LARGE and (self._owes or self.get is not None)
+
+    @property
+    def is_synced(self) -> bool:
+        """Returns True where no commit is with the thread that writes."""
+        return not self._syncs
 
     @property
     def is_idle(self) -> bool:

@@ -45,7 +45,7 @@ class Work:
 
     __slots__ = (
         *("__weakref__", "_context", "_lasting", "_manager", "_opened", "_puts", "_taken", "decision", "patience"),
-        *("sliced", "unfinished", "user"),
+        *("_interrupted", "_sleep", "sliced", "unfinished", "user"),
     )
 
     def __init__(self, manager: QueueManager, user: str = "", application: str = "") -> None:
@@ -53,6 +53,8 @@ class Work:
         self.patience = 0.0
         self.sliced = False
         self.unfinished = False
+        self._interrupted = False
+        self._sleep: Sleep | None = None  # of a get that waits
         self.decision: tuple[bytes, ...] = ()  # what commits with the unit for other resources: their branches' ids
         self._manager = manager
         self._context = context_of(user, application)
@@ -189,6 +191,17 @@ class Work:
         self._manager.undo(puts, taken, counted=False)
         self._settle(kept=False)
 
+    def interrupt(self) -> None:
+        """End a get that waits in another thread, as if its time were over, and let none wait from now on."""
+        with self._manager.lock:
+            self._interrupted = True
+            if self._sleep is not None:
+                self._sleep.end()
+
+    def close(self) -> None:
+        """Back out what is not committed: nobody has the unit any more."""
+        self.back_out()
+
     def uses(self, queue: Queue) -> tuple[int, bool, bool]:
         """Returns how many uncommitted messages of a queue the unit has, and whether it reads and writes it."""
         moved = sum(one is queue for one, _ in (*self._puts, *self._taken))
@@ -245,8 +258,9 @@ class Work:
                     return stored
                 if self.unfinished or opened.version != manager.version:
                     continue
-                if left is not None and left <= 0:
+                if self._interrupted or (left is not None and left <= 0):
                     return None
+                self._sleep = sleep
                 opened.queue.waiters.add(waiter)
             try:
                 sleep.wait(_bounded(left, selection))

@@ -1,0 +1,104 @@
+"""Flows run on queues: instances wait for messages, are stopped at once, and outlive their queue manager's process."""
+
+import threading
+import time
+
+import pytest
+
+from engine.descriptor import Descriptor
+from engine.flow_runner import FlowRunner, Running
+from engine.mq import QueueManager
+from engine.runtime import deploy
+from flows.files import load_flow
+from flows.programs import binder
+from tests.engine.mq.served import serving
+
+FLOW = """\
+flow: Copy
+properties: {additionalInstances: 2}
+nodes:
+  In: {type: MQInput, queueName: IN}
+  Out: {type: MQOutput, queueName: OUT}
+wires:
+  - In.out -> Out.in
+"""
+
+
+@pytest.fixture
+def flow(tmp_path):
+    file = tmp_path / "copy.yaml"
+    file.write_text(FLOW)
+    return load_flow(str(file))
+
+
+@pytest.fixture
+def runner():
+    made = FlowRunner()
+    yield made
+    made.stop()
+    made.join()
+
+
+def running(flow, manager):
+    bound = binder(flow)
+    return Running(lambda: deploy(flow, bind=bound), manager.work)
+
+
+def put(manager, *bodies):
+    work = manager.work()
+    for body in bodies:
+        work.put("IN", Descriptor(), body)
+    work.commit()
+
+
+def got(manager, count):
+    work = manager.work()
+    found = [work.get("OUT", wait=10) for _ in range(count)]
+    work.commit()
+    return sorted(arrival.body for arrival in found)
+
+
+@pytest.mark.parametrize("remote", [False, True])
+def test_instances_take_messages_until_they_are_stopped(flow, runner, tmp_path, remote):
+    """They wait without using the processor, and end at once when they are told to."""
+    manager = QueueManager("IN", "OUT")
+    with serving(manager, tmp_path) as client:
+        used = running(flow, client if remote else manager)
+        assert ["In"] == runner.start(used)
+        put(client, *(b"%d" % number for number in range(50)))
+        assert sorted(b"%d" % number for number in range(50)) == got(client, 50)
+        before = time.process_time()
+        time.sleep(0.3)
+        assert time.process_time() - before < 0.05
+        begun = time.monotonic()
+        runner.stop()
+        runner.join()
+        assert time.monotonic() - begun < 2
+        assert (50, 0) == (used.counts.messages, used.counts.failed)
+        put(client, b"after")
+        assert (1, 0) == (manager.depth("IN"), manager.depth("OUT"))
+
+
+def test_a_queue_manager_that_ends_is_found_again(flow, runner, tmp_path):
+    """Instances try again, with pauses, until another process serves its folder."""
+    manager = QueueManager("IN", "OUT")
+    with serving(manager, tmp_path) as client:
+        runner.start(running(flow, client))
+        put(client, b"first")
+        assert [b"first"] == got(client, 1)
+    put(manager, b"meanwhile")
+    time.sleep(0.2)
+    with serving(manager, tmp_path) as client:
+        assert [b"meanwhile"] == got(client, 1)
+
+
+def test_a_queue_that_cannot_be_read_is_tried_again(flow, runner):
+    """A flow whose queue is inhibited goes on when it is not any more."""
+    manager = QueueManager("IN", "OUT")
+    manager.alter("QLOCAL", "IN", {"GET": "DISABLED"})
+    put(manager, b"waits")
+    runner.start(running(flow, manager))
+    timer = threading.Timer(0.1, manager.alter, ("QLOCAL", "IN", {"GET": "ENABLED"}))
+    timer.start()
+    assert [b"waits"] == got(manager, 1)
+    timer.join()
