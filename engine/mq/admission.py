@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engine.descriptor import (
     LAST_SEGMENT,
@@ -43,16 +43,28 @@ _STAMPED: Final = "%Y%m%d%H%M%S"
 _USER_APPLICATION: Final = 6  # MQAT_UNIX
 
 
-class Target:
-    """A queue as messages are put to it by a name: its own, or that of an alias, whose defaults count then."""
+class TopicAddress(NamedTuple):
+    """A topic as messages are put to it, True where they are retained, and the subscription point."""
 
-    __slots__ = ("attributes", "longest", "name", "queue")
+    topic: str
+    retains: bool
+    point: str
+
+
+class Target:
+    """A queue as messages are put to it by a name: its own, or that of an alias, whose defaults count then.
+
+    Where `topic` is set, the name leads to a topic, and the queue is one that holds nothing.
+    """
+
+    __slots__ = ("attributes", "longest", "name", "queue", "topic")
 
     def __init__(self, name: str, queue: Queue, definition: QueueDefinition, longest: int) -> None:
         self.name = name
         self.queue = queue
         self.attributes = definition.attributes
         self.longest = longest
+        self.topic: TopicAddress | None = None
 
 
 class Numbers:
@@ -99,7 +111,7 @@ class Admission:
             descriptor = by_default(descriptor, target.attributes)
         queue, numbers, expires, now = target.queue, self.numbers, 0, self.clock()
         if descriptor.expiry != UNLIMITED:
-            expires = _expires(descriptor.expiry, now)
+            expires = expires_at(descriptor.expiry, now)
         with self._lock:
             if queue.depth + queue.reserved >= queue.most:
                 raise full(queue.definition.name, queue.most)
@@ -111,7 +123,7 @@ class Admission:
         stamp = descriptor[19:21]
         if not stamp[0]:
             stamped = self._stamped_at
-            stamp = stamped[1] if stamped[0] == int(now * 100) else self._stamped(int(now * 100))
+            stamp = stamped[1] if stamped[0] == int(now * 100) else self.stamp(int(now * 100))
         own = completed(descriptor, msg_id, stamp, context)
         priority = target.attributes.default_priority if queue.definition.fifo else descriptor.priority
         return Stored((MAX_PRIORITY - priority << ORDER_BITS) + number, own, body, expires)
@@ -146,7 +158,7 @@ class Admission:
         text = f"a message of {length} bytes is longer than the queue manager allows ({target.longest})"
         return refusal(MSG_TOO_BIG_FOR_Q_MGR, text, target.name)
 
-    def _stamped(self, moment: int) -> tuple[str, str]:
+    def stamp(self, moment: int) -> tuple[str, str]:
         """Returns the date and the time of a moment, in hundredths of seconds since 1970."""
         stamp = stamp_of(moment)
         self._stamped_at = (moment, stamp)
@@ -193,7 +205,8 @@ def _originated(origin: tuple[object, ...], context: tuple[str, str]) -> tuple[o
     return (user or context[0], token, data, kind or (0 if program else _USER_APPLICATION), program or context[1])
 
 
-def _expires(expiry: int, now: float) -> int:
+def expires_at(expiry: int, now: float) -> int:
+    """Returns the moment, in tenths of seconds since 1970, at which a message of an expiry is no longer delivered."""
     if expiry <= 0:
         text = f"an expiry of {expiry} is none: give tenths of a second, or {UNLIMITED} for a message that stays"
         raise refusal(EXPIRY_ERROR, text)

@@ -210,7 +210,7 @@ _LOCAL: Final = (
 _ALIAS: Final = (
     *(_DESCRIPTION, *_GATES, *_PUT_DEFAULTS),
     _name_of("TARGET", "TARGQ"),
-    _choice("TARGTYPE", "QUEUE TOPIC", fixed="aliases of topics are not supported yet"),
+    _choice("TARGTYPE", "QUEUE TOPIC"),
     _choice("SCOPE", "QMGR CELL", fixed=_NOT_HERE),
     *(*_OF_CLUSTERS, *_OF_PROGRAMS),
     *_later("CUSTOM CAPEXPRY", "limits of expiry"),
@@ -231,9 +231,49 @@ _MANAGER: Final = (
     *_later("STATQ STATMQI STATINT STATIME ACCTQ ACCTMQI ACCTINT ACCTIME ACCTCONO", "statistics and accounting"),
     *_later("CUSTOM CAPEXPRY", "limits of expiry"),
     *_later("COMPLOG", "compression"),
-    *_later("PSMODE", "publish/subscribe"),
+    _choice("PSMODE", "ENABLED COMPAT DISABLED"),
     *(_shown("MAXPRTY", 9), _shown("CCSID", 1208), _shown("CMDLEVEL", 930), _shown("PLATFORM", "UNIX")),
     *_CREATED,
+)
+_INHERITED: Final = "ASPARENT"
+_DELIVERIES: Final = f"{_INHERITED} ALL ALLDUR ALLAVAIL"
+_TOPIC: Final = (
+    Attribute("TOPICSTR", "text", "", high=10_240),
+    _DESCRIPTION,
+    _choice("PUB", f"{_INHERITED} ENABLED DISABLED"),
+    _choice("SUB", f"{_INHERITED} ENABLED DISABLED"),
+    _choice("DURSUB", f"{_INHERITED} YES NO"),
+    _choice("DEFPRTY", " ".join((_INHERITED, *map(str, range(10))))),
+    _choice("DEFPSIST", f"{_INHERITED} YES NO"),
+    _choice("PMSGDLV", _DELIVERIES),
+    _choice("NPMSGDLV", _DELIVERIES),
+    _choice("USEDLQ", f"{_INHERITED} YES NO"),
+    _choice("WILDCARD", "PASSTHRU BLOCK"),
+    _name_of("CLUSTER", fixed=_NO_CLUSTERS),
+    _choice("DEFPRESP", f"{_INHERITED} SYNC ASYNC", fixed=_NOT_HERE),
+    _choice("PUBSCOPE", f"{_INHERITED} ALL QMGR", fixed=_NOT_HERE),
+    _choice("SUBSCOPE", f"{_INHERITED} ALL QMGR", fixed=_NOT_HERE),
+    *_later("CUSTOM CAPEXPRY", "limits of expiry"),
+    *_CREATED,
+)
+_SUBSCRIPTION: Final = (
+    Attribute("TOPICSTR", "text", "", high=10_240),
+    _name_of("TOPICOBJ"),
+    _name_of("DEST"),
+    _choice("DESTCLAS", "PROVIDED MANAGED"),
+    Attribute("DESTCORL", "text", "", high=48),
+    Attribute("SELECTOR", "text", "", high=10_240),
+    _choice("WSCHEMA", "TOPIC CHAR"),
+    _choice("PSPROP", "NONE MSGPROP RFH2"),
+    _choice("PUBPRTY", " ".join(("ASPUB", "ASQDEF", *map(str, range(10))))),
+    _choice("REQONLY", "NO YES"),
+    Attribute("SUBPOINT", "text", "", high=128),
+    Attribute("SUBUSER", "text", "", high=12),
+    Attribute("USERDATA", "text", "", high=10_240),
+    Attribute("DESTQMGR", "text", "", fixed="there are no other queue managers here"),
+    _choice("EXPIRY", "UNLIMITED", fixed=_NOT_HERE),
+    _choice("SUBSCOPE", "ALL QMGR", fixed=_NOT_HERE),
+    *(_shown("SUBID"), _shown("DURABLE"), _shown("SUBTYPE"), _shown("SELTYPE"), *_CREATED),
 )
 
 
@@ -245,6 +285,8 @@ ATTRIBUTES: Final[Mapping[str, Mapping[str, Attribute]]] = {
     "QLOCAL": _by_name(_LOCAL),
     "QALIAS": _by_name(_ALIAS),
     "QMGR": _by_name(_MANAGER),
+    "TOPIC": _by_name(_TOPIC),
+    "SUB": _by_name(_SUBSCRIPTION),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
@@ -28,6 +29,11 @@ class QueueDefinition:
     fifo: bool = False
     target: str = ""
     values: Mapping[str, Value] = field(default_factory=dict, compare=False)
+
+    @property
+    def is_of_topic(self) -> bool:
+        """True for an alias whose target is a topic."""
+        return self.values.get("TARGTYPE") == "TOPIC"
 
 
 def queue_of(name: str, values: Mapping[str, Value]) -> QueueDefinition:
@@ -78,3 +84,10 @@ def values_of(kind: str, definition: QueueDefinition) -> dict[str, Value]:
         "PUT": "ENABLED" if definition.put_enabled else "DISABLED",
         "MSGDLVSQ": "FIFO" if definition.fifo else "PRIORITY",
     }
+
+
+def moments(*prefixes: str) -> dict[str, Value]:
+    """Returns the attributes that say when an object was created or altered, in local time as MQ has it."""
+    now = time.localtime()
+    day, hour = time.strftime("%Y-%m-%d", now), time.strftime("%H.%M.%S", now)
+    return {f"{prefix}{what}": value for prefix in prefixes for what, value in (("DATE", day), ("TIME", hour))}

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from engine.mq.attributes import Value, checked, checked_name, defaults
-from engine.mq.definitions import QueueDefinition, alias_of, queue_of, values_of
+from engine.mq.definitions import QueueDefinition, alias_of, moments, queue_of, values_of
 from engine.mq.queue import Queue
 from engine.mq.refusals import (
     ALIAS_BASE_Q_TYPE_ERROR,
@@ -22,6 +21,7 @@ from engine.mq.refusals import (
     refusal,
     unknown,
 )
+from engine.mq.topics.objects import KINDS, Objects
 
 if TYPE_CHECKING:
     from engine.mq.unit import Work
@@ -31,19 +31,24 @@ QMGR: Final = "QMGR"
 
 
 class Directory:
-    """The objects of a queue manager. `make` makes a queue of a definition, `keep` keeps what is defined."""
+    """The objects of a queue manager. `make` makes a queue of a definition, `keep` keeps what is defined.
 
-    __slots__ = ("_keep", "_make", "aliases", "queues", "settings")
+    `check` refuses a name that publications cannot be sent to.
+    """
+
+    __slots__ = ("_keep", "_make", "aliases", "queues", "settings", "topics")
 
     def __init__(
         self,
         name: str,
         make: Callable[[QueueDefinition], Queue],
         keep: Callable[[str, str, Mapping[str, Value] | None], None],
+        check: Callable[[str], None],
     ) -> None:
+        self.topics = Objects(keep, check)
         self.queues: dict[str, Queue] = {}
         self.aliases: dict[str, QueueDefinition] = {}
-        self.settings: dict[str, Value] = defaults(QMGR) | {"QMNAME": name} | _moments("CR", "ALT")
+        self.settings: dict[str, Value] = defaults(QMGR) | {"QMNAME": name} | moments("CR", "ALT")
         self._make = make
         self._keep = keep
 
@@ -59,12 +64,12 @@ class Directory:
         """
         queue = self.queues.get(name)
         if queue is not None:
-            _check_gate(queue.definition, gate)
+            check_gate(queue.definition, gate)
             return queue, queue.definition
         alias = self.aliases.get(name)
         if alias is None:
             return None
-        _check_gate(alias, gate)
+        check_gate(alias, gate)
         if alias.target in self.aliases:
             text = f"alias {name} stands for {alias.target}, which is an alias itself: let it stand for a queue"
             raise refusal(ALIAS_BASE_Q_TYPE_ERROR, text, name)
@@ -72,7 +77,7 @@ class Directory:
         if queue is None:
             text = f"alias {name} stands for {alias.target!r}, and there is no such queue: define it"
             raise refusal(UNKNOWN_ALIAS_BASE_Q, text, name)
-        _check_gate(queue.definition, gate)
+        check_gate(queue.definition, gate)
         return queue, alias
 
     def define(self, kind: str, name: str, attributes: Mapping[str, object], *, replace: bool) -> None:
@@ -88,13 +93,15 @@ class Directory:
                 raise refusal(OBJECT_ALREADY_EXISTS, text, name)
             self.alter(kind, name, attributes)
             return
-        values = defaults(kind) | given | _moments("CR", "ALT")
+        values = defaults(kind) | given | moments("CR", "ALT")
         self._keep(kind, name, values)
         self.restore(kind, name, values)
 
     def restore(self, kind: str, name: str, values: Mapping[str, Value]) -> None:
         """Add an object with all its attributes, as it was kept."""
-        if kind == QMGR:
+        if kind in KINDS:
+            self.topics.restore(kind, name, values)
+        elif kind == QMGR:
             self.settings = dict(values)
         elif kind == "QALIAS":
             self.aliases[name] = alias_of(name, values)
@@ -103,14 +110,17 @@ class Directory:
 
     def alter(self, kind: str, name: str, attributes: Mapping[str, object]) -> None:
         """Give an object other attributes; those that are not named stay."""
+        if kind in KINDS:
+            self.topics.alter(kind, name, attributes)
+            return
         given = checked(kind, attributes)
         if kind == QMGR:
-            values = self.settings | given | _moments("ALT")
+            values = self.settings | given | moments("ALT")
             self._keep(kind, "", values)
             self.settings = values
             return
         definition = self._definition(kind, name)
-        values = values_of(kind, definition) | given | _moments("ALT")
+        values = values_of(kind, definition) | given | moments("ALT")
         self._keep(kind, name, values)
         if kind == "QALIAS":
             self.aliases[name] = alias_of(name, values)
@@ -145,6 +155,8 @@ class Directory:
         """Returns the objects whose names fit a pattern, such as ORDERS.*, with their attributes."""
         if kind == QMGR:
             return [dict(self.settings)]
+        if kind in KINDS:
+            return self.topics.display(kind, pattern)
         _check_kind(kind)
         fits = re.compile(re.escape(pattern).replace(r"\*", ".*")).fullmatch
         found: Mapping[str, object] = self.queues if kind == "QLOCAL" else self.aliases
@@ -181,21 +193,14 @@ class Directory:
 
 def _check_kind(kind: str) -> None:
     if kind not in QUEUES:
-        text = f"there are no objects of kind {kind} here: define {' or '.join(QUEUES)}"
+        text = f"there are no objects of kind {kind} here: define {', '.join((*QUEUES, *KINDS))}"
         raise refusal(UNKNOWN_OBJECT_NAME, text, kind)
 
 
-def _check_gate(definition: QueueDefinition, gate: str) -> None:
+def check_gate(definition: QueueDefinition, gate: str) -> None:
     """Refuse what is inhibited."""
     name = definition.name
     if gate == "PUT" and not definition.put_enabled:
         raise refusal(PUT_INHIBITED, f"puts to {name} are inhibited: ALTER it with PUT(ENABLED)", name)
     if gate == "GET" and not definition.get_enabled:
         raise refusal(GET_INHIBITED, f"gets from {name} are inhibited: ALTER it with GET(ENABLED)", name)
-
-
-def _moments(*prefixes: str) -> dict[str, Value]:
-    """Returns the attributes that say when an object was created or altered, in local time as MQ has it."""
-    now = time.localtime()
-    day, hour = time.strftime("%Y-%m-%d", now), time.strftime("%H.%M.%S", now)
-    return {f"{prefix}{what}": value for prefix in prefixes for what, value in (("DATE", day), ("TIME", hour))}

@@ -20,10 +20,14 @@ from engine.mq.mqsc import Answer, run
 from engine.mq.queue import Queue
 from engine.mq.refusals import Q_MGR_STOPPING, refusal, unknown
 from engine.mq.reports import EXPIRATION, is_asked, report
+from engine.mq.topics.objects import KINDS
+from engine.mq.topics.publishing import Topics
+from engine.mq.topics.strings import ADDRESS
 from engine.mq.unit import Moved, Then, Waiting, Work
 from engine.work import Arrival, QueueAttributes, Selection
 
 if TYPE_CHECKING:
+    from engine.descriptor import Descriptor
     from engine.mq.handles import Handle
     from engine.mq.store import Store
     from engine.mq.stored import Stored
@@ -61,7 +65,8 @@ class QueueManager:
         self._clock = clock
         self._open = open_
         self._closed = ""
-        self._directory = Directory(name, self._made, self._keep)
+        self._directory = Directory(name, self._made, self._keep, lambda queue: self.topics.check_destination(queue))
+        self.topics = Topics(self, self._directory)
         self._works: WeakSet[Work] = WeakSet()
         self._due: list[tuple[int, int, Queue]] = []  # a heap of messages that expire, by moment and order
         self._administering = threading.Lock()
@@ -100,6 +105,29 @@ class QueueManager:
         """The name of the dead-letter queue, or nothing."""
         return str(self._directory.settings["DEADQ"])
 
+    def publish(
+        self, topic: str, descriptor: Descriptor, body: bytes, *, retain: bool = False, point: str = ""
+    ) -> Descriptor:
+        """Publish a message on a topic in a unit of work of its own.
+
+        >>> queues = QueueManager("Q")
+        >>> queues.define("SUB", "S", {"TOPICSTR": "news/#", "DEST": "Q"})
+        >>> _ = queues.publish("news/today", Descriptor(), b"rain")
+        >>> queues.work().get("Q").body
+        b'rain'
+        """
+        work = self.work()
+        published = work.publish(topic, descriptor, body, retain=retain, point=point)
+        work.commit()
+        return published
+
+    def forget_retained(self, topic: str) -> bool:
+        """Remove what is retained on a topic; False where nothing is."""
+        work = self.work()
+        found = self.topics.forget(topic, "", work)
+        work.commit()
+        return found
+
     def depth(self, queue: str) -> int:
         """Returns how many messages can be got from a queue now."""
         found = self.find(queue)
@@ -133,23 +161,30 @@ class QueueManager:
         10
         """
         with self._administering:
-            self._directory.define(kind, name, attributes, replace=replace)
-            self._changed()
+            if kind in KINDS:
+                self.topics.define(kind, name, attributes, replace=replace)
+            else:
+                self._directory.define(kind, name, attributes, replace=replace)
+            self.changed()
 
     def alter(self, kind: str, name: str, attributes: Mapping[str, object]) -> None:
         """Give a queue, an alias or the queue manager other attributes; those that are not named stay."""
         with self._administering:
             self._directory.alter(kind, name, attributes)
-            self._changed()
+            self.changed()
 
     def delete(self, kind: str, name: str, *, purge: bool = False) -> None:
-        """Delete an alias, or a queue without messages; one with messages only where they are purged."""
+        """Delete an alias, a topic, a subscription, or a queue without messages; others only where they are purged."""
         with self._administering:
+            if kind in KINDS:
+                self.topics.delete(kind, name)
+                self.changed()
+                return
             if purge and kind == "QLOCAL":
                 self.purge(name)
             queue = self._directory.queues.get(name)
             self._directory.delete(kind, name, list(self._works), purged=purge)
-            self._changed()
+            self.changed()
             if queue is not None:
                 with self.lock:
                     queue.waiters.wake_all()
@@ -247,6 +282,10 @@ class QueueManager:
         """Returns what messages are put to by a name."""
         self.check()
         with self.lock:
+            alias = self._directory.aliases.get(queue)
+            if queue.startswith(ADDRESS) or (alias is not None and alias.is_of_topic):
+                target = self.targets[queue] = self.topics.target(queue, alias)
+                return target
             resolved = self._directory.resolve(queue, "PUT")
             if resolved is None:
                 if not (self._open and queue):
@@ -332,7 +371,7 @@ class QueueManager:
     def _keep(self, kind: str, name: str, values: Mapping[str, Value] | None) -> None:
         """Keep what has been defined; there is nowhere to."""
 
-    def _changed(self) -> None:
+    def changed(self) -> None:
         """Let everyone look again at definitions that have changed."""
         with self.lock:
             self._configure()

@@ -12,10 +12,12 @@ from engine.mq.admission import context_of
 from engine.mq.handles import Handle
 from engine.mq.refusals import SYNCPOINT_LIMIT_REACHED, refusal
 from engine.mq.reports import COA, COD, is_asked, report
+from engine.mq.topics.strings import address
 from engine.mq.waiting import Sleep, Waiter
 from engine.work import Arrival, QueueAttributes, Selection
 
 if TYPE_CHECKING:
+    from engine.mq.admission import Target
     from engine.mq.manager import QueueManager
     from engine.mq.queue import Queue
     from engine.mq.stored import Stored
@@ -93,13 +95,48 @@ class Work:
         target = manager.targets.get(queue) or manager.target(queue)
         if syncpoint and len(self._taken) + len(self._puts) >= manager.most_uncommitted:
             raise self._too_many()
+        if target.topic is not None:
+            return self._publish(target, descriptor, body, syncpoint=syncpoint)
         if descriptor.msg_flags & SEGMENTATION_ALLOWED:
             admitted = manager.admission.segments(target, descriptor, body, self._context)
             puts: Moved = [(target.queue, stored) for stored in admitted]
         else:
             puts = [(target.queue, manager.admission.admit(target, descriptor, body, self._context))]
         own = puts[0][1].descriptor
-        lasting = own.persistence and manager.store is not None
+        self.add(puts, syncpoint=syncpoint)
+        if own.report and is_asked(COA, own):
+            self.put_report(*report(COA, own, body, manager.name), own.reply_to_q, syncpoint=syncpoint)
+        return own
+
+    def publish(
+        self,
+        topic: str,
+        descriptor: Descriptor,
+        body: bytes,
+        *,
+        retain: bool = False,
+        point: str = "",
+        syncpoint: bool = True,
+    ) -> Descriptor:
+        return self.put(address(topic, retain=retain, point=point), descriptor, body, syncpoint=syncpoint)
+
+    def _publish(self, target: Target, descriptor: Descriptor, body: bytes, *, syncpoint: bool) -> Descriptor:
+        """Put the messages of a publication; with what is retained they are one unit in any case."""
+        assert target.topic is not None  # it is asked for those that lead to one
+        if target.topic.retains and not syncpoint:
+            apart = self._manager.work(self.user)
+            own = apart.put(target.name, descriptor, body)
+            apart.commit()
+            return own
+        own, puts = self._manager.topics.publish(target, descriptor, body, self)
+        if puts:
+            self.add(puts, syncpoint=syncpoint)
+        return own
+
+    def add(self, puts: Moved, *, syncpoint: bool = True) -> None:
+        """Add messages that have been admitted to the unit, or make them available at once."""
+        manager = self._manager
+        lasting = puts[0][1].descriptor.persistence and manager.store is not None
         if syncpoint:
             self._puts += puts
             self._lasting = self._lasting or bool(lasting)
@@ -107,9 +144,6 @@ class Work:
             manager.write(puts, [])
         else:
             manager.apply(puts, [])
-        if own.report and is_asked(COA, own):
-            self.put_report(*report(COA, own, body, manager.name), own.reply_to_q, syncpoint=syncpoint)
-        return own
 
     def attributes(self, queue: str) -> QueueAttributes | None:
         return self._manager.attributes(queue)

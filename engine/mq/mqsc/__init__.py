@@ -8,7 +8,7 @@ from typing import Final
 from engine.catalog import did_you_mean
 from engine.errors import BrokerError, MessageException
 from engine.mq.mqsc.answers import Answer, printed
-from engine.mq.mqsc.defining import CHANGES
+from engine.mq.mqsc.defining import CHANGES, forget
 from engine.mq.mqsc.displaying import display
 from engine.mq.mqsc.objects import KINDS, SYNONYMS, VERBS, Objects
 from engine.mq.mqsc.reading import Command, Parameter, read
@@ -90,6 +90,8 @@ class _Asked:
 
 
 def _changed(objects: Objects, command: Command, asked: _Asked) -> Answer:
+    if (asked.verb, asked.what) == ("CLEAR", "TOPICSTR"):
+        return Answer(command.line, command.text, *forget(objects, asked.subject, asked.rest))
     allowed = _ALLOWED[asked.verb]
     if asked.what not in allowed:
         raise asked.unknown(*allowed)
@@ -116,8 +118,13 @@ def _pinged(objects: Objects, command: Command, asked: _Asked) -> Answer:
     return Answer(command.line, command.text, "AMQ8415I", f"Ping queue manager {name} command complete.")
 
 
-_QUEUES: Final = ("QLOCAL", "QALIAS")
-_ALLOWED: Final = {"DEFINE": _QUEUES, "ALTER": (*_QUEUES, "QMGR"), "DELETE": _QUEUES, "CLEAR": ("QLOCAL",)}
+_DEFINED: Final = ("QLOCAL", "QALIAS", "TOPIC", "SUB")
+_ALLOWED: Final = {
+    "DEFINE": _DEFINED,
+    "ALTER": (*_DEFINED, "QMGR"),
+    "DELETE": _DEFINED,
+    "CLEAR": ("QLOCAL", "TOPICSTR"),
+}
 _VERBS: Final[dict[str, Callable[[Objects, Command, _Asked], Answer]]] = {
     **dict.fromkeys(CHANGES, _changed),
     "DISPLAY": _displayed,

@@ -13,25 +13,36 @@ from engine.mq.mqsc.wrong import WrongCommandError
 _NOWHERE: Final = "takes no value; leave the parentheses out"
 
 
-def name_of(subject: Parameter) -> str:
+def name_of(subject: Parameter, kind: Kind | None = None) -> str:
     """Returns the name of the object that a command is about."""
     if not subject.values:
         raise WrongCommandError(f"{subject.word} is followed by a name in parentheses: write {subject.word}(NAME)")
     if len(subject.values) > 1:
         raise WrongCommandError(f"{subject.word} takes one name; quote one that has blanks or commas")
+    if kind is not None and kind.is_named_freely:
+        return subject.text
     return checked_name(subject.text.strip())
+
+
+def _name_there(objects: Objects, subject: Parameter, kind: Kind) -> str:
+    """Returns the name of an object that is there; without quotes, a subscription's may have small letters."""
+    name = name_of(subject, kind)
+    raw = subject.values[0].raw if subject.values else ""
+    if kind.is_named_freely and raw not in {"", name} and not objects.display(kind.kind, name):
+        return raw if objects.display(kind.kind, raw) else name
+    return name
 
 
 def define(objects: Objects, kind: Kind, subject: Parameter, rest: Sequence[Parameter]) -> tuple[str, str]:
     """Defines an object, like another where LIKE says so, in place of one that is there with REPLACE."""
-    name, like, replace, given = name_of(subject), "", False, list[Parameter]()
+    name, like, replace, given = name_of(subject, kind), "", False, list[Parameter]()
     for parameter in rest:
         match parameter.word:
             case "REPLACE" | "NOREPLACE":
                 _alone(parameter)
                 replace = parameter.word == "REPLACE"
             case "LIKE":
-                like = name_of(parameter)
+                like = name_of(parameter, kind)
             case _:
                 given.append(parameter)
     attributes = {**(_like(objects, kind, like) if like else {}), **settings(kind, given)}
@@ -54,7 +65,7 @@ def _like(objects: Objects, kind: Kind, name: str) -> dict[str, Value]:
 
 def alter(objects: Objects, kind: Kind, subject: Parameter, rest: Sequence[Parameter]) -> tuple[str, str]:
     """Changes attributes of an object; what is not named stays as it is."""
-    name = "" if kind.kind == "QMGR" else name_of(subject)
+    name = "" if kind.kind == "QMGR" else _name_there(objects, subject, kind)
     given = [parameter for parameter in rest if not _is_force(parameter)]
     objects.alter(kind.kind, name, settings(kind, given))
     return kind.changed, f"{kind.noun} changed."
@@ -75,7 +86,7 @@ def delete(objects: Objects, kind: Kind, subject: Parameter, rest: Sequence[Para
             raise WrongCommandError(f"{parameter.word} is no parameter of DELETE {kind.kind}; leave it out")
         _alone(parameter)
         purge = parameter.word == "PURGE"
-    objects.delete(kind.kind, name_of(subject), purge=purge)
+    objects.delete(kind.kind, _name_there(objects, subject, kind), purge=purge)
     return kind.deleted, f"{kind.noun} deleted."
 
 
@@ -87,6 +98,15 @@ def clear(objects: Objects, kind: Kind, subject: Parameter, rest: Sequence[Param
         raise WrongCommandError(f"{rest[0].word} is no parameter of CLEAR QLOCAL; leave it out")
     objects.clear(name_of(subject))
     return "AMQ8022I", "queue cleared."
+
+
+def forget(objects: Objects, subject: Parameter, rest: Sequence[Parameter]) -> tuple[str, str]:
+    """Removes what is retained on a topic."""
+    if len(subject.values or ()) != 1 or [(one.word, one.text) for one in rest] != [("CLRTYPE", "RETAINED")]:
+        raise WrongCommandError("write CLEAR TOPICSTR('topic') CLRTYPE(RETAINED)")
+    if not objects.forget_retained(subject.text):
+        raise WrongCommandError(f"nothing is retained on {subject.text}", reason=2085)
+    return "AMQ8691I", "retained publication removed."
 
 
 def settings(kind: Kind, given: Sequence[Parameter]) -> dict[str, Value]:

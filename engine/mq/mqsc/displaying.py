@@ -133,6 +133,8 @@ def _shown(kind: Kind, one: Mapping[str, Value], wanted: _Wanted, what: str) -> 
         head.append(("TYPE", "QUEUE"))
     elif kind.title == "QUEUE":
         head.append(("TYPE", kind.kind))
+    elif kind.kind == "TOPIC":
+        head.append(("TYPE", "LOCAL"))
     names = sorted(one) if wanted.every else wanted.names
     skipped = {kind.title, "TYPE"}
     return (*head, *((name, one[name]) for name in dict.fromkeys(names) if name in one and name not in skipped))

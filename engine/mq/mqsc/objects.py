@@ -25,6 +25,8 @@ class Objects(Protocol):
 
     def clear(self, name: str) -> None: ...
 
+    def forget_retained(self, topic: str) -> bool: ...
+
     def display(self, kind: str, pattern: str) -> Sequence[Mapping[str, Value]]: ...
 
 
@@ -40,6 +42,7 @@ class Kind:
     deleted: str = ""
     details: str = ""
     details_text: str = ""
+    is_named_freely: bool = False  # any text is a name
 
 
 _QUEUES: Final = ("queue", "QUEUE", "AMQ8006I", "AMQ8008I", "AMQ8007I", "AMQ8409I", "Display Queue details.")
@@ -51,6 +54,13 @@ KINDS: Final[Mapping[str, Kind]] = {
         changed="AMQ8005I",
         details="AMQ8408I",
         details_text="Display Queue Manager details.",
+    ),
+    "TOPIC": Kind(
+        *("TOPIC", "topic", "TOPIC", "AMQ8690I", "AMQ8691I", "AMQ8692I", "AMQ8633I", "Display topic details.")
+    ),
+    "SUB": Kind(
+        *("SUB", "subscription", "SUB", "AMQ8094I", "AMQ8095I", "AMQ8097I", "AMQ8096I", "subscription inquired."),
+        is_named_freely=True,
     ),
 }
 SYNONYMS: Final[Mapping[str, str]] = MappingProxyType(

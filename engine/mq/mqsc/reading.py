@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 LONGEST: Final = 32_768  # characters of one command
@@ -14,10 +14,14 @@ _BREAK: Final = ";"
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One value in the parentheses of a parameter: as it stands in quotes, in capitals without them."""
+    """One value in the parentheses of a parameter: as it stands in quotes, in capitals without them.
+
+    `raw` is a value without quotes as it stands.
+    """
 
     text: str
     quoted: bool = False
+    raw: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,5 +173,5 @@ def _values(text: str, at: int, word: str) -> tuple[tuple[Value, ...], int]:
             raise _UnreadableError(f"{word.upper()} lacks {missing}; write it behind the value")
         quoted = following == "'"
         content = found.group(1).replace("''", "'") if quoted else found.group().upper()
-        values.append(Value(content, quoted))
+        values.append(Value(content, quoted, content if quoted else found.group()))
         at = found.end()

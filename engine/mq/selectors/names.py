@@ -15,6 +15,7 @@ Evaluation: TypeAlias = Callable[[Descriptor, Properties], Value]
 IDS: Final = frozenset({"JMSMessageID", "JMSCorrelationID", "JMSXGroupID"})  # texts that begin with ID: and digits
 
 _MQMD: Final = "Root.MQMD."
+_OF_CONTENTS: Final = ("Root.", "Body.", "InputRoot.", "InputBody.")  # which filters of contents read, and no selector
 _IN_GROUP: Final = MSG_IN_GROUP | LAST_MSG_IN_GROUP
 
 
@@ -31,7 +32,7 @@ def lookup(name: str) -> Evaluation | None:
     if name.startswith(_MQMD):
         field = FIELDS.get(name.removeprefix(_MQMD))
         return None if field is None else _field(field)
-    if name.startswith("Root.") or name.endswith(".") or ".." in name:
+    if name.startswith(_OF_CONTENTS) or name.endswith(".") or ".." in name:
         return None
     return _property(name.removeprefix("usr.") if name.count(".") == 1 else name)
 

@@ -1,0 +1,1 @@
+"""Publish/subscribe: topics, subscriptions, retained publications, and their delivery to queues."""

@@ -1,0 +1,134 @@
+"""Copies of a publication: a message for each subscription's queue, in its form, with one body for all of a form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from engine.descriptor import Descriptor
+from engine.errors import MessageException
+from engine.mq.admission import MAX_PRIORITY, ORDER_BITS
+from engine.mq.properties import Property, join, properties_of, split
+from engine.mq.refusals import full, too_long
+from engine.mq.stored import Stored
+
+if TYPE_CHECKING:
+    from engine.mq.admission import Target
+    from engine.mq.manager import QueueManager
+    from engine.mq.queue import Queue
+    from engine.mq.topics.subscription import Subscription
+
+Moved = list[tuple["Queue", Stored]]
+_AS_PUBLISHED: Final = ("NONE", "")
+_OF_COMMANDS: Final = ("psc.", "pscr.", "mqps.")
+_AS_QUEUE: Final = -1
+
+
+class Copy:
+    """What each copy for one subscription has of its own."""
+
+    __slots__ = ("correl_id", "default_priority", "longest", "priority", "queue", "refused", "shape", "subscription")
+
+    def __init__(self, subscription: Subscription, target: Target | None, refused: MessageException | None) -> None:
+        self.subscription = subscription
+        self.queue = None if target is None else target.queue
+        self.longest = 0 if target is None else target.longest
+        self.default_priority = 0 if target is None else target.attributes.default_priority
+        self.refused = refused  # why its queue takes nothing
+        self.correl_id = subscription.correl_id
+        said = str(subscription.values["PUBPRTY"])
+        self.priority = None if said == "ASPUB" else _AS_QUEUE if said == "ASQDEF" else int(said)
+        self.shape = (subscription.form, str(subscription.values["USERDATA"]))
+        if self.shape[0] == "NONE":
+            self.shape = _AS_PUBLISHED
+
+
+class Publication(NamedTuple):
+    """A message that is published, its descriptor complete but for the ids."""
+
+    topic: str
+    point: str
+    descriptor: Descriptor
+    body: bytes
+    expires: int
+    retained: bool = False  # it was published before, and is sent again
+
+    def shaped(self, form: str, user_data: str) -> tuple[Descriptor, bytes]:
+        """Returns descriptor and body in the form that a subscription asks for."""
+        if form == "NONE":
+            return self.descriptor, self.body
+        properties, descriptor, body = split(self.descriptor, self.body)
+        kept = {name: value for name, value in properties.items() if not name.startswith(_OF_COMMANDS)}
+        return join(self._said(form, user_data) | kept, descriptor, body)
+
+    def _said(self, form: str, user_data: str) -> dict[str, Property]:
+        if form == "RFH2":
+            said: dict[str, Property] = {"psc.Command": "Publish"}
+            if self.retained:
+                said["psc.PubOpt"] = "IsRetainedPub"
+            said["psc.Topic"] = self.topic
+            if self.point:
+                said["psc.SubPoint"] = self.point
+            return said | ({"psc.SubUserData": user_data} if user_data else {})
+        said = {"mqps.Top": self.topic}
+        if self.retained:
+            said["mqps.Ret"] = True
+        return said | ({"mqps.Sud": user_data} if user_data else {})
+
+
+def wanted(copies: Iterable[Copy], publication: Publication) -> list[Copy]:
+    """Returns the copies whose subscriptions select a publication."""
+    known: list[dict[str, Property]] = []
+    descriptor, body = publication.descriptor, publication.body
+
+    def properties() -> dict[str, Property]:
+        if not known:
+            known.append(properties_of(descriptor, body))
+        return known[0]
+
+    found: list[Copy] = []
+    for copy in copies:
+        select = copy.subscription.select
+        if select is None or select(descriptor, body, properties) is True:
+            found.append(copy)
+    return found
+
+
+def admitted(
+    manager: QueueManager, copies: list[Copy], publication: Publication
+) -> tuple[Moved, list[tuple[Copy, MessageException]]]:
+    """Returns the messages for those subscriptions' queues that take them, and what the others refused."""
+    shapes: dict[tuple[str, str], tuple[tuple[object, ...], int, int, tuple[object, ...], bytes]] = {}
+    for shape in {copy.shape for copy in copies}:
+        said, body = publication.shaped(*shape)
+        shapes[shape] = (said[:7], said.priority, said.persistence, said[11:], body)
+    numbers, expires = manager.admission.numbers, publication.expires
+    number = numbers.next(len(copies)) - 1
+    moved: Moved = []
+    failed: list[tuple[Copy, MessageException]] = []
+    new, identifier = tuple.__new__, numbers.identifier
+    with manager.lock:
+        for copy in copies:
+            head, priority, persistence, tail, body = shapes[copy.shape]
+            number += 1
+            queue = copy.queue
+            if queue is None or len(body) > copy.longest or queue.depth + queue.reserved >= queue.most:
+                failed.append((copy, _refused(copy, len(body))))
+                continue
+            queue.reserved += 1
+            if copy.priority is not None:
+                priority = copy.default_priority if copy.priority < 0 else copy.priority
+            own = (*head, priority, persistence, identifier(number), copy.correl_id, *tail)
+            rank = copy.default_priority if queue.definition.fifo else priority
+            order = (MAX_PRIORITY - rank << ORDER_BITS) + number
+            moved.append((queue, new(Stored, (order, new(Descriptor, own), body, expires))))
+    return moved, failed
+
+
+def _refused(copy: Copy, length: int) -> MessageException:
+    """Returns why a queue does not take a copy."""
+    if copy.refused is not None:
+        return copy.refused
+    assert copy.queue is not None  # one without a queue was refused when it was looked for
+    name = copy.queue.definition.name
+    return too_long(name, length, copy.longest) if length > copy.longest else full(name, copy.queue.most)

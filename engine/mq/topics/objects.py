@@ -1,0 +1,208 @@
+"""The topics of a queue manager: topic objects and subscriptions, defined, altered, deleted, displayed and found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+from engine.mq.attributes import Value, checked, checked_name, defaults
+from engine.mq.definitions import moments
+from engine.mq.refusals import OBJECT_ALREADY_EXISTS, UNKNOWN_OBJECT_NAME, refusal
+from engine.mq.topics.settings import TopicObjects, joined
+from engine.mq.topics.strings import checked_topic, levels_of
+from engine.mq.topics.subscription import (
+    SELECTION_NOT_AVAILABLE,
+    Compile,
+    Subscription,
+    condition,
+    subscription_id,
+    subscription_of,
+)
+from engine.mq.topics.trie import Trie
+
+if TYPE_CHECKING:
+    from engine.descriptor import Descriptor
+    from engine.mq.topics.settings import TopicSettings
+
+Keep = Callable[[str, str, Mapping[str, Value] | None], None]
+
+TOPIC: Final = "TOPIC"
+SUB: Final = "SUB"
+KINDS: Final = (TOPIC, SUB)
+DURABILITY_NOT_ALLOWED: Final = 2436
+SUB_INHIBITED: Final = 2533
+FIXED: Final = 3213
+_LONGEST_NAME: Final = 400  # bytes
+
+
+class Objects:
+    """Topic objects and subscriptions. `keep` keeps what lasts, `check` refuses a destination that is none."""
+
+    __slots__ = ("_characters", "_check", "_keep", "_tries", "compile_content", "subscriptions", "topics", "version")
+
+    def __init__(self, keep: Keep, check: Callable[[str], None]) -> None:
+        self.topics = TopicObjects()
+        self.subscriptions: dict[str, Subscription] = {}
+        self.compile_content: Compile | None = None
+        self.version = 0
+        self._tries: dict[str, Trie[Subscription]] = {}
+        self._characters: dict[str, dict[Subscription, None]] = {}
+        self._keep = keep
+        self._check = check
+
+    def define(self, kind: str, name: str, attributes: Mapping[str, object], *, replace: bool) -> None:
+        """Define a topic or a subscription; one that is there is refused, or changed where it is replaced."""
+        known: Mapping[str, object] = self.topics.named if kind == TOPIC else self.subscriptions
+        if name in known:
+            if not replace:
+                text = f"there is a {kind} {name} already: alter it, or define it with REPLACE"
+                raise refusal(OBJECT_ALREADY_EXISTS, text, name)
+            self.alter(kind, name, attributes)
+            return
+        given = dict(attributes)
+        durable = str(given.pop("DURABLE", "YES")) == "YES"  # which commands do not say: theirs last
+        values = defaults(kind) | checked(kind, given) | moments("CR", "ALT")
+        if kind == TOPIC:
+            self._define_topic(checked_name(name), values)
+        else:
+            self._subscribe(name, values | {"DURABLE": "YES" if durable else "NO"})
+        self.version += 1
+
+    def _define_topic(self, name: str, values: dict[str, Value]) -> None:
+        topic = checked_topic(str(values["TOPICSTR"]))
+        if self.topics.is_taken(topic):
+            raise refusal(OBJECT_ALREADY_EXISTS, f"there is a TOPIC at {topic} already: alter that one", name)
+        self._keep(TOPIC, name, values)
+        self.topics.put(name, values)
+
+    def _subscribe(self, name: str, values: dict[str, Value]) -> None:
+        """Add a subscription where its topic and its destination allow it."""
+        if not name or len(name.encode()) > _LONGEST_NAME:
+            problem = f"a subscription's name has 1 to {_LONGEST_NAME} bytes, not {len(name.encode())}"
+            raise refusal(2440, problem, name)
+        values["SELTYPE"] = condition(str(values["SELECTOR"]), self.compile_content)[1]
+        values |= {"SUBID": subscription_id(name).hex().upper(), "SUBTYPE": "ADMIN"}
+        made = subscription_of(name, self.topic_of(values), values, self.compile_content)
+        settings = self.settings(made.topic)
+        if not settings.subscribes:
+            raise refusal(SUB_INHIBITED, f"subscriptions to {made.topic} are inhibited: ALTER the TOPIC", made.topic)
+        if made.durable and not settings.durable:
+            text = f"subscriptions to {made.topic} cannot be durable: ALTER the TOPIC with DURSUB(YES)"
+            raise refusal(DURABILITY_NOT_ALLOWED, text, made.topic)
+        self._check(made.queue)
+        if made.durable:
+            self._keep(SUB, name, values)
+        self._add(made)
+
+    def topic_of(self, values: Mapping[str, Value]) -> str:
+        """Returns the topic string of a subscription or an alias: that of the object it names, and its own."""
+        named, own = str(values.get("TOPICOBJ", "")), str(values.get("TOPICSTR", ""))
+        if not named:
+            return own
+        if named not in self.topics.named:
+            raise refusal(UNKNOWN_OBJECT_NAME, f"there is no TOPIC called {named}: define it", named)
+        return joined(str(self.topics.named[named]["TOPICSTR"]), own)
+
+    def restore(self, kind: str, name: str, values: Mapping[str, Value]) -> None:
+        """Add an object with all its attributes, as it was kept."""
+        known = defaults(kind) | dict(values)
+        if kind == TOPIC:
+            self.topics.put(name, known)
+        else:
+            self._add(subscription_of(name, self.topic_of(known), known, self._content))
+        self.version += 1
+
+    def _content(self, text: str) -> Callable[[Descriptor, bytes], bool | None]:
+        """Returns a filter of bodies that is compiled when the first publication asks for it."""
+        compiled: list[Callable[[Descriptor, bytes], bool | None]] = []
+
+        def select(descriptor: Descriptor, body: bytes) -> bool | None:
+            if not compiled:
+                if self.compile_content is None:
+                    problem = f"nothing here filters by content, as {text!r:.100} does: publish where flows are known"
+                    raise refusal(SELECTION_NOT_AVAILABLE, problem)
+                compiled.append(self.compile_content(text))
+            return compiled[0](descriptor, body)
+
+        return select
+
+    def _add(self, made: Subscription) -> None:
+        self.subscriptions[made.name] = made
+        if made.levels is not None:
+            self._tries.setdefault(made.point, Trie()).add(made.levels, made)
+        else:
+            self._characters.setdefault(made.point, {})[made] = None
+
+    def _remove(self, gone: Subscription) -> None:
+        del self.subscriptions[gone.name]
+        if gone.levels is not None:
+            self._tries[gone.point].remove(gone.levels, gone)
+        else:
+            del self._characters[gone.point][gone]
+
+    def alter(self, kind: str, name: str, attributes: Mapping[str, object]) -> None:
+        """Give an object other attributes; those that are not named stay, and the topic string always does."""
+        given = checked(kind, attributes)
+        before = self.values(kind, name)
+        for fixed in ("TOPICSTR", "TOPICOBJ", "WSCHEMA", "SUBPOINT", "DESTCLAS"):
+            if given.get(fixed, before.get(fixed)) != before.get(fixed):
+                text = f"{fixed} of a {kind} cannot be changed: delete {name}, and define it again"
+                raise refusal(FIXED, text, name)
+        values = before | given | moments("ALT")
+        if kind == TOPIC:
+            self._keep(TOPIC, name, values)
+            self.topics.put(name, values)
+        else:
+            values["SELTYPE"] = condition(str(values["SELECTOR"]), self.compile_content)[1]
+            made = subscription_of(name, self.topic_of(values), values, self.compile_content)
+            self._check(made.queue)
+            if made.durable:
+                self._keep(SUB, name, values)
+            self._remove(self.subscriptions[name])
+            self._add(made)
+        self.version += 1
+
+    def delete(self, kind: str, name: str) -> Mapping[str, Value]:
+        """Delete an object, and return the attributes that it had."""
+        values = self.values(kind, name)
+        if kind == TOPIC:
+            self._keep(TOPIC, name, None)
+            self.topics.remove(name)
+        else:
+            if self.subscriptions[name].durable:
+                self._keep(SUB, name, None)
+            self._remove(self.subscriptions[name])
+        self.version += 1
+        return values
+
+    def values(self, kind: str, name: str) -> dict[str, Value]:
+        """Returns the attributes of an object."""
+        if kind == TOPIC and name in self.topics.named:
+            return dict(self.topics.named[name])
+        if kind == SUB and name in self.subscriptions:
+            return dict(self.subscriptions[name].values)
+        raise refusal(UNKNOWN_OBJECT_NAME, f"there is no {kind} called {name!r:.200}: define it", name)
+
+    def display(self, kind: str, pattern: str) -> list[dict[str, Value]]:
+        """Returns the objects whose names fit a pattern, such as NEWS.*, with their attributes."""
+        fits = re.compile(re.escape(pattern).replace(r"\*", ".*"), re.DOTALL).fullmatch
+        known: Mapping[str, object] = self.topics.named if kind == TOPIC else self.subscriptions
+        more: dict[str, Value] = {"TYPE": "LOCAL"} if kind == TOPIC else {}
+        return [{kind: name} | more | self.values(kind, name) for name in sorted(known) if fits(name)]
+
+    def settings(self, topic: str) -> TopicSettings:
+        """Returns what topic objects say of a topic."""
+        return self.topics.settings(topic)
+
+    def fitting(self, topic: str, point: str) -> Iterator[Subscription]:
+        """Yields the subscriptions that a topic fits, but for wildcards above one that blocks them."""
+        blocked = self.settings(topic).blocked
+        trie = self._tries.get(point)
+        if trie is not None:
+            for found in trie.fitting(levels_of(topic)):
+                if found.wild is None or found.wild >= blocked:
+                    yield found
+        for found in self._characters.get(point, ()):
+            if found.fits is not None and found.fits(topic) and (found.wild is None or not blocked):
+                yield found

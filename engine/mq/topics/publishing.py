@@ -1,0 +1,245 @@
+"""Publishing: the subscriptions that a topic fits, and their messages in the publisher's unit of work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from engine.dead_letters import FORMAT, header
+from engine.descriptor import NO_ID, UNLIMITED, UTF_8, Descriptor
+from engine.errors import MessageException
+from engine.mq.admission import Target, TopicAddress, expires_at
+from engine.mq.definitions import QueueDefinition
+from engine.mq.directory import check_gate
+from engine.mq.queue import Queue
+from engine.mq.refusals import ALIAS_BASE_Q_TYPE_ERROR, MSG_TOO_BIG_FOR_Q_MGR, PUT_INHIBITED, refusal
+from engine.mq.topics.copies import Copy, Moved, Publication, admitted, wanted
+from engine.mq.topics.objects import SUB
+from engine.mq.topics.retained import RETAINED, forget, retain, retained
+from engine.mq.topics.strings import read_address
+from engine.mq.topics.subscription import subscription_id
+
+if TYPE_CHECKING:
+    from engine.mq.directory import Directory
+    from engine.mq.manager import QueueManager
+    from engine.mq.topics.settings import TopicSettings
+    from engine.mq.topics.subscription import Subscription
+    from engine.mq.unit import Work
+
+PUBLICATION_FAILURE: Final = 2502
+_MOST_ROUTES: Final = 10_000
+_PRIORITIES: Final = range(10)
+_BROKER: Final = 26  # MQAT_BROKER
+_LEFT_TO_THE_TOPIC: Final = (0, 1)
+_MANAGED: Final = {"YES": "SYSTEM.MANAGED.DURABLE.", "NO": "SYSTEM.MANAGED.NDURABLE."}
+
+
+class Route(NamedTuple):
+    """Where publications on a topic go: a copy for each subscription that it fits, and what holds for the topic."""
+
+    copies: list[Copy]
+    selective: bool  # some of the subscriptions have a selector
+    settings: TopicSettings
+
+
+class Topics:
+    """Publish/subscribe of a queue manager."""
+
+    __slots__ = ("_directory", "_manager", "_routes", "_version", "objects")
+
+    def __init__(self, manager: QueueManager, directory: Directory) -> None:
+        self._manager = manager
+        self._directory = directory
+        self.objects = directory.topics
+        self._routes: dict[tuple[str, str], Route] = {}
+        self._version = -1
+
+    def define(self, kind: str, name: str, attributes: Mapping[str, object], *, replace: bool) -> None:
+        """Define a topic or a subscription; a new subscription is sent what is retained on the topics it fits."""
+        given = dict(attributes)
+        there = kind != SUB or name in self.objects.subscriptions
+        if not there and str(given.get("DESTCLAS", "")).upper() == "MANAGED":
+            durable = str(given.get("DURABLE", "YES"))
+            given["DEST"] = _MANAGED[durable] + subscription_id(name).hex().upper()[8:28]
+            self._add_managed(str(given["DEST"]), lasts=durable == "YES")
+        self.objects.define(kind, name, given, replace=replace)
+        if not there:
+            self._manager.changed()
+            self.send_retained(self.objects.subscriptions[name])
+
+    def delete(self, kind: str, name: str) -> None:
+        """Delete a topic, or a subscription with its queue where that is managed."""
+        values = self.objects.delete(kind, name)
+        queue = str(values.get("DEST", ""))
+        if values.get("DESTCLAS") == "MANAGED" and queue in self._directory.queues:
+            self._manager.purge(queue)
+            self._directory.delete("QLOCAL", queue, [], purged=True)
+
+    def _add_managed(self, name: str, *, lasts: bool) -> None:
+        """Define the queue of a subscription that names none; that of one that does not last is not kept."""
+        if lasts:
+            self._directory.define("QLOCAL", name, {}, replace=True)
+        elif name not in self._directory.queues:
+            self._directory.add(QueueDefinition(name))
+        self._manager.changed()
+
+    def check_destination(self, queue: str) -> None:
+        """Refuse what publications cannot be sent to; that puts are inhibited now is no matter."""
+        try:
+            target = self._manager.target(queue)
+        except MessageException as error:
+            if error.reason != PUT_INHIBITED:
+                raise
+            return
+        if target.topic is not None:
+            text = f"{queue} leads to a topic, and no subscription does: name a queue"
+            raise refusal(ALIAS_BASE_Q_TYPE_ERROR, text, queue)
+
+    def target(self, name: str, alias: QueueDefinition | None) -> Target:
+        """Returns what messages are put to by the address of a topic, or an alias of one."""
+        if alias is None:
+            said, definition = TopicAddress(*read_address(name)), QueueDefinition(name, max_depth=0)
+        else:
+            check_gate(alias, "PUT")
+            definition = alias
+            said = TopicAddress(self.objects.topic_of({"TOPICOBJ": alias.target}), retains=False, point="")
+        target = Target(name, Queue(definition), definition, self._manager.admission.longest)
+        target.topic = said
+        return target
+
+    def route(self, topic: str, point: str) -> Route:
+        """Returns where publications on a topic go."""
+        version = self._manager.version
+        if self._version != version or len(self._routes) > _MOST_ROUTES:
+            self._routes, self._version = {}, version
+        found = self._routes.get((topic, point))
+        if found is None:
+            copies = [self._copy(one) for one in self.objects.fitting(topic, point) if not one.on_request]
+            selective = any(copy.subscription.select is not None for copy in copies)
+            found = self._routes[topic, point] = Route(copies, selective, self.objects.settings(topic))
+        return found
+
+    def _copy(self, subscription: Subscription) -> Copy:
+        try:
+            return Copy(subscription, self._manager.target(subscription.queue), None)
+        except MessageException as refused:
+            return Copy(subscription, None, refused)
+
+    def publish(self, target: Target, descriptor: Descriptor, body: bytes, work: Work) -> tuple[Descriptor, Moved]:
+        """Returns the descriptor of a publication, and its messages, admitted to the queues of those that want it.
+
+        What is retained is put in the unit of work of its publisher at once.
+        """
+        assert target.topic is not None  # it is asked for those that lead to one
+        topic, retains, point = target.topic
+        route = self.route(topic, point)
+        publication = self._published(target.topic, route.settings, descriptor, body, work)
+        copies = wanted(route.copies, publication) if route.selective else route.copies
+        moved, failed = admitted(self._manager, copies, publication) if copies else ([], [])
+        try:
+            if failed:
+                self._settle(failed, publication, route.settings, moved, work)
+            if retains:
+                self._ready()
+                retain(work, publication)
+        except MessageException:
+            self._manager.undo(moved, [])
+            raise
+        own = publication.descriptor
+        if own.msg_id == NO_ID:
+            own = own._replace(msg_id=self._manager.new_id())
+        return own, moved
+
+    def _published(
+        self, address: TopicAddress, settings: TopicSettings, descriptor: Descriptor, body: bytes, work: Work
+    ) -> Publication:
+        """Returns a publication with what its topic and the queue manager give it."""
+        topic, _, point = address
+        admission = self._manager.admission
+        if not settings.publishes:
+            raise refusal(PUT_INHIBITED, f"publications on {topic} are inhibited: ALTER the TOPIC", topic)
+        if len(body) > admission.longest:
+            text = f"a message of {len(body)} bytes is longer than the queue manager allows ({admission.longest})"
+            raise refusal(MSG_TOO_BIG_FOR_Q_MGR, text, topic)
+        now = admission.clock()
+        date, moment = admission.stamp(int(now * 100))
+        priority, persistence = descriptor.priority, descriptor.persistence
+        own = descriptor._replace(
+            report=0,
+            backout_count=0,
+            priority=settings.priority if priority < 0 else min(priority, _PRIORITIES[-1]),
+            persistence=persistence if persistence in _LEFT_TO_THE_TOPIC else settings.persistence,
+            user_identifier=descriptor.user_identifier or work.user,
+            put_appl_type=_BROKER,
+            put_appl_name=work.queue_manager,
+            put_date=descriptor.put_date or date,
+            put_time=descriptor.put_time if descriptor.put_date else moment,
+        )
+        expires = 0 if own.expiry == UNLIMITED else expires_at(own.expiry, now)
+        return Publication(topic, point, own, body, expires)
+
+    def _settle(
+        self,
+        failed: list[tuple[Copy, MessageException]],
+        publication: Publication,
+        settings: TopicSettings,
+        moved: Moved,
+        work: Work,
+    ) -> None:
+        """Send what queues refused to the dead-letter queue, or refuse the publication, as the topic has it."""
+        mode = settings.delivery[publication.descriptor.persistence]
+        for copy, error in failed:
+            if settings.dead_letters and self._is_put_away(copy, error, publication, moved, work):
+                continue
+            if mode == "ALL" or (mode == "ALLDUR" and copy.subscription.durable):
+                queue = copy.subscription.queue
+                text = f"a publication on {publication.topic} cannot be delivered to {queue} ({error.text}), and"
+                problem = f"{text} {mode} of its TOPIC asks for that: let the queue take it, or ALTER the TOPIC"
+                raise refusal(PUBLICATION_FAILURE, problem, publication.topic) from error
+
+    def _is_put_away(
+        self, copy: Copy, error: MessageException, publication: Publication, moved: Moved, work: Work
+    ) -> bool:
+        """Returns True where the dead-letter queue takes a copy that its own queue does not."""
+        manager = self._manager
+        name = manager.dead_letter_queue
+        if name in {"", copy.subscription.queue}:
+            return False
+        descriptor, body = publication.shaped(*copy.shape)
+        try:
+            above = header(copy.subscription.queue, descriptor, work, error.reason, UTF_8)
+            letter = descriptor._replace(format=FORMAT, coded_char_set_id=UTF_8, msg_id=NO_ID, correl_id=copy.correl_id)
+            target = manager.target(name)
+            moved.append((target.queue, manager.admission.admit(target, letter, above + body, ("", ""))))
+        except MessageException:
+            return False
+        return True
+
+    def send_retained(self, subscription: Subscription, *, asked: bool = False) -> int:
+        """Send a subscription what is retained on the topics that it fits, and return how many publications that is."""
+        if subscription.on_request and not asked:
+            return 0
+        manager, sent = self._manager, 0
+        copy = self._copy(subscription)
+        for publication in retained(manager, subscription):
+            moved, failed = admitted(manager, wanted([copy], publication), publication)
+            work = manager.work()
+            try:
+                self._settle(failed, publication, self.objects.settings(publication.topic), moved, work)
+            except MessageException:
+                manager.undo(moved, [])
+                raise
+            work.add(moved)
+            work.commit()
+            sent += bool(moved)
+        return sent
+
+    def forget(self, topic: str, point: str, work: Work) -> bool:
+        """Remove what is retained on a topic in a unit of work; False where nothing is."""
+        self._ready()
+        return forget(work, topic, point)
+
+    def _ready(self) -> None:
+        """Define the queue of retained publications where it is not there yet."""
+        if RETAINED not in self._manager.names():
+            self._manager.define("QLOCAL", RETAINED, {"MSGDLVSQ": "FIFO", "MAXMSGL": 104_857_600})

@@ -1,0 +1,90 @@
+"""Topic objects: attributes at places of the topic tree, inherited by all topics below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from engine.mq.attributes import Value
+from engine.mq.topics.strings import levels_of
+
+INHERITED: Final = "ASPARENT"
+_AT_THE_ROOT: Final[Mapping[str, str]] = {
+    "PUB": "ENABLED",
+    "SUB": "ENABLED",
+    "DURSUB": "YES",
+    "DEFPRTY": "0",
+    "DEFPSIST": "NO",
+    "PMSGDLV": "ALLDUR",
+    "NPMSGDLV": "ALLAVAIL",
+    "USEDLQ": "YES",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSettings:
+    """What holds for one topic; `blocked` is how many levels a wildcard must leave alone to be delivered to."""
+
+    publishes: bool
+    subscribes: bool
+    durable: bool
+    priority: int
+    persistence: int
+    delivery: tuple[str, str]  # of non-persistent publications, of persistent ones
+    dead_letters: bool
+    blocked: int
+
+
+class TopicObjects:
+    """The topic objects of a queue manager, by their names and by the topics that they stand at."""
+
+    __slots__ = ("_at", "named")
+
+    def __init__(self) -> None:
+        self.named: dict[str, dict[str, Value]] = {}
+        self._at: dict[tuple[str, ...], dict[str, Value]] = {}
+
+    def put(self, name: str, values: Mapping[str, Value]) -> None:
+        """Add an object, or change one that is there; its topic string stays."""
+        self.named[name] = self._at[levels_of(str(values["TOPICSTR"]))] = dict(values)
+
+    def remove(self, name: str) -> None:
+        """Remove an object."""
+        del self._at[levels_of(str(self.named.pop(name)["TOPICSTR"]))]
+
+    def is_taken(self, topic: str) -> bool:
+        """Returns True where an object stands at a topic."""
+        return levels_of(topic) in self._at
+
+    def settings(self, topic: str) -> TopicSettings:
+        """Returns what holds for a topic: what the nearest object at it or above says of each attribute."""
+        levels = levels_of(topic)
+        found = dict(_AT_THE_ROOT)
+        blocked = 0
+        for length in range(1, len(levels) + 1):
+            values = self._at.get(levels[:length])
+            if values is not None:
+                found |= {name: str(values[name]) for name in _AT_THE_ROOT if values[name] != INHERITED}
+                if values["WILDCARD"] == "BLOCK":
+                    blocked = length
+        return TopicSettings(
+            found["PUB"] == "ENABLED",
+            found["SUB"] == "ENABLED",
+            found["DURSUB"] == "YES",
+            int(found["DEFPRTY"]),
+            int(found["DEFPSIST"] == "YES"),
+            (found["NPMSGDLV"], found["PMSGDLV"]),
+            found["USEDLQ"] == "YES",
+            blocked,
+        )
+
+
+def joined(topic: str, below: str) -> str:
+    """Returns the topic string that an object's and one below it make: with one / between, which either may bring.
+
+    >>> joined("a", "b"), joined("a/", "b"), joined("", "b"), joined("a", "")
+    ('a/b', 'a/b', 'b', 'a')
+    """
+    parts: Iterable[str] = (part for part in (topic.removesuffix("/"), below) if part)
+    return "/".join(parts)

@@ -1,0 +1,105 @@
+"""Subscriptions: who wants which publications, and in which form."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from engine.descriptor import NO_ID, Descriptor
+from engine.errors import MessageException
+from engine.mq.attributes import Value
+from engine.mq.properties import Property
+from engine.mq.refusals import refusal
+from engine.mq.selectors import compile_selector
+from engine.mq.topics import characters
+from engine.mq.topics.strings import checked_pattern, levels_of, wildcards
+
+Properties: TypeAlias = Callable[[], Mapping[str, Property]]
+Condition: TypeAlias = Callable[[Descriptor, bytes, Properties], bool | None]
+Compile: TypeAlias = Callable[[str], Callable[[Descriptor, bytes], bool | None]]
+
+CORREL_ID_ERROR: Final = 2207
+SELECTION_NOT_AVAILABLE: Final = 2551
+STANDARD: Final = "STANDARD"
+EXTENDED: Final = "EXTENDED"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Subscription:
+    """One subscription, as it was defined; `wild` is the level of its first wildcard, None where it has none.
+
+    `select` says which publications it wants of those that fit, `correl_id` is that of the messages it is sent.
+    """
+
+    name: str
+    values: Mapping[str, Value]
+    durable: bool
+    topic: str
+    levels: tuple[str, ...] | None  # of the topic scheme
+    fits: Callable[[str], bool] | None  # of the character scheme
+    wild: int | None
+    queue: str
+    correl_id: bytes
+    select: Condition | None
+
+    @property
+    def point(self) -> str:
+        """The subscription point; an empty one is that of all publications that name none."""
+        return str(self.values["SUBPOINT"])
+
+    @property
+    def form(self) -> str:
+        """The form of its messages: as published, with properties that say the topic, or with a psc folder."""
+        return str(self.values["PSPROP"])
+
+    @property
+    def on_request(self) -> bool:
+        """True where publications are sent when they are asked for only."""
+        return self.values["REQONLY"] == "YES"
+
+
+def subscription_id(name: str) -> bytes:
+    """Returns the id of a subscription, which its messages have as correlation id unless it names one."""
+    return b"AMQ " + hashlib.sha256(name.encode()).digest()[:20]
+
+
+def subscription_of(
+    name: str, topic: str, values: Mapping[str, Value], compile_content: Compile | None
+) -> Subscription:
+    """Returns the subscription with these attributes; `compile_content` compiles filters of bodies."""
+    pattern = checked_pattern(topic)
+    levels, fits, wild = levels_of(pattern), None, wildcards(levels_of(pattern))
+    if values["WSCHEMA"] == "CHAR":
+        fits = characters.fits(pattern)
+        wild = 0 if characters.has_wildcards(pattern) else None
+    select, _ = condition(str(values["SELECTOR"]), compile_content)
+    return Subscription(
+        *(name, values, values["DURABLE"] == "YES", pattern, None if fits else levels, fits, wild),
+        *(str(values["DEST"]), _correl_id(name, str(values["DESTCORL"])), select),
+    )
+
+
+def _correl_id(name: str, digits: str) -> bytes:
+    if not digits:
+        return subscription_id(name)
+    try:
+        return bytes.fromhex(digits).ljust(len(NO_ID), b"\0")
+    except ValueError:
+        problem = f"DESTCORL takes 48 hexadecimal digits, not {digits!r:.60}"
+        raise refusal(CORREL_ID_ERROR, problem, digits) from None
+
+
+def condition(text: str, compile_content: Compile | None) -> tuple[Condition | None, str]:
+    """Returns what a selector selects, and its kind: standard, or extended where it filters contents."""
+    if not text.strip():
+        return None, "NONE"
+    try:
+        selector = compile_selector(text)
+    except MessageException:
+        if compile_content is None:
+            raise
+        content = compile_content(text)
+        return lambda descriptor, body, _: content(descriptor, body), EXTENDED
+    return lambda descriptor, _, properties: selector(descriptor, properties), STANDARD

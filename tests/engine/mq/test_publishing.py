@@ -1,0 +1,330 @@
+"""Publish/subscribe: which subscriptions get a publication, in which form, in which unit of work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from engine.descriptor import Descriptor
+from engine.errors import MessageException
+from engine.mq import QueueManager
+from engine.mq.properties import join, properties_of, split
+
+RED = join({"colour": "red"}, Descriptor(format="MQSTR"), b"body")
+
+
+def manager(*commands: str, queues: tuple[str, ...] = ("A", "B", "C")) -> QueueManager:
+    """Returns a queue manager with queues, after these commands."""
+    made = QueueManager(*queues, name="QM1")
+    for answer in made.mqsc("\n".join(commands)):
+        assert not answer.failed, answer
+    return made
+
+
+def bodies(queues: QueueManager, *names: str) -> list[list[bytes]]:
+    """Returns the bodies on each queue."""
+    return [[split(*arrival)[2] for arrival in queues.browse(name)] for name in names]
+
+
+def test_copies() -> None:
+    """Each subscription that fits gets a message with an id of its own and the subscription's correlation id."""
+    queues = manager(
+        "DEFINE SUB(ONE) TOPICSTR('news/+') DEST(A)",
+        "DEFINE SUB(TWO) TOPICSTR('news/#') DEST(B) DESTCORL('01')",
+        "DEFINE SUB(THREE) TOPICSTR('sport/#') DEST(C)",
+    )
+    given = Descriptor(
+        priority=7, report=3, correl_id=b"\x05" * 24, reply_to_q="R", format="MQSTR", msg_id=b"\x09" * 24
+    )
+    queues.publish("news/rain", given, b"wet")
+    (one,), (two,) = queues.browse("A"), queues.browse("B")
+    assert ([[b"wet"], [b"wet"], []], True) == (bodies(queues, "A", "B", "C"), one.body is two.body)
+    assert 3 == len({given.msg_id, one.descriptor.msg_id, two.descriptor.msg_id})
+    subscribed = queues.display("SUB", "ONE")[0]["SUBID"]
+    assert (subscribed, b"\x01" + bytes(23)) == (one.descriptor.correl_id.hex().upper(), two.descriptor.correl_id)
+    assert (7, 0, "R", "MQSTR", "QM1") == tuple(
+        getattr(one.descriptor, name) for name in ("priority", "report", "reply_to_q", "format", "put_appl_name")
+    )
+
+
+def test_units() -> None:
+    """A publication is seen with the commit of its unit, on all queues, and not at all when that is backed out."""
+    queues = manager("DEFINE SUB(ONE) TOPICSTR(T) DEST(A)", "DEFINE SUB(TWO) TOPICSTR(T) DEST(B)")
+    work = queues.work()
+    work.publish("T", Descriptor(), b"1", retain=True)
+    assert [[], []] == bodies(queues, "A", "B")
+    work.back_out()
+    work.publish("T", Descriptor(), b"2")
+    work.put("C", Descriptor(), b"3")
+    work.commit()
+    assert [[b"2"], [b"2"], [b"3"]] == bodies(queues, "A", "B", "C")
+    work.publish("T", Descriptor(), b"4", syncpoint=False)
+    work.back_out()
+    assert [[b"2", b"4"], [b"2", b"4"]] == bodies(queues, "A", "B")
+
+
+def test_nobody() -> None:
+    """A publication that nobody wants is none the less made."""
+    assert bytes(24) != manager().publish("T", Descriptor(), b"1").msg_id
+
+
+SELECTED = (
+    ("SELECTOR('colour = ''red''')", True),
+    ("SELECTOR('colour = ''blue''')", False),
+    ("SELECTOR('size > 3')", False),
+    ("SELECTOR('JMSPriority = 2')", True),
+    ("REQONLY(YES)", False),
+    ("SUBPOINT('eur')", False),
+)
+
+
+@pytest.mark.parametrize(("attributes", "expected"), SELECTED)
+def test_selected(attributes: str, expected: bool) -> None:
+    """A subscription gets what its selector selects, of its subscription point, unless it asks each time."""
+    queues = manager(f"DEFINE SUB(ONE) TOPICSTR(T) DEST(A) {attributes}", "DEFINE SUB(TWO) TOPICSTR(T) DEST(B)")
+    descriptor, body = RED
+    queues.publish("T", descriptor._replace(priority=2), body)
+    assert [[b"body"] * expected, [b"body"]] == bodies(queues, "A", "B")
+
+
+def test_points() -> None:
+    """A publication on a subscription point goes to the subscriptions of that point."""
+    queues = manager("DEFINE SUB(ONE) TOPICSTR('t') DEST(A) SUBPOINT('eur')", "DEFINE SUB(TWO) TOPICSTR('t') DEST(B)")
+    queues.publish("t", Descriptor(), b"1", point="eur")
+    assert [[b"1"], []] == bodies(queues, "A", "B")
+
+
+def test_content() -> None:
+    """A selector that is none of properties is compiled as a filter of bodies, where the caller gives what does it."""
+    queues = QueueManager("A", name="QM1")
+    answer = queues.mqsc("DEFINE SUB(ONE) TOPICSTR(T) DEST(A) SELECTOR('Body.n > 3')")[0]
+    assert (True, "2459" in answer.text) == (answer.failed, True)
+    queues.topics.objects.compile_content = lambda text: lambda descriptor, body: body == text.encode()
+    queues.mqsc("DEFINE SUB(ONE) TOPICSTR(T) DEST(A) SELECTOR('Body.n > 3')")
+    queues.publish("T", Descriptor(), b"Body.n > 3")
+    queues.publish("T", Descriptor(), b"other")
+    assert ([[b"Body.n > 3"]], "EXTENDED") == (bodies(queues, "A"), queues.display("SUB", "ONE")[0]["SELTYPE"])
+
+
+FORMS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("", {"colour": "red"}),
+    ("PSPROP(MSGPROP) USERDATA('me')", {"mqps.Top": "T", "mqps.Sud": "me", "colour": "red"}),
+    ("PSPROP(RFH2)", {"psc.Command": "Publish", "psc.Topic": "T", "colour": "red"}),
+)
+
+
+@pytest.mark.parametrize(("attributes", "expected"), FORMS)
+def test_forms(attributes: str, expected: dict[str, Any]) -> None:
+    """A subscription says whether its messages tell the topic, and how."""
+    queues = manager(f"DEFINE SUB(ONE) TOPICSTR(T) DEST(A) {attributes}")
+    queues.publish("T", *RED)
+    properties, descriptor, body = split(*queues.browse("A")[0])
+    assert (expected, "MQSTR", b"body") == (properties, descriptor.format, body)
+
+
+PRIORITIES = (("", 3), ("PUBPRTY(ASPUB)", 3), ("PUBPRTY(8)", 8), ("PUBPRTY(ASQDEF)", 5))
+
+
+@pytest.mark.parametrize(("attributes", "expected"), PRIORITIES)
+def test_priorities(attributes: str, expected: int) -> None:
+    """The priority is the publication's, the queue's or the subscription's."""
+    queues = manager("DEFINE QLOCAL(D) DEFPRTY(5)", f"DEFINE SUB(ONE) TOPICSTR(T) DEST(D) {attributes}")
+    queues.publish("T", Descriptor(priority=3), b"")
+    assert expected == queues.browse("D")[0].descriptor.priority
+
+
+def test_inherited() -> None:
+    """A topic has what the nearest topic object at it or above says."""
+    queues = manager(
+        "DEFINE TOPIC(N) TOPICSTR('n') DEFPRTY(4) DEFPSIST(YES) PUB(DISABLED)",
+        "DEFINE TOPIC(M) TOPICSTR('n/m') PUB(ENABLED) SUB(DISABLED)",
+        "DEFINE SUB(ONE) TOPICSTR('n/+/+') DEST(A)",
+    )
+    queues.publish("n/m/x", Descriptor(priority=-1, persistence=2), b"")
+    assert (4, 1) == queues.browse("A")[0].descriptor[7:9]
+    with pytest.raises(MessageException) as caught:
+        queues.publish("n/x", Descriptor(), b"")
+    assert 2051 == caught.value.reason
+    assert "2533" in queues.mqsc("DEFINE SUB(TWO) TOPICSTR('n/m/y') DEST(A)")[0].text
+
+
+def test_blocked() -> None:
+    """A wildcard above a topic that blocks it gets nothing from there; one below does."""
+    queues = manager(
+        "DEFINE TOPIC(N) TOPICSTR('n/m') WILDCARD(BLOCK)",
+        "DEFINE SUB(ONE) TOPICSTR('n/#') DEST(A)",
+        "DEFINE SUB(TWO) TOPICSTR('n/m/#') DEST(B)",
+    )
+    for topic in ("n/m/x", "n/y"):
+        queues.publish(topic, Descriptor(), topic.encode())
+    assert [[b"n/y"], [b"n/m/x"]] == bodies(queues, "A", "B")
+
+
+def test_characters() -> None:
+    """A subscription of the character scheme has wildcards that are characters."""
+    queues = manager("DEFINE SUB(ONE) TOPICSTR('n*/x?') WSCHEMA(CHAR) DEST(A)")
+    for topic in ("news/a/b/x1", "news/x", "news/+x1"):
+        queues.publish(topic, Descriptor(), topic.encode())
+    assert [[b"news/a/b/x1"]] == bodies(queues, "A")
+
+
+DELIVERIES = (
+    ("PMSGDLV(ALL)", 1, True),
+    ("PMSGDLV(ALLDUR)", 1, True),
+    ("PMSGDLV(ALLAVAIL)", 1, False),
+    ("", 1, True),
+    ("", 0, False),
+    ("NPMSGDLV(ALL)", 0, True),
+    ("NPMSGDLV(ALLDUR)", 0, True),
+    ("PMSGDLV(ALLAVAIL) NPMSGDLV(ALL)", 1, False),
+)
+
+
+@pytest.mark.parametrize(("attributes", "persistence", "fails"), DELIVERIES)
+def test_not_delivered(attributes: str, persistence: int, fails: bool) -> None:
+    """A queue that takes nothing fails the publication or not, as the topic has it; what fails goes to nobody."""
+    queues = manager(
+        "DEFINE QLOCAL(FULL) MAXDEPTH(0)",
+        f"DEFINE TOPIC(N) TOPICSTR('n') USEDLQ(NO) {attributes}",
+        "DEFINE SUB(ONE) TOPICSTR('n') DEST(A)",
+        "DEFINE SUB(TWO) TOPICSTR('n') DEST(FULL)",
+    )
+    work = queues.work()
+    reason = 0
+    try:
+        work.publish("n", Descriptor(persistence=persistence), b"x")
+    except MessageException as error:
+        reason = error.reason
+    work.commit()
+    assert (2502 * fails, [[] if fails else [b"x"]]) == (reason, bodies(queues, "A"))
+    assert 0 == queues.display("QLOCAL", "FULL")[0]["CURDEPTH"]
+
+
+def test_dead_letters() -> None:
+    """What a queue does not take goes to the dead-letter queue with the reason, unless the topic says otherwise."""
+    queues = manager("DEFINE QLOCAL(FULL) PUT(DISABLED)", "DEFINE SUB(ONE) TOPICSTR('n') DEST(FULL)")
+    queues.publish("n", Descriptor(persistence=1, format="MQSTR"), b"x")
+    letter = queues.browse(queues.dead_letter_queue)[0]
+    assert ("MQDEAD", 2051, b"FULL") == (
+        letter.descriptor.format,
+        int.from_bytes(letter.body[8:12], "little"),
+        letter.body[12:60].rstrip(),
+    )
+
+
+def test_alias() -> None:
+    """A put to an alias of a topic is a publication there."""
+    queues = manager(
+        "DEFINE TOPIC(N) TOPICSTR('n')",
+        "DEFINE QALIAS(AL) TARGTYPE(TOPIC) TARGET(N)",
+        "DEFINE SUB(ONE) TOPICOBJ(N) TOPICSTR('#') DEST(A)",
+        "DEFINE SUB(TWO) TOPICOBJ(N) DEST(B)",
+    )
+    work = queues.work()
+    work.put("AL", Descriptor(), b"x")
+    work.commit()
+    assert [[b"x"], [b"x"]] == bodies(queues, "A", "B")
+    assert "2001" in queues.mqsc("DEFINE SUB(THREE) TOPICSTR(T) DEST(AL)")[0].text
+    assert not queues.mqsc("ALTER QALIAS(AL) PUT(DISABLED)")[0].failed
+    with pytest.raises(MessageException) as caught:
+        work.put("AL", Descriptor(), b"x")
+    assert 2051 == caught.value.reason
+
+
+def test_retained() -> None:
+    """The last retained publication of a topic is sent to who subscribes later, with word that it was retained."""
+    queues = manager()
+    queues.publish("n/a", *RED, retain=True)
+    queues.publish("n/a", Descriptor(priority=9, correl_id=b"\x07" * 24), b"1", retain=True)
+    queues.publish("n/a", Descriptor(priority=1, format="MQSTR"), b"2", retain=True)
+    queues.publish("n/b", Descriptor(), b"3", retain=True)
+    queues.publish("n/c", Descriptor(), b"4")
+    for command in (
+        "DEFINE SUB(ONE) TOPICSTR('n/a') DEST(A) PSPROP(MSGPROP)",
+        "DEFINE SUB(TWO) TOPICSTR('n/#') DEST(B)",
+        "DEFINE SUB(THREE) TOPICSTR('n/#') DEST(C) REQONLY(YES)",
+    ):
+        assert not queues.mqsc(command)[0].failed
+    assert [[b"2"], [b"3", b"2"], []] == [sorted(found, reverse=True) for found in bodies(queues, "A", "B", "C")]
+    found = queues.browse("A")[0]
+    assert ({"mqps.Top": "n/a", "mqps.Ret": True}, 1) == (properties_of(*found), found.descriptor.priority)
+    assert queues.mqsc("CLEAR TOPICSTR('n/a') CLRTYPE(RETAINED)")[0].failed is False
+    assert queues.mqsc("CLEAR TOPICSTR('n/a') CLRTYPE(RETAINED)")[0].failed is True
+    queues.mqsc("DEFINE SUB(FOUR) TOPICSTR('n/a') DEST(A)")
+    assert [[b"2"]] == bodies(queues, "A")
+
+
+def test_retained_in_a_unit() -> None:
+    """What is retained changes with the commit of its unit, and comes back with its back-out."""
+    queues = manager()
+    queues.publish("n", Descriptor(), b"1", retain=True)
+    work = queues.work()
+    work.publish("n", Descriptor(), b"2", retain=True)
+    work.back_out()
+    queues.mqsc("DEFINE SUB(ONE) TOPICSTR('n') DEST(A)")
+    assert [[b"1"]] == bodies(queues, "A")
+
+
+def test_managed() -> None:
+    """A managed subscription has a queue of its own, which goes with it."""
+    queues = manager("DEFINE SUB(ONE) TOPICSTR('n') DESTCLAS(MANAGED)")
+    queue = str(queues.display("SUB", "ONE")[0]["DEST"])
+    queues.publish("n", Descriptor(), b"1")
+    assert (True, 1) == (queue.startswith("SYSTEM.MANAGED.DURABLE."), queues.depth(queue))
+    queues.mqsc("DELETE SUB(ONE)")
+    assert queue not in queues.names()
+
+
+REFUSED = (
+    ("DEFINE SUB(ONE) TOPICSTR(T)", "2085"),
+    ("DEFINE SUB(ONE) DEST(A)", "2425"),
+    ("DEFINE SUB(ONE) TOPICSTR(T) DEST(NONE)", "2085"),
+    ("DEFINE SUB(ONE) TOPICSTR(T) TOPICOBJ(NONE) DEST(A)", "2085"),
+    ("DEFINE SUB(ONE) TOPICSTR(T) DEST(A) SELECTOR('a = ')", "2459"),
+    ("DEFINE SUB(ONE) TOPICSTR(T) DEST(A) DESTCORL('xyz')", "2207"),
+    ("DEFINE SUB(ONE) TOPICSTR('a%b') WSCHEMA(CHAR) DEST(A)", "2425"),
+    ("DEFINE SUB(THERE) TOPICSTR(T) DEST(A)", "2100"),
+    ("ALTER SUB(THERE) TOPICSTR('other')", "3213"),
+    ("ALTER SUB(NONE) DEST(A)", "2085"),
+    ("DELETE SUB(NONE)", "2085"),
+    ("DELETE TOPIC(NONE)", "2085"),
+    ("DEFINE TOPIC(N)", "2425"),
+    ("DEFINE TOPIC(N) TOPICSTR('a/#')", "2425"),
+    ("DEFINE TOPIC(N) TOPICSTR('there')", "2100"),
+    ("CLEAR TOPICSTR('a')", "CLRTYPE(RETAINED)"),
+)
+
+
+@pytest.mark.parametrize(("command", "text"), REFUSED)
+def test_refused(command: str, text: str) -> None:
+    """What cannot be subscribed to, or is there already, is refused with MQ's reason and changes nothing."""
+    queues = manager("DEFINE SUB(THERE) TOPICSTR('t') DEST(A)", "DEFINE TOPIC(THERE) TOPICSTR('there')")
+    before = queues.display("SUB", "*"), queues.display("TOPIC", "*")
+    answer = queues.mqsc(command)[0]
+    assert (True, True) == (answer.failed, text in answer.text), answer
+    assert before == (queues.display("SUB", "*"), queues.display("TOPIC", "*"))
+
+
+def test_altered() -> None:
+    """A subscription that is altered, replaced or deleted takes what it then asks for."""
+    queues = manager("DEFINE SUB('one') TOPICSTR('t') DEST(A)")
+    for number, command in enumerate(
+        ("ALTER SUB('one') DEST(B)", "DEF SUB('one') REPLACE DEST(C) TOPICSTR('t')", "DELETE SUB(one)")
+    ):
+        queues.publish("t", Descriptor(), str(number).encode())
+        assert not queues.mqsc(command)[0].failed
+    queues.publish("t", Descriptor(), b"3")
+    assert [[b"0"], [b"1"], [b"2"]] == bodies(queues, "A", "B", "C")
+
+
+def test_displayed() -> None:
+    """Topics and subscriptions are displayed with their attributes."""
+    queues = manager("DEFINE TOPIC(N) TOPICSTR('n') DESCR('news')", "DEFINE SUB(ONE) TOPICSTR('n/#') DEST(A)")
+    topic, sub = queues.mqsc("DISPLAY TOPIC(N) TOPICSTR\nDISPLAY SUB(*) TOPICSTR DEST DURABLE")
+    assert (
+        "AMQ8633I: Display topic details.\n   TOPIC(N)                                TYPE(LOCAL)\n   TOPICSTR(n)"
+        == str(topic)
+    )
+    assert "SUB(ONE)                                TOPICSTR(n/#)" in str(sub)
+    assert "DEST(A)                                 DURABLE(YES)" in str(sub)
