@@ -31,10 +31,7 @@ QMGR: Final = "QMGR"
 
 
 class Directory:
-    """The objects of a queue manager. `make` makes a queue of a definition, `keep` keeps what is defined.
-
-    `check` refuses a name that publications cannot be sent to.
-    """
+    """The objects of a queue manager. `make` makes a queue of a definition, `keep` keeps what is defined."""
 
     __slots__ = ("_keep", "_make", "aliases", "queues", "settings", "topics")
 
@@ -43,9 +40,8 @@ class Directory:
         name: str,
         make: Callable[[QueueDefinition], Queue],
         keep: Callable[[str, str, Mapping[str, Value] | None], None],
-        check: Callable[[str], None],
     ) -> None:
-        self.topics = Objects(keep, check)
+        self.topics = Objects(keep)
         self.queues: dict[str, Queue] = {}
         self.aliases: dict[str, QueueDefinition] = {}
         self.settings: dict[str, Value] = defaults(QMGR) | {"QMNAME": name} | moments("CR", "ALT")

@@ -65,7 +65,7 @@ class QueueManager:
         self._clock = clock
         self._open = open_
         self._closed = ""
-        self._directory = Directory(name, self._made, self._keep, lambda queue: self.topics.check_destination(queue))
+        self._directory = Directory(name, self._made, self._keep)
         self.topics = Topics(self, self._directory)
         self._works: WeakSet[Work] = WeakSet()
         self._due: list[tuple[int, int, Queue]] = []  # a heap of messages that expire, by moment and order

@@ -37,11 +37,11 @@ _LONGEST_NAME: Final = 400  # bytes
 
 
 class Objects:
-    """Topic objects and subscriptions. `keep` keeps what lasts, `check` refuses a destination that is none."""
+    """Topic objects and subscriptions. `keep` keeps what lasts; `check` refuses a destination that is none."""
 
-    __slots__ = ("_characters", "_check", "_keep", "_tries", "compile_content", "subscriptions", "topics", "version")
+    __slots__ = ("_characters", "_keep", "_tries", "check", "compile_content", "subscriptions", "topics", "version")
 
-    def __init__(self, keep: Keep, check: Callable[[str], None]) -> None:
+    def __init__(self, keep: Keep) -> None:
         self.topics = TopicObjects()
         self.subscriptions: dict[str, Subscription] = {}
         self.compile_content: Compile | None = None
@@ -49,7 +49,7 @@ class Objects:
         self._tries: dict[str, Trie[Subscription]] = {}
         self._characters: dict[str, dict[Subscription, None]] = {}
         self._keep = keep
-        self._check = check
+        self.check: Callable[[str], object] = str  # until there is one to ask
 
     def define(self, kind: str, name: str, attributes: Mapping[str, object], *, replace: bool) -> None:
         """Define a topic or a subscription; one that is there is refused, or changed where it is replaced."""
@@ -90,7 +90,7 @@ class Objects:
         if made.durable and not settings.durable:
             text = f"subscriptions to {made.topic} cannot be durable: ALTER the TOPIC with DURSUB(YES)"
             raise refusal(DURABILITY_NOT_ALLOWED, text, made.topic)
-        self._check(made.queue)
+        self.check(made.queue)
         if made.durable:
             self._keep(SUB, name, values)
         self._add(made)
@@ -156,7 +156,7 @@ class Objects:
         else:
             values["SELTYPE"] = condition(str(values["SELECTOR"]), self.compile_content)[1]
             made = subscription_of(name, self.topic_of(values), values, self.compile_content)
-            self._check(made.queue)
+            self.check(made.queue)
             if made.durable:
                 self._keep(SUB, name, values)
             self._remove(self.subscriptions[name])

@@ -51,6 +51,7 @@ class Topics:
         self._manager = manager
         self._directory = directory
         self.objects = directory.topics
+        self.objects.check = self.check_destination
         self._routes: dict[tuple[str, str], Route] = {}
         self._version = -1
 
