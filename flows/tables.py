@@ -13,6 +13,7 @@ from engine.databases.statements import Delete, Insert, OfTable, Select, Update
 from engine.errors import ConfigurationException, Place, Problem
 from engine.lint import UNFIT
 from engine.marking import line_of_file, marked
+from engine.node import build, node_catalog
 
 if TYPE_CHECKING:
     from engine.flow import Flow, NodeUse
@@ -25,6 +26,13 @@ def unknown_tables(flow: Flow, routines: Mapping[tuple[str, str], Routine], sour
     """Everything that no data source has of what statements name; what is there is planned now, once."""
     found: list[Problem] = []
     for use in flow.nodes:
+        if "queryElements" in use.values:
+            node_type = node_catalog.find(use.type)
+            query = getattr(build(node_type, use.values), "_query", None)
+            statement = getattr(query, "statement", None)
+            if query is not None and isinstance(statement, Select):
+                place = (flow.file, use.place.line, use.place.column)
+                found += _of_node(flow, use, query.source, [replace(statement, at=place)], sources)
         own = [routine for (label, _), routine in routines.items() if label == use.label]
         asked = [statement for routine in own for statement in routine.statements()]
         if asked:

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from engine.databases.session import Access
 from engine.errors import BrokerError
 from engine.message import Message
 from engine.node import ANY_LABEL, FAILURE, Esql, mandatory, node, prop
 from engine.validating import ACTION_WORDS, Action, InheritedMaster, Validation, validate_body, wanted_of
-from esql.asking import Asking, asking
+from esql.asking import DATA_SOURCE, THROWS, TRANSACTION, WARNINGS, Asking, asking
 from esql.program import Evaluation, Routine, bound
 
 if TYPE_CHECKING:
     from engine.tree import Element
     from engine.work import UnitOfWork
-
-_LABEL: Final = ANY_LABEL.removesuffix("*")
-_NOWHERE: Final = "nowhere"
-_NO_LABEL: Final = 4245
 
 
 @node("Compute", outputs=("out", "out1", "out2", "out3", "out4", ANY_LABEL))
@@ -41,14 +36,10 @@ class Compute:
         "all",
     ] = prop("message", "Which output trees go on: message is Root, destination LocalEnvironment; else the input's do.")
 
-    data_source: str = prop("", "The database that the program works with.")
-    transaction: Literal["automatic", "commit"] = prop(
-        "automatic", "Whether its work there ends with the flow's unit of work, or with the node."
-    )
-    treat_warnings_as_errors: bool = prop(False, "Whether a warning of the database is a failure.")
-    throw_exception_on_database_error: bool = prop(
-        True, "Whether an error of the database is a failure, or for the program to look at."
-    )
+    data_source: str = prop("", DATA_SOURCE)
+    transaction: Literal["automatic", "commit"] = prop("automatic", TRANSACTION)
+    treat_warnings_as_errors: bool = prop(False, WARNINGS)
+    throw_exception_on_database_error: bool = prop(True, THROWS)
     validate_master: InheritedMaster = prop(
         "none",
         "What of the body is validated by its message set when a new Root goes out, but to failure; inherit: what the"
@@ -60,19 +51,11 @@ class Compute:
 
     def __post_init__(self) -> None:
         program = bound(self.compute_expression, "computeExpression")
-        access = Access(
-            self.data_source,
-            at_once=self.transaction == "commit",
-            warnings_fail=self.treat_warnings_as_errors,
-            throws=self.throw_exception_on_database_error,
-        )
-        object.__setattr__(self, "_program", asking(program.sending(self.compute_mode), access))
+        object.__setattr__(self, "_program", asking(program.sending(self.compute_mode), self))
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         program = self._program
         evaluation = program(message, work)
-        if program.program.entrance.yields:
-            evaluation = _delivered(evaluation)
         if self.validate_master == "none":
             return evaluation
         wanted = wanted_of(message.root, self.validate_master, self.validate_failure_action)
@@ -94,28 +77,3 @@ def _validated(evaluation: Evaluation, given: Element, wanted: Validation) -> Ev
             terminal, sent = evaluation.send(wired)
     except StopIteration:
         return
-
-
-def _delivered(evaluation: Evaluation) -> Evaluation:
-    """What PROPAGATE sends, but for what goes nowhere; a Label that no node has is an error of the statement."""
-    try:
-        terminal, sent = next(evaluation)
-        while True:
-            wired = False
-            if terminal != _NOWHERE:
-                try:
-                    wired = yield terminal, sent
-                except BrokerError as error:
-                    terminal, sent = evaluation.throw(error)
-                    continue
-            if not wired and terminal.startswith(_LABEL):
-                terminal, sent = evaluation.throw(_no_label(terminal.removeprefix(_LABEL)))
-            else:
-                terminal, sent = evaluation.send(wired)
-    except StopIteration:
-        return
-
-
-def _no_label(name: str) -> BrokerError:
-    text = f"PROPAGATE TO LABEL {name}: the flow has no Label node of this labelName"
-    return BrokerError(_NO_LABEL, text, name)

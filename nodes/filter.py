@@ -6,10 +6,9 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from engine.databases.session import Access
 from engine.message import Message
 from engine.node import Esql, mandatory, node, prop
-from esql.asking import Asking, asking
+from esql.asking import DATA_SOURCE, THROWS, TRANSACTION, WARNINGS, Asking, asking
 from esql.program import Routine, bound
 
 if TYPE_CHECKING:
@@ -25,26 +24,16 @@ class Filter:
         "The condition: the name of a FILTER module of a .esql file, an expression, or statements that RETURN one."
     )
 
-    data_source: str = prop("", "The database that the condition asks.")
-    transaction: Literal["automatic", "commit"] = prop(
-        "automatic", "Whether its work there ends with the flow's unit of work, or with the node."
-    )
-    treat_warnings_as_errors: bool = prop(False, "Whether a warning of the database is a failure.")
-    throw_exception_on_database_error: bool = prop(
-        True, "Whether an error of the database is a failure, or for the program to look at."
-    )
+    data_source: str = prop("", DATA_SOURCE)
+    transaction: Literal["automatic", "commit"] = prop("automatic", TRANSACTION)
+    treat_warnings_as_errors: bool = prop(False, WARNINGS)
+    throw_exception_on_database_error: bool = prop(True, THROWS)
 
     _program: Asking = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         program = bound(self.filter_expression, "filterExpression")
-        access = Access(
-            self.data_source,
-            at_once=self.transaction == "commit",
-            warnings_fail=self.treat_warnings_as_errors,
-            throws=self.throw_exception_on_database_error,
-        )
-        object.__setattr__(self, "_program", asking(program, access))
+        object.__setattr__(self, "_program", asking(program, self))
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         return self._program(message, work)

@@ -170,7 +170,9 @@ def _sql(writer: _Writer, statement: OfTable) -> str:
         case Select(columns=columns, condition=condition):
             wanted = ", ".join(writer.term(one) for one in columns) or _all(writer)
             tables = ", ".join(writer.table(number) for number in range(len(writer.tables)))
-            return f"SELECT {wanted} FROM {tables}{writer.where(condition)}"
+            ordered = ", ".join(f"{writer.term(one)}{' DESC' if down else ''}" for one, down in statement.order)
+            by = f" ORDER BY {ordered}" if ordered else ""
+            return f"SELECT {wanted} FROM {tables}{writer.where(condition)}{by}"
         case Insert(columns=columns):
             table = writer.tables[0]
             named = [table.column(name) for name in columns] or list(table.columns)

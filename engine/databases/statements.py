@@ -52,6 +52,7 @@ class Select:
     table: Names = ()
     joined: tuple[Names, ...] = ()
     rest: bool = False
+    order: tuple[tuple[Term, bool], ...] = ()  # what rows are ordered by, and whether from the largest down
     at: At = field(default=NOWHERE, compare=False, repr=False)
 
 

@@ -154,6 +154,34 @@ TABLES: Final = MappingProxyType(
             {"filterExpression": "test_filter.test_a_program_that_nobody_compiled", **DATABASE},
             "test_filter.test_a_failure",
         ),
+        **{
+            kind: Table(
+                each("databases.test_one_program", "out", *further, FAILURE),
+                {"statement": "databases.test_one_program", **DATABASE},
+                "databases.test_one_program",
+            )
+            for kind, further in {
+                "Database": ("out1", "out2", "out3", "out4"),
+                **dict.fromkeys(("DataInsert", "DataUpdate", "DataDelete", "Warehouse", "Extract"), ()),
+            }.items()
+        },
+        "DatabaseRetrieve": Table(
+            each("databases.test_retrieve", "out", "keyNotFound", FAILURE),
+            each(
+                "databases.test_retrieve",
+                *("dataSourceName", "queryElements", "dataElements", "allRows", "copyMessage", "sqlQuery"),
+                "nsMappingTable",
+            ),
+            "databases.test_retrieve",
+        ),
+        "DatabaseRoute": Table(
+            each("databases.test_route", "match", "default", "keyNotFound", "*", FAILURE),
+            each(
+                "databases.test_route",
+                *("dataSourceName", "queryElements", "filterTable", "distributionMode", "nsMappingTable"),
+            ),
+            "databases.test_route",
+        ),
         "RouteToLabel": Table(
             {LABELS: "test_route_to_label.test_choices", FAILURE: "test_route_to_label.test_refusals"},
             {"mode": "test_route_to_label.test_choices"},
@@ -239,7 +267,8 @@ ROWS = sorted(
 def test_the_tests_are_there(kind: str, name: str, test: str) -> None:
     """Each test that is named is there, and its module speaks of what it is named for."""
     module_name, function = test.split(".")
-    module = import_module(f"tests.nodes.{module_name}")
+    place = "tests.databases.test_nodes" if module_name == "databases" else f"tests.nodes.{module_name}"
+    module = import_module(place)
     assert callable(getattr(module, function))
     known = getsource(module) + (getsource(got) if kind == "MQGet" else "")
     assert name.removesuffix("*") in known
