@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from engine.databases.definitions import Definition
 from engine.databases.sources import Sources
 from engine.databases.work import DatabaseWork
 from engine.errors import BrokerError, ConfigurationException
@@ -70,7 +72,7 @@ PROGRAMS = [
     ("DataDelete", "DELETE FROM Database.items AS I WHERE I.ID = Body.m.id;", "out", [TWO]),
     ("Warehouse", "INSERT INTO Database.items(ID, NAME) VALUES(3, CAST(BITSTREAM(Body) AS CHARACTER CCSID 1208));",
      "out", [ONE, TWO, (3, BODY.decode(), None)]),
-    ("Extract", "SET OutputRoot.XMLNSC.found = THE(SELECT ITEM I.NAME FROM Database.items AS I WHERE I.ID = InputBody.m.id"
+    ("Extract", "SET OutputRoot.XMLNSC.found = THE(SELECT ITEM I.NAME FROM Database.items AS I WHERE I.ID = 1"
      ");", "out", [ONE, TWO]),
     ("Database", "INSERT INTO Database.items(ID) VALUES(5); INSERT INTO Database.items(ID) VALUES(1);", "failure",
      [ONE, TWO, (5, None, None)]),
@@ -180,3 +182,32 @@ def test_what_is_refused_at_deploy(sources: Sources, kind: str, settings: dict[s
     with pytest.raises(ConfigurationException) as caught:
         carried(sources, kind, **settings)
     assert expected in str(caught.value)
+
+
+UPDATED = "UPDATE Database.items AS I SET NAME = 'x' WHERE I.ID = 77; SET Environment.x = 1;"
+TWICE = "INSERT INTO Database.items(ID) VALUES(1); SET Environment.x = SQLSTATE || CAST(SQLCODE AS CHARACTER);"
+PROPERTIES: list[tuple[str, dict[str, str], str, object]] = [
+    (UPDATED, {"treatWarningsAsErrors": "true"}, "failure", None),
+    (UPDATED, {"treatWarningsAsErrors": "false"}, "out", 1),
+    (TWICE, {"throwExceptionOnDatabaseError": "true"}, "failure", None),
+    (TWICE, {"throwExceptionOnDatabaseError": "false"}, "out", "D23505-1"),
+    (TWICE, {"dataSource": "OTHER", "transaction": "commit"}, "out", "000000"),
+]
+
+
+@pytest.mark.parametrize("kind", ["Compute", "Database"])
+@pytest.mark.parametrize(("program", "settings", "terminal", "expected"), PROPERTIES)
+def test_properties(  # noqa: PLR0913, PLR0917 - a case has so many parts
+    tmp_path: Path, url: str, kind: str, program: str, settings: dict[str, str], terminal: str, expected: object
+) -> None:
+    """The properties say which data source is meant, when work is committed, and what warnings and errors are."""
+    sources = Sources([Definition("DB", url), Definition("OTHER", f"sqlite:///{tmp_path}/other.db")])
+    define(sources, *ITEMS)
+    define(sources, ITEMS[0], source="OTHER")
+    name = {"Compute": "computeExpression", "Database": "statement"}[kind]
+    ((found, message),) = carried(sources, kind, **{name: program, **settings})
+    said = message.environment.at("x")
+    assert (found, None if said is None else said.value) == (terminal, expected)
+    assert rows(sources, ALL) == [ONE, TWO]
+    assert rows(sources, "SELECT id FROM items", "OTHER") == ([(1,)] if "dataSource" in settings else [])
+    sources.close()

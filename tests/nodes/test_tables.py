@@ -36,7 +36,7 @@ def each(test: str, *names: str) -> dict[str, str]:
 
 
 DATABASE: Final = each(
-    "test_pending_properties.test_they_are_checked",
+    "databases.test_properties",
     *("dataSource", "transaction", "treatWarningsAsErrors", "throwExceptionOnDatabaseError"),
 )
 CHECKS: Final = each("test_validate.test_checks", "domain", "checkDomain", "set", "checkSet", "type", "checkType")
