@@ -93,7 +93,8 @@ class Accounts:
             yield row
             self._in_hand = False
             meter.switch(AROUND)
-        self._wear(self._own)
+        if measured:  # what is carried between batches is counted as well
+            self._wear(self._counted)
 
     def spent(self, part: str, work: Callable[[], Part]) -> Part:
         """Do something whose time belongs to a part of its own."""

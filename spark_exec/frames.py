@@ -13,6 +13,7 @@ from spark_exec.outputs import FED
 from spark_exec.plan import plan
 from spark_exec.profiles import profiles
 from spark_exec.run import MOST_ROUNDS, carried, moment_of, now
+from spark_exec.session import cores_in
 from spark_exec.shipped import own_nodes
 
 if TYPE_CHECKING:
@@ -47,8 +48,7 @@ def through_flows(  # noqa: PLR0913  # the options of the command, all by name
     from pyspark.sql import functions
 
     planned = plan(deployment_of(*files), own_nodes(nodes))
-    if partitions:
-        planned = planned.scaled(partitions)
+    planned = planned.scaled(partitions) if partitions else planned.spread(cores_in(frame.sparkSession))
     fed = told_apart(completed(frame, otherwise=planned.entry(queue)))
     if limit:
         fed = first(fed, limit)

@@ -6,14 +6,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal
 
+from engine.broker.overrides import flow_of_file
 from engine.errors import ConfigurationException
 from engine.node import node_catalog
-from flows.files import load_flow
 from spark_exec.deployment import Deployment, Use
-from spark_exec.shipped import OwnNodes, Shipped, built, ship
+from spark_exec.shipped import OwnNodes, Shipped, built, shares, ship
 
 Order = Literal["default", "byUserID", "byQueueOrder"]
 ORDERS: Final[tuple[Order, ...]] = ("default", "byUserID", "byQueueOrder")
+
+_QUEUE_ORDER: Final = "not more, as orderMode byQueueOrder takes one message after the other"
 
 # Nodes that need what an executor does not have, and the reasons.
 _REFUSED: Final = {
@@ -31,6 +33,7 @@ class FlowPlan:
     instances: int
     order: Order
     groups: bool = False  # whether the messages of a group stay together
+    why: str = ""  # why it has so many instances and not more; empty where it may have one for each core
 
     @property
     def partitions(self) -> int:
@@ -45,6 +48,7 @@ class FlowPlan:
             "hash": self.shipped.content_hash,
             "reads": list(self.reads),
             "partitions": self.partitions,
+            "why": self.why,
             "order": self.order,
         }
 
@@ -76,9 +80,18 @@ class Plan:
             raise ConfigurationException(f"the flows read {reads}: say by --queue where the messages are")
         return queue or self.only_queue
 
-    def scaled(self, partitions: int) -> Plan:
-        """The plan with so many partitions for every flow that may have any number."""
-        return replace(self, flows=tuple(replace(flow, instances=partitions) for flow in self.flows))
+    def scaled(self, instances: int) -> Plan:
+        """The plan with so many instances of every flow, and so many partitions where these may be any number."""
+        flows = (replace(flow, instances=instances, why=_why(flow, "as --instances says")) for flow in self.flows)
+        return replace(self, flows=tuple(flows))
+
+    def spread(self, cores: int) -> Plan:
+        """The plan with an instance for each core of every flow that nothing holds to another number."""
+        many = (
+            flow if flow.why else replace(flow, instances=cores, why=f"one for each of {cores} cores")
+            for flow in self.flows
+        )
+        return replace(self, flows=tuple(many))
 
     def as_data(self) -> dict[str, Any]:
         """The plan as JSON has it."""
@@ -93,11 +106,16 @@ class Plan:
             yield f"execution group {group}: {_partitions(sum(flow.partitions for flow in own))}"
             for flow in own:
                 queues = ", ".join(flow.reads)
-                yield f"  {flow.shipped.name} reads {queues}: {_partitions(flow.partitions)}, order {flow.order}"
+                why = f" ({flow.why})" if flow.why else ""
+                yield f"  {flow.shipped.name} reads {queues}: {_partitions(flow.partitions)}, order {flow.order}{why}"
 
 
 def _partitions(count: int) -> str:
     return f"{count} partition{'' if count == 1 else 's'}"
+
+
+def _why(flow: FlowPlan, otherwise: str) -> str:
+    return _QUEUE_ORDER if flow.order == "byQueueOrder" else otherwise
 
 
 def plan(deployment: Deployment, own_nodes: tuple[OwnNodes, ...] = ()) -> Plan:
@@ -116,7 +134,7 @@ def plan(deployment: Deployment, own_nodes: tuple[OwnNodes, ...] = ()) -> Plan:
 
 
 def _planned(deployed_as: Use, deployment: Deployment, own_nodes: tuple[OwnNodes, ...]) -> FlowPlan:
-    flow, group, additional = load_flow(deployed_as.file), deployed_as.group, deployed_as.additional_instances
+    flow, group = flow_of_file(deployed_as.file, deployed_as.properties), deployed_as.group
     given = {"BrokerName": deployment.broker, "ExecutionGroupLabel": group, "ExecutionGroupName": group}
     for use in flow.nodes:
         if use.type in _REFUSED:
@@ -140,4 +158,19 @@ def _planned(deployed_as: Use, deployment: Deployment, own_nodes: tuple[OwnNodes
     order = max((known for known in ORDERS if known in asked), key=ORDERS.index)
     whole = any(getattr(entrance.node, "all_msgs_available", False) for entrance in deployed.entrances)
     groups = whole or any(order.groups for order in orders)
-    return FlowPlan(group, shipped, reads, instances if additional is None else 1 + additional, order, groups)
+    if deployed_as.additional_instances is not None:
+        instances = 1 + deployed_as.additional_instances
+    instances *= deployed_as.copies
+    said = instances > 1 or deployed_as.additional_instances is not None
+    return FlowPlan(group, shipped, reads, instances, order, groups, _held(order, said=said, shares=shares(shipped)))
+
+
+def _held(order: Order, *, said: bool, shares: bool) -> str:
+    """Says what holds a flow to its number of instances; nothing where it may have one for each core."""
+    if order == "byQueueOrder":
+        return _QUEUE_ORDER
+    if said:
+        return "as additionalInstances says"
+    if shares:
+        return "not more, as it declares SHARED variables"
+    return "" if order == "default" else f"not more, as orderMode {order} keeps an order: --instances N deals by it"

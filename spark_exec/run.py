@@ -100,6 +100,7 @@ def run(
     refuse_taken(output, spark)
     started, at = time.time(), limits.moment or now()
     summary, executors = Summary(), profiles(spark, planned)
+    summary.partitions = {flow.shipped.name: (flow.partitions, flow.why) for flow in planned.flows}
     kept = completed(frame, otherwise=planned.only_queue)
     if len(planned.flows) > 1 or any(flow.groups and flow.order != "default" for flow in planned.flows):
         kept = _persisted(kept)  # it is read more than once

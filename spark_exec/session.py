@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -169,3 +169,22 @@ def _sift(reading: int, writing: int) -> None:
         for line in lines:
             if not line.startswith(_NOISE):
                 onward.write(line)
+
+
+def cores_of(master: str, conf: Mapping[str, str]) -> int:
+    """Returns how many tasks a local master runs at a time, or 0 for a cluster, which says so once there is a session.
+
+    >>> cores_of("local[3]", {}), cores_of("local", {}), cores_of("", {"spark.master": "yarn"})
+    (3, 1, 0)
+    """
+    named = master or conf.get("spark.master", "local[*]")
+    found = re.fullmatch(r"local(?:\[(\d+|\*)(?:,\d+)?\])?", named)
+    if found is None:
+        return 0
+    here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return here if found[1] == "*" else int(found[1] or 1)
+
+
+def cores_in(session: SparkSession) -> int:
+    """Returns how many tasks a session runs at a time."""
+    return max(1, int(session.sparkContext.defaultParallelism))

@@ -36,6 +36,7 @@ class Summary:
     memory: int = 0
     costs: dict[tuple[str, str, str], Cost] = field(default_factory=dict)
     timing: list[dict[str, Any]] = field(default_factory=list)
+    partitions: dict[str, tuple[int, str]] = field(default_factory=dict)  # of each flow, and why so many
 
     @property
     def cpu_ns(self) -> int:
@@ -53,6 +54,7 @@ class Summary:
             "rounds": self.rounds,
             "seconds": round(self.seconds, 3),
             "timing": self.timing,
+            "partitions": {flow: {"partitions": n, "why": why} for flow, (n, why) in self.partitions.items()},
             "queues": dict(sorted(self.queues.items())),
             "failures": self.failures,
             "waiting": self.waiting,
@@ -69,6 +71,8 @@ class Summary:
             f"{_counted(self.messages, 'message')} in {_counted(self.rounds, 'round')},"
             f" {_counted(self.failures, 'failure')}, {self.seconds:.1f} s, {rate:,.0f} a second"
         )
+        for flow, (count, why) in self.partitions.items():
+            yield f"  {count:>12,}  partition{'' if count == 1 else 's'} of {flow}{f', {why}' if why else ''}"
         if self.waiting:
             yield f"  {self.waiting:>12,}  left waiting: no flow reads their queue, or theirs did not take them"
         if self.fed:

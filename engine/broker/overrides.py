@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from posixpath import normpath
 
 from engine.catalog import did_you_mean
 from engine.errors import ConfigurationException
 from engine.flow import FLOW_PROPERTIES, Flow, NodeUse, Setting, subflow_of
 from engine.node import node_catalog
+from flows.files import load, load_flow
 
 FLOW_NAMES = tuple(declared.name for declared in FLOW_PROPERTIES)
 
@@ -42,6 +44,16 @@ def overridden(flow: Flow, values: Mapping[str, str], promotions: Mapping[str, t
         for target in known.get(name, (name,)):
             flow = _with(flow, target, value)
     return flow
+
+
+def flow_of_file(file: str, values: Mapping[str, str]) -> Flow:
+    """Returns the expanded flow of a file with these values in place of its own."""
+    flow = load_flow(file)
+    if not values:
+        return flow
+    loaded = load(file)
+    main = next(own for own in loaded.flows if own.file == normpath(file))
+    return overridden(flow, values, promoted(main, loaded.subflows))
 
 
 def _with(flow: Flow, name: str, value: str) -> Flow:

@@ -56,7 +56,13 @@ def run(
         list[str] | None, typer.Option(help="A setting of Spark, as key=value; may be given several times.")
     ] = None,
     partitions: Annotated[
-        int | None, typer.Option(min=1, help="Partitions for each flow.  [default: one for each instance]")
+        int | None,
+        typer.Option(
+            "--instances",
+            "--partitions",
+            min=1,
+            help="Instances of each flow, a partition each.  [default: what the flow says, else one for each core]",
+        ),
     ] = None,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Take only the first so many messages.  [default: all]")
@@ -74,6 +80,7 @@ def run(
     from spark_exec.places import refuse_taken
     from spark_exec.plan import plan
     from spark_exec.run import Limits, moment_of
+    from spark_exec.session import cores_of
     from spark_exec.shipped import own_nodes
 
     planned = plan(deployment_of(*files), own_nodes(nodes or ()))
@@ -84,7 +91,8 @@ def run(
     found = _kind(kind, messages, said)
     entry = planned.entry(queue, needed=not dry_run and found not in {"parquet", "json"})
     if dry_run:
-        _show_plan(planned, master, dict(settings), as_json=as_json)
+        cores = cores_of(master, dict(settings))
+        _show_plan(planned.spread(cores) if cores else planned, master, dict(settings), as_json=as_json)
         return
     if "://" not in messages:
         existing(messages)
@@ -179,7 +187,7 @@ def _carried(
     from spark_exec.progress import shown
     from spark_exec.readers import messages
     from spark_exec.run import run as run_rounds
-    from spark_exec.session import failures_told, session, stop
+    from spark_exec.session import cores_in, failures_told, session, stop
 
     limit, within = limits
     getLogger().addFilter(lambda record: "py4j" not in record.pathname)  # what it logs is raised as well
@@ -189,6 +197,7 @@ def _carried(
             frame = messages(own, origin)
             if limit:
                 frame = first(frame, limit)
+            planned = planned.spread(cores_in(own))
             inputs = {"path": origin.path, "kind": origin.kind, "limit": limit or None}
             return run_rounds(own, planned, frame, output, inputs, within)
     finally:

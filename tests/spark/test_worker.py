@@ -149,7 +149,7 @@ def test_plans(tmp_path: Path) -> None:
     """A plan says groups, queues, partitions and orders."""
     assert list(planned_in(tmp_path).lines()) == [
         "execution group First: 3 partitions",
-        "  Orders reads IN: 3 partitions, order default",
+        "  Orders reads IN: 3 partitions, order default (as additionalInstances says)",
         "execution group Last: 1 partition",
         "  Second reads OUT: 1 partition, order default",
     ]
@@ -333,3 +333,47 @@ def test_halves_of_characters() -> None:
         rows.add("failure", f"Q{number}\ud800", (number, str(number)), (Descriptor(), b""), ("no \ud800", None))
     found = rows.batch().to_pylist()
     assert [(row["queue"], row["error"]) for row in found] == [(f"Q{n}\\ud800", "no \\ud800") for n in (1, 2)]
+
+
+def test_every_message_is_counted_at_every_node(tmp_path: Path) -> None:
+    """Statistics say exactly how many messages each node was given, however they come in batches."""
+    planned = flow_in(tmp_path, "messageDomainProperty: XMLNSC")
+    rows = results(planned, *(batch(list(range(100 * n, 100 * n + 77))) for n in range(5)))
+    given = {row["node"]: row["messages"] for row in rows if row["part"] == "node"}
+    assert {"In": 385, "C": 385, "Out": 385} == given
+
+
+CORES = [
+    ("convert: false", "default", 4, "one for each of 4 cores"),
+    ("orderMode: byQueueOrder", "byQueueOrder", 1, "takes one message after the other"),
+    ("orderMode: byUserID", "byUserID", 1, "keeps an order"),
+]
+
+
+@pytest.mark.parametrize(("setting", "order", "partitions", "why"), CORES)
+def test_all_cores(tmp_path: Path, setting: str, order: str, partitions: int, why: str) -> None:
+    """A flow that asks for no order has a partition for each core; the plan says why another has not."""
+    (flow,) = flow_in(tmp_path, setting).spread(4).flows
+    assert (order, partitions) == (flow.order, flow.partitions)
+    assert why in flow.why
+
+
+def test_shared_variables_stay_together(tmp_path: Path) -> None:
+    """A flow that declares SHARED variables keeps its messages in one partition, where they see the same values."""
+    (tmp_path / "c.esql").write_text(
+        "CREATE COMPUTE MODULE C DECLARE n SHARED INTEGER 0; CREATE FUNCTION Main() RETURNS BOOLEAN BEGIN"
+        " SET n = n + 1; SET OutputRoot.XMLNSC.n = n; RETURN TRUE; END; END MODULE;",
+        encoding="utf-8",
+    )
+    (flow,) = flow_in(tmp_path, "convert: false", program="C").spread(4).flows
+    assert (1, True) == (flow.partitions, "SHARED" in flow.why)
+
+
+def test_instances_are_said(tmp_path: Path) -> None:
+    """--instances and a broker file's additionalInstances say how many partitions there are, whatever the cores."""
+    plain = flow_in(tmp_path, "convert: false")
+    assert [3] == [flow.partitions for flow in plain.scaled(3).spread(8).flows]
+    (tmp_path / "b.yaml").write_text(
+        "broker: B\nexecutionGroups: {G: [{flow: f.yaml, additionalInstances: 0}]}\n", encoding="utf-8"
+    )
+    assert [1] == [flow.partitions for flow in plan(deployment_of(str(tmp_path / "b.yaml"))).spread(8).flows]
