@@ -266,6 +266,7 @@ _SUBSCRIPTION: Final = (
     _choice("WSCHEMA", "TOPIC CHAR"),
     _choice("PSPROP", "NONE MSGPROP RFH2"),
     _choice("PUBPRTY", " ".join(("ASPUB", "ASQDEF", *map(str, range(10))))),
+    _choice("PUBPSIST", "ASPUB ASQDEF YES NO"),
     _choice("REQONLY", "NO YES"),
     Attribute("SUBPOINT", "text", "", high=128),
     Attribute("SUBUSER", "text", "", high=12),

@@ -79,6 +79,7 @@ class QueueManager:
             self._directory.add(QueueDefinition(dead_letter_queue))
         self._directory.settings |= {"DEADQ": dead_letter_queue, "MAXUMSGS": _MOST_UNCOMMITTED}
         self._configure()
+        self.topics.listen()
 
     @staticmethod
     def connect(folder: str | Path) -> Client:
@@ -93,6 +94,7 @@ class QueueManager:
 
     def close(self) -> None:
         """End: nothing more is put or got, and who waits is told."""
+        self.topics.drain()
         with self.lock:
             self._closed = f"queue manager {self.name} has ended: open it again"
             self.version += 1
@@ -281,6 +283,8 @@ class QueueManager:
     def target(self, queue: str) -> Target:
         """Returns what messages are put to by a name."""
         self.check()
+        if self.topics.is_default(queue) and queue not in self._directory.queues:
+            self.define("QLOCAL", queue, {})
         with self.lock:
             alias = self._directory.aliases.get(queue)
             if queue.startswith(ADDRESS) or (alias is not None and alias.is_of_topic):
@@ -379,6 +383,7 @@ class QueueManager:
             self.targets = {}
             for queue in self._directory.queues.values():
                 queue.waiters.wake_all()
+        self.topics.listen()
 
     def _configure(self) -> None:
         settings = self._directory.settings

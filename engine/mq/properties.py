@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from struct import Struct
 from typing import Final, TypeAlias
-from xml.sax.saxutils import escape
 
 from engine.descriptor import UTF_8, Descriptor
 from engine.errors import MessageException
@@ -33,6 +33,7 @@ _FORBIDDEN: Final = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uff
 _TAG: Final = re.compile(
     r"""<(?P<end>/?)(?P<name>[^\s<>/=!?'"]+)(?P<attributes>(?:\s+[^\s<>/='"]+\s*=\s*(?:'[^'<]*'|"[^"<]*"))*)\s*(?P<alone>/?)>"""
 )
+_ESCAPES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"})
 _ENTITIES: Final = {"lt": "<", "gt": ">", "amp": "&", "apos": "'", "quot": '"'}
 _REFERENCE: Final = re.compile(r"&(lt|gt|amp|apos|quot|#[0-9]{1,7}|#x[0-9a-fA-F]{1,6});")
 _TRUTH: Final = {"1": True, "true": True, "0": False, "false": False}
@@ -132,9 +133,31 @@ def split(descriptor: Descriptor, body: bytes) -> tuple[dict[str, Property], Des
     found = dict(leaves)
     if not found or len(found) < len(leaves) or header.flags:
         return {}, descriptor, body
+    return found, _behind(header, descriptor), body[header.length :]
+
+
+def opened(descriptor: Descriptor, body: bytes) -> tuple[list[tuple[str, Property]], Descriptor, bytes]:
+    """Returns all values in a message's header by their names, which may repeat, and the message behind the header.
+
+    >>> opened(*with_folders(["<psc><Topic>a</Topic><Topic>b</Topic></psc>"], Descriptor(), b"body"))[0]
+    [('psc.Topic', 'a'), ('psc.Topic', 'b')]
+    """
+    found: list[tuple[str, Property]] = []
+    if descriptor.format != RFH2:
+        return found, descriptor, body
+    try:
+        header = _read(descriptor, body)
+    except _NotFlat:
+        return found, descriptor, body
+    with suppress(_NotFlat):
+        found.extend(_leaves(header, strict=False))
+    return found, _behind(header, descriptor), body[header.length :]
+
+
+def _behind(header: _Header, descriptor: Descriptor) -> Descriptor:
+    """Returns the descriptor of what follows a header."""
     ccsid = descriptor.coded_char_set_id if header.ccsid in _INHERIT else header.ccsid
-    plain = descriptor._replace(format=header.format, encoding=header.encoding, coded_char_set_id=ccsid)
-    return found, plain, body[header.length :]
+    return descriptor._replace(format=header.format, encoding=header.encoding, coded_char_set_id=ccsid)
 
 
 def _read(descriptor: Descriptor, body: bytes) -> _Header:
@@ -285,19 +308,22 @@ def join(properties: Mapping[str, Property], descriptor: Descriptor, body: bytes
     >>> descriptor.format, b"<usr><colour>red</colour></usr>" in body, body[-4:]
     ('MQHRF2', True, b'body')
     """
-    if not properties:
-        return descriptor, body
+    return with_folders(_folders(properties), descriptor, body) if properties else (descriptor, body)
+
+
+def with_folders(folders: Iterable[str], descriptor: Descriptor, body: bytes) -> tuple[Descriptor, bytes]:
+    """Returns the descriptor and body of a message with an MQRFH2 in front that has these folders, each as its text."""
     little = descriptor.encoding & 0xF == _SMALL_END
     layout, word = (_LITTLE, Struct("<i")) if little else (_BIG, Struct(">i"))
     pieces = []
-    for text in _folders(properties):
+    for text in folders:
         data = text.encode()
         data += b" " * (-len(data) % 4)
         pieces += [word.pack(len(data)), data]
-    folders = b"".join(pieces)
+    said = b"".join(pieces)
     form = descriptor.encoding, descriptor.coded_char_set_id, descriptor.format.encode("ascii", "replace").ljust(8)
-    fixed = layout.pack(b"RFH ", 2, layout.size + len(folders), *form, 0, UTF_8)
-    return descriptor._replace(format=RFH2, coded_char_set_id=UTF_8), fixed + folders + body
+    fixed = layout.pack(b"RFH ", 2, layout.size + len(said), *form, 0, UTF_8)
+    return descriptor._replace(format=RFH2, coded_char_set_id=UTF_8), fixed + said + body
 
 
 def _folders(properties: Mapping[str, Property]) -> Iterator[str]:
@@ -339,7 +365,7 @@ def _spelled(name: str, value: Property) -> tuple[str, str | None]:
     if isinstance(value, str):
         if _FORBIDDEN.search(value):
             raise _refused(name, f"property {name} has a character that no header can hold; take it out", PROPERTY_TYPE)
-        return "", escape(value, {"\r": "&#13;"})
+        return "", value.translate(_ESCAPES)
     if isinstance(value, bytes):
         return "bin.hex", value.hex().upper()
     if isinstance(value, bool):

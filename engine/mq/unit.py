@@ -129,17 +129,16 @@ class Work:
             apart.commit()
             return own
         own, puts = self._manager.topics.publish(target, descriptor, body, self)
-        if puts:
-            self.add(puts, syncpoint=syncpoint)
+        self.add(puts, syncpoint=syncpoint)
         return own
 
     def add(self, puts: Moved, *, syncpoint: bool = True) -> None:
         """Add messages that have been admitted to the unit, or make them available at once."""
         manager = self._manager
-        lasting = puts[0][1].descriptor.persistence and manager.store is not None
+        lasting = manager.store is not None and any(stored.descriptor.persistence for _, stored in puts)
         if syncpoint:
             self._puts += puts
-            self._lasting = self._lasting or bool(lasting)
+            self._lasting = self._lasting or lasting
         elif lasting:
             manager.write(puts, [])
         else:

@@ -27,7 +27,10 @@ _AS_QUEUE: Final = -1
 class Copy:
     """What each copy for one subscription has of its own."""
 
-    __slots__ = ("correl_id", "default_priority", "longest", "priority", "queue", "refused", "shape", "subscription")
+    __slots__ = (
+        *("correl_id", "default_priority", "longest", "persistence", "priority", "queue", "refused", "shape"),
+        "subscription",
+    )
 
     def __init__(self, subscription: Subscription, target: Target | None, refused: MessageException | None) -> None:
         self.subscription = subscription
@@ -38,6 +41,9 @@ class Copy:
         self.correl_id = subscription.correl_id
         said = str(subscription.values["PUBPRTY"])
         self.priority = None if said == "ASPUB" else _AS_QUEUE if said == "ASQDEF" else int(said)
+        said = str(subscription.values["PUBPSIST"])
+        as_queue = 0 if target is None else target.attributes.default_persistence
+        self.persistence = {"YES": 1, "NO": 0, "ASQDEF": as_queue}.get(said)
         self.shape = (subscription.form, str(subscription.values["USERDATA"]))
         if self.shape[0] == "NONE":
             self.shape = _AS_PUBLISHED
@@ -116,6 +122,8 @@ def admitted(
                 failed.append((copy, _refused(copy, len(body))))
                 continue
             queue.reserved += 1
+            if copy.persistence is not None:
+                persistence = copy.persistence
             if copy.priority is not None:
                 priority = copy.default_priority if copy.priority < 0 else copy.priority
             own = (*head, priority, persistence, identifier(number), copy.correl_id, *tail)

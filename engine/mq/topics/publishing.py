@@ -14,6 +14,7 @@ from engine.mq.directory import check_gate
 from engine.mq.queue import Queue
 from engine.mq.refusals import ALIAS_BASE_Q_TYPE_ERROR, MSG_TOO_BIG_FOR_Q_MGR, PUT_INHIBITED, refusal
 from engine.mq.topics.copies import Copy, Moved, Publication, admitted, wanted
+from engine.mq.topics.listening import QUEUES, Listeners
 from engine.mq.topics.objects import SUB
 from engine.mq.topics.retained import RETAINED, forget, retain, retained
 from engine.mq.topics.strings import read_address
@@ -45,19 +46,34 @@ class Route(NamedTuple):
 class Topics:
     """Publish/subscribe of a queue manager."""
 
-    __slots__ = ("_directory", "_manager", "_routes", "_version", "objects")
+    __slots__ = ("_directory", "_listeners", "_manager", "_routes", "_version", "objects")
 
     def __init__(self, manager: QueueManager, directory: Directory) -> None:
         self._manager = manager
         self._directory = directory
         self.objects = directory.topics
         self.objects.check = self.check_destination
+        self._listeners = Listeners(manager)
         self._routes: dict[tuple[str, str], Route] = {}
         self._version = -1
+
+    def listen(self) -> None:
+        """Work on the queues that take commands, those that are there, unless PSMODE says otherwise."""
+        if self._directory.settings.get("PSMODE") == "ENABLED":
+            self._listeners.listen(self._directory.queues.keys())
+
+    def drain(self) -> None:
+        """Wait until the commands that were put are carried out."""
+        self._listeners.drain()
+
+    def is_default(self, queue: str) -> bool:
+        """Returns True for a queue that is defined when something is first put to it."""
+        return queue in QUEUES and self._directory.settings.get("PSMODE") == "ENABLED"
 
     def define(self, kind: str, name: str, attributes: Mapping[str, object], *, replace: bool) -> None:
         """Define a topic or a subscription; a new subscription is sent what is retained on the topics it fits."""
         given = dict(attributes)
+        new_only = given.pop("NEWONLY", False) is True
         there = kind != SUB or name in self.objects.subscriptions
         if not there and str(given.get("DESTCLAS", "")).upper() == "MANAGED":
             durable = str(given.get("DURABLE", "YES"))
@@ -66,6 +82,15 @@ class Topics:
         self.objects.define(kind, name, given, replace=replace)
         if not there:
             self._manager.changed()
+            if not new_only:
+                self.send_retained(self.objects.subscriptions[name])
+
+    def register(self, name: str, attributes: Mapping[str, object], *, new_only: bool) -> None:
+        """Subscribe, or do it again with other options, and send what is retained unless only what is new is wanted."""
+        manager = self._manager
+        there = name in self.objects.subscriptions
+        manager.define(SUB, name, {**attributes, "NEWONLY": new_only}, replace=True)
+        if there and not new_only:
             self.send_retained(self.objects.subscriptions[name])
 
     def delete(self, kind: str, name: str) -> None:
@@ -126,16 +151,20 @@ class Topics:
         except MessageException as refused:
             return Copy(subscription, None, refused)
 
-    def publish(self, target: Target, descriptor: Descriptor, body: bytes, work: Work) -> tuple[Descriptor, Moved]:
+    def publish(
+        self, target: Target, descriptor: Descriptor, body: bytes, work: Work, without: str = ""
+    ) -> tuple[Descriptor, Moved]:
         """Returns the descriptor of a publication, and its messages, admitted to the queues of those that want it.
 
-        What is retained is put in the unit of work of its publisher at once.
+        `without` is a queue that it does not go to. What is retained is put in the publisher's unit of work at once.
         """
         assert target.topic is not None  # it is asked for those that lead to one
         topic, retains, point = target.topic
         route = self.route(topic, point)
         publication = self._published(target.topic, route.settings, descriptor, body, work)
         copies = wanted(route.copies, publication) if route.selective else route.copies
+        if without:
+            copies = [copy for copy in copies if copy.subscription.queue != without]
         moved, failed = admitted(self._manager, copies, publication) if copies else ([], [])
         try:
             if failed:

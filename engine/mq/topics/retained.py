@@ -56,6 +56,14 @@ def retained(manager: QueueManager, subscription: Subscription) -> Iterator[Publ
     yield from found.values()
 
 
+def retained_topics(manager: QueueManager, point: str) -> list[str]:
+    """Returns the topics of a subscription point that something is retained on."""
+    if RETAINED not in manager.names():
+        return []
+    said = [properties_of(*arrival) for arrival in manager.cursor(RETAINED)]
+    return list(dict.fromkeys(str(one.get(_TOPIC, "")) for one in said if str(one.get(_POINT, "")) == point))
+
+
 def _kept(manager: QueueManager, subscription: Subscription) -> Iterator[tuple[Descriptor, bytes]]:
     """Yields the messages that may be wanted: one where the subscription is to one topic, else all."""
     if RETAINED not in manager.names():

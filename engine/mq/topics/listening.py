@@ -1,0 +1,133 @@
+"""The queues that take commands and publications as messages, each worked on as soon as something is put there."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Container
+from typing import TYPE_CHECKING, Final
+
+from engine.dead_letters import put_away
+from engine.descriptor import NO_ID, UNLIMITED, Descriptor
+from engine.errors import BrokerError, MessageException
+from engine.mq.properties import with_folders
+from engine.mq.topics.commands import Answered, asked, carry_out
+
+if TYPE_CHECKING:
+    from engine.mq.manager import QueueManager
+    from engine.mq.unit import Work
+    from engine.work import Arrival
+
+CONTROL: Final = "SYSTEM.BROKER.CONTROL.QUEUE"
+STREAM: Final = "SYSTEM.BROKER.DEFAULT.STREAM"
+QUEUES: Final = (CONTROL, STREAM)
+
+RFH_ERROR: Final = 2334
+_REQUEST, _REPLY, _REPORT = 1, 2, 4
+_PAN, _NAN = 1, 2  # report options: word of success, of failure
+_PASS_CORREL_ID, _PASS_MSG_ID = 64, 128
+_FEEDBACK: Final = {True: 275, False: 276}  # MQFB_PAN, MQFB_NAN
+
+
+class Listener:
+    """One queue of commands; a thread works on it while there are any, and none waits for them."""
+
+    __slots__ = ("_manager", "_queue", "_registered", "_state", "_thread", "_work")
+
+    def __init__(self, manager: QueueManager, queue: str) -> None:
+        self._manager = manager
+        self._queue = queue
+        self._work = manager.work()
+        self._state = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._registered = False
+
+    def listen(self) -> None:
+        """Work on what is there, and be woken by what comes; nothing where the queue gives nothing."""
+        with self._state:
+            if self._registered:
+                return
+            self._registered = True
+        self._woken()
+
+    def _woken(self) -> None:
+        """Start the thread; whoever made a message visible calls this, and must not be held."""
+        self._thread = threading.Thread(target=self._run, name=f"commands on {self._queue}", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            while (arrival := self._work.get(self._queue)) is not None:
+                self._take(arrival)
+            self._manager.waiter(self._work, self._queue, None, self._woken)
+        except BrokerError:  # the queue manager has ended, or the queue is inhibited or gone
+            with self._state:
+                self._registered = False
+
+    def _take(self, arrival: Arrival) -> None:
+        """Carry one command out in a unit of work; what is no command is put away."""
+        work = self._work
+        try:
+            command = asked(*arrival)
+            if command is None:
+                put_away(self._queue, *arrival, work, reason=RFH_ERROR)
+            else:
+                answer(work, arrival.descriptor, carry_out(self._manager, work, command))
+            work.commit()
+        except BrokerError:
+            work.back_out()
+            raise
+
+    def drain(self, seconds: float) -> None:
+        """Wait until what was put is worked on."""
+        end = time.monotonic() + seconds
+        while (thread := self._thread) is not None and thread.is_alive() and thread is not threading.current_thread():
+            thread.join(max(0.0, end - time.monotonic()))
+            if thread.is_alive():
+                return
+
+
+def answer(work: Work, descriptor: Descriptor, outcome: Answered) -> None:
+    """Put the answer to a command where it is wanted, if one is; where that takes none, it is dropped, as in MQ."""
+    good = outcome.completion == "ok"
+    requested = descriptor.msg_type == _REQUEST
+    if not descriptor.reply_to_q or not (requested or descriptor.report & (_PAN if good else _NAN)):
+        return
+    report = descriptor.report
+    said = Descriptor(
+        msg_type=_REPLY if requested else _REPORT,
+        expiry=UNLIMITED,
+        feedback=0 if requested else _FEEDBACK[good],
+        encoding=descriptor.encoding,
+        priority=descriptor.priority,
+        persistence=descriptor.persistence,
+        msg_id=descriptor.msg_id if report & _PASS_MSG_ID else NO_ID,
+        correl_id=descriptor.correl_id if report & _PASS_CORREL_ID else descriptor.msg_id,
+    )
+    try:
+        work.put(descriptor.reply_to_q, *with_folders([outcome.folder()], said, b""))
+    except MessageException:
+        return
+
+
+class Listeners:
+    """The listeners of a queue manager: one for each of the queues that are there."""
+
+    __slots__ = ("_found", "_manager")
+
+    def __init__(self, manager: QueueManager) -> None:
+        self._manager = manager
+        self._found: dict[str, Listener] = {}
+
+    def listen(self, queues: Container[str]) -> None:
+        """Listen to those of the queues that are there."""
+        for queue in QUEUES:
+            if queue in queues:
+                if queue not in self._found:
+                    self._found[queue] = Listener(self._manager, queue)
+                self._found[queue].listen()
+
+    def drain(self, seconds: float = 5.0) -> None:
+        """Wait until what was put to the queues is worked on."""
+        for listener in self._found.values():
+            listener.drain(seconds)

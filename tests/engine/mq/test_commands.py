@@ -1,0 +1,208 @@
+"""Commands of publish/subscribe in an MQRFH2, each with its answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.descriptor import Descriptor
+from engine.mq import QueueManager
+from engine.mq.properties import opened, with_folders
+from engine.mq.topics.listening import CONTROL, STREAM
+
+REQUEST = 1
+ID = b"\x07" * 24
+WAIT = 5.0
+
+
+def ask(queues: QueueManager, folder: str, *, body: bytes = b"", user: str = "ada", msg_type: int = REQUEST) -> str:
+    """Returns what answers a request."""
+    own = Descriptor(msg_type=msg_type, reply_to_q="ANSWERS", correl_id=ID, user_identifier=user, format="MQSTR")
+    return answer(queues, own, folder, body)
+
+
+def answer(queues: QueueManager, own: Descriptor, folder: str, body: bytes = b"") -> str:
+    """Returns the pscr folder that answers a command, or nothing where none comes."""
+    work = queues.work()
+    put = work.put(CONTROL, *with_folders([f"<psc>{folder}</psc>"], own, body))
+    work.commit()
+    queues.topics.drain()
+    arrival = work.get("ANSWERS")
+    work.commit()
+    if arrival is None:
+        return ""
+    assert put.msg_id == arrival.descriptor.correl_id
+    leaves = opened(*arrival)[0]
+    return " ".join(f"{name.removeprefix('pscr.').removeprefix('Response.')}={value}" for name, value in leaves)
+
+
+def manager() -> QueueManager:
+    return QueueManager("ANSWERS", "Q", "OTHER", CONTROL, STREAM, name="QM1")
+
+
+REG = "<Command>RegSub</Command><Topic>n/+</Topic><QName>Q</QName>"
+DEREG = "<Command>DeregSub</Command><Topic>n/+</Topic><QName>Q</QName>"
+PUB = "<Command>Publish</Command><Topic>n/a</Topic>"
+RETAIN = "<Command>Publish</Command><PubOpt>RetainPub</PubOpt><Topic>n/a</Topic>"
+UPDATE = "<Command>ReqUpdate</Command><Topic>n/+</Topic><QName>Q</QName>"
+OK = "Completion=ok"
+
+
+def error(reason: int) -> str:
+    return f"Completion=error Reason={reason}"
+
+
+TABLE: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
+    ("register", ((REG, OK), (REG, OK))),
+    ("options", ((REG + "<RegOpt>PersAsPub</RegOpt><RegOpt>CorrelAsId</RegOpt><RegOpt>Local</RegOpt>", OK),)),
+    ("two persistences", ((REG + "<RegOpt>Pers</RegOpt><RegOpt>NonPers</RegOpt>", error(3083)),)),
+    ("no such option", ((REG + "<RegOpt>Loudly</RegOpt>", error(3083)),)),
+    ("no topic", (("<Command>RegSub</Command><QName>Q</QName>", error(3072)),)),
+    ("empty topic", (("<Command>RegSub</Command><Topic></Topic><QName>Q</QName>", error(3072)),)),
+    ("other queue manager", ((REG + "<QMgrName>QM2</QMgrName>", error(3074)),)),
+    ("own queue manager", ((REG + "<QMgrName>QM1</QMgrName>", OK),)),
+    ("no such queue", (("<Command>RegSub</Command><Topic>t</Topic><QName>NONE</QName>", error(2085)),)),
+    ("filter", ((REG + "<Filter>size &gt; 3</Filter>", OK),)),
+    ("bad filter", ((REG + "<Filter>size &gt;</Filter>", error(3150)),)),
+    ("two topics", ((REG + "<Topic>m</Topic>", OK),)),
+    ("full response", ((REG + "<RegOpt>FullResp</RegOpt>", f"{OK} Topic=n/+ RegOpt=FullResp QName=Q"),)),
+    ("deregister", ((REG, OK), (DEREG, OK), (DEREG, error(3073)))),
+    ("never registered", ((DEREG, error(3073)),)),
+    ("other filter", ((REG, OK), (DEREG + "<Filter>a = 1</Filter>", error(3073)))),
+    ("other point", ((REG, OK), (DEREG + "<SubPoint>p</SubPoint>", error(3073)))),
+    ("other subscriber", ((REG, OK), (DEREG + "<RegOpt>CorrelAsId</RegOpt>", error(3073)))),
+    (
+        "one of two",
+        ((REG, OK), (DEREG + "<Topic>m</Topic>", "Completion=warning Reason=3073 Topic=m")),
+    ),
+    (
+        "all",
+        (
+            (REG + "<Topic>m</Topic>", OK),
+            ("<Command>DeregSub</Command><RegOpt>DeregAll</RegOpt><QName>Q</QName>", OK),
+            ("<Command>DeregSub</Command><RegOpt>DeregAll</RegOpt><QName>Q</QName>", error(3073)),
+        ),
+    ),
+    ("by name", ((REG + "<SubName>mine</SubName>", OK), ("<Command>DeregSub</Command><SubName>mine</SubName>", OK))),
+    ("publish", ((PUB, OK),)),
+    ("publish on a pattern", (("<Command>Publish</Command><Topic>n/#</Topic>", error(3072)),)),
+    ("publish on nothing", (("<Command>Publish</Command>", error(3072)),)),
+    ("no such way to publish", ((PUB + "<PubOpt>Twice</PubOpt>", error(3084)),)),
+    (
+        "delete",
+        ((RETAIN, OK), ("<Command>DeletePub</Command><Topic>n/a</Topic>", OK), (REG, OK), (UPDATE, error(3077))),
+    ),
+    (
+        "delete all",
+        ((RETAIN, OK), ("<Command>DeletePub</Command><Topic>#</Topic>", OK), (REG, OK), (UPDATE, error(3077))),
+    ),
+    ("delete nothing", (("<Command>DeletePub</Command><Topic>n/a</Topic>", OK),)),
+    ("no such way to delete", (("<Command>DeletePub</Command><DelOpt>X</DelOpt><Topic>a</Topic>", error(3087)),)),
+    ("update", ((RETAIN, OK), (REG, OK), (UPDATE, OK))),
+    ("update of nobody", ((UPDATE, error(3073)),)),
+    ("unknown", (("<Command>Sing</Command>", error(2336)),)),
+    ("none", (("<Topic>a</Topic>", error(2336)),)),
+    ("twice", ((REG + "<QName>OTHER</QName>", error(2338)),)),
+)
+
+
+@pytest.mark.parametrize("commands", [pytest.param(row[1], id=row[0]) for row in TABLE])
+def test_answers(commands: tuple[tuple[str, str], ...]) -> None:
+    """Each command is answered with ok, or with the reason why it is not carried out."""
+    queues = manager()
+    assert [expected for _, expected in commands] == [ask(queues, folder) for folder, _ in commands]
+
+
+def test_delivered() -> None:
+    """A subscriber gets publications with a psc folder in front, from the stream as from the control queue."""
+    queues = manager()
+    assert OK == ask(queues, REG + "<RegOpt>CorrelAsId</RegOpt>")
+    work = queues.work()
+    descriptor = Descriptor(format="MQSTR", reply_to_q="OTHER")
+    folders = ["<psc><Command>Publish</Command><Topic>n/a</Topic><Topic>n/b</Topic></psc>", "<usr><c>red</c></usr>"]
+    work.put(STREAM, *with_folders(folders, descriptor, b"body"))
+    work.commit()
+    found = [work.get("Q", wait=WAIT) for _ in range(2)]
+    told = []
+    for arrival in found:
+        assert arrival is not None
+        leaves, behind, body = opened(*arrival)
+        told.append((dict(leaves), behind.format, body, arrival.descriptor.correl_id))
+    expected = {"psc.Command": "Publish", "psc.Topic": "n/a", "c": "red"}
+    assert [(expected | {"psc.Topic": topic}, "MQSTR", b"body", ID) for topic in ("n/a", "n/b")] == told
+
+
+def test_retained() -> None:
+    """Who registers is sent what is retained, unless only what is new is wanted; ReqUpdate sends it again."""
+    queues = manager()
+    assert [OK] * 2 == [ask(queues, RETAIN, body=b"kept"), ask(queues, REG + "<RegOpt>NewPubsOnly</RegOpt>")]
+    assert 0 == queues.depth("Q")
+    assert [OK] * 2 == [ask(queues, REG), ask(queues, UPDATE)]
+    assert 2 == queues.depth("Q")
+    assert ("psc.PubOpt", "IsRetainedPub") in opened(*queues.browse("Q")[0])[0]
+
+
+def test_on_request_only() -> None:
+    """Who registers for publications on request gets what is retained when it asks, and nothing else."""
+    queues = manager()
+    assert [OK] * 2 == [ask(queues, REG + "<RegOpt>PubOnReqOnly</RegOpt>"), ask(queues, RETAIN)]
+    assert (0, OK, 1) == (queues.depth("Q"), ask(queues, UPDATE), queues.depth("Q"))
+
+
+def test_persistence() -> None:
+    """A subscriber says whether its messages last."""
+    queues = manager()
+    assert [OK] * 2 == [ask(queues, REG + "<RegOpt>Pers</RegOpt>"), ask(queues, PUB)]
+    assert 1 == queues.browse("Q")[0].descriptor.persistence
+
+
+def test_other_users() -> None:
+    """A subscription is its user's, unless the command says that this may vary."""
+    queues = manager()
+    assert OK == ask(queues, REG)
+    assert error(3151) == ask(queues, DEREG, user="bob")
+    assert OK == ask(queues, DEREG + "<RegOpt>VariableUserId</RegOpt>", user="bob")
+
+
+def test_others_only() -> None:
+    """A publisher that subscribes as well is left out where it asks for that."""
+    queues = manager()
+    assert OK == ask(queues, REG)
+    assert OK == ask(queues, REG.replace(">Q<", ">OTHER<"))
+    assert OK == ask(queues, PUB + "<PubOpt>OtherSubsOnly</PubOpt><QName>Q</QName>")
+    assert (0, 1) == (queues.depth("Q"), queues.depth("OTHER"))
+
+
+WANTED = (
+    (REQUEST, 0, REG, OK),
+    (8, 0, REG, ""),
+    (8, 1, REG, OK),
+    (8, 2, REG, ""),
+    (8, 2, DEREG, error(3073)),
+    (8, 1, DEREG, ""),
+)
+
+
+@pytest.mark.parametrize(("msg_type", "report", "folder", "expected"), WANTED)
+def test_answers_that_are_wanted(msg_type: int, report: int, folder: str, expected: str) -> None:
+    """A request is answered; another message where its report options ask for word of success or failure."""
+    own = Descriptor(msg_type=msg_type, report=report, reply_to_q="ANSWERS")
+    assert expected == answer(manager(), own, folder)
+
+
+def test_no_command() -> None:
+    """A message that is no command goes to the dead-letter queue."""
+    queues = manager()
+    work = queues.work()
+    work.put(CONTROL, Descriptor(format="MQSTR"), b"hello")
+    work.commit()
+    queues.topics.drain()
+    letter = queues.browse(queues.dead_letter_queue)[0]
+    assert (2334, b"hello") == (int.from_bytes(letter.body[8:12], "little"), letter.body[-5:])
+
+
+def test_queues_are_there() -> None:
+    """The queues of commands are there as soon as something is put to them, unless the queue manager is without."""
+    queues = QueueManager("Q", "ANSWERS", name="QM1")
+    assert OK == ask(queues, REG)
+    queues.mqsc(f"DELETE QLOCAL({CONTROL})\nALTER QMGR PSMODE(COMPAT)")
+    assert CONTROL not in queues.names()
