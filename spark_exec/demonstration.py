@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import flows
+from engine.output_files import written
 
 BROKER: Final = Path(flows.__path__[0]) / "samples" / "archive" / "broker.yaml"
 MESSAGES: Final = 10_000
@@ -30,5 +31,5 @@ def sales(count: int) -> Iterator[str]:
 def write_sales(file: Path, count: int = MESSAGES) -> None:
     """Write so many sales, in a directory that is made where it is not there."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("w", encoding="utf-8") as opened:
-        opened.writelines(f"{line}\n" for line in sales(count))
+    with written(file) as opened:
+        opened.writelines(f"{line}\n".encode() for line in sales(count))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
-from engine.errors import ConfigurationException
+from engine.errors import ConfigurationException, reason
+from engine.output_files import write_file
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,10 +33,24 @@ def refuse_taken(place: str, spark: SparkSession | None = None) -> None:
         raise ConfigurationException(f"{place} is not empty: name a directory that is, or that is not there yet")
 
 
+def make_place(place: str) -> None:
+    """Makes a directory for output, and refuses one that takes no file, before Spark is started for it."""
+    if "://" in place:
+        return
+    folder = Path(place)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder) as tried:
+            tried.write(b"tried")
+    except OSError as error:
+        text = f"{place} cannot be written: {reason(error, 'make its folder, or name another')}"
+        raise ConfigurationException(text) from error
+
+
 def write_text(spark: SparkSession, place: str, text: str) -> None:
     """Write a small file."""
     if "://" not in place:
-        Path(place).write_text(text, encoding="utf-8")
+        write_file(Path(place), text)
         return
     files, at = _hadoop(spark, place)
     stream = files.create(at)

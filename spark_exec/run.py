@@ -6,11 +6,13 @@ import json
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engine.errors import ConfigurationException
 from spark_exec.columns import completed
 from spark_exec.dealing import dealt
+from spark_exec.ending import MANIFEST, Ending
 from spark_exec.message_sets import MESSAGE, spark_schema
 from spark_exec.outputs import FED, RESULT
 from spark_exec.places import inside, refuse_taken, write_text
@@ -27,10 +29,14 @@ MOST_ROUNDS: Final = 100
 
 
 class Limits(NamedTuple):
-    """After how many rounds a run ends in any case, and the date and time of its puts, where that is not now."""
+    """After how many rounds a run ends in any case, and the date and time of its puts, where that is not now.
+
+    `ending` is told how far the run is, for when it is broken off.
+    """
 
     rounds: int = MOST_ROUNDS
     moment: tuple[str, str] | None = None
+    ending: Ending | None = None
 
 
 PLAIN: Final = Limits()
@@ -101,6 +107,9 @@ def run(
     started, at = time.time(), limits.moment or now()
     summary, executors = Summary(), profiles(spark, planned)
     summary.partitions = {flow.shipped.name: (flow.partitions, flow.why) for flow in planned.flows}
+    said = partial(_manifest, planned, summary, inputs or {}, at, started)
+    if limits.ending is not None:
+        limits.ending.summary, limits.ending.manifest = summary, said
     kept = completed(frame, otherwise=planned.only_queue)
     if len(planned.flows) > 1 or any(flow.groups and flow.order != "default" for flow in planned.flows):
         kept = _persisted(kept)  # it is read more than once
@@ -115,7 +124,7 @@ def run(
     finally:
         kept.unpersist()
     summary.seconds = time.time() - started
-    write_text(spark, inside(output, "_manifest.json"), _manifest(planned, summary, inputs or {}, at, started))
+    write_text(spark, inside(output, MANIFEST), said(""))
     return summary
 
 
@@ -130,9 +139,9 @@ def _fed(results: DataFrame) -> DataFrame:
 
 
 def _manifest(
-    planned: Plan, summary: Summary, inputs: Mapping[str, Any], moment: tuple[str, str], started: float
+    planned: Plan, summary: Summary, inputs: Mapping[str, Any], moment: tuple[str, str], started: float, broken_off: str
 ) -> str:
-    """What ran on what, when, and how much of it."""
+    """What ran on what, when, and how much of it; and what broke it off, if that is so."""
     began = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started))
     said = {
         "broker": planned.deployment.broker,
@@ -140,6 +149,8 @@ def _manifest(
         "inputs": dict(inputs),
         "started": began,
         "moment": list(moment),
+        "complete": not broken_off,
+        "broken_off": broken_off or None,
         **summary.as_data(),
     }
     return json.dumps(said, indent=2) + "\n"

@@ -81,7 +81,10 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("engine.costs", "engine.testing"), EVERYTHING),
     "engine.costs.spark": (*EVERYTHING, "spark_exec"),  # what it measures
     "engine.cli": (*EVERYTHING, "spark_exec"),
-    "spark_exec": (*(*DEPLOYMENT, "engine.batches", "engine.runtime", "engine.broker", "engine.own_nodes", "flows"),),
+    "spark_exec": (
+        *(*DEPLOYMENT, "engine.batches", "engine.runtime", "engine.broker", "engine.own_nodes", "flows"),
+        *("engine.incidents", "engine.input_files", "engine.output_files"),
+    ),
 }
 COMPOSITION_ROOTS = ("engine.cli", "engine.costs", "engine.testing", "spark_exec")
 IMPORTERS_OF_ROOTS = ("engine.cli", "engine.costs.spark")  # nobody else imports a composition root

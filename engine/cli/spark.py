@@ -10,7 +10,7 @@ import typer
 
 from engine.cli.app import Json, OwnNodes, app
 from engine.cli.failing import existing
-from engine.errors import ConfigurationException
+from engine.errors import BrokerError, ConfigurationException
 
 if TYPE_CHECKING:
     from spark_exec.plan import Plan
@@ -25,6 +25,15 @@ app.add_typer(spark, name="spark")
 @spark.callback()
 def group() -> None:
     """Run flows over message sets on Apache Spark."""
+
+
+def _needs_spark() -> None:
+    """Refuse to go on where what the extra brings is not installed."""
+    from importlib.util import find_spec
+
+    missing = [name for name in ("pyspark", "pyarrow", "pandas") if find_spec(name) is None]
+    if missing:
+        raise ConfigurationException(f"{' and '.join(missing)}: not installed: pip install 'penstock[spark]'")
 
 
 @spark.command()
@@ -76,11 +85,12 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Carry a message set through flows; every message put is a row, and so is every failure."""
+    _needs_spark()
     from spark_exec.deployment import deployment_of
     from spark_exec.places import refuse_taken
     from spark_exec.plan import plan
     from spark_exec.run import Limits, moment_of
-    from spark_exec.session import cores_of
+    from spark_exec.session import cores_of, java
     from spark_exec.shipped import own_nodes
 
     planned = plan(deployment_of(*files), own_nodes(nodes or ()))
@@ -97,6 +107,7 @@ def run(
     if "://" not in messages:
         existing(messages)
     refuse_taken(output)
+    java()
     origin = _origin(messages, found, entry, said)
     summary = _carried(planned, origin, output, (master, settings), (limit or 0, within))
     _show(summary, output, as_json=as_json)
@@ -142,8 +153,10 @@ def demo(
     master: Annotated[str, typer.Option(help="The Spark master, such as local[4].  [default: all cores here]")] = "",
 ) -> None:
     """Write 10,000 sales as JSON lines, and carry them through the flows of a sample broker."""
+    _needs_spark()
     from spark_exec.demonstration import BROKER, write_sales
     from spark_exec.deployment import deployment_of
+    from spark_exec.places import refuse_taken
     from spark_exec.plan import plan
     from spark_exec.readers import Origin
     from spark_exec.run import Limits
@@ -151,6 +164,7 @@ def demo(
 
     java()
     source, results = Path(output) / "messages.jsonl", str(Path(output) / "results")
+    refuse_taken(results)
     planned = plan(deployment_of(str(BROKER)))
     write_sales(source, messages)
     typer.echo(f"penstock spark run {BROKER} --messages {source} --queue SALES.IN --output {results}")
@@ -184,6 +198,8 @@ def _carried(
     from logging import getLogger
 
     from spark_exec.dealing import first
+    from spark_exec.ending import Ending, ended_at_once
+    from spark_exec.places import make_place
     from spark_exec.progress import shown
     from spark_exec.readers import messages
     from spark_exec.run import run as run_rounds
@@ -191,17 +207,26 @@ def _carried(
 
     limit, within = limits
     getLogger().addFilter(lambda record: "py4j" not in record.pathname)  # what it logs is raised as well
-    own = session(*where)
-    try:
-        with failures_told(), shown(own):
-            frame = messages(own, origin)
-            if limit:
-                frame = first(frame, limit)
-            planned = planned.spread(cores_in(own))
-            inputs = {"path": origin.path, "kind": origin.kind, "limit": limit or None}
-            return run_rounds(own, planned, frame, output, inputs, within)
-    finally:
-        stop(own)
+    ending = Ending(output)
+    make_place(output)
+    with ended_at_once(ending) as take_signals:
+        own = session(*where)
+        take_signals()
+        try:
+            with failures_told(), shown(own):
+                frame = messages(own, origin)
+                if limit:
+                    frame = first(frame, limit)
+                planned = planned.spread(cores_in(own))
+                inputs = {"path": origin.path, "kind": origin.kind, "limit": limit or None}
+                return run_rounds(own, planned, frame, output, inputs, within._replace(ending=ending))
+        except BrokerError as error:
+            said = ending.leave(error.text)
+            if ending.summary is not None:
+                error.text += f"; {said}"
+            raise
+        finally:
+            stop(own)
 
 
 def _show(summary: Summary, output: str, *, as_json: bool) -> None:
