@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow as pa
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 PUT: Final = "put"
 FED: Final = "fed"  # put to a queue that a deployed flow reads: it is an input of the next round
 FAILURE: Final = "failure"
+CAUGHT: Final = "caught"  # an error that a node caught, or that its failure terminal took
 WAITING: Final = "waiting"  # a message that its flow did not take, or never got rid of, or that no flow reads
 STATISTICS: Final = "statistics"
 
@@ -31,6 +32,7 @@ RESULT: Final = pa.schema(
         *MESSAGE,
         pa.field("error", pa.string()),
         pa.field("exceptions", pa.string()),
+        pa.field("number", pa.int32()),
         pa.field("part", pa.string()),
         pa.field("node", pa.string()),
         pa.field("cpu_ns", pa.int64()),
@@ -41,7 +43,26 @@ RESULT: Final = pa.schema(
 _MOST_ROWS: Final = 2048
 _MOST_BYTES: Final = 2 << 20
 _A_ROW: Final = 256  # bytes that a row takes beside its body
-_OWN: Final = ("kind", "queue", "sequence", "lineage", "body", "error", "exceptions")
+_OWN: Final = ("kind", "queue", "sequence", "lineage", "body", "error", "exceptions", "number", "node")
+
+
+class Failed(NamedTuple):
+    """What a row says of an error: its text with the causes, its exceptions as JSON, its number and its node."""
+
+    error: str | None = None
+    exceptions: str | None = None
+    number: int | None = None
+    node: str | None = None
+
+
+NO_FAILURE: Final = Failed()
+
+
+def failed_of(error: BrokerError) -> Failed:
+    """Returns what a row says of an error."""
+    place = error.place
+    node = ".".join(part for part in (place.flow, place.node) if part)
+    return Failed(str(error), exceptions_of(error), error.number, node)
 
 
 class Rows:
@@ -61,9 +82,9 @@ class Rows:
         queue: str,
         of: tuple[int, str],
         message: tuple[Descriptor, bytes],
-        failure: tuple[str | None, str | None] = (None, None),
+        failure: Failed = NO_FAILURE,
     ) -> None:
-        """Take a row in: `of` are its sequence and lineage, `failure` an error and its exceptions."""
+        """Take a row in: `of` are its sequence and lineage, `failure` what it says of an error."""
         descriptor, body = message
         self._kept.append((kind, queue, *of, body, *failure))
         self._descriptors.append(tuple(descriptor))

@@ -31,6 +31,8 @@ class Summary:
     seconds: float = 0.0
     queues: dict[str, int] = field(default_factory=dict)
     failures: int = 0
+    caught: int = 0
+    reasons: dict[tuple[str, int, str], tuple[int, str]] = field(default_factory=dict)
     waiting: int = 0
     fed: int = 0
     memory: int = 0
@@ -57,12 +59,21 @@ class Summary:
             "partitions": {flow: {"partitions": n, "why": why} for flow, (n, why) in self.partitions.items()},
             "queues": dict(sorted(self.queues.items())),
             "failures": self.failures,
+            "caught": self.caught,
+            "by_reason": [
+                {"kind": kind, "number": number, "node": node, "count": count, "text": text}
+                for (kind, number, node), (count, text) in self._in_order()
+            ],
             "waiting": self.waiting,
             "fed": self.fed,
             "cpu_ns": self.cpu_ns,
             "worker_memory": self.memory,
             "costs": costs,
         }
+
+    def _in_order(self) -> list[tuple[tuple[str, int, str], tuple[int, str]]]:
+        """The reasons of failures and of what was caught, the most frequent first."""
+        return sorted(self.reasons.items(), key=lambda item: (-item[1][0], item[0]))
 
     def lines(self) -> Iterator[str]:
         """The summary in words, a line each."""
@@ -77,6 +88,10 @@ class Summary:
             yield f"  {self.waiting:>12,}  left waiting: no flow reads their queue, or theirs did not take them"
         if self.fed:
             yield f"  {self.fed:>12,}  still to go through flows when the limit of rounds was met"
+        if self.caught:
+            yield f"  {self.caught:>12,}  errors caught, and dealt with by the flow"
+        for (kind, _, _), (count, text) in self._in_order():
+            yield f"  {count:>12,}  {kind}: {text}"
         for queue, count in sorted(self.queues.items()):
             yield f"  {count:>12,}  on {queue}"
         for (flow, part, node), cost in self.costs.items():
@@ -93,8 +108,9 @@ def counted(results: DataFrame, summary: Summary, began: float) -> int:
     """Add what a round has done to the summary; how many messages are fed to the next."""
     from pyspark.sql import functions
 
-    grouped = results.groupBy("kind", "queue", "flow", "part", "node").agg(
+    grouped = results.groupBy("kind", "queue", "flow", "part", "node", "number").agg(
         functions.count("*").alias("rows"),
+        functions.min_by("error", "sequence").alias("text"),
         functions.sum("cpu_ns").alias("cpu"),
         functions.sum("messages").alias("given"),
         functions.max("memory").alias("memory"),
@@ -108,6 +124,10 @@ def counted(results: DataFrame, summary: Summary, began: float) -> int:
                 summary.queues[row["queue"]] = summary.queues.get(row["queue"], 0) + row["rows"]
             case outputs.FAILURE:
                 summary.failures += row["rows"]
+                _add_reason(summary, "failed", row)
+            case outputs.CAUGHT:
+                summary.caught += row["rows"]
+                _add_reason(summary, "caught", row)
             case outputs.WAITING:
                 summary.waiting += row["rows"]
             case outputs.STATISTICS:
@@ -116,6 +136,12 @@ def counted(results: DataFrame, summary: Summary, began: float) -> int:
     summary.timing.append(took)
     summary.rounds += 1
     return fed
+
+
+def _add_reason(summary: Summary, kind: str, row: Row) -> None:
+    reason = kind, row["number"] or 0, row["node"] or ""
+    count, text = summary.reasons.get(reason, (0, row["text"]))
+    summary.reasons[reason] = count + row["rows"], text
 
 
 def _add_cost(summary: Summary, row: Row) -> None:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 from engine.batches import ALONE, Batch
 from engine.dead_letters import BLOCKED, PUT_AWAY
 from engine.descriptor import NO_ID
-from engine.errors import BrokerError
+from engine.errors import BrokerError, Place
 from engine.work import QueueAttributes
 from spark_exec.accounts import READING, WRITING, Accounts
 from spark_exec.message_sets import Row, as_received, rows_of
-from spark_exec.outputs import FAILURE, FED, PUT, WAITING, Rows, exceptions_of
+from spark_exec.outputs import CAUGHT, FAILURE, FED, PUT, WAITING, Failed, Rows, failed_of
 from spark_exec.shipped import Shipped, built
 from spark_exec.work import PartitionWork
 
@@ -89,6 +89,8 @@ class _Worker:
         self._key = f"{assignment.group}/{assignment.shipped.name}/"
         self._rows = Rows(assignment.shipped.name, assignment.group)
         self._told = _Told(logging.INFO)
+        self._caught: list[tuple[int, BrokerError]] = []  # each with the place of its message in the unit
+        self._deployed.tell_caught(self._catch)
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Carry every message, and tell in the end what the nodes have cost."""
@@ -131,7 +133,7 @@ class _Worker:
         first = unit[0]
         entrance, work = self._entrances.get(first.queue), self._work
         if first.problem:
-            self._fail(first, f"{first.lineage}.0", first.problem)
+            self._fail(first, f"{first.lineage}.0", Failed(first.problem))
             return
         if entrance is None:
             self._leave(unit, range(len(unit)))
@@ -140,8 +142,9 @@ class _Worker:
             offered = [as_received(row) for row in unit]
         except BrokerError as refused:  # properties that no header can say
             for row in unit:
-                self._fail(row, f"{row.lineage}.0", str(refused), exceptions_of(refused))
+                self._fail(row, f"{row.lineage}.0", failed_of(refused))
             return
+        self._caught = []
         work.offer((self._key + first.lineage).encode(), first.queue, offered)
         failures = self._worked(entrance, first.queue, len(unit))
         counts = [0] * len(unit)
@@ -154,12 +157,19 @@ class _Worker:
         if work.is_waiting:
             self._leave(unit, work.left, counts)
         for place, error in failures.items():
-            self._fail(unit[place], f"{unit[place].lineage}.{counts[place]}", str(error), exceptions_of(error))
+            counts[place] += 1
+            self._fail(unit[place], f"{unit[place].lineage}.{counts[place] - 1}", failed_of(error))
+        for place, error in self._caught:
+            self._fail(unit[place], f"{unit[place].lineage}.{counts[place]}", failed_of(error), CAUGHT)
+            counts[place] += 1
 
-    def _fail(self, row: Row, lineage: str, error: str, exceptions: str | None = None) -> None:
-        """A row for a message that failed, or that is none."""
-        message = row.descriptor, row.body
-        self._rows.add(FAILURE, row.queue, (row.sequence, lineage), message, (error, exceptions))
+    def _catch(self, _: Place, error: BrokerError) -> None:
+        """Take in an error that a node has caught."""
+        self._caught.append((self._work.in_hand, error))
+
+    def _fail(self, row: Row, lineage: str, failed: Failed, kind: str = FAILURE) -> None:
+        """A row for a message that failed, or that is none, or for an error that was caught."""
+        self._rows.add(kind, row.queue, (row.sequence, lineage), (row.descriptor, row.body), failed)
 
     def _worked(self, entrance: Station, queue: str, count: int) -> dict[int, BrokerError]:
         """Have the flow process what was offered, again where it fails; the first failure of each message."""

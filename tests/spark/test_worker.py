@@ -15,7 +15,7 @@ from engine.descriptor import Descriptor
 from engine.errors import ConfigurationException
 from spark_exec.deployment import deployment_of
 from spark_exec.message_sets import MESSAGE, Row, as_received, rows_of
-from spark_exec.outputs import Rows
+from spark_exec.outputs import Failed, Rows
 from spark_exec.plan import Plan, plan
 from spark_exec.shipped import built, own_nodes
 from spark_exec.work import PartitionWork
@@ -330,7 +330,7 @@ def test_halves_of_characters() -> None:
     """Text that no UTF-8 can say is told by its numbers."""
     rows = Rows("F", "G")
     for number in (1, 2):
-        rows.add("failure", f"Q{number}\ud800", (number, str(number)), (Descriptor(), b""), ("no \ud800", None))
+        rows.add("failure", f"Q{number}\ud800", (number, str(number)), (Descriptor(), b""), Failed("no \ud800"))
     found = rows.batch().to_pylist()
     assert [(row["queue"], row["error"]) for row in found] == [(f"Q{n}\\ud800", "no \\ud800") for n in (1, 2)]
 
