@@ -12,6 +12,7 @@ from typing import Final
 
 from engine.errors import BrokerError, ConfigurationException, reason
 
+LONGEST_NAME: Final = 255  # bytes, in the file systems that there are
 UNSUITABLE: Final = 2211
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # a pipe that nobody reads is refused at once, where it would else be waited for without end
@@ -50,8 +51,9 @@ class AllowedFiles:
 
     def _place_of(self, name: str) -> tuple[Path, tuple[str, ...]]:
         """Returns the folder that a file lies in, and its way from there."""
-        if "\0" in name:
-            raise BrokerError(UNSUITABLE, f"{name!r} is no name of a file: it holds a zero byte", name)
+        if "\0" in name or max(map(len, os.fsencode(name).split(b"/"))) > LONGEST_NAME:
+            text = f"{name!r:.80} is no name of a file: it is too long, or holds a zero byte"
+            raise BrokerError(UNSUITABLE, text, name)
         wanted = Path(os.path.normpath(Path(name).absolute()))
         for root in self.roots:
             for folder in (Path(os.path.normpath(root.absolute())), root.resolve()):

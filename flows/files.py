@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from os.path import isfile
 from pathlib import Path
 from posixpath import dirname, isabs, join, normpath
 from typing import Final
@@ -112,9 +113,9 @@ def read_file(file: str) -> Reading:
 def _used(flow: Flow) -> Iterator[str]:
     for use in flow.nodes:
         if use.subflow:
-            if not isabs(use.subflow) and use.subflow.endswith(ENDINGS) and Path(file_of(flow, use)).is_file():
+            if not isabs(use.subflow) and use.subflow.endswith(ENDINGS) and isfile(file_of(flow, use)):
                 yield file_of(flow, use)
         elif use.type and "/" not in use.type and "\\" not in use.type:
             beside = join(dirname(flow.file), f"{use.type}.yaml")
-            if Path(beside).is_file():
+            if isfile(beside):
                 yield beside

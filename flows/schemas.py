@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from os.path import dirname
+from os.path import dirname, isfile
 from pathlib import Path
 from posixpath import join, normpath
 from typing import Final, TypeAlias
@@ -33,7 +33,7 @@ def schemas_of(flow: Flow) -> Files:
             continue
         found[name] = content = content_of(Path(name))
         named = (normpath(join(dirname(name), one.decode("utf-8", "replace"))) for one in _NAMED.findall(content))
-        waiting.extend(other for other in named if Path(other).is_file())
+        waiting.extend(other for other in named if isfile(other))
     return list(found.items())
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from engine.cli.app import AllowFiles, Json, app
+from engine.cli.failing import visible
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ def run_tests(
         typer.echo(json.dumps(report.data(results, problems) | {"coverage": table.data()}, indent=2))
     else:
         typer.echo(report.summary(results, time.perf_counter() - started) + _unread(problems))
+        for line in report.reasons_of(results).lines():
+            typer.echo(f"  {visible(line)}")
         typer.echo(table.text(), nl=False)
     raise typer.Exit(1 if problems or not all(result.passed for result in results) else 0)
 

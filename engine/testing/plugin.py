@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from engine.allowed_files import allowed_files
 from engine.testing.reading import read_file
 from engine.testing.report import result_text
 from engine.testing.running import Flows
@@ -45,7 +46,10 @@ class FlowCase(pytest.Item):
 
     def runtest(self) -> None:
         """Run the case; flows are compiled once for all cases of a session."""
-        flows = self.session.stash.setdefault(_FLOWS, Flows())
+        stash = self.session.stash
+        if _FLOWS not in stash:
+            stash[_FLOWS] = Flows(allowed_files(self.config.getoption("--allow-files")))
+        flows = stash[_FLOWS]
         result: Result = next(run_cases([self._case], flows))
         if not result.passed:
             raise NotAsExpected(result_text(result))
@@ -59,6 +63,12 @@ class FlowCase(pytest.Item):
     def reportinfo(self) -> tuple[Path, int, str]:
         """Where the case stands."""
         return self.path, max(0, self._case.place.line - 1), self.name
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Takes the folders whose files flows may write, as penstock test does."""
+    text = "a folder whose files flows may write; may be given several times"
+    parser.addoption("--allow-files", action="append", default=[], metavar="DIR", help=text)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> FlowTests | None:

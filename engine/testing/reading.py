@@ -13,6 +13,7 @@ cases:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from os.path import isfile
 from pathlib import Path
 from typing import Final
 
@@ -113,7 +114,7 @@ class _Cases:
         flow = tables.text(found.get("flow", top.get("flow")), "flow")
         if not flow:
             tables.complain(tree.place, "a test needs `flow:`, the file of the flow as seen from this file")
-        elif not (Path(self._file).parent / flow).is_file():
+        elif not isfile(Path(self._file).parent / flow):
             place = found.get("flow", top.get("flow", tree)).place
             tables.complain(place, f"there is no flow file {flow}, seen from this file", flow)
         both = (top, found)

@@ -11,6 +11,7 @@ from typing import Any, Final
 from xml.etree import ElementTree  # it only writes
 
 from engine.errors import Problem
+from engine.incidents import Reasons
 from engine.testing.judging import Failure
 from engine.testing.suite import Result
 
@@ -44,12 +45,21 @@ def summary(results: list[Result], seconds: float) -> str:
     return f"{cases}: {len(results) - failed} passed, {failed} failed, in {seconds:.2f} s"
 
 
+def reasons_of(results: Sequence[Result]) -> Reasons:
+    """All errors that were met in cases, counted by reason, whether they were expected or not."""
+    reasons = Reasons()
+    for result in results:
+        reasons.add(result.incidents)
+    return reasons
+
+
 def data(results: list[Result], problems: list[Problem]) -> dict[str, Any]:
     """The results for programs."""
     return {
         "passed": sum(result.passed for result in results),
         "failed": sum(not result.passed for result in results),
         "problems": [_problem(problem) for problem in problems],
+        "by_reason": reasons_of(results).as_data(),
         "cases": [
             {
                 "file": result.case.file,
@@ -59,6 +69,7 @@ def data(results: list[Result], problems: list[Problem]) -> dict[str, Any]:
                 "passed": result.passed,
                 "seconds": round(result.seconds, 6),
                 "problems": [_problem(problem) for problem in result.problems],
+                "incidents": [incident.as_data() for incident in result.incidents],
                 "failures": [
                     {
                         "subject": found.subject,

@@ -12,7 +12,7 @@ from engine.dead_letters import BLOCKED
 from engine.desk import MOST_ROUNDS
 from engine.errors import BrokerError, ConfigurationException, Place, Problem
 from engine.flow import Flow, Setting, expand
-from engine.incidents import Incident
+from engine.incidents import Incident, put_away_heard
 from engine.lint import UNFIT
 from engine.message import Message
 from engine.mq.definitions import QueueDefinition
@@ -47,12 +47,18 @@ class Happened:
     propagated: list[Propagated] = field(default_factory=list)
     queues: dict[str, list[Arrival]] = field(default_factory=dict)
     errors: list[BrokerError] = field(default_factory=list)
-    caught: list[Incident] = field(default_factory=list)
+    met: list[Incident] = field(default_factory=list)
     domain: RootDomain = ROOT
 
     def catch(self, place: Place, error: BrokerError) -> None:
         """Write down that a node catches an error."""
-        self.caught.append(Incident("caught", error, str(place)))
+        self.met.append(Incident("caught", error, str(place)))
+
+    def incidents(self) -> Iterator[Incident]:
+        """Yields what was caught, failed and put away."""
+        yield from (incident for incident in self.met if incident.kind == "caught")
+        yield from (Incident("failed", error) for error in self.errors)
+        yield from (incident for incident in self.met if incident.kind != "caught")
 
     def listen(self, label: str, terminal: str, message: Message) -> None:
         """Write down that a message leaves a node."""
@@ -124,6 +130,16 @@ def run(case: Case, flows: Flows) -> Happened:
     queues = MemoryQueues(*defined.values(), open_=True)
     work = queues.work()
     _put(case, deployed, entries, work)
+    with put_away_heard() as put_away:
+        _carry(case, flow, deployed, work, happened)
+        last = happened.errors[-1] if happened.errors else None
+        happened.met += (Incident("put away", error) for error in put_away.taken(last))
+    happened.queues = {name: found for name in queues.names() if (found := queues.browse(name))}
+    return happened
+
+
+def _carry(case: Case, flow: Flow, deployed: DeployedFlow, work: UnitOfWork, happened: Happened) -> None:
+    """Carries the messages of a case through its flow: those on queues, then those that enter at nodes."""
     happened.errors += _followed(deployed, work)
     for given in case.inputs:
         if given.node:
@@ -131,8 +147,6 @@ def run(case: Case, flows: Flows) -> Happened:
             outcome = deployed.process(_door(deployed.stations[given.node], entering(given.message, domain)), work)
             happened.errors += [outcome.error] if outcome is not None and outcome.error is not None else []
             happened.errors += _followed(deployed, work)
-    happened.queues = {name: found for name in queues.names() if (found := queues.browse(name))}
-    return happened
 
 
 def _entries(deployed: DeployedFlow) -> dict[str, Station]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from engine.errors import BrokerError, ConfigurationException, Problem
+from engine.incidents import Incident
 from engine.testing.case import Case
 from engine.testing.judging import Failure, judge
 from engine.testing.reading import Reading, read_file
@@ -29,6 +30,7 @@ class Result:
     seconds: float
     failures: tuple[Failure, ...] = ()
     problems: tuple[Problem, ...] = ()
+    incidents: tuple[Incident, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -92,11 +94,14 @@ def run_cases(cases: Iterable[Case], flows: Flows) -> Iterator[Result]:
         start = time.perf_counter()
         failures: list[Failure] = []
         problems: tuple[Problem, ...] = ()
+        incidents: tuple[Incident, ...] = ()
         try:
-            failures = judge(case, run(case, flows))
+            happened = run(case, flows)
+            incidents = tuple(happened.incidents())
+            failures = judge(case, happened)
         except ConfigurationException as error:
             problems = error.problems
             failures = [] if problems else [Failure("the case", (str(error),), place=case.place)]
         except BrokerError as error:
             failures = [Failure("the case", (f"cannot be run: {error}",), place=case.place)]
-        yield Result(case, time.perf_counter() - start, tuple(failures), problems)
+        yield Result(case, time.perf_counter() - start, tuple(failures), problems, incidents)
