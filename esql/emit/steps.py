@@ -34,16 +34,31 @@ def step_of(body: Body, node: syntax.Step) -> ast.expr:
 
 
 def known_step(body: Body, node: syntax.Step) -> Step | None:
-    """A step whose name, namespace and types are known now."""
+    """A step whose name, namespace and types are known now; nothing is emitted for one with computed parts."""
+    if _is_computed(body, node):
+        return None
     title, namespace, types = _name(body, node), _namespace(body, node), _types(body, node)
     if isinstance(title, Known) and isinstance(namespace, Known) and isinstance(types, tuple):
         return step(title.text, namespace.text, types)
     return None
 
 
+def _is_computed(body: Body, node: syntax.Step) -> bool:
+    """Whether a part of a step is an expression, or a type that is no constant."""
+    parts = (node.name, node.namespace)
+    if any(isinstance(part, syntax.ComputedName) and not isinstance(part.expression, syntax.String) for part in parts):
+        return True
+    return any(not isinstance(body.unit.resolution.of(clause), ElementType) for clause in node.types)
+
+
 def is_known(body: Body, node: syntax.Step) -> bool:
     """Whether a step leads to a name that is known now, so that what it leads to can be created."""
-    return isinstance(_name(body, node), Known) and not isinstance(node.name, syntax.AnyName) and node.name is not None
+    match node.name:
+        case syntax.Name():
+            return isinstance(_name(body, node), Known)
+        case syntax.ComputedName(expression):
+            return isinstance(expression, syntax.String)
+    return False
 
 
 def _name(body: Body, node: syntax.Step) -> Known | ast.expr:
