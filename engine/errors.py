@@ -145,6 +145,10 @@ class BrokerError(Exception):
         return f"BIP{self.number:04d} {place}: {self.text}" if place else f"BIP{self.number:04d}: {self.text}"
 
 
+class LimitExceeded(BrokerError):
+    """A message that needs more than it may have; no handler of ESQL goes on behind it."""
+
+
 class ParserException(BrokerError):
     """Bytes that cannot be read as what they are said to be, or a tree that cannot be written so."""
 

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, Protocol, TypeAlias, runtime_checkabl
 
 from engine.allowed_files import NO_FILES, AllowedFiles
 from engine.batches import ALONE, Alone, Batch
+from engine.budget import CURRENT, GENEROUS, Allowance, Budget
 from engine.errors import BrokerError, ConfigurationException, Place, has_left_debugger
 from engine.flow import FLOW_PROPERTIES, Flow, FlowProperties, NodeUse, Wire, plain
 from engine.message import Message
@@ -34,9 +35,10 @@ Bind: TypeAlias = Callable[[Property, object, Place], object]
 
 @runtime_checkable
 class Supplies(Protocol):
-    """A `bind` that also brings parsers of the deployment's own, and says which files its nodes may write."""
+    """A `bind` that also brings parsers of the deployment's own, and says what its messages and nodes may use."""
 
     parsers: Mapping[str, Parser]
+    allowance: Allowance
     files: AllowedFiles
 
 
@@ -211,10 +213,13 @@ class Outcome(NamedTuple):
 class DeployedFlow:
     """A flow that runs: its stations by label, and those at which messages enter."""
 
-    __slots__ = ("_domain", "entrances", "flow", "properties", "stations")
+    __slots__ = ("_allowance", "_domain", "entrances", "flow", "properties", "stations")
 
-    def __init__(self, flow: Flow, stations: Mapping[str, Station], domain: RootDomain = ROOT) -> None:
+    def __init__(
+        self, flow: Flow, stations: Mapping[str, Station], domain: RootDomain = ROOT, allowance: Allowance = GENEROUS
+    ) -> None:
         self.flow = flow
+        self._allowance = allowance
         self._domain = domain
         self.stations = stations
         self.properties = FlowProperties(**_flow_values(flow))
@@ -254,6 +259,7 @@ class DeployedFlow:
         who is not `patient` has it committed as soon as no message waits.
         """
         message: Message | None = None
+        before = CURRENT.set(Budget(self._allowance))
         try:
             message = entrance.node.receive(work)  # type: ignore[attr-defined]  # an Entrance
             if message is not None:
@@ -276,6 +282,8 @@ class DeployedFlow:
             raise
         else:
             return Outcome(message)
+        finally:
+            CURRENT.reset(before)
         work.back_out()
         batch.backed_out()
         if message is None:
@@ -324,9 +332,9 @@ def deploy(
         if isinstance(source, TracedStation):
             go = source.onward(f"{LABEL}{name}", go)
         source.wires[f"{LABEL}{name}"] = (go,)
-    return DeployedFlow(
-        flow, stations, RootDomain(bind.parsers) if isinstance(bind, Supplies) and bind.parsers else ROOT
-    )
+    if not isinstance(bind, Supplies):
+        return DeployedFlow(flow, stations)
+    return DeployedFlow(flow, stations, RootDomain(bind.parsers) if bind.parsers else ROOT, bind.allowance)
 
 
 def _bind(message: Message, domain: RootDomain) -> None:

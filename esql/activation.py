@@ -7,15 +7,16 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
+from engine.budget import CURRENT, Budget
 from engine.databases.errors import DatabaseException
 from engine.databases.statements import NOTHING, Answer, Procedure, Statement
-from engine.errors import BrokerError, UserException
+from engine.errors import BrokerError, LimitExceeded, UserException
 from engine.message import Message
 from engine.received import domain_of, new_root
 from engine.sharing import copy, hand_over
 from engine.tree import Element
 from esql.database import Connection, as_database_values, rows_of, value_from_database
-from esql.failures import LimitExceeded, ValueFailure, wrong_argument
+from esql.failures import ValueFailure, wrong_argument
 from esql.functions.field import BIT_STREAM_OPTIONS
 from esql.invocation import Codec, Invocation, Zone, local_zone, system_clock
 from esql.limits import Limits
@@ -33,7 +34,10 @@ NO_EVAL: Final = 2902
 NO_EXTERNAL: Final = 2907
 THROWN: Final = 2951
 _TERMINAL: Final = 4009
-_QUANTUM: Final = 1000
+_TURNS: Final = 100  # until the budget of the message is looked at for the first time
+_TAKEN_BY_A_TURN: Final = 4096  # bytes that a turn of a loop may make without paying for them otherwise
+_CHARACTERS_OF_A_STEP: Final = 256  # that are copied while a loop turns once
+_LONG: Final = 4096  # characters of a string from which on it is paid for
 _NO_ERROR: Final = SqlState()
 _TERMINALS: Final = ("failure", "out", "out1", "out2", "out3", "out4", "nowhere")
 
@@ -70,7 +74,7 @@ class Activation(Invocation):
     """One invocation; `shared` outlives it."""
 
     __slots__ = (
-        "_calls",
+        "_budget",
         "_spent",
         "around",
         "database",
@@ -91,6 +95,7 @@ class Activation(Invocation):
         "shared_storage",
         "sql",
         "told",
+        "turned",
         "variables",
     )
 
@@ -120,8 +125,10 @@ class Activation(Invocation):
         self.nodes = Nodes(limits.nodes)
         self.deepest = limits.depth
         self.has_output = True
-        self.longest = limits.string
-        self.quantum = min(_QUANTUM, limits.turns)
+        self.longest = min(limits.string, _LONG)
+        self.quantum = min(_TURNS, limits.turns)
+        self.turned = 0
+        self._budget: Budget | None = None
         self.sql = _NO_ERROR
         self._spent = 0
         self._start_output()
@@ -155,30 +162,57 @@ class Activation(Invocation):
     # limits
 
     def spend(self, turns: int) -> int:
-        """Count turns of loops; the answer is the count to go on with."""
-        self._spent += turns
+        """Count turns of loops, and what has turned or was called before; returns after how many more to come again."""
+        self._spent += turns + self.turned
+        taken = (turns + self.turned) * _TAKEN_BY_A_TURN
+        self.turned = 0
         limit = self.around.limits.turns
         if self._spent > limit:
             text = f"loops have turned more than {limit} times for this message: end them, or raise the limit"
             raise LimitExceeded(TOO_MANY_TURNS, text, str(limit))
-        self.quantum = min(_QUANTUM, limit - self._spent)
-        return 0
+        budget = self.budget
+        budget.look()
+        budget.take(taken)
+        self.quantum = min(budget.turns, limit - self._spent)
+        return self.quantum
+
+    def renew(self) -> None:
+        """Have it spend a budget of its own from now on, as much as one message may."""
+        self._budget = Budget(self.around.limits.allowance)
+        self._spent = self.turned = 0
+        self.quantum = min(_TURNS, self.around.limits.turns)
+
+    @property
+    def budget(self) -> Budget:
+        """The budget of the message, or that of this invocation where there is none around it."""
+        if self._budget is None:
+            self._budget = CURRENT.get() or Budget(self.around.limits.allowance)
+        return self._budget
 
     def too_deep(self, depth: int) -> NoReturn:
         """A routine called itself too often."""
         text = f"routines have called each other {depth} deep, and {self.deepest} is the limit: end the recursion"
         raise LimitExceeded(TOO_DEEP, text, str(self.deepest))
 
-    def too_long(self, text: Value) -> NoReturn:
-        """A string has grown too long."""
-        message = f"a string of {len(text)} characters is longer than the limit of {self.longest}"
-        raise LimitExceeded(TOO_LONG, message, str(self.longest))
+    def long(self, text: Value) -> Value:
+        """A string that is to be paid for, if it is not too long."""
+        self.grow(len(text))
+        return text
+
+    def grow(self, size: int) -> None:
+        """Pay for a string of so many characters before it is made; one that is too long is an error."""
+        if size > self.around.limits.string:
+            longest = self.around.limits.string
+            message = f"a string of {size} characters is longer than the limit of {longest}"
+            raise LimitExceeded(TOO_LONG, message, str(longest))
+        if size > _LONG:
+            budget = self.budget
+            budget.pay(size // _CHARACTERS_OF_A_STEP)
+            budget.take(size)
 
     def limited(self, text: Value) -> Value:
         """A string, or NULL, that is not too long."""
-        if text is not None and len(text) > self.longest:
-            self.too_long(text)
-        return text
+        return self.long(text) if text is not None and len(text) > self.longest else text
 
     # around the program
 

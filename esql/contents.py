@@ -13,12 +13,12 @@ from esql.failures import CAST_REFUSED, DATETIME_RANGE, FORMAT_OF_DATETIME, INTE
 from esql.values import DECIMAL, MICROSECONDS, SECOND, Bit, Interval, Qualifier, fits_integer, qualifier
 
 _INTEGER: Final = re.compile(r"([+-]?)\s*(?:0[xX]([0-9a-fA-F]+)|([0-9]+))", re.ASCII)
-_DECIMAL: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,12})?", re.ASCII)
+_DECIMAL: Final = re.compile(r"[+-]?(?:[0-9]++\.?[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]{1,12})?", re.ASCII)
 _SPECIAL: Final = {"INF": "Infinity", "INFINITY": "Infinity", "NAN": "NaN"}
 _DATE: Final = re.compile(r"(\d{4})-(\d{2})-(\d{2})", re.ASCII)
 _TIME: Final = re.compile(r"(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?(Z|[+-]\d{2}:?\d{2})?", re.ASCII)
 _SEPARATED: Final = re.compile(r"(\S+?)(?:\s+|T)(\d+:.*)", re.ASCII | re.DOTALL)
-_SHAPES: Final = {"YEAR": "", "MONTH": "-", "DAY": "", "HOUR": r"\s+", "MINUTE": ":", "SECOND": ":"}
+_SHAPES: Final = {"YEAR": "", "MONTH": "-", "DAY": "", "HOUR": r"\s++", "MINUTE": ":", "SECOND": ":"}
 _LIMITS: Final = {"MONTH": 12, "HOUR": 24, "MINUTE": 60, "SECOND": 60}
 
 
@@ -208,7 +208,8 @@ def read_interval(text: str, units: Qualifier) -> Interval:
     -30
     """
     pattern = "".join(f"{_SHAPES[name] if place else ''}({_digits(name)})" for place, name in enumerate(units.fields))
-    match = re.fullmatch(rf"\s*([+-]?)\s*{pattern}\s*", text, re.ASCII)
+    # possessive, here and below: blanks that no one way fits are not shared out in all others
+    match = re.fullmatch(rf"\s*+([+-]?)\s*+{pattern}\s*+", text, re.ASCII)
     if match is None:
         raise UnreadableError(f"it is not written as an INTERVAL {units}", INTERVAL_RANGE)
     sign, *parts = match.groups()
@@ -255,10 +256,11 @@ def read_contents(kind: str, text: str) -> Any:
     return _READERS[kind](text)
 
 
-_MARKED: Final = re.compile(r"\s*([A-Za-z]+)\s*'([^']*)'\s*", re.ASCII)
+_MARKED: Final = re.compile(r"\s*+([A-Za-z]++)\s*+'([^']*+)'\s*+", re.ASCII)
 _MARKS: Final = {"BLOB": "X", "BIT": "B"}
 _INTERVAL: Final = re.compile(
-    r"\s*INTERVAL\s*([+-]?)\s*'([^']*)'\s*([A-Za-z]+)(?:\s+TO\s+([A-Za-z]+))?\s*", re.ASCII | re.IGNORECASE
+    r"\s*+INTERVAL\s*+([+-]?)\s*+'([^']*+)'\s*+([A-Za-z]++)(?:\s++TO\s++([A-Za-z]++))?\s*+",
+    re.ASCII | re.IGNORECASE,
 )
 
 

@@ -23,10 +23,6 @@ CHARACTER_CASTS: Final = {"INTEGER": 2521, "DECIMAL": 2522, "FLOAT": 2523, "BOOL
 CAST: Final = 2595
 
 
-class LimitExceeded(BrokerError):
-    """A message that needs more than it may have; no handler of ESQL goes on behind it."""
-
-
 class ValueFailure(BrokerError):
     """An operation on values that cannot be done; `sqlstate` is what handlers look at."""
 

@@ -111,6 +111,9 @@ class Invocation:
             self._displacement = timedelta(minutes=self.displace() // timedelta(microseconds=60 * SECOND))
         return self._displacement
 
+    def grow(self, size: int) -> None:
+        """Say that a string of so many characters is about to be made."""
+
     def random(self, routine: str) -> random.Random:
         """The sequence of random numbers that a routine draws from."""
         found = self._randoms.get(routine)

@@ -10,13 +10,12 @@ from types import CodeType, MappingProxyType, TracebackType
 from typing import Any, Final, TypeAlias, get_args
 
 from engine.databases.statements import Statement
-from engine.errors import BrokerError, ConfigurationException, Place
+from engine.errors import BrokerError, ConfigurationException, LimitExceeded, Place
 from engine.finalizing import finalize
 from engine.message import Message
 from esql.activation import TOO_DEEP, Activation, Shared, Surroundings
 from esql.cast import Target, assign
 from esql.database import Connection
-from esql.failures import LimitExceeded
 from esql.rethrowing import Spot, evaluated, rethrown, until_sent
 from esql.standing import Stretch
 

@@ -60,6 +60,7 @@ class Session:
         here.variables = [None] * compiled.places
         here.shared = [None] * compiled.places
         results = compiled.results(compiled.entrance(), here)
+        here.renew()
         try:
             while True:
                 terminal, _ = next(results)

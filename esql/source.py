@@ -3,11 +3,12 @@
 import codecs
 import re
 from bisect import bisect_right
+from collections.abc import Iterable
 from typing import Any
 
 from engine.errors import Problem
 from esql.limits import VARIABLE, limits_around
-from esql.problems import problem_at
+from esql.problems import SyntaxProblems, problem_at
 from esql.syntax import Position
 
 _WIDEST = 4  # bytes of a character
@@ -66,6 +67,17 @@ class Source:
     def problem_at(self, context: Any, text: str) -> None:
         """Write down a problem with all of a rule's context."""
         self.problem(context.start.start, context.stop.stop + 1, text)
+
+
+def check_length(sources: Iterable[tuple[str, bytes | str]]) -> None:
+    """Raise a problem for texts that are longer than a program may be, without reading more of them.
+
+    >>> check_length([("a.esql", "SET OutputRoot = InputRoot;")])
+    """
+    longest = limits_around().text
+    problems = [one for name, data in sources if len(data) > longest for one in decode(data, name).problems]
+    if problems:
+        raise SyntaxProblems(tuple(problems))
 
 
 def decode(data: bytes | str, name: str) -> Source:

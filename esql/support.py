@@ -6,19 +6,20 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any, Final
 
-from engine.errors import BrokerError
+from engine.errors import BrokerError, LimitExceeded
 from engine.step import Step, Types, step
 from engine.tree import Element
 from esql.cast import Clauses
 from esql.element_types import types_of_number
-from esql.failures import WRONG_TYPES, LimitExceeded, ValueFailure, wrong_types
-from esql.invocation import Zone
+from esql.failures import WRONG_TYPES, ValueFailure, wrong_types
+from esql.invocation import Invocation, Zone
 from esql.literals import shown
-from esql.operators import difference, in_units, like, subtract
+from esql.operators import concatenate, difference, in_units, like, subtract
 from esql.trees import Nodes, set_field
 from esql.values import Interval, Qualifier, Value, type_of
 
 _NO_SUCH_FIELD: Final = 2528
+_LONGEST_KEPT: Final = 1000
 
 
 def fold(operation: Callable[[Value, Value], Value], values: Sequence[Value]) -> Value:
@@ -29,6 +30,20 @@ def fold(operation: Callable[[Value, Value], Value], values: Sequence[Value]) ->
     6
     """
     return reduce(operation, values)
+
+
+def joined(here: Invocation, values: Sequence[Value]) -> Value:
+    """A long chain of `||`, of which no part is longer than a string may be.
+
+    >>> joined(Invocation(), ("a", "b", "c"))
+    'abc'
+    """
+    result = values[0]
+    for value in values[1:]:
+        result = concatenate(result, value)
+        if result is not None:
+            here.grow(len(result))
+    return result
 
 
 def boolean(operator: str, value: Value) -> bool | None:
@@ -76,8 +91,9 @@ def a_name(value: Value) -> str:
 
 
 def step_of(title: str | None, namespace: str | None, types: Types) -> Step:
-    """A step of a path with parts that were computed."""
-    return step(title, namespace, types)
+    """A step of a path with parts that were computed; one with a very long name is not kept for the next use."""
+    is_kept = len(title or "") + len(namespace or "") <= _LONGEST_KEPT
+    return step(title, namespace, types) if is_kept else Step(title, namespace, types)
 
 
 def types_of(known: Types | None, *values: Value) -> Types:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from engine.budget import spending
 from engine.descriptor import Descriptor
 from engine.message import Message
 from engine.parser import Template, parser_catalog
@@ -43,7 +44,8 @@ def value_of(case: Case, around: Surroundings | None = None) -> Value:
 
     compiled = compile_expression(case.esql)
     here = compiled.activation(message_of(case.input, case.domain), around)
-    value: Value = returned(compiled, compiled.entrance(), here)
+    with spending(here.around.limits.allowance):
+        value: Value = returned(compiled, compiled.entrance(), here)
     return value
 
 
@@ -66,12 +68,13 @@ def outcomes(
     compiled: Compiled, message: Message, module: str = "", around: Surroundings | None = None
 ) -> Iterator[str]:
     """A line for each message that a module sends: `terminal|body`; a Filter only says which way."""
-    entrance = compiled.entrance(module)
-    for terminal, sent in compiled.evaluate(message, around, module):
-        if entrance.kind == "FILTER":
-            yield f"terminal:{terminal}"
-        else:
-            yield f"{terminal}|{_body(sent).decode('utf-8', 'replace')}"
+    entrance, given = compiled.entrance(module), Surroundings() if around is None else around
+    with spending(given.limits.allowance):
+        for terminal, sent in compiled.evaluate(message, given, module):
+            if entrance.kind == "FILTER":
+                yield f"terminal:{terminal}"
+            else:
+                yield f"{terminal}|{_body(sent).decode('utf-8', 'replace')}"
 
 
 def _body(sent: Message) -> bytes:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from engine.allowed_files import NO_FILES, AllowedFiles
+from engine.budget import GENEROUS, Allowance
 from engine.catalog import Catalog, did_you_mean
 from engine.errors import ConfigurationException, Place, Problem
 from engine.flow import FLOW_PROPERTIES, Flow, FlowProperties, NodeUse, Setting, plain
@@ -60,6 +61,7 @@ class Binder:
     routines: Mapping[Key, Routine]
     parsers: Mapping[str, Parser] = field(default_factory=dict)
     files: AllowedFiles = NO_FILES
+    allowance: Allowance = GENEROUS
 
     def __call__(self, declared: Property, value: object, place: Place) -> object:
         """The program of a property that is ESQL; other properties stay what they are."""
@@ -119,7 +121,7 @@ def binder(  # noqa: PLR0913 - what is around a deployment
     routines = {use.key: Routine(*examined.programs[use.key], around(use.node)) for use in uses}
     if sources is not None:
         _check_tables(flow, routines, sources)
-    return Binder(routines, parsers)
+    return Binder(routines, parsers, allowance=limits_around().allowance)
 
 
 def _check_tables(flow: Flow, routines: Mapping[Key, Routine], sources: DataSources) -> None:

@@ -3,7 +3,7 @@
 # DESIGN.md section 2 as a table. A row covers a module and all beneath it; the longest row that fits is the one that
 # counts; what stands in a row is allowed with all beneath it. A module may always import its own row.
 TREES = (
-    *("engine.errors", "engine.source", "engine.state", "engine.step", "engine.links"),
+    *("engine.budget", "engine.errors", "engine.source", "engine.state", "engine.step", "engine.links"),
     *("engine.tree", "engine.sharing", "engine.dump"),
 )
 MESSAGES = (
@@ -19,6 +19,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("engine.errors", "engine.moments", "engine.room", "engine.state", "engine.step"), ()),
     **dict.fromkeys(("engine.allowed_files", "engine.input_files", "engine.output_files"), ("engine.errors",)),
     "engine.output_folders": ("engine.errors", "engine.output_files"),
+    "engine.budget": ("engine.errors",),
     "engine.source": ("engine.step", "engine.tree"),
     "engine.links": ("engine.errors", "engine.source", "engine.state", "engine.step"),
     "engine.tree": ("engine.errors", "engine.source", "engine.state", "engine.step", "engine.links"),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -35,7 +37,7 @@ Cases = Annotated[
 ]
 Limited = Annotated[
     str | None,
-    typer.Option("--limits", help="What a message may take, such as turns=1000,depth=50,nodes=1000,string=1000."),
+    typer.Option("--limits", help="What a message may take, such as turns=1000,depth=50,cpu=5,memory=100_000_000."),
 ]
 Files = Annotated[list[str], typer.Argument(help="Files, or directories that are searched for *.esql.")]
 
@@ -84,8 +86,7 @@ def evaluate(
     """Evaluate an expression, and print its value as a literal of ESQL."""
     from esql.trial import Case, evaluated
 
-    with opened(data_sources) as databases:
-        around = _desk(limits)
+    with opened(data_sources) as databases, _desk(limits) as around:
         if cases is not None:
             _run_cases(
                 cases, max_input, lambda case: _in_unit(databases, around, lambda within: evaluated(case, within))
@@ -115,8 +116,7 @@ def run(
     from esql.cache import users_cache
     from esql.trial import lines_of, message_of, outcomes
 
-    with opened(data_sources) as databases:
-        around = _desk(limits)
+    with opened(data_sources) as databases, _desk(limits) as around:
         if cases is not None:
             _run_cases(
                 cases,
@@ -175,20 +175,29 @@ def repl(source: Input = None, domain: Domain = "", limits: Limited = None, max_
     """Read expressions and statements one after the other; Environment and OutputRoot stay between them."""
     from esql.session import Session
 
-    session = Session(_body(source, max_input), domain, _desk(limits))
-    for entry in chain(_entries(), ("",)):
-        for line in session.answer(entry):
-            typer.echo(line)
+    with _desk(limits) as around:
+        session = Session(_body(source, max_input), domain, around)
+        for entry in chain(_entries(), ("",)):
+            for line in session.answer(entry):
+                typer.echo(line)
 
 
-def _desk(limits: str | None) -> Surroundings:
-    """What programs are given at a desk: the CCSIDs that a broker knows, and limits."""
+@contextmanager
+def _desk(limits: str | None) -> Iterator[Surroundings]:
+    """What programs are given at a desk: the CCSIDs that a broker knows, and limits, which hold for their texts too."""
     from esql.activation import Surroundings
-    from esql.limits import limits_around, read_limits
+    from esql.limits import VARIABLE, limits_around, read_limits
     from parsers import ccsid
 
-    asked = limits_around() if limits is None else read_limits(limits, "--limits")
-    return Surroundings(codec=ccsid, limits=asked)
+    if limits is None:
+        yield Surroundings(codec=ccsid, limits=limits_around())
+        return
+    asked, before = read_limits(limits, "--limits"), os.environ.get(VARIABLE, "")
+    os.environ[VARIABLE] = limits
+    try:
+        yield Surroundings(codec=ccsid, limits=asked)
+    finally:
+        os.environ[VARIABLE] = before
 
 
 def _in_unit(databases: Sources | None, around: Surroundings, run_it: Callable[[Surroundings], T]) -> T:

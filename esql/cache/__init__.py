@@ -20,7 +20,7 @@ from esql.cache import directory
 from esql.cache.entries import from_bytes, to_bytes
 from esql.link import Parts, link
 from esql.program import Compiled
-from esql.source import decode
+from esql.source import check_length, decode
 
 VARIABLE: Final = "PENSTOCK_CACHE"
 OFF: Final = "off"
@@ -72,6 +72,7 @@ class Cache:
     def _found(self, how: tuple[str, str], sources: Sources, make: Callable[[], Parts]) -> Compiled:
         if self.folder is None:
             return link(make())
+        check_length(sources)
         kind, trace = how
         key = key_of(kind, sources, trace)
         data = directory.read(self.folder, key)

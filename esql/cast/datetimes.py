@@ -14,7 +14,9 @@ from esql.contents import read_interval_literal, read_literal
 from esql.failures import CAST_REFUSED, DATETIME_RANGE, cast_failure
 from esql.literals import shown
 from esql.operators import moments
-from esql.values import Interval, Moment, Number, Strings, Value, type_of
+from esql.values import DECIMAL, Interval, Moment, Number, Strings, Value, type_of
+
+_MOST_DIGITS: Final = 20
 
 
 def text_to_moment(value: Strings, job: Job) -> Moment:
@@ -93,13 +95,20 @@ def interval_to_interval(value: Interval, job: Job) -> Interval | None:
 
 
 def _rounded(value: Number) -> int:
-    return int(Decimal(value).to_integral_value(ROUND_HALF_EVEN))
+    return int(_small(Decimal(value)).to_integral_value(ROUND_HALF_EVEN))
 
 
 def _second(value: Number) -> tuple[int, int]:
-    exact = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
+    exact = _small(Decimal(repr(value)) if isinstance(value, float) else Decimal(value))
     micros = int((exact * 1_000_000).to_integral_value(ROUND_HALF_EVEN))
     return divmod(micros, 1_000_000)
+
+
+def _small(value: Decimal) -> Decimal:
+    """A number that may be part of a date or time; a huge one is not written out to see that it is none."""
+    if not value.is_finite() or value.adjusted() > _MOST_DIGITS:
+        raise OverflowError
+    return Decimal(0) if value.adjusted() < -_MOST_DIGITS else DECIMAL.plus(value)
 
 
 def _date_of(parts: tuple[Number, ...]) -> date:

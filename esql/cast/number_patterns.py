@@ -16,8 +16,14 @@ _NUMBER: Final = re.compile(
     r"(?P<whole>[#0,]*)(?:(?P<point>\.)(?P<fraction>[0#]*))?(?:(?P<e>[eE])(?P<exponent>\+?0+))?"
 )
 _SCALES: Final = {"%": 2, "‰": 3}
-_WIDE: Final = Context(prec=400, rounding=ROUND_HALF_EVEN, Emin=-999_999_999, Emax=999_999_999, traps=[])
 _LONGEST: Final = 300  # digits that a pattern may ask for in front of the point
+
+
+def _context(digits: int) -> Context:
+    return Context(prec=digits, rounding=ROUND_HALF_EVEN, Emin=-999_999_999, Emax=999_999_999, traps=[])
+
+
+_WIDE: Final = _context(400)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +73,7 @@ class Pattern:
         """
         negative = value.is_signed()
         if value.is_finite():
-            body = self._body(_WIDE.scaleb(abs(value), self.scale))
+            body = self._body(_WIDE.scaleb(value.copy_abs(), self.scale))
         else:
             body = "NAN" if value.is_nan() else "INF"
         prefix, suffix = self.negative if negative and not value.is_nan() else (self.prefix.text, self.suffix.text)
@@ -116,7 +122,7 @@ class Pattern:
         exponent = 0
         if value:
             if significant > 0:
-                value = Context(prec=max(1, significant), rounding=ROUND_HALF_EVEN).plus(value)
+                value = _context(significant).plus(value)
             exponent = value.adjusted() + 1 - (0 if engineering else least)
             exponent = (value.adjusted() // step) * step if engineering else exponent
         most = max(digits.most_fraction, significant - 1) if engineering else digits.most_fraction
@@ -168,9 +174,10 @@ class Pattern:
 
 @lru_cache(maxsize=256)
 def _readable(group: str, point: str, exponent: str) -> re.Pattern[str]:
-    inside = f"|{re.escape(group)}" if group else ""
+    inside = f"{re.escape(group)}|" if group else ""
     power = f"(?:{exponent}(?P<exponent>[+-]?[0-9]{{1,9}}))?" if exponent else ""
-    return re.compile(rf"(?P<whole>(?:[0-9]{inside})*)(?:{re.escape(point)}(?P<fraction>[0-9]*))?{power}")
+    # possessive: a separator that is written in digits is read one way only
+    return re.compile(rf"(?P<whole>(?:{inside}[0-9])*+)(?:{re.escape(point)}(?P<fraction>[0-9]*))?{power}")
 
 
 def _refused(pattern: str, why: str) -> ValueFailure:
@@ -183,9 +190,11 @@ def _split_parameters(pattern: str) -> tuple[str, str, str]:
     """The pattern itself, the separator of groups and the decimal separator."""
     found = {"groupsep": ",", "decsep": "."}
     places: list[re.Match[str]] = []
+    quotes, seen = 0, 0
     for match in _PARAMETER.finditer(pattern):
         # Only the pattern has quotes; as a separator a quote is itself.
-        if places or pattern.count("'", 0, match.start()) % 2 == 0:
+        quotes, seen = quotes + pattern.count("'", seen, match.start()), match.start()
+        if places or quotes % 2 == 0:
             places.append(match)
     ends = [match.start() for match in places[1:]] + [len(pattern)]
     for match, end in zip(places, ends, strict=False):

@@ -10,10 +10,10 @@ from esql import syntax
 from esql.emit import tracing
 from esql.emit.body import Body, Statements
 from esql.emit.choices import assigned, target_of
-from esql.emit.code import assign, attribute, call, constant, do, is_none, is_some, method, name, set_attribute, when
+from esql.emit.code import assign, call, constant, do, is_none, is_some, method, name, set_attribute, when
 from esql.emit.formulas import Formula, given_to
 from esql.emit.literals import is_literal
-from esql.emit.paths import ensured, ensured_like, found, is_nameless, last_step, peeked, root_of
+from esql.emit.paths import ensured, ensured_like, found, is_nameless, last_step, nodes, peeked, root_of
 from esql.emit.selects import complex_value, is_complex, is_list
 from esql.emit.steps import step_of
 from esql.emit.unit import EmitError
@@ -22,11 +22,6 @@ from esql.scope.references import Variable
 from esql.scope.types import is_of_one
 
 _UNTYPED: Final = frozenset(("REFERENCE", "ROW", "", "LIST"))
-
-
-def nodes(body: Body) -> ast.expr:
-    """The counter of elements that statements make."""
-    return body.local("nodes", lambda: attribute("here", "nodes"))
 
 
 def set_statement(body: Body, node: syntax.SetStatement) -> None:
@@ -148,7 +143,7 @@ def _give(body: Body, target: syntax.Path, value: ast.expr) -> ast.stmt:
     if last_step(body, target) is None:
         return set_attribute(ensured(body, target), "value", value)
     parent = ensured(body, target, target.steps[:-1])
-    return do(call("give_child", parent, step_of(body, target.steps[-1]), value))
+    return do(call("give_child", parent, step_of(body, target.steps[-1]), value, nodes(body)))
 
 
 def found_may_miss(body: Body, path: syntax.Path) -> bool:

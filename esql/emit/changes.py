@@ -7,10 +7,9 @@ from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
-from esql.emit.assignments import nodes
 from esql.emit.body import Body, Statements
 from esql.emit.code import assign, call, constant, do, is_some, name, set_attribute, when
-from esql.emit.paths import ensured, found
+from esql.emit.paths import ensured, found, nodes
 from esql.emit.steps import step_of
 from esql.emit.unit import EmitError
 from esql.scope.references import Variable

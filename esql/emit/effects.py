@@ -16,6 +16,7 @@ from esql.emit.functions import function_call
 from esql.emit.paths import found
 from esql.emit.reentry import contents_of, evaluation, passed
 from esql.emit.selects import complex_value, is_complex
+from esql.emit.turns import handed_in
 from esql.emit.unit import EmitError
 from esql.emit.value import Value
 from esql.scope.references import DeclaredRoutine, Variable
@@ -76,7 +77,9 @@ def _give(body: Body, target: syntax.Path | None, code: ast.expr) -> None:
 
 
 def return_(body: Body, node: syntax.Return) -> None:
-    """RETURN."""
+    """RETURN; from within a loop, its turns are handed in."""
+    if body.loops:
+        body.emit(*handed_in(body))
     body.emit(ast.Return(returned(body, node.result)))
 
 

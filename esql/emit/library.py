@@ -18,14 +18,25 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         ),
         "esql.cast": ("assign", "cast"),
         "esql.support": (
-            *("fold", "boolean", "value_of", "field_of", "existing", "index", "a_name", "step_of", "types_of"),
+            *(
+                "fold",
+                "joined",
+                "boolean",
+                "value_of",
+                "field_of",
+                "existing",
+                "index",
+                "a_name",
+                "step_of",
+                "types_of",
+            ),
             *("items_of", "joined_items", "siblings", "sibling", "and_all", "or_all", "subtract_in_units", "clauses"),
             *("give", "count_node", "sql_state_of", "handler_of"),
         ),
         "esql.trees": (
             "set_field",  # (target, found, nodes): SET field = field or row; None deletes
-            "ensure_nth",  # (parent, Step, number) -> element
-            "give_child",  # (parent, Step, value): SET parent.step = value that is not NULL
+            "ensure_nth",  # (parent, Step, number, nodes) -> element
+            "give_child",  # (parent, Step, value, nodes): SET parent.step = value that is not NULL
             "peek",  # (parent, Step) -> found, or its place in the source
             "set_child",  # (parent, Step, what peek found, its parent, its Step, nodes): SET parent.step = parent.step
             "set_list",  # (parent, Step, list, nodes): SET field[] = list

@@ -9,8 +9,9 @@ from typing import Final
 
 from esql import syntax
 from esql.emit.body import Body, Level, Statements
-from esql.emit.code import assign, attribute, call, compare, constant, method, name, negated, when
+from esql.emit.code import assign, call, compare, constant, name, negated, when
 from esql.emit.conditions import comparison_test
+from esql.emit.turns import handed_in, tick
 from esql.emit.unit import EmitError
 from esql.emit.value import Value
 
@@ -113,20 +114,11 @@ def _loop(body: Body, node: syntax.Statement, statements: tuple[syntax.Statement
     body.loops.append(level)
     forgotten = body.forgotten(node) if isinstance(node, syntax.For) else []
     start: list[ast.stmt] = [assign(slot, constant(None)) for slot in forgotten]
-    inside = [*_tick(body), *start, *body.each(statements)]
+    inside = [*tick(body), *start, *body.each(statements)]
     body.loops.pop()
     made = make(inside)  # type: ignore[operator]  # from the body of a loop to the loop
     body.locate(made, node)
-    body.emit(made, *_after(body, level))
-
-
-def _tick(body: Body) -> list[ast.stmt]:
-    """Count a turn; now and then the invocation is told, which knows the limit."""
-    ticks = body.local("ticks", lambda: constant(0)).id
-    quantum = body.local("quantum", lambda: attribute("here", "quantum"))
-    more = ast.AugAssign(ast.Name(ticks, ast.Store()), ast.Add(), constant(1))
-    spent = assign(ticks, method("here", "spend", name(ticks)))
-    return [more, when(compare(name(ticks), ast.Gt(), quantum), [spent])]
+    body.emit(made, *([] if body.loops else handed_in(body)), *_after(body, level))
 
 
 # jumps

@@ -17,6 +17,7 @@ from esql.emit.value import BOOLEAN, CHARACTER, INTEGER, Value
 from esql.values import INTEGER_HIGH, Qualifier, qualifier
 
 LONGEST_INLINE: Final = 24  # a chain with more terms is folded over a tuple, for Python's compiler nests each operator
+_JOINED_AT_ONCE: Final = 4  # texts, before their length is looked at
 
 _FUNCTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {"+": "add", "-": "subtract", "*": "multiply", "/": "divide", "||": "concatenate"}
@@ -71,10 +72,11 @@ def _joined(body: Body, node: syntax.Operation) -> Value:
         parts.append(again)
         if value.nullable or not value.simple:
             tests.append(is_some(first))
-    whole = parts[0]
-    for part in parts[1:]:
-        whole = ast.BinOp(whole, ast.Add(), part)
-    made = _limited(body, whole)
+    made = parts[0]
+    for place in range(1, len(parts), _JOINED_AT_ONCE):
+        for part in parts[place : place + _JOINED_AT_ONCE]:
+            made = ast.BinOp(made, ast.Add(), part)
+        made = _limited(body, made)
     nullable = any(value.nullable for value in values)
     if tests:
         made = choose(_all_evaluated(tests), made, constant(None))
@@ -82,12 +84,12 @@ def _joined(body: Body, node: syntax.Operation) -> Value:
 
 
 def _joined_any(body: Body, values: list[Value]) -> Value:
-    if len(values) <= LONGEST_INLINE:
+    if len(values) <= _JOINED_AT_ONCE + 1:
         whole = values[0].code
         for value in values[1:]:
             whole = call("concatenate", whole, value.code)
     else:
-        whole = call("fold", name("concatenate"), group([value.code for value in values]))
+        whole = call("joined", name("here"), group([value.code for value in values]))
     type_ = CHARACTER if all(value.type == CHARACTER for value in values) else ""
     return Value(body_limit(body, whole), type_)
 
@@ -96,7 +98,7 @@ def _limited(body: Body, whole: ast.expr) -> ast.expr:
     held = body.fresh()
     longest = body.local("longest", lambda: attribute("here", "longest"))
     test = compare(call("len", walrus(held, whole)), ast.LtE(), longest)
-    return choose(test, name(held), call(attribute("here", "too_long"), name(held)))
+    return choose(test, name(held), call(attribute("here", "long"), name(held)))
 
 
 def body_limit(body: Body, whole: ast.expr) -> ast.expr:

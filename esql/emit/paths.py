@@ -254,6 +254,11 @@ def ensured(body: Body, path: syntax.Path, steps: tuple[syntax.Step, ...] | None
     return at
 
 
+def nodes(body: Body) -> ast.expr:
+    """The counter of elements that statements make."""
+    return body.local("nodes", lambda: attribute("here", "nodes"))
+
+
 def is_nameless(body: Body, path: syntax.Path) -> bool:
     """Whether the last step of a path is `*`, so that it does not say what a new field is called."""
     last = path.steps[-1] if path.steps else None
@@ -285,10 +290,10 @@ def ensured_step(body: Body, owner: ast.expr, node: syntax.Step) -> ast.expr:
         case None | syntax.IndexFromStart(None):
             return method(owner, "ensure", wanted)
         case syntax.IndexAt(number):
-            return call("ensure_nth", owner, wanted, number_of(body, number))
+            return call("ensure_nth", owner, wanted, number_of(body, number), nodes(body))
         case syntax.IndexFromStart(distance):
             assert distance is not None
-            return call("ensure_nth", owner, wanted, number_of(body, distance))
+            return call("ensure_nth", owner, wanted, number_of(body, distance), nodes(body))
         case syntax.IndexFromEnd(distance):
             number_ = constant(1) if distance is None else number_of(body, distance)
             return call("ensure_last", owner, wanted, number_)

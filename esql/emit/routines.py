@@ -15,6 +15,7 @@ from esql.emit.code import assign, attribute, compare, constant, do, function, g
 from esql.emit.effects import parameter_variable, with_outputs
 from esql.emit.nullness import has_handlers, never_null
 from esql.emit.sizes import settled
+from esql.emit.turns import called
 from esql.emit.unit import EmitError, EmittedRoutine, Unit
 from esql.scope import RoutineFacts, body_may_propagate
 from esql.scope.children import children
@@ -136,6 +137,7 @@ class Emitter:
         slots = [body.slot(variable) for variable in parameters]
         if facts.is_recursive:
             body.emit(_depth_test())
+        body.emit(*called())
         body.emit(*(one for variable in parameters for one in _entered(body, variable)))
         statement = routine.node.body
         assert not isinstance(statement, syntax.External)

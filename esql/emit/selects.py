@@ -15,6 +15,7 @@ from esql.emit.databases import conjuncts, is_database, rows_selected
 from esql.emit.functions import the_item
 from esql.emit.paths import found
 from esql.emit.steps import step_of
+from esql.emit.turns import called
 from esql.emit.unit import EmitError
 from esql.emit.value import BOOLEAN, Value
 from esql.predefined import Correlation
@@ -152,8 +153,17 @@ def _sources(
     else:
         items = inner.items(source.source)
     with inner.block() as each:
+        inner.emit(*_turn(inner, node))
         _sources(inner, node, place + 1, gather, conditions)
-    inner.emit(ast.For(ast.Name(slot, ast.Store()), items, each or [ast.Pass()], []))
+    inner.emit(ast.For(ast.Name(slot, ast.Store()), items, each, []))
+
+
+def _turn(inner: Body, node: syntax.Node) -> list[ast.stmt]:
+    """Count a turn of a loop in a function inside the function, which hands it to the invocation itself."""
+    made = called()
+    for one in made:
+        inner.locate(one, node)
+    return made
 
 
 def _tested(inner: Body, conditions: list[syntax.Expression], gather: Callable[[], None]) -> None:
@@ -258,6 +268,7 @@ def quantified(body: Body, node: syntax.Quantified) -> Value:
     items = inner.items(node.source)
     held = inner.fresh("truths")
     with inner.block() as each:
+        inner.emit(*_turn(inner, node))
         value = inner.truth(node.condition, node.quantifier)
         inner.emit(do(method(held, "append", value.code)))
     loop = ast.For(ast.Name(slot, ast.Store()), items, each, [])

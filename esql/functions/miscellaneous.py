@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from typing import Final
 
 from esql.failures import cast_failure, out_of_range
 from esql.functions import Nullable, function
@@ -11,6 +12,8 @@ from esql.invocation import Invocation
 from esql.literals import shown
 from esql.operators.comparison import equal
 from esql.values import Value
+
+_LONGEST_SLEEP: Final = 2**31 - 1
 
 
 @function("COALESCE")
@@ -83,10 +86,13 @@ def sleep(milliseconds: Value, *, here: Invocation) -> bool:
 
     `SLEEP(0)`
     `SLEEP(-1) fails S22023`
+    `SLEEP(2147483648) fails S22023`
     `SLEEP(NULL) IS NULL`
     """
     duration = integer("SLEEP", milliseconds)
     if duration < 0:
         raise out_of_range("SLEEP", f"it takes no negative time, as {duration} is")
+    if duration > _LONGEST_SLEEP:
+        raise out_of_range("SLEEP", f"it takes {_LONGEST_SLEEP} milliseconds at most, not {duration}")
     here.doze(duration / 1000)
     return True

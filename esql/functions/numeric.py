@@ -13,6 +13,7 @@ from esql.failures import division_by_zero, out_of_range, overflow
 from esql.functions import function
 from esql.functions.arguments import floating, integer, number
 from esql.invocation import Invocation
+from esql.literals import shown
 from esql.values import DECIMAL, INTEGER_LOW, Number, Value, fits_integer
 
 _MODES: Final = {
@@ -22,6 +23,7 @@ _MODES: Final = {
         *("ROUND_HALF_UP", "ROUND_HALF_DOWN", "ROUND_HALF_EVEN"),
     )
 }
+_MOST_SEED_DIGITS: Final = 400
 _MOST_PLACES: Final = 6_200  # more than any number has, and few enough to compute with
 
 
@@ -214,10 +216,11 @@ def sign(source: Value) -> int:
     `SIGN(-5) = -1`
     `SIGN(0.0) = 0`
     `SIGN(DECIMAL '2.5') = 1`
+    `SIGN(DECIMAL 'NAN') = 0`
     `SIGN(NULL) IS NULL`
     """
     value = number("SIGN", source)
-    return int(value > 0) - int(value < 0)
+    return 0 if value != value else int(value > 0) - int(value < 0)  # noqa: PLR0124 - NAN alone is not itself
 
 
 @function("SQRT")
@@ -293,9 +296,21 @@ def pseudo_random(seed: Value = None, *, here: Invocation, routine: str = "") ->
     `RAND(5) = RAND(5.9)`
     `RAND(5) <> RAND(6)`
     `RAND(NULL) IS NULL`
+    `RAND(DECIMAL '1E99999999') = RAND(DECIMAL '1E99999999')`
+    `RAND(DECIMAL 'INF') fails S22023`
     `RAND('5') fails S42804`
     """
     sequence = here.random(routine)
     if seed is not None:
-        sequence.seed(int(number("RAND", seed)))
+        sequence.seed(_seed(number("RAND", seed)))
     return sequence.random()
+
+
+def _seed(value: Number) -> int | str:
+    """The whole part of a number; of one that is huge its text, which has no more digits than are known of it."""
+    exact = value if isinstance(value, int) else Decimal(value)
+    if isinstance(exact, int):
+        return exact
+    if not exact.is_finite():
+        raise out_of_range("RAND", f"{shown(value)} is no seed: give it a number")
+    return int(exact) if exact.adjusted() < _MOST_SEED_DIGITS else str(exact)

@@ -11,12 +11,25 @@ from typing import Any, Final
 from esql.failures import DATETIME_RANGE, INTERVAL_RANGE, ValueFailure, division_by_zero, wrong_types
 from esql.invocation import Zone, local_zone
 from esql.literals import shown
-from esql.values import FIELDS, MICROSECONDS, Interval, Moment, Number, Qualifier, Value, is_gmt, qualifier, type_of
+from esql.values import (
+    DECIMAL,
+    FIELDS,
+    MICROSECONDS,
+    Interval,
+    Moment,
+    Number,
+    Qualifier,
+    Value,
+    is_gmt,
+    qualifier,
+    type_of,
+)
 
 DAY: Final = qualifier("DAY")
 _DAY: Final = MICROSECONDS["DAY"]
 _MOST: Final = 10**18  # no field of an interval has more digits
 _EPOCH: Final = datetime(1, 1, 1)
+_FURTHEST: Final = 80  # powers of ten beyond which no INTERVAL is left, or nothing of one
 
 
 def interval(amount: int, units: Qualifier) -> Interval:
@@ -77,10 +90,14 @@ def _interval_near(amount: Fraction, units: Qualifier) -> Interval:
 
 
 def _exact(number: Number) -> Fraction:
-    try:
-        return Fraction(Decimal(repr(number)) if isinstance(number, float) else number)
-    except (ValueError, OverflowError) as error:
-        raise ValueFailure(2454, INTERVAL_RANGE, f"an INTERVAL cannot be scaled by {shown(number)}") from error
+    """A number as a fraction; one that leaves no INTERVAL, or nothing of one, as a smaller one that does the same."""
+    value = DECIMAL.plus(Decimal(repr(number)) if isinstance(number, float) else Decimal(number))
+    if not value.is_finite():
+        raise ValueFailure(2454, INTERVAL_RANGE, f"an INTERVAL cannot be scaled by {shown(number)}")
+    if value and abs(value.adjusted()) > _FURTHEST:
+        furthest = Fraction(10) ** (_FURTHEST if value.adjusted() > 0 else -_FURTHEST)
+        return -furthest if value.is_signed() else furthest
+    return Fraction(value)
 
 
 def shift(moment: Moment, by: Interval) -> Moment:

@@ -14,7 +14,7 @@ from esql.trees.limit import Nodes
 _NOT_AS_READ = EXPANDED | SHARES
 
 
-def give_child(parent: Element, wanted: Step, value: Value) -> None:
+def give_child(parent: Element, wanted: Step, value: Value, nodes: Nodes) -> None:
     """`SET parent.wanted = value`."""
     known = None if parent._first is None and parent.state & EXPANDED else parent.child(wanted)
     if known is not None:
@@ -22,18 +22,24 @@ def give_child(parent: Element, wanted: Step, value: Value) -> None:
     elif parent.state & TYPED and not wanted.types:  # what was found by type no longer counts
         parent.ensure(wanted).value = value
     else:
+        nodes.left -= 1
+        if nodes.left < 0:
+            nodes.made(0)
         made = parent.ensure_new(wanted)
         made._value = value
         made.state |= VALUED
 
 
-def ensure_nth(parent: Element, wanted: Step, number: int) -> Element:
+def ensure_nth(parent: Element, wanted: Step, number: int, nodes: Nodes) -> Element:
     """The n-th child that a step matches; the one after the last is made."""
     repeats = parent._repeats(wanted)
     at = number - len(repeats.placed) - 1
     linked = repeats.linked
     if at != len(linked):
         return parent.ensure_nth(wanted, number)
+    nodes.left -= 1
+    if nodes.left < 0:
+        nodes.made(0)
     made = parent.ensure_new(wanted)
     linked.append(made)
     repeats.seen = made

@@ -70,8 +70,14 @@ SET OutputRoot.XML = NULL; CREATE LASTCHILD OF OutputRoot DOMAIN 'XMLNSC' NAME '
 """
 
 
-def give_plainly(parent: Element, wanted: Step, value: object) -> None:
+def give_plainly(parent: Element, wanted: Step, value: object, nodes: Nodes) -> None:
+    nodes.made(parent.child(wanted) is None)
     parent.ensure(wanted).value = value
+
+
+def ensure_nth_plainly(parent: Element, wanted: Step, number: int, nodes: Nodes) -> Element:
+    nodes.made(parent.count(wanted) + 1 == number)
+    return parent.ensure_nth(wanted, number)
 
 
 def set_plainly(parent: Element, wanted: Step, found: Element, above: Element, asked: Step, nodes: Nodes) -> None:
@@ -82,7 +88,7 @@ PLAINLY: Sequence[tuple[str, Any]] = (
     ("give_child", give_plainly),
     ("set_child", set_plainly),
     ("peek", Element.child),
-    ("ensure_nth", Element.ensure_nth),
+    ("ensure_nth", ensure_nth_plainly),
 )
 
 

@@ -24,7 +24,7 @@ def test_from_text() -> None:
     ("said", "expected"),
     [
         ("turn=5", "x: there is no limit called turn; did you mean turns?"),
-        ("quux=5", "x: there is no limit called quux; they are turns, depth, nodes, string, text"),
+        ("quux=5", "x: there is no limit called quux; they are turns, depth, nodes, string, text, cpu, memory"),
         ("turns=no", "x: turns takes a number above 0, as in turns=1000, not 'no'"),
         ("turns=0", "x: turns takes a number above 0, as in turns=1000, not '0'"),
         ("turns", "x: turns takes a number above 0, as in turns=1000, not ''"),
