@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.errors import BrokerError, ConversionException
+from engine.errors import BrokerError, ConversionException, UserException
 
 OVERFLOW: Final = "S22003"
 FORMAT_OF_DATETIME: Final = "S22007"
@@ -16,7 +16,7 @@ CAST_REFUSED: Final = "S22018"
 NUMERIC_ARGUMENT: Final = "S22023"
 WRONG_TYPES: Final = "S42804"
 NO_CONVERSION: Final = "S22021"
-GENERAL: Final = "SHY000"
+GENERAL: Final = "SXXXXX"
 
 # IBM's numbers for a CHARACTER that is no literal of the type; every other cast has one number.
 CHARACTER_CASTS: Final = {"INTEGER": 2521, "DECIMAL": 2522, "FLOAT": 2523, "BOOLEAN": 2524, "BLOB": 2525, "BIT": 2526}
@@ -81,12 +81,20 @@ def cast_failure(literal: str, source: str, target: str, why: str, sqlstate: str
 
 
 def sqlstate_of(error: BrokerError) -> str:
-    """The SQLSTATE of any error, as handlers compare it.
+    """The SQLSTATE of any error, as handlers compare it; one that has none of its own is of the broker.
 
     >>> sqlstate_of(division_by_zero("1")), sqlstate_of(BrokerError(2230, "the flow failed"))
-    ('S22012', 'SHY000')
+    ('S22012', 'SXXXXX')
     """
     own = getattr(error, "sqlstate", None)
-    if isinstance(own, str):
+    if isinstance(own, str) and own:
         return own
+    if isinstance(error, UserException):
+        return _users_state(error)
     return NO_CONVERSION if isinstance(error, ConversionException) else GENERAL
+
+
+def _users_state(error: UserException) -> str:
+    """THROW can give a SQLSTATE by its first insert: U and five characters."""
+    first = error.inserts[0].text if error.inserts else ""
+    return first if len(first) == 6 and first.startswith("U") else "U00000"

@@ -11,7 +11,7 @@ from engine.step import Step, Types, step
 from engine.tree import Element
 from esql.cast import Clauses
 from esql.element_types import types_of_number
-from esql.failures import WRONG_TYPES, ValueFailure, wrong_types
+from esql.failures import WRONG_TYPES, ValueFailure, sqlstate_of, wrong_types
 from esql.invocation import Invocation, Zone
 from esql.literals import shown
 from esql.operators import concatenate, difference, in_units, like, subtract
@@ -200,29 +200,17 @@ class SqlState:
         self.sqlnativeerror = native
 
 
-def state_of(error: BrokerError) -> str:
-    """The SQLSTATE of an error; one that has none of its own is of the broker, and says no more."""
-    known = getattr(error, "sqlstate", "")
-    return str(known) if known else "SXXXXX" if error.kind != "UserException" else user_state(error)
-
-
-def user_state(error: BrokerError) -> str:
-    """THROW can give a SQLSTATE by its first insert: U and five characters."""
-    first = error.inserts[0].text if error.inserts else ""
-    return first if len(first) == 6 and first.startswith("U") else "U00000"
-
-
 def sql_state_of(error: BrokerError) -> SqlState:
     """What a handler is told of an error."""
     native, text = getattr(error, "sqlnativeerror", error.number), getattr(error, "sqlerrortext", error.text)
-    return SqlState(getattr(error, "sqlcode", -1), state_of(error), text, native)
+    return SqlState(getattr(error, "sqlcode", -1), sqlstate_of(error), text, native)
 
 
 def handler_of(error: BrokerError, handlers: Sequence[Sequence[tuple[str, str, str]]]) -> int:
     """Which of a block's handlers an error is for; -1 where none is."""
     if isinstance(error, LimitExceeded):
         return -1
-    state = state_of(error)
+    state = sqlstate_of(error)
     for number, conditions in enumerate(handlers):
         if any(_fits(state, *condition) for condition in conditions):
             return number

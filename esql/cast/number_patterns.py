@@ -15,7 +15,9 @@ _PARAMETER: Final = re.compile(r":(groupsep|decsep)=", re.IGNORECASE)
 _NUMBER: Final = re.compile(
     r"(?P<whole>[#0,]*)(?:(?P<point>\.)(?P<fraction>[0#]*))?(?:(?P<e>[eE])(?P<exponent>\+?0+))?"
 )
+_QUOTED: Final = re.compile(r"(?:[^']|'')*+")
 _SCALES: Final = {"%": 2, "‰": 3}
+_LONGEST_KEPT: Final = 1000  # characters of a pattern that is kept for the next use
 _LONGEST: Final = 300  # digits that a pattern may ask for in front of the point
 
 
@@ -204,36 +206,31 @@ def _split_parameters(pattern: str) -> tuple[str, str, str]:
 
 def _affix(text: str, at: int, *, stops: str) -> tuple[Affix, str, int, int]:
     """An affix from `at` on: itself, its padding character, its scale, and where it ends."""
-    out, pad, scale, outside, inside = "", "", 0, False, False
+    out: list[str] = []
+    pad, scale, outside, inside = "", 0, False, False
     while at < len(text) and text[at] not in stops:
         letter = text[at]
         if letter == "'":
             quoted, at = _quoted(text, at)
-            out += quoted
+            out.append(quoted)
             continue
         if letter == "*" and at + 1 < len(text):
             pad, at = text[at + 1], at + 2
             outside, inside = (True, False) if not out else (False, True)
             continue
         scale = _SCALES.get(letter, scale)
-        out += letter
+        out.append(letter)
         at += 1
-    return Affix(out, outside, inside), pad, scale, at
+    return Affix("".join(out), outside, inside), pad, scale, at
 
 
 def _quoted(text: str, at: int) -> tuple[str, int]:
     """The text in quotes from `at` on, and where it ends; two quotes are one."""
     if text.startswith("''", at):
         return "'", at + 2
-    out, at = "", at + 1
-    while at < len(text):
-        if text.startswith("''", at):
-            out, at = out + "'", at + 2
-        elif text[at] == "'":
-            return out, at + 1
-        else:
-            out, at = out + text[at], at + 1
-    return out, at
+    match = _QUOTED.match(text, at + 1)
+    assert match is not None
+    return match[0].replace("''", "'"), match.end() + 1
 
 
 def _digits(pattern: str, match: re.Match[str]) -> Digits:
@@ -260,13 +257,21 @@ def _digits(pattern: str, match: re.Match[str]) -> Digits:
     )
 
 
-@lru_cache(maxsize=512)
 def number_pattern(pattern: str) -> Pattern:
     """The pattern that a FORMAT stands for.
 
     >>> number_pattern("0,000.00").write(Decimal(10))
     '0,010.00'
     """
+    return _kept_pattern(pattern) if len(pattern) <= _LONGEST_KEPT else _read_pattern(pattern)
+
+
+@lru_cache(maxsize=512)
+def _kept_pattern(pattern: str) -> Pattern:
+    return _read_pattern(pattern)
+
+
+def _read_pattern(pattern: str) -> Pattern:
     text, group, point = _split_parameters(pattern)
     prefix, pad, scale, at = _affix(text, 0, stops="#0,.;")
     match = _NUMBER.match(text, at)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from engine.budget import pay
 from esql import syntax
 from esql.emit import tracing
 from esql.emit.code import LOAD, STORE, assign, attribute, call, function, is_true, item, locate, name, walrus
@@ -50,6 +51,7 @@ class Level:
 # Puts what a statement has become into a try, with the CONTINUE handlers of the block around it.
 Guard: TypeAlias = Callable[[list[ast.stmt]], list[ast.stmt]]
 
+_STEPS = 50  # that one expression is worth to the budget of a message whose program calls EVAL
 _ENDS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _UNGUARDED = (syntax.Compound, syntax.DeclareHandler, syntax.Empty)
 
@@ -73,6 +75,7 @@ class Body:
     names: list[int] = field(default_factory=lambda: [0])
     handled: list[str] = field(default_factory=list)
     memory: Any = None
+    parts: dict[int, Any] = field(default_factory=dict)
     never_null: frozenset[Variable] = frozenset()
     settled: frozenset[Variable] = frozenset()
     has_handlers: bool = True
@@ -81,6 +84,7 @@ class Body:
 
     def expression(self, node: syntax.Node) -> Value:
         """The value of an expression."""
+        pay(_STEPS)
         emit = self.tables.expressions.get(type(node))
         if emit is None:
             raise EmitError(node, f"{type(node).__name__} is no expression here")

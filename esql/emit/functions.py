@@ -9,7 +9,8 @@ from typing import Final
 
 from esql import syntax
 from esql.emit.body import Body, Expressions
-from esql.emit.code import attribute, call, choose, constant, group, is_none, is_some, name
+from esql.emit.code import call, choose, constant, group, is_none, is_some, name
+from esql.emit.operations import limited
 from esql.emit.paths import counted, found
 from esql.emit.reentry import evaluation
 from esql.emit.unit import EmitError
@@ -33,7 +34,7 @@ _RESULTS: Final[Mapping[str, str]] = MappingProxyType(
 _LIKE_FIRST: Final = frozenset(
     ("SUBSTRING", "OVERLAY", "TRIM", "LTRIM", "RTRIM", "LEFT", "RIGHT", "REPLACE", "REPLICATE", "TRANSLATE")
 )
-_GROWING: Final = frozenset(("REPLACE", "REPLICATE", "OVERLAY", "SPACE", "TRANSLATE"))
+_GROWING: Final = frozenset(("UPPER", "UCASE", "LOWER", "LCASE", "TRANSLATE", "BASE64ENCODE", "URLENCODE"))
 
 Keywords = Mapping[str, Value]
 _NOTHING: Final[Keywords] = MappingProxyType({})
@@ -51,7 +52,7 @@ def apply(body: Body, title: str, arguments: Sequence[Value], keywords: Keywords
         named.append(ast.keyword("here", name("here")))
     made: ast.expr = ast.Call(slot, parts, named)
     if title in _GROWING:
-        made = call(attribute("here", "limited"), made)
+        made = limited(body, made)
     nullable = bool(tests) or not _never_null(title)
     if tests:
         made = choose(_any(tests), constant(None), made)

@@ -85,6 +85,12 @@ def _root(body: Body, path: syntax.Path) -> Root | None:
 
 
 def _part(body: Body, node: syntax.Step) -> Part | None:
+    if id(node) not in body.parts:
+        body.parts[id(node)] = _part_of(body, node)
+    return body.parts[id(node)]
+
+
+def _part_of(body: Body, node: syntax.Step) -> Part | None:
     try:
         step = known_step(body, node)
     except EmitError:  # told where the path is emitted

@@ -76,7 +76,7 @@ def _joined(body: Body, node: syntax.Operation) -> Value:
     for place in range(1, len(parts), _JOINED_AT_ONCE):
         for part in parts[place : place + _JOINED_AT_ONCE]:
             made = ast.BinOp(made, ast.Add(), part)
-        made = _limited(body, made)
+        made = limited(body, made)
     nullable = any(value.nullable for value in values)
     if tests:
         made = choose(_all_evaluated(tests), made, constant(None))
@@ -94,7 +94,8 @@ def _joined_any(body: Body, values: list[Value]) -> Value:
     return Value(body_limit(body, whole), type_)
 
 
-def _limited(body: Body, whole: ast.expr) -> ast.expr:
+def limited(body: Body, whole: ast.expr) -> ast.expr:
+    """A string that is not NULL, seen to be no longer than the limit."""
     held = body.fresh()
     longest = body.local("longest", lambda: attribute("here", "longest"))
     test = compare(call("len", walrus(held, whole)), ast.LtE(), longest)

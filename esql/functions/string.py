@@ -7,23 +7,12 @@ from typing import Any, Final
 from esql.failures import SUBSTRING_RANGE, out_of_range
 from esql.functions import arguments, function
 from esql.functions.arguments import character, integer, strings
+from esql.functions.searching import find, units
+from esql.invocation import Invocation
 from esql.values import Bit, Value
 
 _MOST_REPEATED: Final = 32 * 1024 * 1024
-
-
-def _find(source: Any, search: Any, start: int) -> int:
-    """Where a string stands in another, from a place on, both counted from 0; -1 where it does not."""
-    if isinstance(source, Bit):
-        return source.digits.find(search.digits, start)
-    return source.find(search, start)  # type: ignore[no-any-return]
-
-
-def _find_last(source: Any, search: Any, last: int) -> int:
-    """The last place, at or in front of one, where a string stands in another."""
-    if isinstance(source, Bit):
-        source, search = source.digits, search.digits
-    return source.rfind(search, 0, last + len(search))  # type: ignore[no-any-return]
+_MANY_UNITS: Final = 100  # that are trimmed, of which each is looked at for each character
 
 
 def _empty(like: Any) -> Any:
@@ -79,7 +68,7 @@ def substring(source: Value, start: Value, length: Value = None, *, preposition:
         end = len(text) if size is None else begin + size
         return text[max(begin, 0) : max(end, 0)]
     strings("SUBSTRING", text, start)
-    at = _find(text, start, 0)
+    at = find(text, start)
     if at < 0:
         return _empty(text)
     if preposition == "BEFORE":
@@ -88,59 +77,8 @@ def substring(source: Value, start: Value, length: Value = None, *, preposition:
     return text[at : None if size is None else at + size]
 
 
-@function("POSITION")
-def position(search: Value, source: Value, *, start: Value = None, repeat: Value = None) -> int:
-    """The place of the n-th occurrence of a string in another, counted from 1; 0 where there is none.
-
-    Form: POSITION(search IN source FROM start REPEAT repeat). A negative repeat looks backwards, from the end unless
-    FROM says otherwise; occurrences may overlap.
-
-    `POSITION('Village' IN 'Hursley Village') = 9`
-    `POSITION('Town' IN 'Hursley Village') = 0`
-    `POSITION('A' IN 'ABCABCABCABCABC' FROM 4) = 4`
-    `POSITION('C' IN 'ABCABCABCABCABC' FROM 2) = 3`
-    `POSITION('B' IN 'ABCABCABCABCABC' REPEAT 2) = 5`
-    `POSITION('C' IN 'ABCABCABCABCABC' REPEAT 4) = 12`
-    `POSITION('A' IN 'ABCABCABCABCABC' FROM 4 REPEAT 2) = 7`
-    `POSITION('AB' IN 'ABCABCABCABCABC' FROM 2 REPEAT 3) = 10`
-    `POSITION('A' IN 'ABCABCABCABCABC' REPEAT -2) = 10`
-    `POSITION('BC' IN 'ABCABCABCABCABC' FROM 2 REPEAT -3) = 0`
-    `POSITION('' IN 'abc') = 1`
-    `POSITION('' IN '') = 1`
-    `POSITION('a' IN '') = 0`
-    `POSITION('a' IN 'aaa' FROM 9) = 0`
-    `POSITION('a' IN 'aaa' FROM -5) = 1`
-    `POSITION(X'0B' IN X'0A0B') = 2`
-    `POSITION(B'1' IN B'001') = 3`
-    `POSITION('a' IN NULL) IS NULL`
-    `POSITION('a' IN X'0A') fails S42804`
-    """
-    strings("POSITION", source, search)
-    if not len(search):
-        return 1
-    times = 1 if repeat is None else integer("POSITION", repeat, "REPEAT")
-    if times < 0:
-        return _backwards(search, source, start, -times)
-    at = (1 if start is None else integer("POSITION", start, "FROM")) - 2
-    at = max(at, -1)
-    for _ in range(times):
-        at = _find(source, search, at + 1)
-        if at < 0:
-            return 0
-    return at + 1 if times else 0
-
-
-def _backwards(search: Any, source: Any, start: Value, times: int) -> int:
-    at = len(source) if start is None else integer("POSITION", start, "FROM")
-    for _ in range(times):
-        if at <= 0:
-            return 0
-        at = _find_last(source, search, at - 1)
-    return at + 1
-
-
 @function("OVERLAY")
-def overlay(source: Value, replacement: Value, start: Value, length: Value = None) -> Value:
+def overlay(source: Value, replacement: Value, start: Value, length: Value = None, *, here: Invocation) -> Value:
     """A string with a part of it replaced.
 
     Form: OVERLAY(source PLACING replacement FROM start FOR length).
@@ -159,6 +97,7 @@ def overlay(source: Value, replacement: Value, start: Value, length: Value = Non
     size = len(replacement) if length is None else integer("OVERLAY", length, "length")
     if begin < 0 or size < 0:
         raise out_of_range("OVERLAY", "it starts at 1 or later, and its length is not negative", SUBSTRING_RANGE)
+    here.grow(len(source) + len(replacement))
     return source[:begin] + replacement + source[begin + size :]
 
 
@@ -194,6 +133,8 @@ def trim(source: Value, singleton: Value = None, *, side: str = "BOTH") -> Value
 
 
 def _stripped(source: Any, singleton: Any, side: str) -> Any:
+    if len(singleton) > _MANY_UNITS:
+        singleton = singleton[:0].join(dict.fromkeys(singleton[at : at + 1] for at in range(len(singleton))))
     if side == "LEADING":
         return source.lstrip(singleton)
     return source.rstrip(singleton) if side == "TRAILING" else source.strip(singleton)
@@ -274,7 +215,7 @@ def right(source: Value, length: Value) -> Value:
 
 
 @function("REPLACE")
-def replace(source: Value, search: Value, replacement: Value = None) -> Value:
+def replace(source: Value, search: Value, replacement: Value = None, *, here: Invocation) -> Value:
     """A string with all occurrences of another replaced, found from the left in one pass.
 
     `REPLACE('ABCDABCDABCDA', 'A', 'AA') = 'AABCDAABCDAABCDAA'`
@@ -291,13 +232,15 @@ def replace(source: Value, search: Value, replacement: Value = None) -> Value:
     strings("REPLACE", source, search, new)
     if not len(search):
         return source
-    if isinstance(source, Bit):
-        return Bit.of(source.digits.replace(search.digits, new.digits))
-    return source.replace(search, new)
+    text, part, given = units(source), units(search), units(new)
+    if len(given) > len(part):
+        here.grow(len(text) + text.count(part) * (len(given) - len(part)))
+    made = text.replace(part, given)
+    return Bit.of(made) if isinstance(source, Bit) else made
 
 
 @function("REPLICATE")
-def replicate(pattern: Value, count: Value) -> Value:
+def replicate(pattern: Value, count: Value, *, here: Invocation) -> Value:
     """A string many times.
 
     `REPLICATE('ABCD', 3) = 'ABCDABCDABCD'`
@@ -309,11 +252,12 @@ def replicate(pattern: Value, count: Value) -> Value:
     """
     text: Any = arguments.string("REPLICATE", pattern)
     times = arguments.count("REPLICATE", count, _MOST_REPEATED // max(len(text), 1))
+    here.grow(len(text) * times)
     return Bit.of(text.digits * times) if isinstance(text, Bit) else text * times
 
 
 @function("SPACE")
-def space(count: Value) -> str:
+def space(count: Value, *, here: Invocation) -> str:
     """So many blanks.
 
     `LENGTH(SPACE(3)) = 3`
@@ -322,7 +266,9 @@ def space(count: Value) -> str:
     `SPACE(-1) fails S22023`
     `SPACE(NULL) IS NULL`
     """
-    return " " * arguments.count("SPACE", count, _MOST_REPEATED)
+    size = arguments.count("SPACE", count, _MOST_REPEATED)
+    here.grow(size)
+    return " " * size
 
 
 @function("TRANSLATE")
@@ -344,48 +290,8 @@ def translate(source: Value, search: Value, replacement: Value = None) -> Value:
     strings("TRANSLATE", source, search, new)
     if isinstance(source, Bit):
         return Bit.of(translate(source.digits, search.digits, new.digits))
-    units = [search[at : at + 1] for at in range(len(search))]
-    table = {unit: new[at : at + 1] for at, unit in reversed(list(enumerate(units)))}
-    return _empty(source).join(table.get(unit := source[at : at + 1], unit) for at in range(len(source)))
-
-
-@function("CONTAINS")
-def contains(source: Value, search: Value) -> bool:
-    """Whether a string stands in another.
-
-    `CONTAINS('Hello World!', 'World')`
-    `CONTAINS('Hello World!', 'world') = FALSE`
-    `CONTAINS('abc', '')`
-    `CONTAINS(X'0A0B', X'0B')`
-    `CONTAINS(B'0010', B'1')`
-    `CONTAINS('abc', NULL) IS NULL`
-    """
-    strings("CONTAINS", source, search)
-    return _find(source, search, 0) >= 0
-
-
-@function("STARTSWITH")
-def starts_with(source: Value, search: Value) -> bool:
-    """Whether a string begins with another.
-
-    `STARTSWITH('Hello World!', 'Hello')`
-    `STARTSWITH('Hello World!', 'World') = FALSE`
-    `STARTSWITH(B'10', B'1')`
-    `STARTSWITH(NULL, 'a') IS NULL`
-    """
-    strings("STARTSWITH", source, search)
-    return bool(source[: len(search)] == search)
-
-
-@function("ENDSWITH")
-def ends_with(source: Value, search: Value) -> bool:
-    """Whether a string ends with another.
-
-    `ENDSWITH('Hello World!', 'World!')`
-    `ENDSWITH('Hello World!', 'World') = FALSE`
-    `ENDSWITH('abc', '')`
-    `ENDSWITH('b', 'ab') = FALSE`
-    `ENDSWITH('a', NULL) IS NULL`
-    """
-    strings("ENDSWITH", source, search)
-    return len(source) >= len(search) and bool(source[len(source) - len(search) :] == search)
+    table = {unit: new[at] if at < len(new) else None for at, unit in reversed(list(enumerate(search)))}
+    if isinstance(source, bytes):
+        gone = bytes(unit for unit, given in table.items() if given is None)
+        return source.translate(bytes(table.get(unit) or 0 if unit in table else unit for unit in range(256)), gone)
+    return source.translate({ord(unit): given for unit, given in table.items()})

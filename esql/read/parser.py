@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from antlr4.atn.PredictionMode import PredictionMode
 
+from engine.budget import pay
 from esql.grammar.generated.ESQLParser import ESQLParser
 from esql.read.recovery import Recovery, Stop
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 # Later stages descend the tree with a few calls a level, within Python's usual limit of 1,000.
 NESTING_LIMIT = 150
+
+_STEPS = 100  # that one rule is worth to the budget of a message whose program calls EVAL
 
 _COUNTED = frozenset((ESQLParser.RULE_statement, ESQLParser.RULE_value))
 
@@ -39,6 +42,7 @@ class _Parser(ESQLParser):  # type: ignore[misc]
 
     def enterRule(self, localctx: Any, state: int, ruleIndex: int) -> None:  # noqa: N802, N803
         super().enterRule(localctx, state, ruleIndex)
+        pay(_STEPS)
         if ruleIndex in _COUNTED:
             self._descend()
 

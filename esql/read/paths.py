@@ -11,6 +11,8 @@ from esql.read import expressions
 if TYPE_CHECKING:
     from esql.source import Source
 
+_MOST_STEPS = 250  # what is emitted for a path nests as deep
+
 
 def unquoted(token: Any) -> str:
     """Give a name without its quotes."""
@@ -75,6 +77,10 @@ def _is_plain(step: syntax.Step) -> bool:
 
 
 def _steps(context: Any, source: Source) -> tuple[syntax.Step, ...]:
+    if len(context.steps) > _MOST_STEPS:
+        text = f"a path has {_MOST_STEPS} steps at most, and this one {len(context.steps)}: go on from a REFERENCE"
+        source.problem_at(context, text)
+        return ()
     return tuple(_step(step, source) for step in context.steps)
 
 
