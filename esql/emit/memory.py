@@ -87,7 +87,8 @@ def _root(body: Body, path: syntax.Path) -> Root | None:
 def _part(body: Body, node: syntax.Step) -> Part | None:
     if id(node) not in body.parts:
         body.parts[id(node)] = _part_of(body, node)
-    return body.parts[id(node)]
+    part: Part | None = body.parts[id(node)]
+    return part
 
 
 def _part_of(body: Body, node: syntax.Step) -> Part | None:

@@ -19,7 +19,7 @@ def units(text: Any) -> Any:
 
 def find(source: Any, search: Any) -> int:
     """Where a string first stands in another, counted from 0; -1 where it does not."""
-    return units(source).find(units(search))  # type: ignore[no-any-return]
+    return units(source).find(units(search))
 
 
 @function("POSITION")
@@ -78,7 +78,7 @@ def _occurrence(part: Any, text: Any, start: int, times: int) -> int:
         pay(1)
         if at < 0:
             break
-    return at  # type: ignore[no-any-return]
+    return at
 
 
 def _occurrence_of_long(part: Any, text: Any, start: int, times: int) -> int:
