@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import GeneratorType, MappingProxyType
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias, runtime_checkable
@@ -13,6 +13,7 @@ from engine.batches import ALONE, Alone, Batch
 from engine.budget import CURRENT, GENEROUS, Allowance, Budget
 from engine.errors import BrokerError, ConfigurationException, Place, has_left_debugger
 from engine.flow import FLOW_PROPERTIES, Flow, FlowProperties, NodeUse, Wire, plain
+from engine.listening import Evaluation, Listen, heard
 from engine.message import Message
 from engine.node import ANY_TERMINAL, FAILURE, LABEL, Node, NodeType, Property, build, node_catalog, read_values
 from engine.parser import Parser
@@ -25,10 +26,8 @@ NODE_FAILED: Final = 2230
 NOBODY: Final[Mapping[str, Node]] = MappingProxyType({})
 _LOCAL_ERROR: Final = logging.getLogger("penstock.localerror")
 
-Evaluation: TypeAlias = Generator[tuple[str, Message], bool, None]
 Go: TypeAlias = Callable[[Message, UnitOfWork], None]
 Watch: TypeAlias = Callable[[str, str, str], None]
-Listen: TypeAlias = Callable[[str, str, Message], None]
 Caught: TypeAlias = Callable[[Place, BrokerError], None]
 Bind: TypeAlias = Callable[[Property, object, Place], object]
 
@@ -315,7 +314,7 @@ def deploy(
         station = _station(flow, use, bind, stand_ins.get(use.label))
         stations[use.label] = station = station if trace is None else TracedStation(station, trace)
         if listen is not None:
-            station.listen, station.evaluate = listen, _heard(use.label, station.evaluate, listen)
+            station.listen, station.evaluate = listen, heard(use.label, station.evaluate, listen)
     for wire in flow.wires:
         source, target = (_end(stations, label, wire) for label in (wire.source, wire.target))
         go = target.carry if watch is None else _watched(wire.source, wire.source_terminal, target, watch)
@@ -370,29 +369,6 @@ def _watched(label: str, terminal: str, target: Station, watch: Watch) -> Go:
         target.carry(message, work)
 
     return go
-
-
-def _heard(
-    label: str, evaluate: Callable[[Message, UnitOfWork], Evaluation], listen: Listen
-) -> Callable[[Message, UnitOfWork], Evaluation]:
-    def heard(message: Message, work: UnitOfWork) -> Evaluation:
-        evaluation = evaluate(message, work)
-        try:
-            terminal, sent = next(evaluation)
-            while True:
-                listen(label, terminal, sent)
-                try:
-                    wired = yield terminal, sent
-                except BrokerError as error:
-                    terminal, sent = evaluation.throw(error)
-                else:
-                    terminal, sent = evaluation.send(wired)
-        except StopIteration:
-            return
-        finally:
-            evaluation.close()
-
-    return heard
 
 
 def _binder(bind: Bind | None, place: Place) -> Callable[[Property, object], object]:

@@ -15,8 +15,9 @@ from engine.message import Message
 from engine.received import domain_of, new_root
 from engine.sharing import copy, hand_over
 from engine.tree import Element
+from esql.clause_values import catalog_of, insert_of, label_of, number_of, terminal_of
 from esql.database import Connection, as_database_values, rows_of, value_from_database
-from esql.failures import ValueFailure, wrong_argument
+from esql.failures import wrong_argument
 from esql.functions.field import BIT_STREAM_OPTIONS
 from esql.invocation import Codec, Invocation, Zone, local_zone, system_clock
 from esql.limits import Limits
@@ -24,7 +25,7 @@ from esql.literals import shown, to_text
 from esql.problems import SyntaxProblems
 from esql.support import SqlState, sql_state_of
 from esql.trees import Nodes
-from esql.values import Value, type_of
+from esql.values import Value
 
 TOO_MANY_TURNS: Final = 2571
 TOO_DEEP: Final = 2572
@@ -33,13 +34,11 @@ NO_DATABASE: Final = 2393
 NO_EVAL: Final = 2902
 NO_EXTERNAL: Final = 2907
 THROWN: Final = 2951
-_TERMINAL: Final = 4009
 _TURNS: Final = 100  # until the budget of the message is looked at for the first time
 _TAKEN_BY_A_TURN: Final = 4096  # bytes that a turn of a loop may make without paying for them otherwise
 _CHARACTERS_OF_A_STEP: Final = 256  # that are copied while a loop turns once
 _LONG: Final = 4096  # characters of a string from which on it is paid for
 _NO_ERROR: Final = SqlState()
-_TERMINALS: Final = ("failure", "out", "out1", "out2", "out3", "out4", "nowhere")
 
 
 class Shared:
@@ -285,11 +284,11 @@ class Activation(Invocation):
 
     def thrown(self, severity: Value, catalog: Value, number: Value, values: tuple[Value, ...]) -> BrokerError:
         """The exception that THROW raises."""
-        inserts = tuple(_insert(value) for value in values)
-        said = THROWN if number is None else _number("MESSAGE", number)
+        inserts = tuple(insert_of(value) for value in values)
+        said = THROWN if number is None else number_of("MESSAGE", number)
         text = ", ".join(inserts) or f"message {said} of {catalog or 'BIPmsgs'}"
-        grade = 1 if severity is None else _number("SEVERITY", severity)
-        return UserException(said, text, *inserts, severity=grade, catalog=_catalog(catalog))
+        grade = 1 if severity is None else number_of("SEVERITY", severity)
+        return UserException(said, text, *inserts, severity=grade, catalog=catalog_of(catalog))
 
     def log(  # noqa: PLR0913, PLR0917 - the clauses of LOG
         self,
@@ -302,8 +301,8 @@ class Activation(Invocation):
         exception: object,
     ) -> None:
         """LOG: a line for the event log, or for the user trace."""
-        said = "" if number is None else f"{catalog or 'BIPmsgs'} {_number('MESSAGE', number)}: "
-        text = said + ", ".join(_insert(value) for value in values)
+        said = "" if number is None else f"{catalog or 'BIPmsgs'} {number_of('MESSAGE', number)}: "
+        text = said + ", ".join(insert_of(value) for value in values)
         if exception and self.sql.sqlerrortext:
             text += f" ({self.sql.sqlerrortext})"
         self.around.log(bool(trace), text)
@@ -343,7 +342,7 @@ class Activation(Invocation):
         keeps: object,
     ) -> tuple[str, Message]:
         """PROPAGATE: where to, and what; the output trees start anew, or with DELETE NONE go on as they are."""
-        to = f"label {_label(where)}" if is_label else _terminal(where)
+        to = f"label {label_of(where)}" if is_label else terminal_of(where)
         if not self.has_output:  # a node without output trees sends its message on, whatever the clauses say
             return to, self.message.replaced(local_environment=self._changed_input())
         own = self._output()  # stay what references point to, whether they are emptied or not
@@ -385,34 +384,3 @@ class Activation(Invocation):
         if self.own_local_environment is None:
             return self.message
         return self.message.replaced(local_environment=self.own_local_environment)
-
-
-def _terminal(value: Value) -> str:
-    if type(value) is int and -2 <= value <= 4:
-        return {-2: "nowhere", -1: "failure"}.get(value, _TERMINALS[value + 1])
-    if type(value) is str and value in _TERMINALS:
-        return value
-    text = f"PROPAGATE goes to one of {', '.join(_TERMINALS)}, not to {shown(value)}"
-    raise ValueFailure(_TERMINAL, "SPS001", text, shown(value))
-
-
-def _label(value: Value) -> str:
-    if type(value) is str and value:
-        return value
-    raise ValueFailure(4245, "SPS002", f"a label is named by a CHARACTER, not {shown(value)}", shown(value))
-
-
-def _number(clause: str, value: Value) -> int:
-    if type(value) is int:
-        return value
-    raise wrong_argument(clause, "value", "INTEGER", f"{type_of(value)} {shown(value)}")
-
-
-def _catalog(value: Value) -> str:
-    if value is None or type(value) is str:
-        return value or ""
-    raise wrong_argument("CATALOG", "value", "CHARACTER", f"{type_of(value)} {shown(value)}")
-
-
-def _insert(value: Value) -> str:
-    return "" if value is None else to_text(value)

@@ -49,7 +49,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine.transports": (*FOUNDATION, "engine.mq"),
     **dict.fromkeys(("engine.batches", "engine.usertrace"), FOUNDATION),
     "engine.own_nodes": (*FOUNDATION, "engine.input_files"),
-    "engine.runtime": (*DEPLOYMENT, "engine.allowed_files", "engine.batches", "engine.usertrace"),
+    "engine.listening": FOUNDATION,
+    "engine.runtime": (*DEPLOYMENT, "engine.listening", "engine.allowed_files", "engine.batches", "engine.usertrace"),
     "engine.incidents": ("engine.dead_letters", "engine.errors"),
     "engine.desk": (
         *(*DEPLOYMENT, "engine.batches", "engine.runtime", "engine.transports", "engine.usertrace"),
