@@ -9,6 +9,7 @@ from itertools import islice
 from types import CodeType, MappingProxyType, TracebackType
 from typing import Any, Final, TypeAlias, get_args
 
+from engine.databases.sql import shown
 from engine.databases.statements import Statement
 from engine.errors import BrokerError, ConfigurationException, LimitExceeded, Place
 from engine.finalizing import finalize
@@ -57,7 +58,7 @@ class Compiled:
         """The Python as people read it, and the constants that it uses."""
         names = {word.id for tree in self.trees for word in ast.walk(tree) if isinstance(word, ast.Name)}
         slots = [slot for slot in self.namespace if slot in names and slot[1:].isdecimal() and slot[0] in "ks"]
-        known = [f"# {slot} = {self.namespace[slot]!r}" for slot in slots]
+        known = [f"# {slot} = {_shown(self.namespace[slot])}" for slot in slots]
         return "\n".join([*known, *(ast.unparse(tree) for tree in self.trees)])
 
     def entrance(self, name: str = "") -> Entrance:
@@ -154,6 +155,14 @@ class Compiled:
                 offset = next(islice(code.co_positions(), traceback.tb_lasti // 2, None))[2]
                 yield Spot(code.co_filename, line, self._column(code.co_filename, line, offset))
             traceback = traceback.tb_next
+
+
+def _shown(value: object) -> str:
+    """A constant for people to read; a statement of a database as its SQL."""
+    if not isinstance(value, _STATEMENTS):
+        return repr(value)
+    rest = "   (the rest of WHERE is tested on the rows that come)" if getattr(value, "rest", False) else ""
+    return shown(value) + rest
 
 
 def _finished(here: Activation) -> Message:

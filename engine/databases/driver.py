@@ -138,6 +138,22 @@ class Driver(Protocol):
         """Undo the unit."""
         ...
 
+    def room(self, connection: Any) -> int:
+        """How many more units of work can be prepared."""
+        ...
+
+    def prepare(self, connection: Any, gid: str) -> None:
+        """End the first phase of a two-phase commit: the unit survives this process under its gid."""
+        ...
+
+    def resolve(self, connection: Any, gid: str, *, commits: bool) -> bool:
+        """Commit or roll back what was prepared under a gid; False where nothing is."""
+        ...
+
+    def prepared(self, connection: Any, prefix: str) -> list[str]:
+        """The gids under which something is prepared, by how they begin."""
+        ...
+
     def state(self, error: BaseException) -> State:
         """What the database says of an error."""
         ...

@@ -76,6 +76,18 @@ class AnyDatabase:
     def rollback(self, connection: Any) -> None:
         connection.rollback()
 
+    def room(self, connection: Any) -> int:
+        return 0
+
+    def prepare(self, connection: Any, gid: str) -> None:
+        raise TypeError(f"{self.name} cannot prepare a unit of work")
+
+    def resolve(self, connection: Any, gid: str, *, commits: bool) -> bool:
+        return False
+
+    def prepared(self, connection: Any, prefix: str) -> list[str]:
+        return []
+
     def state(self, error: BaseException) -> State:
         state = getattr(error, "sqlstate", None) or GENERAL
         native = next((one for one in error.args if isinstance(one, int)), 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, quote_plus
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _POOL: Final = 16  # connections that stay open; more are made while they are needed
 _MOST_PLANS: Final = 10_000
+_VERSIONS: Final = MappingProxyType({"sqlite": "SELECT sqlite_version()", "postgresql": "SHOW server_version"})
 
 
 class Source:
@@ -88,6 +90,29 @@ class Source:
             self.forget()
         return refusal(self.name, self.driver.name, state.state, state.native, self.scrubbed(state.text))
 
+    def probe(self) -> str:
+        """Connect and ask for a row; returns the version of the database."""
+        held = self.connect()
+        try:
+            cursor = self.driver.cursor(held.dbapi_connection)
+            cursor.execute(_VERSIONS.get(self.driver.name, "SELECT 1"))
+            ((found,),) = cursor.fetchall()
+        except self.driver.errors as error:
+            raise self.failure(error) from None
+        finally:
+            held.close()
+        return str(found) if self.driver.name in _VERSIONS else ""
+
+    def can_prepare(self) -> bool:
+        """Returns True if units of work can be prepared here, which PostgreSQL has to be set up for."""
+        if not self.driver.prepares:
+            return False
+        held = self.connect()
+        try:
+            return int(self.driver.room(held.dbapi_connection)) > 0
+        finally:
+            held.close()
+
     def scrubbed(self, text: str) -> str:
         """A text without the password of this data source."""
         for secret in self._secrets:
@@ -131,6 +156,20 @@ class Source:
     def close(self) -> None:
         """Close the connections that are in the pool."""
         self._engine.dispose()
+
+
+def place_of(definition: Definition) -> str:
+    """The host and the database that a URL leads to, and nothing else of it.
+
+    >>> place_of(Definition("DB", "postgresql://me:secret@host:5433/stock?sslmode=require"))
+    'host:5433/stock'
+    """
+    from sqlalchemy.engine import make_url
+
+    url = make_url(definition.url)
+    host = url.host or str(url.query.get("host", ""))
+    port = f":{url.port}" if url.port else ""
+    return f"{host}{port}/{url.database or ''}" if host else url.database or "in memory"
 
 
 class _Lent:

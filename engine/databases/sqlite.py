@@ -238,6 +238,18 @@ class SQLite:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
 
+    def room(self, connection: Any) -> int:
+        return 0
+
+    def prepare(self, connection: Any, gid: str) -> None:
+        raise TypeError(f"{self.name} cannot prepare a unit of work")
+
+    def resolve(self, connection: Any, gid: str, *, commits: bool) -> bool:
+        return False
+
+    def prepared(self, connection: Any, prefix: str) -> list[str]:
+        return []
+
     def state(self, error: BaseException) -> State:
         text = " ".join(str(error).split())
         code = int(getattr(error, "sqlite_errorcode", 0) or 0)
