@@ -27,6 +27,7 @@ from engine.broker.state import DeployedUse
 from engine.broker.statistics.metering import FlowMeter, NodeMeter, shapes_of
 from engine.broker.statistics.slots import folder_of, opened
 from engine.broker.tracing import trace_file
+from engine.databases.coordination import Coordinator, identity_of
 from engine.databases.sources import Sources
 from engine.databases.work import with_databases
 from engine.dead_letters import BLOCKED
@@ -200,16 +201,28 @@ class Worker:
         entrance = deployed.stations[label]
         meters = self._meters(deployed, entrance, number)
         pause = 0.05
+        coordinator: Coordinator | None = None
         while not self._ending.is_set():
             try:
                 began = time.monotonic()
                 with connected(Folder(Path(self._place.folder)), self._ending.is_set) as queues:
                     began = time.monotonic()
-                    with_room(partial(self._carry, deployed, entrance, queues.work(), meters))
+                    coordinator = self._coordinator(deployed, queues, coordinator)
+                    with_room(partial(self._carry, deployed, entrance, queues.work(), meters, coordinator))
             except Lost as error:
                 pause = 0.05 if time.monotonic() - began > _LONGEST_PAUSE else min(2 * pause, _LONGEST_PAUSE)
                 _LOG.warning("the queue manager is gone (%s); trying again", error)
                 self._ending.wait(pause)
+
+    def _coordinator(self, deployed: DeployedFlow, queues: Any, known: Coordinator | None) -> Coordinator | None:
+        """What commits databases and queues as one, for a flow that asks for it; it resolves what is in doubt."""
+        if self._sources is None or not deployed.properties.coordinated_transaction:
+            return None
+        if known is None:
+            known = Coordinator(queues, identity_of(Folder(Path(self._place.folder)).queues))
+        known.reach(queues)
+        known.watch(self._sources)
+        return known
 
     def _meters(self, deployed: DeployedFlow, entrance: Station, number: int) -> FlowMeter | None:
         use = self._job.use
@@ -223,11 +236,20 @@ class Worker:
             NodeMeter(slot, deployed)
         return FlowMeter(slot, entrance)
 
-    def _carry(self, deployed: DeployedFlow, entrance: Station, work: Any, meter: FlowMeter | None) -> None:
+    def _carry(
+        self,
+        deployed: DeployedFlow,
+        entrance: Station,
+        work: Any,
+        meter: FlowMeter | None,
+        coordinator: Coordinator | None = None,
+    ) -> None:
         """The loop itself: a message, its unit of work, the next."""
         self._works.add(work)
         try:
-            self._carried(deployed, entrance, work, meter)
+            self._carried(
+                deployed, entrance, with_databases(work, self._sources, deployed.properties, coordinator), meter
+            )
         finally:
             self._works.discard(work)
             work.close()
@@ -239,7 +261,6 @@ class Worker:
         ending = self._ending.is_set
         hurried = batch is not ALONE or getattr(entrance.node, "browse", False)
         work.patience = _IMPATIENCE if hurried else _PATIENCE
-        work = with_databases(work, self._sources, deployed.properties)
         while not ending():
             pace.wait(ending)
             try:

@@ -125,6 +125,34 @@ class Link:
                 raise failed from failed.__cause__
         self.release()
 
+    def prepare(self, gid: str) -> None:
+        """End the first phase of a two-phase commit."""
+        if self.lost:
+            raise self._gone()
+        try:
+            self.source.driver.prepare(self._connection, gid)
+        except self.source.driver.errors as error:
+            failed = self.source.failure(error)
+            if self.source.driver.is_broken(self._connection, error):
+                self.discard()
+            raise failed from failed.__cause__
+        self.opened = self.wrote = self._protected = False
+
+    def end_prepared(self, gid: str, *, commits: bool) -> None:
+        """End the second phase, by the connection of the first or, where that is gone, by another."""
+        if not commits and self.opened:  # it was not prepared
+            self.back_out()
+            return
+        try:
+            if self._connection is None:
+                self.source.end_prepared(gid, commits=commits)
+            else:
+                self.source.driver.resolve(self._connection, gid, commits=commits)
+        except self.source.driver.errors as error:
+            self.discard()
+            raise self.source.failure(error) from None
+        self.release()
+
     def back_out(self) -> None:
         """Undo what was written; a connection that cannot do so is closed, which does."""
         if self.opened and self._connection is not None:

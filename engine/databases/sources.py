@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, quote_plus
@@ -107,9 +107,25 @@ class Source:
         """Returns True if units of work can be prepared here, which PostgreSQL has to be set up for."""
         if not self.driver.prepares:
             return False
+        return int(self._by(self.driver.room)) > 0
+
+    def prepared(self, prefix: str) -> list[str]:
+        """The gids under which units of work are prepared here, by how they begin."""
+        if not self.driver.prepares:
+            return []
+        return list(self._by(lambda connection: self.driver.prepared(connection, prefix)))
+
+    def end_prepared(self, gid: str, *, commits: bool) -> bool:
+        """Commit or roll back what is prepared under a gid; False where nothing is."""
+        return bool(self._by(lambda connection: self.driver.resolve(connection, gid, commits=commits)))
+
+    def _by(self, ask: Callable[[Any], Any]) -> Any:
         held = self.connect()
         try:
-            return int(self.driver.room(held.dbapi_connection)) > 0
+            return ask(held.dbapi_connection)
+        except self.driver.errors as error:
+            held.invalidate()
+            raise self.failure(error) from None
         finally:
             held.close()
 

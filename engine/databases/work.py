@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from engine.databases.session import Session
 
 if TYPE_CHECKING:
+    from engine.databases.coordination import Coordinator
     from engine.databases.sources import Sources
     from engine.work import UnitOfWork
 
@@ -20,9 +21,13 @@ class Coordinated(Protocol):
         ...
 
 
-def with_databases(work: UnitOfWork, sources: Sources | None, flow: Coordinated) -> UnitOfWork:
+def with_databases(
+    work: UnitOfWork, sources: Sources | None, flow: Coordinated, coordinator: Coordinator | None = None
+) -> UnitOfWork:
     """A unit of work with the databases of data sources, if there are any."""
-    return work if sources is None else DatabaseWork(work, sources, coordinated=flow.coordinated_transaction)
+    if sources is None:
+        return work
+    return DatabaseWork(work, sources, coordinated=flow.coordinated_transaction, coordinator=coordinator)
 
 
 class DatabaseWork:
@@ -31,9 +36,18 @@ class DatabaseWork:
     What fails between the two is done again: a message is never lost, and a row may be written twice.
     """
 
-    def __init__(self, work: UnitOfWork, sources: Sources, *, coordinated: bool = False) -> None:
+    def __init__(
+        self,
+        work: UnitOfWork,
+        sources: Sources,
+        *,
+        coordinated: bool = False,
+        coordinator: Coordinator | None = None,
+    ) -> None:
         self.databases = Session(sources, coordinated=coordinated)
-        self._work = work
+        self._coordinator = coordinator if coordinated else None
+        self._connection = "" if self._coordinator is None else self._coordinator.connection()
+        self._work: Any = work
         self.get = work.get
         self.put = work.put
         self.attributes = work.attributes
@@ -43,17 +57,29 @@ class DatabaseWork:
         return getattr(self._work, name)
 
     @property
+    def patience(self) -> float:
+        """How long an entrance node waits for a message."""
+        return float(self._work.patience)
+
+    @patience.setter
+    def patience(self, seconds: float) -> None:
+        self._work.patience = seconds
+
+    @property
     def dead_letter_queue(self) -> str:
         """The queue for what can be delivered nowhere else."""
-        return self._work.dead_letter_queue
+        return str(self._work.dead_letter_queue)
 
     @property
     def queue_manager(self) -> str:
         """The name of the queue manager whose queues these are."""
-        return self._work.queue_manager
+        return str(self._work.queue_manager)
 
     def commit(self) -> None:
-        """Commit the databases, then the queues."""
+        """Commit the databases, then the queues; with a coordinator all of them as one."""
+        if self._coordinator is not None:
+            self._coordinator.commit(self.databases, self._work, self._connection)
+            return
         self.databases.commit()
         self._work.commit()
 

@@ -83,6 +83,18 @@ class Client:
         """Returns the answers to a script of commands."""
         return [_answered(*values) for values in self._call("mqsc", text)]
 
+    def decisions(self) -> dict[bytes, bool]:
+        """Returns the branches of two-phase commits that are decided: True where they commit, False where refused."""
+        return {bytes.fromhex(branch): bool(commits) for branch, commits in self._call("decisions").items()}
+
+    def forget(self, branch: bytes) -> None:
+        """Forgets a decision that its branch has carried out."""
+        self._call("forget", branch.hex())
+
+    def refuse(self, branch: bytes) -> bool:
+        """Decides that a branch does not commit, so that a late commit is refused; False where it has been."""
+        return bool(self._call("refuse", branch.hex()))
+
     def stop(self) -> None:
         """Has the process that serves the queue manager end in order."""
         self._call("stop")

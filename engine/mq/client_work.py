@@ -32,11 +32,12 @@ class ClientWork:
 
     __slots__ = (
         *("__weakref__", "_broken", "_carried", "_connect", "_connection", "_eager", "_first", "_held", "_interrupted"),
-        *("_known", "_length", "_lock", "_numbers", "_open", "_syncs", "patience"),
+        *("_known", "_length", "_lock", "_numbers", "_open", "_syncs", "decision", "patience"),
     )
 
     def __init__(self, connect: Callable[[], Connection]) -> None:
         self.patience = 0.0
+        self.decision: tuple[bytes, ...] = ()  # what commits with the unit for other resources: their branches' ids
         self._connect = connect
         self._connection: Connection | None = None
         self._lock = threading.Lock()
@@ -151,14 +152,17 @@ class ClientWork:
         return self._reached().greeting.name
 
     def commit(self) -> None:
-        if self._begins() and self._broken is None:
+        decision, self.decision = b"\0".join(self.decision), ()
+        if self._begins() and self._broken is None and not decision:
             return
         connection, held, carried = self._reached(), self._held, self._carries()
         try:
-            if carried is None and not held and not self._syncs:  # it cannot be refused, and nothing is to be synced
+            if carried is None and not (
+                held or decision or self._syncs
+            ):  # it cannot be refused, and nothing is to be synced
                 connection.send([frame(frames.COMMIT)])
             else:
-                self._send_commit(connection, carried, frames.WANTS_ANSWER)
+                self._send_commit(connection, carried, frames.WANTS_ANSWER, decision)
                 answer = connection.answer(frames.DONE, frames.REFUSED)
                 if answer.kind == frames.REFUSED:
                     self._fail(answer)
@@ -186,15 +190,15 @@ class ClientWork:
         self._forget()
         return self._arrived(wanted, answer)
 
-    def _send_commit(self, connection: Connection, carried: Get | None, flags: int) -> None:
-        """Send what is held, the commit, and the get that follows it."""
+    def _send_commit(self, connection: Connection, carried: Get | None, flags: int, decision: bytes = b"") -> None:
+        """Send what is held, the commit with its decision, and the get that follows it."""
         with self._lock:
             if carried is None:
-                connection.send([*self._held, frame(frames.COMMIT, flags=flags)])
+                connection.send([*self._held, frame(frames.COMMIT, decision, flags)])
                 return
             wanted = carried._replace(wait=0.0) if self._interrupted else carried
             get = frame(frames.GET, get_data(wanted), frames.CARRIED)
-            connection.send([*self._held, frame(frames.COMMIT, flags=flags | frames.CARRIES_GET), get])
+            connection.send([*self._held, frame(frames.COMMIT, decision, flags | frames.CARRIES_GET), get])
 
     def _fail(self, answer: Answer) -> None:
         """Raise what the server refused; a unit with a put that was refused is over, and the next puts one by one."""

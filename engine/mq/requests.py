@@ -71,6 +71,10 @@ class Requests:
         elif name == "stop":
             session.answer_json(None)
             self._server.stop()
+        elif name == "decisions":
+            session.answer_json({branch.hex(): commits for branch, commits in manager.decisions().items()})
+        elif name in {"forget", "refuse"}:
+            session.answer_json(getattr(manager, name)(*map(bytes.fromhex, arguments)))
         elif name in _PLAIN:
             session.answer_json(getattr(manager, name)(*arguments, **options))
         else:

@@ -43,6 +43,7 @@ class ServedWork(UnitOfWork, Protocol):
 
     sliced: bool
     unfinished: bool
+    decision: tuple[bytes, ...]  # what commits with the unit for other resources
 
     @property
     def is_idle(self) -> bool:
@@ -82,6 +83,10 @@ class Served(Protocol):
 
     def waiter(self, work: Any, queue: str, selection: Selection | None, wake: Callable[[], None]) -> Waiter:
         """Register a get of a unit that found nothing; it is woken at once where a message came since."""
+        ...
+
+    def decisions(self) -> dict[bytes, bool]:
+        """Return the branches of two-phase commits that are decided, and whether they commit."""
         ...
 
     def purge_some(self, queue: str, most: int) -> int:

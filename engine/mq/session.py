@@ -97,7 +97,7 @@ class Session:
             if kind == frames.GET:
                 self._begin_get(flags, data)
             elif kind == frames.COMMIT:
-                self._commit(flags)
+                self._commit(flags, bytes(data))
             elif kind == frames.PUT:
                 self._put(flags, data)
             elif kind == frames.BACK_OUT:
@@ -302,7 +302,9 @@ class Session:
             self._work.give_back()
         self._carried = False
 
-    def _commit(self, flags: int) -> None:
+    def _commit(self, flags: int, decision: bytes) -> None:
+        if decision:
+            self._work.decision = tuple(decision.split(b"\0"))
         self._skips = False
         self._carried = False
         answered = bool(flags & frames.WANTS_ANSWER)

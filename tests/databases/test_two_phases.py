@@ -1,0 +1,298 @@
+"""Two-phase commit: queues and tables agree, whatever dies and whenever."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.databases.coordination import Branch, Coordinator, is_alive, process_name
+from engine.databases.definitions import Definition
+from engine.databases.session import Access
+from engine.databases.sources import Sources
+from engine.databases.statements import Insert
+from engine.databases.work import DatabaseWork
+from engine.errors import BrokerError, MessageException
+from tests.databases.programs import define, rows
+from tests.databases.server import Server, running
+
+pytestmark = pytest.mark.database
+
+ITEMS = "CREATE TABLE items (id INTEGER PRIMARY KEY)"
+INSERT = Insert(("ID",), ("ITEMS",))
+STAGES = ("before prepare", "between", "before decision", "after decision", "after the first commit", "at the end")
+
+
+class Queues:
+    """Decisions and what is on a queue, kept in a file that is replaced whole: the store of a queue manager."""
+
+    name = "QM"
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.decision: tuple[bytes, ...] = ()
+        self.puts: list[int] = []
+
+    def state(self) -> dict[str, Any]:
+        return dict(json.loads(self.file.read_text())) if self.file.exists() else {"queue": [], "decided": {}}
+
+    def keep(self, state: dict[str, Any]) -> None:
+        beside = self.file.with_suffix(".new")
+        beside.write_text(json.dumps(state))
+        beside.replace(self.file)
+
+    def decisions(self) -> dict[bytes, bool]:
+        return {gid.encode(): commits for gid, commits in self.state()["decided"].items()}
+
+    def forget(self, branch: bytes) -> None:
+        state = self.state()
+        state["decided"].pop(branch.decode(), None)
+        self.keep(state)
+
+    def refuse(self, branch: bytes) -> bool:
+        state = self.state()
+        kept = state["decided"].setdefault(branch.decode(), False)
+        self.keep(state)
+        return not kept
+
+    def commit(self) -> None:
+        state, gids = self.state(), [gid.decode() for gid in self.decision]
+        self.decision = ()
+        if any(state["decided"].get(gid) is False for gid in gids):
+            raise MessageException(2003, "it was refused before", reason=2003)
+        state["queue"] += self.puts
+        state["decided"] |= dict.fromkeys(gids, True)
+        self.keep(state)
+
+    def back_out(self) -> None:
+        self.puts, self.decision = [], ()
+
+    get = put = attributes = new_id = None
+
+
+def unit(queues: Any, sources: Sources, coordinator: Coordinator, number: int) -> None:
+    """A unit of work that puts a number on a queue and in a table of each data source."""
+    work = DatabaseWork(queues, sources, coordinated=True, coordinator=coordinator)
+    queues.puts = [number]
+    try:
+        for definition in sources.definitions:
+            connection = Access(definition.name).connection(work)
+            assert connection is not None
+            connection.execute(INSERT, ("ITEMS",), (number,))
+        work.commit()
+    except BrokerError:
+        work.back_out()
+        raise
+
+
+CHILD = """
+import os, signal, sys
+from pathlib import Path
+from engine.databases import coordination, link
+from tests.databases.test_two_phases import Definition, Queues, Sources, Coordinator, unit
+file, stage, number, *urls = sys.argv[1:]
+def die(): os.kill(os.getpid(), signal.SIGKILL)
+def before(owner, name, after=False, count=1):
+    own, calls = getattr(owner, name), []
+    def called(*arguments, **options):
+        calls.append(1)
+        if not after and len(calls) == count: die()
+        result = own(*arguments, **options)
+        if after and len(calls) == count: die()
+        return result
+    setattr(owner, name, called)
+{
+    "before prepare": lambda: before(link.Link, "prepare"),
+    "between": lambda: before(link.Link, "prepare", after=True),
+    "before decision": lambda: before(Queues, "commit"),
+    "after decision": lambda: before(Queues, "commit", after=True),
+    "after the first commit": lambda: before(link.Link, "end_prepared", after=True),
+    "at the end": lambda: before(coordination.Coordinator, "commit", after=True),
+}[stage]()
+queues = Queues(Path(file))
+sources = Sources([Definition(f"S{place}", url) for place, url in enumerate(urls)])
+unit(queues, sources, Coordinator(queues), int(number))
+"""
+
+
+@pytest.fixture
+def urls(server: Server, numbers: Iterator[int]) -> list[str]:
+    names = [f"two{next(numbers)}" for _ in range(2)]
+    for name in names:
+        server.execute(f"CREATE DATABASE {name}")
+        server.execute(ITEMS, name)
+    return [server.url(name) for name in names]
+
+
+def opened(urls: list[str]) -> Sources:
+    return Sources([Definition(f"S{place}", url) for place, url in enumerate(urls)])
+
+
+def killed(file: Path, stage: str, number: int, urls: list[str]) -> None:
+    """Run a unit in a process of its own that dies at a stage."""
+    command = [sys.executable, "-c", CHILD, str(file), stage, str(number), *urls]
+    ended = subprocess.run(command, check=False, capture_output=True, timeout=60)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr.decode()
+
+
+def tables(sources: Sources) -> list[list[int]]:
+    asked = "SELECT id FROM items ORDER BY id"
+    return [[row[0] for row in rows(sources, asked, definition.name)] for definition in sources.definitions]
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_process_that_dies(tmp_path: Path, urls: list[str], stage: str) -> None:
+    """What is resolved behind a process that died is in all tables and on the queue, or in none and not on it."""
+    file = tmp_path / "queues"
+    killed(file, stage, 1, urls)
+    sources, queues = opened(urls), Queues(file)
+    coordinator = Coordinator(queues)
+    coordinator.resolve(sources)
+    expected = [1] if STAGES.index(stage) >= STAGES.index("after decision") else []
+    assert queues.state()["queue"] == expected
+    assert tables(sources) == [expected, expected]
+    assert coordinator.in_doubt(sources) == []
+    assert coordinator.resolve(sources) == []
+    assert queues.state()["decided"] == {}
+    sources.close()
+
+
+@pytest.mark.crash
+@pytest.mark.slow
+def test_three_hundred_kills(tmp_path: Path, urls: list[str]) -> None:
+    """Queues and tables agree behind three hundred processes that were killed at every stage."""
+    file = tmp_path / "queues"
+    sources, queues = opened(urls), Queues(file)
+    for number in range(300):
+        killed(file, STAGES[number % len(STAGES)], number, urls)
+        if number % 7 == 0:
+            Coordinator(queues).resolve(sources)
+    Coordinator(queues).resolve(sources)
+    found = queues.state()["queue"]
+    assert found == [number for number in range(300) if number % len(STAGES) >= 3]
+    assert tables(sources) == [found, found]
+    sources.close()
+
+
+def test_a_late_commit_is_refused(tmp_path: Path, urls: list[str]) -> None:
+    """Who resolves a unit of a process that seems dead records the refusal first: a commit that comes late fails."""
+    sources, queues = opened(urls), Queues(tmp_path / "queues")
+    coordinator = Coordinator(queues)
+    own = queues.commit
+
+    def resolved_meanwhile() -> None:
+        stranger = Coordinator(Queues(queues.file))
+        stranger._lives = lambda branch: False  # type: ignore[method-assign]  # it cannot see the process
+        assert [doubt.state for doubt in stranger.resolve(sources)] == ["rolled back", "rolled back"]
+        for gid in queues.decision:
+            queues.refuse(gid)
+        own()
+
+    queues.commit = resolved_meanwhile  # type: ignore[method-assign]
+    with pytest.raises(MessageException, match="refused before"):
+        unit(queues, sources, coordinator, 1)
+    assert tables(sources) == [[], []]
+    assert queues.state()["queue"] == []
+    sources.close()
+
+
+def test_what_is_alive_is_left(tmp_path: Path, urls: list[str]) -> None:
+    """A unit in the hands of a process that lives is not touched, nor are those of other queue managers."""
+    sources, queues = opened(urls), Queues(tmp_path / "queues")
+    coordinator = Coordinator(queues)
+    seen: list[list[str]] = []
+    own = queues.commit
+
+    def looked_at() -> None:
+        seen.append([doubt.state for doubt in Coordinator(queues).in_doubt(sources)])
+        assert Coordinator(queues).resolve(sources) == []
+        assert Coordinator(queues, "elsewhere").in_doubt(sources) == []
+        own()
+
+    queues.commit = looked_at  # type: ignore[method-assign]
+    unit(queues, sources, coordinator, 1)
+    assert seen == [["alive", "alive"]]
+    assert tables(sources) == [[1], [1]]
+    coordinator.close()
+    assert queues.state()["decided"] == {}
+    sources.close()
+
+
+def test_a_failure_before_the_decision(tmp_path: Path, urls: list[str]) -> None:
+    """A data source that cannot prepare, or a queue manager that refuses, takes all others with it."""
+    sources, queues = opened(urls), Queues(tmp_path / "queues")
+    coordinator = Coordinator(queues)
+    define(sources, "ALTER TABLE items ADD CONSTRAINT few CHECK (id < 10)", source="S1")
+    with pytest.raises(BrokerError):
+        unit(queues, sources, coordinator, 11)
+    work = queues.commit
+
+    def broken() -> None:
+        raise MessageException(2009, "the connection is gone", reason=2009)
+
+    queues.commit = broken  # type: ignore[method-assign]
+    with pytest.raises(MessageException):
+        unit(queues, sources, coordinator, 1)
+    queues.commit = work  # type: ignore[method-assign]
+    unit(queues, sources, coordinator, 2)
+    assert tables(sources) == [[2], [2]]
+    assert queues.state()["queue"] == [2]
+    assert coordinator.in_doubt(sources) == []
+    sources.close()
+
+
+def test_the_last_resource(tmp_path: Path, urls: list[str]) -> None:
+    """SQLite is committed between the first phase and the decision: alone, it may be ahead of the queues."""
+    sources = Sources([Definition("S0", urls[0]), Definition("L", f"sqlite:///{tmp_path}/last.db")])
+    define(sources, ITEMS, source="L")
+    queues = Queues(tmp_path / "queues")
+    coordinator = Coordinator(queues)
+    unit(queues, sources, coordinator, 1)
+    define(sources, "CREATE TRIGGER few BEFORE INSERT ON items WHEN NEW.id > 9 BEGIN SELECT RAISE(ABORT, 'no'); END",
+           source="L")  # fmt: skip
+    with pytest.raises(BrokerError):
+        unit(queues, sources, coordinator, 10)
+    assert tables(sources) == [[1], [1]]
+    sources.close()
+
+
+@pytest.mark.crash
+def test_a_database_that_dies(tmp_path: Path) -> None:
+    """A database that is gone between the decision and its commit is told when it is back."""
+    with running() as server:
+        server.execute(ITEMS)
+        sources, queues = Sources([Definition("S0", server.url())]), Queues(tmp_path / "queues")
+        coordinator = Coordinator(queues)
+        own = queues.commit
+
+        def gone_behind() -> None:
+            own()
+            server.stop()
+
+        queues.commit = gone_behind  # type: ignore[method-assign]
+        unit(queues, sources, coordinator, 1)
+        queues.commit = own  # type: ignore[method-assign]
+        with pytest.raises(BrokerError):
+            unit(queues, sources, coordinator, 2)
+        server.start()
+        assert [doubt.state for doubt in coordinator.resolve(sources)] == ["committed"]
+        unit(queues, sources, coordinator, 3)
+        assert (tables(sources), queues.state()["queue"]) == ([[1, 3]], [1, 3])
+        sources.close()
+
+
+def test_names() -> None:
+    """A gid says all of a branch, and a process is known by its number and its beginning."""
+    branch = Branch("Q:M", "7.8.9", 3, "a:b")
+    assert Branch.of(branch.gid) == branch
+    assert Branch.of("somebody's own") is None
+    assert is_alive(process_name())
+    assert not is_alive(f"{os.getpid()}.1")
