@@ -23,7 +23,7 @@ from engine.errors import BrokerError, MessageException
 from tests.databases.programs import define, rows
 from tests.databases.server import Server, running
 
-pytestmark = pytest.mark.database
+pytestmark = [pytest.mark.database]
 
 ITEMS = "CREATE TABLE items (id INTEGER PRIMARY KEY)"
 INSERT = Insert(("ID",), ("ITEMS",))
