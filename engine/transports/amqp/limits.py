@@ -1,0 +1,87 @@
+"""The parts of MQ that an AMQP broker does not have: refused when a flow is deployed, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+from uuid import UUID
+
+from engine.descriptor import NO_ID
+from engine.errors import BrokerError, Place
+from engine.transports.amqp.links import Peer
+from engine.transports.amqp.messages import MESSAGE_ID, Identifiers
+from engine.work import Selection
+
+OPTION_NOT_SUPPORTED = 2046
+
+# Properties of nodes that ask a queue for more than the next message, each with the part of a broker that it needs.
+_NEEDS = {
+    "match_message_id": "selectors",
+    "match_correl_id": "selectors",
+    "get_with_msg_id": "selectors",
+    "get_with_correl_id": "selectors",
+    "use_complete_input_mqmd": "selectors",
+    "browse": "browsing",
+}
+_NEVER = {
+    "all_msgs_available": "whole groups (allMsgsAvailable)",
+    "commit_by_message_group": "units of work by message group (commitByMessageGroup)",
+}
+
+
+def find_problems(nodes: Iterable[tuple[Place, object]], peer: Peer) -> Iterator[tuple[Place, str]]:
+    """The nodes of a deployed flow that a broker cannot serve, each with the reason."""
+    for place, node in nodes:
+        for attribute, needed in _NEEDS.items():
+            if getattr(node, attribute, False) and not getattr(peer, needed):
+                name = _property_name(attribute)
+                yield place, f"{name} needs {needed}, which {peer.product} {peer.version} does not have: leave it away"
+        for attribute, words in _NEVER.items():
+            if getattr(node, attribute, False):
+                yield place, f"no AMQP broker has {words}: use the queue manager, or leave it away"
+        if getattr(node, "order_mode", "default") == "byUserID":
+            yield place, "no AMQP broker keeps the order of each user (orderMode byUserID): use byQueueOrder or default"
+
+
+def refuse_flow(nodes: Iterable[tuple[Place, object]], peer: Peer) -> None:
+    """Raises an error for the first node that a broker cannot serve."""
+    for place, problem in find_problems(nodes, peer):
+        raise BrokerError(OPTION_NOT_SUPPORTED, problem, place=place)
+
+
+def refuse_selection(wanted: Selection, peer: Peer, ids: Identifiers) -> str:
+    """Returns the selector for a selection; raises an error where the broker cannot select so."""
+    if wanted.plain and not (wanted.msg_id or wanted.correl_id or wanted.group_id or wanted.selector):
+        return ""
+    if wanted.whole_groups:
+        raise BrokerError(OPTION_NOT_SUPPORTED, "no AMQP broker gives groups only when they are whole")
+    if wanted.browse and not peer.browsing:
+        raise BrokerError(OPTION_NOT_SUPPORTED, f"{peer.product} {peer.version} has no browsing over AMQP 1.0")
+    terms = [f"({wanted.selector})"] if wanted.selector else []
+    if wanted.msg_id and wanted.msg_id != NO_ID:
+        own = f"{MESSAGE_ID} = '{wanted.msg_id.hex().upper()}'"
+        terms.append(f"({own} OR JMSMessageID = '{_as_jms(ids.sent(wanted.msg_id))}')")
+    if wanted.correl_id and wanted.correl_id != NO_ID:
+        terms.append(f"JMSCorrelationID = '{_as_jms(ids.sent(wanted.correl_id))}'")
+    if wanted.group_id and wanted.group_id != NO_ID:
+        terms.append(f"JMSXGroupID = '{wanted.group_id.hex().upper()}'")
+    if terms and not peer.selectors:
+        text = f"{peer.product} {peer.version} gives messages in their order alone: it has no selectors over AMQP 1.0"
+        raise BrokerError(OPTION_NOT_SUPPORTED, text)
+    return " AND ".join(terms)
+
+
+def _as_jms(given: Any) -> str:
+    """An AMQP id as selectors name it, by the mapping of AMQP to JMS."""
+    if isinstance(given, bytes):
+        return f"ID:AMQP_BINARY:{given.hex().upper()}"
+    if isinstance(given, UUID):
+        return f"ID:AMQP_UUID:{given}"
+    if isinstance(given, int):
+        return f"ID:AMQP_ULONG:{given}"
+    return str(given).replace("'", "''")
+
+
+def _property_name(attribute: str) -> str:
+    first, *rest = attribute.split("_")
+    return first + "".join(word.capitalize() for word in rest)

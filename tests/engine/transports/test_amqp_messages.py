@@ -1,0 +1,190 @@
+"""Messages, addresses and limits of the AMQP transport, without a broker."""
+
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from proton import Message, ulong
+
+from engine.descriptor import NO_ID, Descriptor
+from engine.errors import BrokerError, ConfigurationException, Place
+from engine.transports.amqp.address import is_address, read_address
+from engine.transports.amqp.limits import find_problems, refuse_selection
+from engine.transports.amqp.links import Peer
+from engine.transports.amqp.messages import Identifiers, read_message, write_message
+from engine.work import Selection
+
+RABBIT = Peer("RabbitMQ", "3.10.8", transactions=False, selectors=False, browsing=False, drains=False, counts=False)
+ARTEMIS = Peer("artemis", "2.31", transactions=True, selectors=True, browsing=True, drains=True, counts=True)
+TEXT = st.text(st.characters(blacklist_characters="\0", blacklist_categories=("Cs",)), max_size=4)
+IDS = st.binary(min_size=24, max_size=24).filter(bool)
+
+
+def carried(message: Message) -> Message:
+    """The message as it comes out of a connection."""
+    arrived = Message()
+    arrived.decode(message.encode())
+    return arrived
+
+
+@given(
+    st.builds(
+        Descriptor,
+        report=st.integers(0, 2**31 - 1),
+        msg_type=st.integers(1, 9),
+        expiry=st.one_of(st.just(-1), st.integers(1, 10_000_000)),
+        feedback=st.integers(-5, 2**31 - 1),
+        encoding=st.sampled_from((273, 546, 785)),
+        coded_char_set_id=st.sampled_from((37, 500, 819, 1208)),
+        format=st.sampled_from(("", "MQSTR", "MQIMS")),
+        priority=st.integers(0, 9),
+        persistence=st.sampled_from((0, 1)),
+        msg_id=IDS,
+        correl_id=IDS,
+        reply_to_q=st.sampled_from(("", "REPLIES")),
+        reply_to_q_mgr=st.sampled_from(("", "QM2")),
+        user_identifier=TEXT,
+        accounting_token=st.binary(min_size=32, max_size=32),
+        appl_identity_data=TEXT,
+        put_appl_type=st.integers(0, 30),
+        put_appl_name=TEXT,
+        put_date=st.just("20261119"),
+        put_time=st.just("10203040"),
+        appl_origin_data=st.sampled_from(("", "data")),
+        group_id=st.one_of(st.just(NO_ID), IDS),
+        msg_seq_number=st.integers(1, 99),
+        offset=st.integers(0, 99),
+        msg_flags=st.sampled_from((0, 8, 24)),
+        original_length=st.integers(-1, 99),
+        backout_count=st.just(0),
+    ),
+    st.binary(max_size=50),
+)
+def test_descriptors_and_bodies_come_back_as_they_were_sent(descriptor: Descriptor, body: bytes) -> None:
+    """What is written to an AMQP broker is read as the same descriptor and the same bytes."""
+    ids = Identifiers()
+    assert (descriptor, body) == read_message(carried(write_message(descriptor, body, ids)), ids)
+
+
+@pytest.mark.parametrize(
+    "given_id", ["order-1", "x" * 40, b"\1\2", UUID(int=7), ulong(2**63), "ID:" + "ab" * 24, "ID:" + "zz" * 24]
+)
+def test_a_reply_carries_the_id_of_its_request_in_the_form_in_which_it_came(given_id: object) -> None:
+    """Other programs' ids, of any type AMQP has, are 24 bytes in a flow and themselves again in its reply."""
+    ids = Identifiers()
+    request, _ = read_message(carried(Message(b"", id=given_id)), ids)
+    assert 24 == len(request.msg_id)
+    reply = carried(write_message(Descriptor(correl_id=request.msg_id), b"", ids))
+    assert given_id == (bytes(reply.correlation_id) if isinstance(given_id, bytes) else reply.correlation_id)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (b"\x00\xff", (b"\x00\xff", "")),
+        ("grün", ("grün".encode(), "MQSTR")),
+        ({"a": [1, None, b"x"]}, (b'{"a": [1, null, "eA=="]}', "MQSTR")),
+        (None, (b"", "")),
+    ],
+)
+def test_bodies_of_other_programs_are_bytes_or_text(body: object, expected: tuple[bytes, str]) -> None:
+    """Data sections are bytes, values that are text are MQSTR, and structures are JSON."""
+    descriptor, read = read_message(carried(Message(body)), Identifiers())
+    assert expected == (read, descriptor.format)
+
+
+def test_fields_that_do_not_fit_stay_out_of_the_descriptor() -> None:
+    """A hostile property with a field's name and another type or length changes no field."""
+    hostile = {"JMS_IBM_MQMD_Encoding": "big", "JMS_IBM_MQMD_Report": 2**40, "JMS_IBM_MQMD_ReplyToQMgr": "q" * 400}
+    descriptor, _ = read_message(carried(Message(b"", properties=hostile)), Identifiers())
+    assert Descriptor() == descriptor._replace(priority=0)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("amqp://h", ("amqp://h:5672", "", "", 10)),
+        ("amqps://u:p%40@h:1?prefetch=1", ("amqps://h:1", "u", "p@", 1)),
+        ("amqp://u@[::1]:7?password-env=PENSTOCK_TEST_PASSWORD", ("amqp://[::1]:7", "u", "from-env", 10)),
+    ],
+)
+def test_addresses(text: str, expected: tuple[str, str, str, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """An address has its host, its user, its password from where it is said to be, and its options."""
+    monkeypatch.setenv("PENSTOCK_TEST_PASSWORD", "from-env")
+    address = read_address(text)
+    assert is_address(text)
+    assert expected == (address.url, address.user, address.password, address.prefetch)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("amqp://u:secret@h:port", "amqp://HOST:PORT"),
+        ("amqp://u:secret@h/queue", "has no path"),
+        ("amqp://u:secret@h?fast=1", "no option fast"),
+        ("amqp://u:secret@h?prefetch=0", "from 1 to"),
+        ("amqp://u:secret@h?password-env=NOT_SET_ANYWHERE", "NOT_SET_ANYWHERE"),
+        ("amqp://u:secret@h?password-file=/nowhere", "/nowhere"),
+    ],
+)
+def test_addresses_that_are_refused(text: str, words: str) -> None:
+    """A wrong address is refused with what is right, and without its password."""
+    with pytest.raises(ConfigurationException) as refused:
+        read_address(text)
+    assert words in str(refused.value)
+    assert "secret" not in str(refused.value)
+
+
+def test_a_password_file_that_others_may_read_is_refused(tmp_path: Path) -> None:
+    """A file with a password must be its owner's alone."""
+    file = tmp_path / "password"
+    file.write_text("secret\n")
+    file.chmod(0o644)
+    with pytest.raises(ConfigurationException, match="chmod 600"):
+        read_address(f"amqp://u@h?password-file={file}")
+    file.chmod(0o600)
+    assert "secret" == read_address(f"amqp://u@h?password-file={file}").password
+
+
+class Node:
+    """A node with the properties that a test gives it."""
+
+    def __init__(self, **properties: object) -> None:
+        self.__dict__.update(properties)
+
+
+@pytest.mark.parametrize(
+    ("properties", "peer", "words"),
+    [
+        ({"browse": True}, RABBIT, "browse needs browsing, which RabbitMQ 3.10.8 does not have"),
+        ({"get_with_correl_id": True}, RABBIT, "getWithCorrelId needs selectors"),
+        ({"all_msgs_available": True}, ARTEMIS, "allMsgsAvailable"),
+        ({"order_mode": "byUserID"}, ARTEMIS, "byUserID"),
+        ({"browse": True, "get_with_correl_id": True, "order_mode": "byQueueOrder"}, ARTEMIS, None),
+        ({}, RABBIT, None),
+    ],
+)
+def test_flows_that_a_broker_cannot_serve_are_refused(properties: dict[str, object], peer: Peer, words: str) -> None:
+    """At deploy, each node that asks for more than the broker has is named with the reason."""
+    problems = [text for _, text in find_problems([(Place(), Node(**properties))], peer)]
+    assert (words is not None) == bool(problems)
+    assert words is None or words in problems[0]
+
+
+@pytest.mark.parametrize(
+    ("selection", "selector"),
+    [
+        (Selection(), ""),
+        (Selection(logical=True), ""),
+        (Selection(correl_id=b"\1" * 24), f"JMSCorrelationID = 'ID:AMQP_BINARY:{'01' * 24}'"),
+        (Selection(selector="a = 1", group_id=b"\2" * 24), f"(a = 1) AND JMSXGroupID = '{'02' * 24}'"),
+    ],
+)
+def test_selections_become_selectors(selection: Selection, selector: str) -> None:
+    """What is asked of a queue is a selector where the broker has selectors, and refused where it has none."""
+    assert selector == refuse_selection(selection, ARTEMIS, Identifiers())
+    if selector:
+        with pytest.raises(BrokerError, match="no selectors"):
+            refuse_selection(selection, RABBIT, Identifiers())
