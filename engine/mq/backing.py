@@ -30,12 +30,24 @@ class Backing(Protocol):
         """Returns the next messages from an order on."""
         ...
 
-    def holds(self, order: int) -> bool:
-        """Returns True where the message is available and not in memory."""
+    def is_for(self, stored: Stored) -> bool:
+        """Returns True where a message is here when it is not in memory."""
         ...
 
-    def withdraw(self, order: int) -> None:
-        """Make a message that it holds unavailable."""
+    def evict(self, waiting: list[Stored]) -> bool:
+        """Keep messages from now on that were in memory, the last ones in order; returns False where it cannot."""
+        ...
+
+    def look(self, order: int) -> Stored | None:
+        """Returns a message that is available and not in memory."""
+        ...
+
+    def withdraw(self, stored: Stored) -> None:
+        """Make a message unavailable that it has."""
+        ...
+
+    def take(self, stored: Stored) -> None:
+        """Learn that a unit of work has a message: it is not to be brought into memory again."""
         ...
 
     def forget(self, stored: Stored) -> None:

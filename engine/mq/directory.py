@@ -38,8 +38,8 @@ class Directory:
     def __init__(
         self,
         name: str,
-        make: Callable[[QueueDefinition], Queue],
-        keep: Callable[[str, str, Mapping[str, Value] | None], None],
+        make: Callable[[QueueDefinition, int], Queue],
+        keep: Callable[[str, str, Mapping[str, Value] | None], int],
     ) -> None:
         self.topics = Objects(keep)
         self.queues: dict[str, Queue] = {}
@@ -48,9 +48,9 @@ class Directory:
         self._make = make
         self._keep = keep
 
-    def add(self, definition: QueueDefinition) -> Queue:
+    def add(self, definition: QueueDefinition, number: int = 0) -> Queue:
         """Add a queue that is not kept: one that was kept before, or one of a queue manager without a store."""
-        queue = self.queues[definition.name] = self._make(definition)
+        queue = self.queues[definition.name] = self._make(definition, number)
         return queue
 
     def resolve(self, name: str, gate: str) -> tuple[Queue, QueueDefinition] | None:
@@ -90,10 +90,9 @@ class Directory:
             self.alter(kind, name, attributes)
             return
         values = defaults(kind) | given | moments("CR", "ALT")
-        self._keep(kind, name, values)
-        self.restore(kind, name, values)
+        self.restore(kind, name, values, self._keep(kind, name, values))
 
-    def restore(self, kind: str, name: str, values: Mapping[str, Value]) -> None:
+    def restore(self, kind: str, name: str, values: Mapping[str, Value], number: int) -> None:
         """Add an object with all its attributes, as it was kept."""
         if kind in KINDS:
             self.topics.restore(kind, name, values)
@@ -102,7 +101,7 @@ class Directory:
         elif kind == "QALIAS":
             self.aliases[name] = alias_of(name, values)
         else:
-            self.add(queue_of(name, values))
+            self.add(queue_of(name, values), number)
 
     def alter(self, kind: str, name: str, attributes: Mapping[str, object]) -> None:
         """Give an object other attributes; those that are not named stay."""

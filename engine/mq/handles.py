@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from engine.mq.stored import Stored
     from engine.work import Selection
 
+SLICE: Final = 1_000  # messages that one look passes over before others have their turn
 GROUPED: Final = MSG_IN_GROUP | LAST_MSG_IN_GROUP
 
 
@@ -34,6 +35,7 @@ class Handle:
         "group",
         "next_number",
         "scans",
+        "slice",
         "unfinished",
         "whole",
     )
@@ -46,6 +48,7 @@ class Handle:
         self.cursor = -1
         self.changed = False  # since the last unit of work ended
         self.unfinished = False
+        self.slice = SLICE
         self.scans: dict[tuple[str, bool], Scan] = {}
         self._seen = 0.0
         self._with_ids: dict[Selection, Selection] = {}

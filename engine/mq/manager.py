@@ -5,9 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from heapq import heappop, heappush
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 from weakref import WeakSet
 
 from engine.errors import ConfigurationException
@@ -16,21 +15,22 @@ from engine.mq.attributes import Value
 from engine.mq.client import Client
 from engine.mq.definitions import QueueDefinition
 from engine.mq.directory import Directory
+from engine.mq.expiry import Expiry
 from engine.mq.mqsc import Answer, run
 from engine.mq.queue import Queue
 from engine.mq.refusals import Q_MGR_STOPPING, refusal, unknown
-from engine.mq.reports import EXPIRATION, is_asked, report
+from engine.mq.stored import Stored, backed_out
 from engine.mq.topics.objects import KINDS
 from engine.mq.topics.publishing import Topics
 from engine.mq.topics.strings import ADDRESS
-from engine.mq.unit import Moved, Then, Waiting, Work
+from engine.mq.unit import Moved, Work
 from engine.work import Arrival, QueueAttributes, Selection
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor
     from engine.mq.handles import Handle
-    from engine.mq.store import Store
-    from engine.mq.stored import Stored
+    from engine.mq.lasting import Lasting
+    from engine.mq.opened import Waiting
 
 DEAD_LETTER_QUEUE: Final = "SYSTEM.DEAD.LETTER.QUEUE"
 _MOST_UNCOMMITTED: Final = 999_999_999
@@ -58,27 +58,27 @@ class QueueManager:
         """`open_` says that a queue is made when a message is first put to it; no name of one: no dead-letter queue."""
         self.name = name
         self.lock = threading.Lock()
-        self.store: Store | None = None
+        self.store: Lasting | None = None
         self.version = 0  # of the definitions
         self.targets: dict[str, Target] = {}
         self.admission = Admission(Numbers(name, self.lock), self.lock, clock)
         self._clock = clock
         self._open = open_
         self._closed = ""
-        self._directory = Directory(name, self._made, self._keep)
-        self.topics = Topics(self, self._directory)
+        self.directory = Directory(name, self._made, self._keep)
+        self.topics = Topics(self, self.directory)
         self._works: WeakSet[Work] = WeakSet()
-        self._due: list[tuple[int, int, Queue]] = []  # a heap of messages that expire, by moment and order
+        self.expiry = Expiry(self, clock)
         self._administering = threading.Lock()
         for definition in definitions:
             made = QueueDefinition(definition) if isinstance(definition, str) else definition
-            if made.name in self._directory.queues:
+            if made.name in self.directory.queues:
                 raise ConfigurationException(f"there are two queues called {made.name}: define it once")
-            self._directory.add(made)
-        if dead_letter_queue and dead_letter_queue not in self._directory.queues:
-            self._directory.add(QueueDefinition(dead_letter_queue))
-        self._directory.settings |= {"DEADQ": dead_letter_queue, "MAXUMSGS": _MOST_UNCOMMITTED}
-        self._configure()
+            self.directory.add(made)
+        if dead_letter_queue and dead_letter_queue not in self.directory.queues:
+            self.directory.add(QueueDefinition(dead_letter_queue))
+        self.directory.settings |= {"DEADQ": dead_letter_queue, "MAXUMSGS": _MOST_UNCOMMITTED}
+        self.configure()
         self.topics.listen()
 
     @staticmethod
@@ -92,20 +92,47 @@ class QueueManager:
         self._works.add(work)
         return work
 
+    @classmethod
+    def create(cls, folder: str | Path, name: str = "QM", max_size: int | None = None) -> None:
+        """Make a durable queue manager in a folder; its store has so many bytes at most."""
+        from engine.mq.durable import create
+
+        create(cls(dead_letter_queue=""), Path(folder), name, max_size or 0)
+
+    @classmethod
+    def open(cls, folder: str | Path, wait: float = 0.0) -> QueueManager:
+        """Returns the queue manager of a folder, in this process; it waits so many seconds for another that has it."""
+        from engine.mq.durable import opened
+
+        return opened(cls(dead_letter_queue=""), Path(folder), wait)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
-        """End: nothing more is put or got, and who waits is told."""
+        """End in order: units of work are backed out, nothing more is put or got, and who waits is told."""
         self.topics.drain()
-        with self.lock:
-            self._closed = f"queue manager {self.name} has ended: open it again"
-            self.version += 1
-            self.targets = {}
-            for queue in self._directory.queues.values():
-                queue.waiters.wake_all()
+        with self._administering:
+            if self._closed:
+                return
+            for work in list(self._works):
+                work.back_out()
+            with self.lock:
+                self._closed = f"queue manager {self.name} has ended: open it again"
+                self.version += 1
+                self.targets = {}
+                for queue in self.directory.queues.values():
+                    queue.waiters.wake_all()
+            if self.store is not None:
+                self.store.close(in_order=True)
 
     @property
     def dead_letter_queue(self) -> str:
         """The name of the dead-letter queue, or nothing."""
-        return str(self._directory.settings["DEADQ"])
+        return str(self.directory.settings["DEADQ"])
 
     def publish(
         self, topic: str, descriptor: Descriptor, body: bytes, *, retain: bool = False, point: str = ""
@@ -138,7 +165,7 @@ class QueueManager:
     def names(self) -> list[str]:
         """Returns the names of all queues, sorted."""
         with self.lock:
-            return sorted(self._directory.queues)
+            return sorted(self.directory.queues)
 
     def browse(self, queue: str) -> list[Arrival]:
         """Returns the messages of a queue, in the order in which they would be got; they stay there."""
@@ -166,13 +193,13 @@ class QueueManager:
             if kind in KINDS:
                 self.topics.define(kind, name, attributes, replace=replace)
             else:
-                self._directory.define(kind, name, attributes, replace=replace)
+                self.directory.define(kind, name, attributes, replace=replace)
             self.changed()
 
     def alter(self, kind: str, name: str, attributes: Mapping[str, object]) -> None:
         """Give a queue, an alias or the queue manager other attributes; those that are not named stay."""
         with self._administering:
-            self._directory.alter(kind, name, attributes)
+            self.directory.alter(kind, name, attributes)
             self.changed()
 
     def delete(self, kind: str, name: str, *, purge: bool = False) -> None:
@@ -184,8 +211,8 @@ class QueueManager:
                 return
             if purge and kind == "QLOCAL":
                 self.purge(name)
-            queue = self._directory.queues.get(name)
-            self._directory.delete(kind, name, list(self._works), purged=purge)
+            queue = self.directory.queues.get(name)
+            self.directory.delete(kind, name, list(self._works), purged=purge)
             self.changed()
             if queue is not None:
                 with self.lock:
@@ -193,7 +220,7 @@ class QueueManager:
 
     def display(self, kind: str, pattern: str = "*") -> list[dict[str, Value]]:
         """Returns the attributes of the objects whose names fit a pattern, such as `ORDERS.*`."""
-        return self._directory.display(kind, pattern, list(self._works))
+        return self.directory.display(kind, pattern, list(self._works))
 
     def mqsc(self, text: str) -> list[Answer]:
         """Carry out a script of MQSC commands, and return what each answered.
@@ -207,7 +234,7 @@ class QueueManager:
         """Remove all messages of a queue that no unit of work uses."""
         queue = self.find(name)
         if queue is not None:
-            self._directory.check_unused(queue, list(self._works))
+            self.directory.check_unused(queue, list(self._works))
             self.purge(name)
 
     def purge(self, queue: str) -> int:
@@ -219,7 +246,7 @@ class QueueManager:
 
     def purge_some(self, queue: str, most: int) -> int:
         """Remove so many messages of a queue at most, and return how many were removed."""
-        found = self._directory.queues.get(queue)
+        found = self.directory.queues.get(queue)
         if found is None:
             raise unknown(queue)
         with self.lock:
@@ -229,15 +256,20 @@ class QueueManager:
 
     def expire(self, most: int = _SLICE) -> int:
         """Remove messages whose time has passed, so many at most, and return how many were removed."""
-        now, late = self._clock() * 10, dict[Queue, None]()
-        with self.lock:
-            for _ in range(most):
-                if not self._due or self._due[0][0] > now:
-                    break
-                _, order, queue = heappop(self._due)
-                if queue.expire(order):
-                    late[queue] = None
-        return sum(self.discard(queue) for queue in late)
+        return self.expiry.run(most)
+
+    def decisions(self) -> dict[bytes, bool]:
+        """Returns the branches of two-phase commits that are decided: True where they commit, False where refused."""
+        return {} if self.store is None else self.store.store.decisions()
+
+    def forget(self, branch: bytes) -> None:
+        """Forget a decision that its branch has carried out."""
+        if self.store is not None:
+            self.store.forget(branch)
+
+    def refuse(self, branch: bytes) -> bool:
+        """Decide that a branch does not commit, so that a late commit is refused; returns False where it has been."""
+        return self.store is None or self.store.refuse(branch)
 
     def waiter(self, work: Work, queue: str, selection: Selection | None, wake: Callable[[], None]) -> Waiting:
         """Register a get of a unit that found nothing; `wake` is called once, when it is worth asking again."""
@@ -255,14 +287,14 @@ class QueueManager:
 
     def attributes(self, queue: str) -> QueueAttributes | None:
         """Returns the attributes of a queue, of the one behind an alias, or None where there is none."""
-        alias = self._directory.aliases.get(queue)
-        found = self._directory.queues.get(queue if alias is None else alias.target)
+        alias = self.directory.aliases.get(queue)
+        found = self.directory.queues.get(queue if alias is None else alias.target)
         return None if found is None else found.definition.attributes
 
     def find(self, queue: str) -> Queue | None:
         """Returns the queue of a name; None where it is not there yet, but would be made by a put."""
-        alias = self._directory.aliases.get(queue)
-        found = self._directory.queues.get(queue if alias is None else alias.target)
+        alias = self.directory.aliases.get(queue)
+        found = self.directory.queues.get(queue if alias is None else alias.target)
         if found is None and not (self._open and queue):
             raise unknown(queue)
         return found
@@ -275,7 +307,7 @@ class QueueManager:
     def source(self, queue: str) -> Queue | None:
         """Returns the queue that messages are got from by a name; None where a put would make it."""
         self.check()
-        resolved = self._directory.resolve(queue, "GET")
+        resolved = self.directory.resolve(queue, "GET")
         if resolved is None and not (self._open and queue):
             raise unknown(queue)
         return None if resolved is None else resolved[0]
@@ -283,18 +315,18 @@ class QueueManager:
     def target(self, queue: str) -> Target:
         """Returns what messages are put to by a name."""
         self.check()
-        if self.topics.is_default(queue) and queue not in self._directory.queues:
+        if self.topics.is_default(queue) and queue not in self.directory.queues:
             self.define("QLOCAL", queue, {})
         with self.lock:
-            alias = self._directory.aliases.get(queue)
+            alias = self.directory.aliases.get(queue)
             if queue.startswith(ADDRESS) or (alias is not None and alias.is_of_topic):
                 target = self.targets[queue] = self.topics.target(queue, alias)
                 return target
-            resolved = self._directory.resolve(queue, "PUT")
+            resolved = self.directory.resolve(queue, "PUT")
             if resolved is None:
                 if not (self._open and queue):
                     raise unknown(queue)
-                made = self._directory.add(QueueDefinition(queue))
+                made = self.directory.add(QueueDefinition(queue))
                 resolved = made, made.definition
             found, definition = resolved
             longest = min(found.definition.max_message_length, self.admission.longest)
@@ -311,7 +343,7 @@ class QueueManager:
                 queue.reserved -= 1
                 queue.put(stored)
                 if stored.expires:
-                    heappush(self._due, (stored.expires, stored.order, queue))
+                    self.expiry.note(queue, stored)
 
     def undo(self, puts: Moved, taken: Moved, *, counted: bool = True) -> None:
         """Forget admitted messages, and put those that were taken back where they were, their backout count higher."""
@@ -321,26 +353,12 @@ class QueueManager:
             for queue, stored in taken:
                 queue.put(backed_out(stored) if counted else stored)
                 if stored.expires:
-                    heappush(self._due, (stored.expires, stored.order, queue))
-
-    def write(self, puts: Moved, taken: Moved, decision: tuple[bytes, ...] = ()) -> None:
-        """Make a unit of work last, and its messages available; one that cannot be kept is backed out."""
-        raise NotImplementedError
-
-    def write_then(self, puts: Moved, taken: Moved, decision: tuple[bytes, ...], then: Then) -> None:
-        """Make a unit of work last without waiting for it."""
-        raise NotImplementedError
-
-    def count_backouts(self, taken: Moved) -> None:
-        """Keep the backout counts of messages that are put back."""
-        raise NotImplementedError
-
-    def count_backouts_then(self, taken: Moved, then: Then) -> None:
-        """Keep the backout counts of messages without waiting for it."""
-        raise NotImplementedError
+                    self.expiry.note(queue, stored)
 
     def remove(self, taken: Moved) -> None:
         """Remove messages for good that were taken outside any unit of work."""
+        if self.store is not None and taken:
+            self.store.remove(taken)
 
     def release(self, queue: Queue, handle: Handle) -> None:
         """Let others have messages of the keys that a handle had in hand."""
@@ -349,49 +367,32 @@ class QueueManager:
                 queue.in_hand = {key: held for key, held in queue.in_hand.items() if held is not handle}
                 queue.waiters.wake_those_in_order()
 
-    def discard(self, queue: Queue) -> int:
-        """Remove messages that were met past their time, with a report where they ask for it."""
-        with self.lock:
-            late, queue.expired = queue.expired, []
-        if late:
-            self.remove([(queue, stored) for stored in late])
-            work = self.work()
-            for stored in late:
-                if is_asked(EXPIRATION, stored.descriptor):
-                    made = report(EXPIRATION, stored.descriptor, stored.body, self.name)
-                    work.put_report(*made, stored.descriptor.reply_to_q, syncpoint=False)
-        return len(late)
-
     def arrival(self, stored: Stored) -> Arrival:
         """Returns a message as it is handed out: its expiry is what remains of it."""
-        if not stored.expires:
-            return Arrival(stored.descriptor, stored.body)
-        left = max(1, stored.expires - int(self._clock() * 10))
-        return Arrival(stored.descriptor._replace(expiry=left), stored.body)
+        return self.expiry.arrival(stored)
 
-    def _made(self, definition: QueueDefinition) -> Queue:
-        return Queue(definition, self._clock)
+    def _made(self, definition: QueueDefinition, number: int) -> Queue:
+        queue = Queue(definition, self._clock, number)
+        if self.store is not None:
+            self.store.furnish(queue)
+        return queue
 
-    def _keep(self, kind: str, name: str, values: Mapping[str, Value] | None) -> None:
-        """Keep what has been defined; there is nowhere to."""
+    def _keep(self, kind: str, name: str, values: Mapping[str, Value] | None) -> int:
+        """Keep what has been defined, where there is a store; returns the number of the queue there."""
+        return 0 if self.store is None else self.store.keep(kind, name, values, self.directory.queues.get(name))
 
     def changed(self) -> None:
         """Let everyone look again at definitions that have changed."""
         with self.lock:
-            self._configure()
+            self.configure()
             self.version += 1
             self.targets = {}
-            for queue in self._directory.queues.values():
+            for queue in self.directory.queues.values():
                 queue.waiters.wake_all()
         self.topics.listen()
 
-    def _configure(self) -> None:
-        settings = self._directory.settings
+    def configure(self) -> None:
+        """Act by what the queue manager's own attributes say."""
+        settings = self.directory.settings
         self.admission.longest = int(settings["MAXMSGL"])
         self.most_uncommitted = int(settings["MAXUMSGS"])
-
-
-def backed_out(stored: Stored) -> Stored:
-    """Returns a message with its backout count one higher."""
-    again = stored.descriptor._replace(backout_count=stored.descriptor.backout_count + 1)
-    return stored._replace(descriptor=again)

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 from heapq import heappop, heappush, merge
 from operator import attrgetter
 from time import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 from weakref import ref
 
-from engine.descriptor import LAST_MSG_IN_GROUP, NO_ID
+from engine.descriptor import LAST_MSG_IN_GROUP
 from engine.mq.handles import GROUPED, Handle
+from engine.mq.memory import Memory
 from engine.mq.scans import Scan
-from engine.mq.selecting import matches
+from engine.mq.selecting import in_turn, matches
 from engine.mq.stored import Line, Stored, first_of, has_ids, has_too_many, keys_of, swept
 from engine.mq.waiting import Waiter, Waiters
 from engine.work import Selection
@@ -22,15 +23,13 @@ if TYPE_CHECKING:
     from engine.mq.backing import Backing
     from engine.mq.definitions import QueueDefinition
 
-SLICE: Final = 1_000  # messages that one look passes over before others have their turn
-
 
 class Queue:
     """Messages by priority and arrival; lines by id are kept once someone has asked by id."""
 
     __slots__ = (
         *("_by_id", "_orders", "_waiting", "arrivals", "backings", "definition", "depth", "epoch", "expired"),
-        *("in_hand", "most", "now", "number", "reserved", "scans", "waiters"),
+        *("in_hand", "memory", "most", "now", "number", "reserved", "scans", "waiters"),
     )
 
     def __init__(self, definition: QueueDefinition, now: Callable[[], float] = time, number: int = 0) -> None:
@@ -42,6 +41,7 @@ class Queue:
         self.in_hand: dict[bytes, Handle] = {}  # keys of an order, each with the one that has messages of it
         self.expired: list[Stored] = []  # met past their time and taken off, and to be discarded
         self.backings: tuple[Backing, ...] = ()
+        self.memory = Memory()
         self.epoch = 0  # grows when messages move between memory and backings
         self.scans: list[ref[Scan]] = []
         self.waiters = Waiters()
@@ -62,8 +62,13 @@ class Queue:
         """Make a message available, or put one back where it was before it was taken."""
         self.depth += 1
         self.arrivals += 1
-        if not self.backings or not self._is_kept(stored):
+        if not self.backings:
             self.hold(stored)
+        elif not self._is_kept(stored):
+            self.hold(stored)
+            self.memory.add(stored)
+            if self.memory.is_over():
+                self._evict()
         if self.scans:
             for scan in self._live_scans():
                 scan.note(stored.order)
@@ -85,6 +90,8 @@ class Queue:
     def release(self, order: int) -> None:
         """Keep a message in memory no longer."""
         stored = self._waiting.pop(order)
+        if self.backings:
+            self.memory.lose(stored)
         self._sweep()
         if self._by_id is not None:
             self._unindex(stored, self._by_id)
@@ -102,6 +109,10 @@ class Queue:
         """Returns the messages in the order in which they would be taken."""
         return [stored for stored in self._walk(-1) if not self._is_late(stored)]
 
+    def in_memory(self) -> list[Stored]:
+        """Returns the messages that wait in memory."""
+        return list(self._waiting.values())
+
     def take_some(self, most: int) -> list[Stored]:
         """Returns so many of the next messages at most, expired or not; they no longer wait."""
         taken, self.expired = self.expired, []
@@ -112,29 +123,34 @@ class Queue:
 
     def expire(self, order: int) -> bool:
         """Take a message off if it waits and its time has passed."""
-        stored = self._waiting.get(order)
+        stored = self.look(order)
         if stored is None or not self._is_late(stored):
             return False
         self._drop(stored)
         return True
 
     def look(self, order: int) -> Stored | None:
-        """Returns a message that waits in memory."""
-        return self._waiting.get(order)
+        """Returns a message that waits."""
+        stored = self._waiting.get(order)
+        if stored is None and self.backings:
+            stored = next((found for backing in self.backings if (found := backing.look(order)) is not None), None)
+        return stored
 
     def is_there(self, order: int) -> bool:
         """Returns True where a message waits."""
-        return order in self._waiting or any(backing.holds(order) for backing in self.backings)
+        return self.look(order) is not None
 
     def withdraw(self, stored: Stored) -> None:
         """Take a message off the queue that waits there."""
         self.depth -= 1
         if stored.order in self._waiting:
             self.release(stored.order)
+            for backing in self.backings:
+                backing.take(stored)
             return
         for backing in self.backings:
-            if backing.holds(stored.order):
-                backing.withdraw(stored.order)
+            if backing.is_for(stored):
+                backing.withdraw(stored)
 
     def read_ahead(self, order: int) -> list[Stored]:
         """Returns messages that are not in memory, from an order on, the next one last."""
@@ -157,9 +173,26 @@ class Queue:
             self.depth -= 1
             if self._by_id is not None:
                 self._unindex(stored, self._by_id)
+            if self.backings:
+                self._taken(stored)
             if not stored.expires or not self._is_late(stored):
                 return stored
             self.expired.append(stored)
+
+    def _taken(self, stored: Stored) -> None:
+        self.memory.lose(stored)
+        for backing in self.backings:
+            backing.take(stored)
+
+    def _evict(self) -> None:
+        """Keep the first messages in memory, and leave the others to the backings."""
+        for backing in self.backings:
+            here = sorted([stored for stored in self._waiting.values() if backing.is_for(stored)])
+            others = here[self.memory.most(here) :]
+            if others and backing.evict(others):
+                for stored in others:
+                    self.release(stored.order)
+                self.epoch += 1
 
     def _fill(self) -> None:
         """Bring into memory what comes before all that is there."""
@@ -173,6 +206,7 @@ class Queue:
     def _load(self, backing: Backing) -> None:
         for stored in backing.load():
             self.hold(stored)
+            self.memory.add(stored)
             for scan in self._live_scans():
                 scan.loaded(stored.order)
         self.epoch += 1
@@ -242,7 +276,7 @@ class Queue:
             scan = Scan(list(self._waiting), onward=wanted.browse)
             handle.scans[wanted.selector, wanted.browse] = scan
             self.scans.append(ref(scan))
-        for _ in range(SLICE):
+        for _ in range(handle.slice):
             stored = scan.following(self)
             if stored is None:
                 return None
@@ -279,7 +313,7 @@ class Queue:
         return found
 
     def _suits(self, stored: Stored, wanted: Selection, handle: Handle) -> bool:
-        if not has_ids(stored.descriptor, wanted) or not self._in_turn(stored, wanted, handle):
+        if not has_ids(stored.descriptor, wanted) or not in_turn(stored, wanted, handle, self._is_whole):
             return False
         if wanted.selector and not matches(wanted.selector, stored):
             return False
@@ -324,19 +358,6 @@ class Queue:
         scan.position = after
         while (stored := scan.following(self)) is not None:
             yield stored
-
-    def _in_turn(self, stored: Stored, wanted: Selection, handle: Handle) -> bool:
-        """Returns True where a message is the next of its group, or groups do not matter."""
-        descriptor = stored.descriptor
-        if wanted.browse and stored.order <= handle.cursor:
-            return False
-        if wanted.logical and handle.group:
-            return descriptor.group_id == handle.group and descriptor.msg_seq_number == handle.next_number
-        if not descriptor.msg_flags & GROUPED or descriptor.group_id == NO_ID:
-            return True
-        if wanted.logical and descriptor.msg_seq_number != 1:
-            return False
-        return not wanted.whole_groups or descriptor.group_id in handle.whole or self._is_whole(descriptor.group_id)
 
     def _is_whole(self, group: bytes) -> bool:
         """Returns True where every message of a group waits here, from the first to the one that is the last."""

@@ -1,20 +1,39 @@
-"""Selectors asked of messages as they stand on queues."""
+"""What a reader asks of messages beside their ids: selectors, and the order of groups."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from engine.descriptor import NO_ID
+from engine.mq.handles import GROUPED
+from engine.mq.properties import split
 from engine.mq.selectors import compile_selector
 
 if TYPE_CHECKING:
+    from engine.mq.handles import Handle
     from engine.mq.stored import Stored
+    from engine.work import Selection
 
 
 def matches(selector: str, stored: Stored) -> bool:
     """Returns True where a message is what a selector asks for; its properties are read when they are asked for."""
 
     def properties() -> Mapping[str, object]:
-        return {}
+        return split(stored.descriptor, stored.body)[0]
 
     return compile_selector(selector)(stored.descriptor, properties) is True
+
+
+def in_turn(stored: Stored, wanted: Selection, handle: Handle, is_whole: Callable[[bytes], bool]) -> bool:
+    """Returns True where a message is the next of its group, or groups do not matter."""
+    descriptor = stored.descriptor
+    if wanted.browse and stored.order <= handle.cursor:
+        return False
+    if wanted.logical and handle.group:
+        return descriptor.group_id == handle.group and descriptor.msg_seq_number == handle.next_number
+    if not descriptor.msg_flags & GROUPED or descriptor.group_id == NO_ID:
+        return True
+    if wanted.logical and descriptor.msg_seq_number != 1:
+        return False
+    return not wanted.whole_groups or descriptor.group_id in handle.whole or is_whole(descriptor.group_id)

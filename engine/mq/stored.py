@@ -90,3 +90,9 @@ def has_ids(descriptor: Descriptor, wanted: Selection) -> bool:
             (wanted.group_id, descriptor.group_id),
         )
     )
+
+
+def backed_out(stored: Stored) -> Stored:
+    """Returns a message with its backout count one higher."""
+    again = stored.descriptor._replace(backout_count=stored.descriptor.backout_count + 1)
+    return stored._replace(descriptor=again)

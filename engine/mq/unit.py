@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Final
 from engine.descriptor import LAST_SEGMENT, SEGMENT, SEGMENTATION_ALLOWED, Descriptor
 from engine.errors import BrokerError, MessageException
 from engine.mq.admission import context_of
-from engine.mq.handles import Handle
+from engine.mq.handles import SLICE
+from engine.mq.opened import Opened, Waiting, bounded
 from engine.mq.refusals import SYNCPOINT_LIMIT_REACHED, refusal
 from engine.mq.reports import COA, COD, is_asked, report
+from engine.mq.served import Unfinished
 from engine.mq.topics.strings import address
 from engine.mq.waiting import Sleep, Waiter
 from engine.work import Arrival, QueueAttributes, Selection
@@ -27,18 +29,6 @@ Then = Callable[[BrokerError | None], None]
 _PIECE: Final = SEGMENT | LAST_SEGMENT
 
 
-class Opened:
-    """A queue as a unit of work has opened it to get messages: which it is now, and what is remembered of it."""
-
-    __slots__ = ("handle", "queue", "seen", "version")
-
-    def __init__(self, queue: Queue, version: int) -> None:
-        self.handle = Handle()
-        self.queue = queue
-        self.version = version
-        self.seen = 0  # how many messages had come when nothing was found
-
-
 class Work:
     """A unit of work over queues, one behind the other, and what is remembered from one to the next.
 
@@ -46,8 +36,8 @@ class Work:
     """
 
     __slots__ = (
-        *("__weakref__", "_context", "_lasting", "_manager", "_opened", "_puts", "_taken", "decision", "patience"),
-        *("_interrupted", "_sleep", "sliced", "unfinished", "user"),
+        *("__weakref__", "_context", "_interrupted", "_lasting", "_manager", "_opened", "_puts", "_sleep", "_taken"),
+        *("patience", "sliced", "unfinished", "user"),
     )
 
     def __init__(self, manager: QueueManager, user: str = "", application: str = "") -> None:
@@ -57,7 +47,6 @@ class Work:
         self.unfinished = False
         self._interrupted = False
         self._sleep: Sleep | None = None  # of a get that waits
-        self.decision: tuple[bytes, ...] = ()  # what commits with the unit for other resources: their branches' ids
         self._manager = manager
         self._context = context_of(user, application)
         self._opened: dict[str, Opened] = {}
@@ -89,6 +78,20 @@ class Work:
         if stored.descriptor.msg_flags & SEGMENT:
             return self._assembled(opened, stored, syncpoint=syncpoint)
         return self._got([(opened.queue, stored)], stored, syncpoint=syncpoint)
+
+    def get_some(
+        self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True, most: int
+    ) -> Arrival | Unfinished | None:
+        """Get without waiting, and look at so many messages at most; UNFINISHED says to ask again."""
+        opened = self._open(queue)
+        if opened is None:
+            return None
+        opened.handle.slice, self.sliced = most, True
+        try:
+            arrival = self.get(queue, selection, syncpoint=syncpoint)
+        finally:
+            opened.handle.slice, self.sliced = SLICE, False
+        return Unfinished.UNFINISHED if arrival is None and opened.handle.unfinished else arrival
 
     def put(self, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool = True) -> Descriptor:
         manager = self._manager
@@ -139,8 +142,8 @@ class Work:
         if syncpoint:
             self._puts += puts
             self._lasting = self._lasting or lasting
-        elif lasting:
-            manager.write(puts, [])
+        elif lasting and manager.store is not None:
+            manager.store.write(puts, [])
         else:
             manager.apply(puts, [])
 
@@ -161,13 +164,15 @@ class Work:
     @property
     def is_idle(self) -> bool:
         """True where nothing has been put or got since the unit began."""
-        return not (self._puts or self._taken or self.decision)
+        return not (self._puts or self._taken)
 
-    def commit(self) -> None:
-        if self._lasting or self.decision:
-            puts, taken, decision = self._detached()
+    def commit(self, decision: tuple[bytes, ...] = ()) -> None:
+        """Make the unit last; `decision` names the branches of other resources that commit with it."""
+        store = self._manager.store
+        if store is not None and (self._lasting or decision):
+            puts, taken = self._detached()
             try:
-                self._manager.write(puts, taken, decision)
+                store.write(puts, taken, decision)
             except BaseException:
                 self._settle(kept=False)
                 raise
@@ -179,48 +184,49 @@ class Work:
         self._settle(kept=True)
 
     def back_out(self) -> None:
-        lasting = self._lasting
-        puts, taken, _ = self._detached()
+        store = self._manager.store if self._lasting else None
+        puts, taken = self._detached()
         try:
-            if lasting and taken:
-                self._manager.count_backouts(taken)
+            if store is not None and taken:
+                store.count_backouts(taken)
         finally:
             if puts or taken:
                 self._manager.undo(puts, taken)
             self._settle(kept=False)
 
-    def commit_then(self, then: Then) -> None:
+    def commit_then(self, then: Then, decision: tuple[bytes, ...] = ()) -> None:
         """Commit without waiting for the store: `then` learns the outcome, perhaps from another thread."""
-        if not (self._lasting or self.decision):
+        store = self._manager.store
+        if store is None or not (self._lasting or decision):
             self.commit()
             then(None)
             return
-        puts, taken, decision = self._detached()
+        puts, taken = self._detached()
 
         def finished(error: BrokerError | None) -> None:
             self._settle(kept=error is None)
             then(error)
 
-        self._manager.write_then(puts, taken, decision, finished)
+        store.write_then(puts, taken, decision, finished)
 
     def back_out_then(self, then: Then) -> None:
         """Back out without waiting for the store to keep the backout counts."""
-        lasting = self._lasting
-        puts, taken, _ = self._detached()
+        store = self._manager.store if self._lasting else None
+        puts, taken = self._detached()
 
         def finished(error: BrokerError | None) -> None:
             self._manager.undo(puts, taken)
             self._settle(kept=False)
             then(error)
 
-        if lasting and taken:
-            self._manager.count_backouts_then(taken, finished)
+        if store is not None and taken:
+            store.count_backouts_then(taken, finished)
         else:
             finished(None)
 
     def give_back(self) -> None:
         """Undo the unit as if its gets had never been: backout counts stay as they were."""
-        puts, taken, _ = self._detached()
+        puts, taken = self._detached()
         self._manager.undo(puts, taken, counted=False)
         self._settle(kept=False)
 
@@ -272,7 +278,7 @@ class Work:
                 stored = self._awaited(queue, opened, selection, wait)
         finally:
             if opened.queue.expired:
-                self._manager.discard(opened.queue)
+                self._manager.expiry.discard(opened.queue)
         return stored
 
     def _awaited(self, queue: str, opened: Opened, selection: Selection | None, wait: float) -> Stored | None:
@@ -296,7 +302,7 @@ class Work:
                 self._sleep = sleep
                 opened.queue.waiters.add(waiter)
             try:
-                sleep.wait(_bounded(left, selection))
+                sleep.wait(bounded(left, selection))
             finally:
                 with manager.lock:
                     opened.queue.waiters.remove(waiter)
@@ -347,10 +353,10 @@ class Work:
                 continue
             return
 
-    def _detached(self) -> tuple[Moved, Moved, tuple[bytes, ...]]:
-        """Returns what the unit has put, got and decided, and begins another."""
-        unit = self._puts, self._taken, self.decision
-        self._puts, self._taken, self.decision, self._lasting = [], [], (), False
+    def _detached(self) -> tuple[Moved, Moved]:
+        """Returns what the unit has put and got, and begins another."""
+        unit = self._puts, self._taken
+        self._puts, self._taken, self._lasting = [], [], False
         return unit
 
     def _settle(self, *, kept: bool) -> None:
@@ -365,29 +371,3 @@ class Work:
         most = self._manager.most_uncommitted
         text = f"a unit of work has {most} uncommitted messages, which is MAXUMSGS: commit more often"
         return refusal(SYNCPOINT_LIMIT_REACHED, text)
-
-
-class Waiting:
-    """The registration of a get that waits, for one who cannot sleep."""
-
-    __slots__ = ("_manager", "_queue", "_waiter")
-
-    def __init__(self, manager: QueueManager, queue: Queue, waiter: Waiter) -> None:
-        self._manager = manager
-        self._queue = queue
-        self._waiter = waiter
-
-    def cancel(self) -> None:
-        """Stop waiting; where a message has woken it that is still there, another who wants it is woken."""
-        with self._manager.lock:
-            woken_by = self._waiter.woken_by
-            if not self._queue.waiters.remove(self._waiter) and woken_by is not None:
-                self._queue.wake(woken_by)
-
-
-def _bounded(left: float | None, selection: Selection | None) -> float | None:
-    """Returns how long to sleep: not over the moment at which browsing begins anew."""
-    if selection is None or not selection.browse or selection.rewind < 0:
-        return left
-    rewind = max(selection.rewind, 0.001)
-    return rewind if left is None else min(left, rewind)

@@ -1,5 +1,1 @@
 """The store of a queue manager: messages that last, and the indexes that find them."""
-
-
-class Store:
-    """What a queue manager keeps on disk."""

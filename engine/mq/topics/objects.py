@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from engine.descriptor import Descriptor
     from engine.mq.topics.settings import TopicSettings
 
-Keep = Callable[[str, str, Mapping[str, Value] | None], None]
+Keep = Callable[[str, str, Mapping[str, Value] | None], object]
 
 TOPIC: Final = "TOPIC"
 SUB: Final = "SUB"

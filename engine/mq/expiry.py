@@ -1,0 +1,66 @@
+"""Expiry: messages whose time has passed, found by time, removed, and reported where they ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING
+
+from engine.mq.reports import EXPIRATION, is_asked, report
+from engine.work import Arrival
+
+if TYPE_CHECKING:
+    from engine.mq.manager import QueueManager
+    from engine.mq.queue import Queue
+    from engine.mq.stored import Stored
+
+
+class Expiry:
+    """The messages of a queue manager that expire, by the moment at which they do."""
+
+    __slots__ = ("_clock", "_due", "_manager")
+
+    def __init__(self, manager: QueueManager, clock: Callable[[], float]) -> None:
+        self._manager = manager
+        self._clock = clock
+        self._due: list[tuple[int, int, int, Queue]] = []  # a heap, by moment, order and place in memory
+
+    def note(self, queue: Queue, stored: Stored) -> None:
+        """Learn of a message that expires and can be got."""
+        heappush(self._due, (stored.expires, stored.order, id(queue), queue))
+
+    def run(self, most: int) -> int:
+        """Remove messages whose time has passed, so many at most, and return how many were removed."""
+        now, manager = int(self._clock() * 10), self._manager
+        late: dict[Queue, None] = {}
+        with manager.lock:
+            for _ in range(most):
+                if not self._due or self._due[0][0] > now:
+                    break
+                _, order, _, queue = heappop(self._due)
+                if queue.expire(order):
+                    late[queue] = None
+            if manager.store is not None:
+                late |= manager.store.expire(now, most)
+        return sum(self.discard(queue) for queue in late)
+
+    def discard(self, queue: Queue) -> int:
+        """Remove messages that were met past their time, with a report where they ask for it."""
+        manager = self._manager
+        with manager.lock:
+            late, queue.expired = queue.expired, []
+        if late:
+            manager.remove([(queue, stored) for stored in late])
+            work = manager.work()
+            for stored in late:
+                if is_asked(EXPIRATION, stored.descriptor):
+                    made = report(EXPIRATION, stored.descriptor, stored.body, manager.name)
+                    work.put_report(*made, stored.descriptor.reply_to_q, syncpoint=False)
+        return len(late)
+
+    def arrival(self, stored: Stored) -> Arrival:
+        """Returns a message as it is handed out: its expiry is what remains of it."""
+        if not stored.expires:
+            return Arrival(stored.descriptor, stored.body)
+        left = max(1, stored.expires - int(self._clock() * 10))
+        return Arrival(stored.descriptor._replace(expiry=left), stored.body)

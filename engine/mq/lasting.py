@@ -1,0 +1,146 @@
+"""The lasting part of a durable queue manager: which of its work goes into the store, and comes from there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from engine.errors import BrokerError
+from engine.mq.attributes import Value
+from engine.mq.memory import Budget, Memory
+from engine.mq.record import Record
+
+if TYPE_CHECKING:
+    from engine.mq.manager import QueueManager
+    from engine.mq.queue import Queue
+    from engine.mq.store.store import Store
+    from engine.mq.unit import Moved, Then
+
+_LOCAL: Final = "QLOCAL"
+
+
+class Lasting:
+    """The store as a queue manager uses it. A unit of work's messages are available once the store has it."""
+
+    __slots__ = ("_budget", "_manager", "store")
+
+    def __init__(self, manager: QueueManager, store: Store) -> None:
+        self.store = store
+        self._manager = manager
+        self._budget = Budget()
+
+    def write(self, puts: Moved, taken: Moved, decided: tuple[bytes, ...] = ()) -> None:
+        """Make a unit of work last, and its messages available; one that cannot be kept is backed out."""
+        record = self._record(puts, taken, decided)
+        try:
+            self.store.journal.commit(record)
+        except BrokerError:
+            self._given_up(puts, taken)
+            raise
+        self._manager.apply(puts, taken)
+
+    def write_then(self, puts: Moved, taken: Moved, decided: tuple[bytes, ...], then: Then) -> None:
+        """Make a unit of work last without waiting for it; `then` learns the outcome."""
+
+        def finished(error: BrokerError | None) -> None:
+            if error is None:
+                self._manager.apply(puts, taken)
+            else:
+                self._given_up(puts, taken)
+            then(error)
+
+        self.store.journal.submit(self._record(puts, taken, decided), finished)
+
+    def remove(self, taken: Moved) -> None:
+        """Remove messages for good that were taken outside any unit of work."""
+        record = self._record([], taken)
+        if record.removals:
+            self.store.journal.commit(record)
+        self._manager.apply([], taken)
+
+    def count_backouts(self, taken: Moved) -> None:
+        """Keep the backout counts of messages that are put back."""
+        record = _backouts(taken)
+        if record.counts:
+            self.store.journal.commit(record)
+
+    def count_backouts_then(self, taken: Moved, then: Then) -> None:
+        """Keep the backout counts of messages without waiting for it."""
+        record = _backouts(taken)
+        if record.counts:
+            self.store.journal.submit(record, then)
+        else:
+            then(None)
+
+    def forget(self, branch: bytes) -> None:
+        """Forget a decision that its branch has carried out."""
+        self.store.journal.commit(Record(forgotten=(branch,)))
+
+    def refuse(self, branch: bytes) -> bool:
+        """Decide that a branch does not commit; returns False where it was decided otherwise before."""
+        self.store.journal.commit(Record(refused=(branch,)))
+        return not self.store.decisions()[branch]
+
+    def keep(self, kind: str, name: str, values: Mapping[str, Value] | None, queue: Queue | None) -> int:
+        """Keep a definition, or that there is none any more; returns the number of the queue."""
+        number = queue.number if queue is not None else self.store.next_queue() if kind == _LOCAL else 0
+        self.store.journal.commit(Record(objects=[(kind, name, values, number)]))
+        return number
+
+    def restore(self) -> None:
+        """Give the queue manager what has been defined, and its queues what they hold."""
+        for kept in self.store.objects():
+            self._manager.directory.restore(kept.kind, kept.name, kept.values, kept.number)
+
+    def expire(self, moment: int, most: int) -> dict[Queue, None]:
+        """Take messages off their queues that are not in memory and whose time has passed; returns the queues."""
+        queues = {queue.number: queue for queue in self._manager.directory.queues.values()}
+        due = ((queues[number], order) for number, order in self.store.due(moment, most) if number in queues)
+        return {queue: None for queue, order in due if queue.expire(order)}
+
+    def furnish(self, queue: Queue) -> None:
+        """Give a queue what it holds in the store."""
+        shelves = self.store.shelves(queue.number)
+        queue.backings = shelves
+        queue.memory = Memory(self._budget)
+        queue.depth = sum(shelf.count for shelf in shelves)
+
+    def close(self, *, in_order: bool) -> None:
+        """Close the store; in order, what is only in memory is kept as well."""
+        left: list[Record] = []
+        if in_order:
+            for queue in self._manager.directory.queues.values():
+                puts = [(queue.number, one) for one in queue.in_memory() if not one.descriptor.persistence]
+                left.append(Record(puts=puts))
+        self.store.close(left if in_order else None)
+
+    def _record(self, puts: Moved, taken: Moved, decided: tuple[bytes, ...] = ()) -> Record:
+        """Returns what of a unit of work goes into the store; the messages that it puts cannot be got before it has."""
+        persistent = [(queue, stored) for queue, stored in puts if stored.descriptor.persistence]
+        with self._manager.lock:
+            for queue, stored in persistent:
+                for backing in queue.backings:
+                    backing.take(stored)
+        return Record(
+            puts=[(queue.number, stored) for queue, stored in persistent],
+            removals=[(queue.number, stored) for queue, stored in taken if stored.descriptor.persistence],
+            decided=decided,
+        )
+
+    def _given_up(self, puts: Moved, taken: Moved) -> None:
+        with self._manager.lock:
+            for queue, stored in puts:
+                for backing in queue.backings:
+                    backing.forget(stored)
+        self._manager.undo(puts, taken)
+
+
+def _backouts(taken: Moved) -> Record:
+    """Returns the record of backout counts, each one higher, of messages that last."""
+    return Record(
+        counts=[
+            (queue.number, stored.order, stored.descriptor.backout_count + 1)
+            for queue, stored in taken
+            if stored.descriptor.persistence
+        ]
+    )

@@ -1,0 +1,119 @@
+"""The LMDB environment of a store: its tables, its format, its size, and reading while others write."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final
+from zlib import crc32
+
+import lmdb
+
+from engine.errors import ConfigurationException
+from engine.mq.store.records import damaged
+
+FORMAT: Final = 1
+_TABLES: Final = ("messages", "chunks", "ids", "expiry", "counts", "objects", "decisions", "meta")
+_UNLIMITED: Final = 1 << 36  # bytes of address space, not of disk
+_READERS: Final = 126
+
+
+class Environment:
+    """Tables of an LMDB environment. `synced` says that a commit returns when it is on the disk."""
+
+    __slots__ = ("_reading", "db", "lmdb", "path", "size")
+
+    def __init__(self, path: Path, size: int = 0, *, synced: bool = True, read_only: bool = False) -> None:
+        self.path = path
+        self.size = size or _UNLIMITED
+        self._reading = Lock()
+        try:
+            self.lmdb = lmdb.open(
+                str(path),
+                map_size=self.size,
+                max_dbs=len(_TABLES),
+                sync=synced,
+                metasync=synced,
+                mode=0o600,
+                readonly=read_only,
+                max_readers=_READERS,
+                readahead=not read_only,
+            )
+            self.db: dict[str, Any] = {name: self._table(name, read_only=read_only) for name in _TABLES}
+        except lmdb.Error as error:
+            raise damaged(f"{path} cannot be opened ({error})") from error
+
+    def _table(self, name: str, *, read_only: bool) -> Any:
+        return self.lmdb.open_db(name.encode(), create=not read_only)
+
+    @contextmanager
+    def read(self) -> Iterator[Any]:
+        """Give a view of what is committed; none is kept open longer than a look takes."""
+        with self._reading, self.lmdb.begin() as transaction:
+            yield transaction
+
+    def begin(self) -> Any:
+        """Returns a transaction that writes."""
+        return self.lmdb.begin(write=True)
+
+    def grow(self, by: int) -> None:
+        """Let the file be longer, which a full store needs so that messages can be removed."""
+        with self._reading:
+            self.lmdb.set_mapsize(self.lmdb.info()["map_size"] + by)
+
+    def used(self) -> int:
+        """Returns how many bytes of the file are in use; free pages within it are not."""
+        with self.read() as transaction:
+            stats = [transaction.stat(table) for table in self.db.values()]
+        pages = sum(stat["branch_pages"] + stat["leaf_pages"] + stat["overflow_pages"] for stat in stats)
+        return int((pages + 4) * stats[0]["psize"])
+
+    def extent(self) -> int:
+        """Returns how many bytes of the file have ever been in use."""
+        return int((self.lmdb.info()["last_pgno"] + 1) * self.lmdb.stat()["psize"])
+
+    def close(self) -> None:
+        """Close it; nothing may be using it."""
+        self.lmdb.close()
+
+
+def write_format(folder: Path, name: str, max_size: int, number: int = FORMAT) -> None:
+    """Write what has to be known of a folder before its store is opened."""
+    said = {"format": number, "name": name, "max_size": max_size}
+    path = folder / "queue-manager.json"
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(descriptor, "w", encoding="utf-8") as file:
+        file.write(json.dumps(said | {"checksum": _checksum(said)}, indent=2) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _checksum(said: dict[str, object]) -> int:
+    return crc32(json.dumps(said).encode())
+
+
+def read_format(folder: Path) -> tuple[str, int]:
+    """Returns the name and the greatest size of the queue manager in a folder; another format is refused."""
+    path = folder / "queue-manager.json"
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        number, name, size = int(found["format"]), str(found["name"]), int(found["max_size"])
+        checksum = found.pop("checksum")
+    except FileNotFoundError:
+        text = f"there is no queue manager in {folder}: make one with `penstock queue-manager create {folder}`"
+        raise ConfigurationException(text) from None
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise damaged(f"{path} cannot be read ({error})") from error
+    if number != FORMAT:
+        does = "is newer than this Penstock: use the one that wrote it" if number > FORMAT else "is older"
+        raise ConfigurationException(
+            f"the store in {folder} has format {number}, which {does}; this one reads format {FORMAT}:"
+            f" `penstock queue-manager upgrade {folder}` brings an older one to it, and backs it up first"
+        )
+    if checksum != _checksum(found):
+        raise damaged(f"{path} is not what was written")
+    return name, size

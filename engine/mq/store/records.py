@@ -1,0 +1,94 @@
+"""Records of the store: a message's head and the chunks of a long body, each with a checksum over key and content."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import Final
+from zlib import crc32
+
+from engine.descriptor import Descriptor
+from engine.mq.packed import BACKOUT_COUNT_AT, pack, unpack, with_number
+from engine.mq.refusals import Q_DAMAGED, refusal
+from engine.mq.store.keys import CHUNK
+from engine.mq.stored import Stored
+
+VERSION: Final = 1
+_HEAD: Final = struct.Struct(">IBBHQIQ")  # checksum, version, in chunks, descriptor's length, expiry, length, body
+_CHECKSUM: Final = 4
+_CHECK: Final = struct.Struct(">I")
+LONGEST: Final = 2018  # bytes of a record: two of them and their keys fill a page
+_PAGE: Final = 4096
+_RUN: Final = 16  # pages of a long chunk; a body's last chunks are a page each, so that little is left empty
+_PAGE_HEADER: Final = 16
+LONG_CHUNK: Final = _RUN * _PAGE - _PAGE_HEADER - _CHECKSUM
+SHORT_CHUNK: Final = _PAGE - _PAGE_HEADER - _CHECKSUM
+_IN_CHUNKS: Final = 1
+
+
+class Head:
+    """What the store says of a message without its body, if that is in chunks."""
+
+    __slots__ = ("body", "body_id", "descriptor", "expires", "length")
+
+    def __init__(self, descriptor: Descriptor, body: bytes | None, body_id: int, length: int, expires: int) -> None:
+        self.descriptor = descriptor
+        self.body = body
+        self.body_id = body_id
+        self.length = length
+        self.expires = expires
+
+
+def is_long(descriptor: bytes, body: bytes) -> bool:
+    """Returns True where a body does not stand in the record of its message."""
+    return _HEAD.size + len(descriptor) + len(body) > LONGEST
+
+
+def head(key: bytes, stored: Stored, body_id: int) -> tuple[bytes, bool]:
+    """Returns the record of a message, and whether its body is to be kept in chunks."""
+    packed, body = pack(stored.descriptor), stored.body
+    long = is_long(packed, body)
+    fixed = _HEAD.pack(0, VERSION, long, len(packed), stored.expires, len(body), body_id)[_CHECKSUM:]
+    return _checked(key, fixed + packed + (b"" if long else body)), long
+
+
+def read_head(key: bytes, record: bytes) -> Head:
+    """Returns what a record says, or refuses one that is damaged."""
+    if len(record) < _HEAD.size or crc32(record[_CHECKSUM:], crc32(key)) != _CHECK.unpack_from(record)[0]:
+        raise damaged(f"the record of a message ({key.hex()}) is not what was written")
+    _, _, chunked, length, expires, whole, body_id = _HEAD.unpack_from(record)
+    end = _HEAD.size + length
+    descriptor = unpack(record, _HEAD.size, end)
+    return Head(descriptor, None if chunked else record[end:], body_id, whole, expires)
+
+
+def with_backout_count(key: bytes, record: bytes, count: int) -> bytes:
+    """Returns a record with another backout count."""
+    read_head(key, record)
+    return _checked(key, with_number(record, _HEAD.size + BACKOUT_COUNT_AT, count)[_CHECKSUM:])
+
+
+def chunks(body_id: int, body: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yields the chunks of a long body, each with its key."""
+    view, at, number = memoryview(body), 0, 0
+    while at < len(body):
+        size = LONG_CHUNK if len(body) - at >= LONG_CHUNK else SHORT_CHUNK
+        key = CHUNK.pack(body_id, number)
+        yield key, _checked(key, bytes(view[at : at + size]))
+        at, number = at + size, number + 1
+
+
+def read_chunk(key: bytes, record: bytes) -> bytes:
+    """Returns a piece of a body, or refuses one that is damaged."""
+    if len(record) < _CHECKSUM or crc32(record[_CHECKSUM:], crc32(key)) != _CHECK.unpack_from(record)[0]:
+        raise damaged(f"a piece of a message's body ({key.hex()}) is not what was written")
+    return record[_CHECKSUM:]
+
+
+def damaged(text: str) -> Exception:
+    """Returns the error for what in the store is not as it was written."""
+    return refusal(Q_DAMAGED, f"the store is damaged: {text}; run `penstock queue-manager check`, and restore a backup")
+
+
+def _checked(key: bytes, content: bytes) -> bytes:
+    return _CHECK.pack(crc32(content, crc32(key))) + content

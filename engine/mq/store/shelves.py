@@ -1,0 +1,153 @@
+"""Shelves: the messages of a queue that are in a store and not in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import lmdb
+
+from engine.mq.record import Record
+from engine.mq.store.environment import Environment
+from engine.mq.store.keys import LAST
+from engine.mq.store.reading import message, messages, with_ids
+from engine.mq.store.writing import write
+from engine.mq.stored import Stored
+
+WINDOW: Final = (1_000, 4_000_000)  # messages and bytes at the head of a queue that are in memory
+_SMALL: Final = (64, 1_000_000)
+
+
+class Shelf:
+    """The persistent messages of a queue in the store, from the order `first` on; those before it are in memory.
+
+    `held` are messages that are in the store, or on their way, and cannot be got: a unit of work has them.
+    """
+
+    __slots__ = ("_environment", "_number", "_window", "count", "first", "held")
+
+    def __init__(self, number: int, environment: Environment, count: int) -> None:
+        self._number = number
+        self._environment = environment
+        self.count = count  # messages that can be got and are not in memory
+        self.first = 0 if count else LAST
+        self.held: set[int] = set()
+
+    def is_for(self, stored: Stored) -> bool:
+        """Returns True where a message stands here when it is not in memory."""
+        return bool(stored.descriptor.persistence)
+
+    def keeps(self, stored: Stored) -> bool:
+        if not stored.descriptor.persistence:
+            return False
+        self.held.discard(stored.order)
+        if stored.order < self.first:
+            return False
+        self.count += 1
+        return True
+
+    def evict(self, waiting: list[Stored]) -> bool:
+        """Let go of messages that were in memory: the last ones, in order."""
+        self.count += len(waiting)
+        self.first = min(self.first, waiting[0].order)
+        return True
+
+    def load(self) -> list[Stored]:
+        found, self.first = messages(self._number, self.first, self._environment, WINDOW, self.held)
+        self.count = self.count - len(found) if self.first != LAST else 0
+        return found
+
+    def with_ids(self, keys: tuple[bytes, ...]) -> Iterator[Stored]:
+        order = self.first
+        while order < LAST:
+            found, order = with_ids(self._number, keys, order, self._environment, self.held)
+            yield from found
+
+    def after(self, order: int) -> list[Stored]:
+        if self.first == LAST:
+            return []
+        start = max(order, self.first)
+        return messages(self._number, start, self._environment, _SMALL, self.held)[0]
+
+    def look(self, order: int) -> Stored | None:
+        if order < self.first or order in self.held:
+            return None
+        return message(self._number, order, self._environment)
+
+    def withdraw(self, stored: Stored) -> None:
+        self.held.add(stored.order)
+        self.count -= 1
+
+    def take(self, stored: Stored) -> None:
+        self.held.add(stored.order)
+
+    def forget(self, stored: Stored) -> None:
+        self.held.discard(stored.order)
+
+
+class Overflow:
+    """The non-persistent messages of a queue for which memory has no room, in an environment that a crash discards.
+
+    A message is here or in memory, never in both.
+    """
+
+    __slots__ = ("_environment", "_number", "count", "first")
+
+    def __init__(self, number: int, environment: Environment, count: int) -> None:
+        self._number = number
+        self._environment = environment
+        self.count = count
+        self.first = 0 if count else LAST
+
+    def is_for(self, stored: Stored) -> bool:
+        return not stored.descriptor.persistence
+
+    def keeps(self, stored: Stored) -> bool:
+        if stored.descriptor.persistence or stored.order < self.first:
+            return False
+        return self.evict([stored])
+
+    def evict(self, waiting: list[Stored]) -> bool:
+        """Write messages that were in memory: the last ones, in order; a full disk leaves them there."""
+        try:
+            self._write(Record(puts=[(self._number, stored) for stored in waiting]))
+        except lmdb.Error:
+            return False
+        self.count += len(waiting)
+        self.first = min(self.first, waiting[0].order)
+        return True
+
+    def load(self) -> list[Stored]:
+        found, first = messages(self._number, self.first, self._environment, WINDOW, ())
+        self._write(Record(removals=[(self._number, stored) for stored in found]))
+        self.first = first
+        self.count = self.count - len(found) if first != LAST else 0
+        return found
+
+    def with_ids(self, keys: tuple[bytes, ...]) -> Iterator[Stored]:
+        order = self.first
+        while order < LAST:
+            found, order = with_ids(self._number, keys, order, self._environment, ())
+            yield from found
+
+    def after(self, order: int) -> list[Stored]:
+        if self.first == LAST:
+            return []
+        return messages(self._number, max(order, self.first), self._environment, _SMALL, ())[0]
+
+    def look(self, order: int) -> Stored | None:
+        return message(self._number, order, self._environment) if order >= self.first else None
+
+    def withdraw(self, stored: Stored) -> None:
+        self._write(Record(removals=[(self._number, stored)]))
+        self.count -= 1
+
+    def take(self, stored: Stored) -> None:
+        """Nothing is to be remembered: a message in a unit of work is in memory."""
+
+    def forget(self, stored: Stored) -> None:
+        """Nothing was remembered."""
+
+    def _write(self, record: Record) -> None:
+        with self._environment.begin() as transaction:
+            write(record, transaction, self._environment)

@@ -1,0 +1,178 @@
+"""The store of a queue manager in its folder: opened, written by units of work, closed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import lmdb
+
+from engine.errors import ConfigurationException, MessageException
+from engine.mq.attributes import Value
+from engine.mq.lock import FolderLock
+from engine.mq.places import check_place
+from engine.mq.record import Record
+from engine.mq.store.environment import FORMAT, Environment, read_format, write_format
+from engine.mq.store.journal import Journal
+from engine.mq.store.keys import NUMBER
+from engine.mq.store.records import damaged
+from engine.mq.store.shelves import Overflow, Shelf
+from engine.mq.store.writing import CEILING, COMMITTED, objects, write
+
+PERSISTENT: Final = "store"
+OVERFLOW: Final = "overflow"
+_CLOSED: Final = b"closed in order"
+_LEAST: Final = 1 << 20  # bytes; below that the reserve leaves nothing to put to
+_FORMAT: Final = b"format"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A definition as the store keeps it, and the number of the queue."""
+
+    kind: str
+    name: str
+    number: int
+    values: Mapping[str, Value]
+
+
+class Store:
+    """What a queue manager keeps in its folder, while this process has it."""
+
+    __slots__ = ("_environment", "_lock", "_numbers", "_overflow", "folder", "journal", "name")
+
+    def __init__(self, folder: Path, wait: float = 0.0) -> None:
+        """Open a folder's store; `wait` is how many seconds another process is given to let it go."""
+        check_place(folder)
+        self.folder = folder
+        self.name, size = read_format(folder)
+        self._lock = FolderLock(folder, wait)
+        try:
+            self._environment = Environment(folder / PERSISTENT, size)
+            self._overflow = _overflow(folder)
+            self.journal = Journal(self._environment)
+            self._numbers = max([kept.number for kept in self.objects()], default=0)
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def objects(self) -> list[Kept]:
+        """Returns what has been defined."""
+        with self._environment.read() as transaction:
+            return [Kept(**kept) for kept in objects(transaction, self._environment)]
+
+    def next_queue(self) -> int:
+        """Returns a number for a queue that no other has had since the store was opened."""
+        self._numbers += 1
+        return self._numbers
+
+    def last_number(self) -> int:
+        """Returns a number that is higher than those of all messages."""
+        return max(_number(environment, CEILING) for environment in (self._environment, self._overflow))
+
+    def shelves(self, queue: int) -> tuple[Shelf, Overflow]:
+        """Returns the messages of a queue that are in the store, and those that memory had no room for."""
+        counts = [_number(each, NUMBER.pack(queue), "counts") for each in (self._environment, self._overflow)]
+        return Shelf(queue, self._environment, counts[0]), Overflow(queue, self._overflow, counts[1])
+
+    def due(self, moment: int, most: int) -> list[tuple[int, int]]:
+        """Returns the queue and the order of messages whose time has passed, those in memory among them."""
+        found: list[tuple[int, int]] = []
+        for environment in (self._environment, self._overflow):
+            with environment.read() as transaction, transaction.cursor(db=environment.db["expiry"]) as cursor:
+                for key in cursor.iternext(keys=True, values=False):
+                    if int.from_bytes(key[:8]) > moment or len(found) >= most:
+                        break
+                    found.append((int.from_bytes(key[8:12]), int.from_bytes(key[12:])))
+        return found
+
+    def entries(self) -> dict[str, int]:
+        """Returns how many entries the tables of messages have, of both environments together."""
+        found: dict[str, int] = {}
+        for environment in (self._environment, self._overflow):
+            with environment.read() as transaction:
+                for name in ("messages", "chunks", "ids", "expiry"):
+                    found[name] = found.get(name, 0) + transaction.stat(environment.db[name])["entries"]
+        return found
+
+    def decisions(self) -> dict[bytes, bool]:
+        """Returns the branches that have been decided: True for those that commit, False for those refused."""
+        table = self._environment.db["decisions"]
+        with self._environment.read() as transaction, transaction.cursor(db=table) as cursor:
+            return {key: value[:1] == COMMITTED for key, value in cursor.iternext(keys=True, values=True)}
+
+    def close(self, overflowing: list[Record] | None) -> None:
+        """Close it; in order with the messages that are only in memory, which the next start finds again."""
+        self.journal.close()
+        try:
+            if overflowing is not None and self.journal.failure is None:
+                with self._overflow.begin() as transaction:
+                    for record in overflowing:
+                        write(record, transaction, self._overflow)
+                    transaction.put(_CLOSED, b"1", db=self._overflow.db["meta"])
+                self._overflow.lmdb.sync(True)
+        except lmdb.Error as error:
+            text = f"non-persistent messages of {self.folder} cannot be kept ({error}): they are lost"
+            raise ConfigurationException(text) from error
+        finally:
+            self._overflow.close()
+            self._environment.close()
+            self._lock.release()
+
+
+def create(folder: Path, name: str, max_size: int) -> None:
+    """Make the folder of a queue manager, which must not be there or be empty."""
+    check_place(folder.parent if not folder.exists() else folder)
+    if max_size and max_size < _LEAST:
+        raise ConfigurationException(f"a store of {max_size} bytes is too small: give it {_LEAST} at least")
+    if folder.exists() and any(folder.iterdir()):
+        raise ConfigurationException(f"{folder} is not empty: name a folder that is not there yet")
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    (folder / PERSISTENT).mkdir(mode=0o700)
+    environment = Environment(folder / PERSISTENT, max_size)
+    with environment.begin() as transaction:
+        transaction.put(_FORMAT, str(FORMAT).encode(), db=environment.db["meta"])
+    environment.close()
+    write_format(folder, name, max_size)
+    for path in (folder / PERSISTENT, folder, folder.parent):
+        sync_folder(path)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder last."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _overflow(folder: Path) -> Environment:
+    """Returns the environment for what memory has no room for: as it was left in order, else empty."""
+    path = folder / OVERFLOW
+    if path.exists():
+        try:
+            environment = Environment(path, synced=False)
+            with environment.begin() as transaction:
+                kept = transaction.delete(_CLOSED, db=environment.db["meta"])
+            environment.lmdb.sync(True)
+        except (lmdb.Error, MessageException):
+            kept = False
+        if kept:
+            return environment
+        shutil.rmtree(path)
+    path.mkdir(mode=0o700)
+    return Environment(path, synced=False)
+
+
+def _number(environment: Environment, key: bytes, table: str = "meta") -> int:
+    with environment.read() as transaction:
+        found: Any = transaction.get(key, b"", db=environment.db[table])
+    if len(found) > 8:
+        raise damaged(f"a counter of {environment.path} has {len(found)} bytes")
+    return int.from_bytes(found)

@@ -1,0 +1,128 @@
+"""Records as changes of the store's tables, within a transaction."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+from engine.mq.admission import ORDER_BITS
+from engine.mq.refusals import BACKED_OUT, refusal
+from engine.mq.store.keys import CHUNK, EXPIRY, NUMBER, ORDER, id_keys
+from engine.mq.store.records import chunks, damaged, head, read_head, with_backout_count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from engine.mq.record import Record
+    from engine.mq.store.environment import Environment
+    from engine.mq.stored import Stored
+
+NUMBERS: Final = (1 << ORDER_BITS) - 1
+AHEAD: Final = 1 << 20  # numbers that are set aside at once, so that a start need not look for the last
+CEILING: Final = b"numbers"
+_COUNT: Final = 8
+COMMITTED: Final = b"C"
+REFUSED: Final = b"R"
+
+
+def write(record: Record, transaction: Any, environment: Environment) -> None:
+    """Make the changes of a unit of work."""
+    db, put = environment.db, transaction.put
+    depths: dict[int, int] = {}
+    for queue, stored in record.removals:
+        if _remove(queue, stored, transaction, environment):
+            depths[queue] = depths.get(queue, 0) - 1
+    for queue, stored in record.puts:
+        _put(queue, stored, put, db)
+        depths[queue] = depths.get(queue, 0) + 1
+    for queue, order, count in record.counts:
+        key = ORDER.pack(queue, order)
+        found = transaction.get(key, db=db["messages"])
+        if found is not None:
+            put(key, with_backout_count(key, found, count), db=db["messages"])
+    if record.puts:
+        _raise_ceiling(max(stored.order & NUMBERS for _, stored in record.puts), transaction, db["meta"])
+    for queue, change in depths.items():
+        _count(queue, change, transaction, db["counts"])
+    if record.objects:
+        _define(record, transaction, db)
+    if record.decided or record.forgotten or record.refused:
+        _decide(record, transaction, db["decisions"])
+
+
+def _put(queue: int, stored: Stored, put: Callable[..., bool], db: dict[str, Any]) -> None:
+    key = ORDER.pack(queue, stored.order)
+    body_id = stored.order & NUMBERS
+    record, long = head(key, stored, body_id)
+    put(key, record, db=db["messages"])
+    if long:
+        for chunk, content in chunks(body_id, stored.body):
+            put(chunk, content, db=db["chunks"], append=False)
+    ids = db["ids"]
+    for index in id_keys(queue, stored.order, stored.descriptor):
+        put(index, b"", db=ids)
+    if stored.expires:
+        put(EXPIRY.pack(stored.expires, queue, stored.order), b"", db=db["expiry"])
+
+
+def _remove(queue: int, stored: Stored, transaction: Any, environment: Environment) -> bool:
+    db, key = environment.db, ORDER.pack(queue, stored.order)
+    record = transaction.pop(key, db=db["messages"])
+    if record is None:
+        return False
+    found = read_head(key, record)
+    for index in id_keys(queue, stored.order, found.descriptor):
+        transaction.delete(index, db=db["ids"])
+    if found.expires:
+        transaction.delete(EXPIRY.pack(found.expires, queue, stored.order), db=db["expiry"])
+    if found.body is None:
+        number = 0
+        while transaction.delete(CHUNK.pack(found.body_id, number), db=db["chunks"]):
+            number += 1
+    return True
+
+
+def _count(queue: int, change: int, transaction: Any, counts: Any) -> None:
+    key = NUMBER.pack(queue)
+    known = int.from_bytes(transaction.get(key, b"", db=counts))
+    transaction.put(key, (known + change).to_bytes(_COUNT), db=counts)
+
+
+def _raise_ceiling(number: int, transaction: Any, meta: Any) -> None:
+    if number > int.from_bytes(transaction.get(CEILING, b"", db=meta)):
+        transaction.put(CEILING, (number + AHEAD).to_bytes(_COUNT), db=meta)
+
+
+def _define(record: Record, transaction: Any, db: dict[str, Any]) -> None:
+    """Keep definitions as JSON; a queue that is deleted takes its counter along."""
+    for kind, name, values, number in record.objects:
+        key = f"{kind} {name}".encode()
+        if values is None:
+            transaction.delete(key, db=db["objects"])
+            transaction.delete(NUMBER.pack(number), db=db["counts"])
+            continue
+        kept = {"kind": kind, "name": name, "number": number, "values": dict(values)}
+        transaction.put(key, json.dumps(kept).encode(), db=db["objects"])
+
+
+def objects(transaction: Any, environment: Environment) -> list[dict[str, Any]]:
+    """Returns what has been defined, as it was kept."""
+    with transaction.cursor(db=environment.db["objects"]) as cursor:
+        try:
+            return [json.loads(value) for value in cursor.iternext(keys=False, values=True)]
+        except ValueError as error:
+            raise damaged("the definition of a queue is not what was written") from error
+
+
+def _decide(record: Record, transaction: Any, decisions: Any) -> None:
+    """Keep decisions of two-phase commits; one that was refused before is never decided otherwise."""
+    for branch in record.decided:
+        if transaction.get(branch, b"", db=decisions)[:1] == REFUSED:
+            raise refusal(BACKED_OUT, f"branch {branch.hex()} was refused before: the unit of work is backed out")
+        transaction.put(branch, COMMITTED + int(time.time()).to_bytes(_COUNT), db=decisions)
+    for branch in record.refused:
+        if transaction.get(branch, b"", db=decisions)[:1] != COMMITTED:
+            transaction.put(branch, REFUSED + int(time.time()).to_bytes(_COUNT), db=decisions)
+    for branch in record.forgotten:
+        transaction.delete(branch, db=decisions)

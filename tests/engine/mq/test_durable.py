@@ -1,0 +1,189 @@
+"""Durable queue managers: what a restart finds again, what it does not, and what is refused."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.descriptor import Descriptor
+from engine.errors import BrokerError, MessageException
+from engine.mq import QueueManager
+from engine.mq.store.environment import write_format
+from engine.work import Selection
+
+LASTING = Descriptor(persistence=1)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "QM"
+    QueueManager.create(made, name="DURABLE")
+    with QueueManager.open(made) as queues:
+        queues.define("QLOCAL", "Q", {"BOTHRESH": 3})
+        queues.define("QALIAS", "FRONT", {"TARGET": "Q"})
+    return made
+
+
+@pytest.fixture
+def opened(folder: Path) -> Iterator[QueueManager]:
+    with QueueManager.open(folder) as queues:
+        yield queues
+
+
+def crash(queues: QueueManager) -> None:
+    """End as a process that is killed ends."""
+    assert queues.store is not None
+    queues.store.close(in_order=False)
+
+
+def bodies(queues: QueueManager) -> list[bytes]:
+    return [arrival.body for arrival in queues.cursor("Q")]
+
+
+def fill(queues: QueueManager) -> None:
+    """One message of each kind, and one of each that was not committed."""
+    work, other = queues.work(), queues.work()
+    work.put("Q", LASTING, b"persistent")
+    work.put("Q", Descriptor(), b"not persistent")
+    work.commit()
+    other.put("Q", LASTING, b"uncommitted")
+
+
+@pytest.mark.parametrize(("ends", "kept"), [("close", 2), ("crash", 1)])
+def test_what_is_kept(folder: Path, ends: str, kept: int) -> None:
+    """Committed messages are there after a restart: all after an orderly end, persistent ones after a crash."""
+    queues = QueueManager.open(folder)
+    fill(queues)
+    queues.close() if ends == "close" else crash(queues)
+    with QueueManager.open(folder) as again:
+        assert [b"persistent", b"not persistent"][:kept] == bodies(again)
+        assert ("DURABLE", 3) == (again.name, again.display("QLOCAL", "Q")[0]["BOTHRESH"])
+        assert "Q" == again.display("QALIAS")[0]["TARGET"]
+    with QueueManager.open(folder) as again:
+        assert kept == again.depth("FRONT")
+
+
+def test_backout_counts_are_hardened(folder: Path) -> None:
+    """A message that was backed out says so after a crash as well."""
+    queues = QueueManager.open(folder)
+    fill(queues)
+    work = queues.work()
+    for _ in range(2):
+        assert work.get("Q") is not None
+        work.back_out()
+    assert work.get("Q") is not None
+    crash(queues)
+    with QueueManager.open(folder) as again:
+        assert [2] == [arrival.descriptor.backout_count for arrival in again.cursor("Q")]
+
+
+def test_deep_queues(folder: Path) -> None:
+    """What is not in memory is got in order, by id, by selector, and browsed, as if it were."""
+    queues = QueueManager.open(folder)
+    work = queues.work()
+    for number in range(6_000):
+        own = Descriptor(persistence=number % 2, correl_id=number.to_bytes(24), priority=number // 3_000)
+        work.put("Q", own, b"%d" % number)
+    work.commit()
+    queues.close()
+    expected = [*range(3_000, 6_000), *range(3_000)]
+    with QueueManager.open(folder) as again:
+        work = again.work()
+        wanted = Selection(correl_id=(2_500).to_bytes(24))
+        assert b"2500" == getattr(work.get("Q", wanted), "body", None)
+        assert work.get("Q", wanted) is None
+        assert 5_999 == again.depth("Q")
+        work.back_out()
+        assert expected == [int(body) for body in bodies(again)]
+        assert [b"2777"] == [one.body for one in again.cursor("Q", f"JMSCorrelationID = 'ID:{2_777:048x}'")]
+        got = [int(arrival.body) for _ in range(6_000) if (arrival := work.get("Q")) is not None]
+        assert expected == got
+        work.commit()
+        assert (None, 0) == (work.get("Q"), again.depth("Q"))
+
+
+@pytest.mark.parametrize("size", [0, 1, 1_800, 2_000, 5_000, 70_000, 1_000_000])
+def test_bodies_of_any_size(folder: Path, size: int) -> None:
+    """A body comes back byte by byte, and leaves nothing behind when it is got."""
+    body = bytes(number * 7 % 256 for number in range(size))
+    queues = QueueManager.open(folder)
+    queues.work().put("Q", LASTING, body, syncpoint=False)
+    crash(queues)
+    with QueueManager.open(folder) as again:
+        assert [body] == bodies(again)
+        assert again.work().get("Q", syncpoint=False) is not None
+        assert again.store is not None
+        assert {"messages": 0, "chunks": 0, "ids": 0, "expiry": 0} == again.store.store.entries()
+
+
+def test_a_folder_has_one_process_at_a_time(folder: Path, opened: QueueManager) -> None:
+    """Who finds a folder taken is refused with the process that has it."""
+    assert opened.name == "DURABLE"
+    with pytest.raises(MessageException, match=f"in use by process {os.getpid()}"):
+        QueueManager.open(folder, wait=0.1)
+
+
+def test_what_is_no_queue_manager(tmp_path: Path, folder: Path) -> None:
+    """A folder without a queue manager is refused, and so is making one where something is."""
+    with pytest.raises(BrokerError, match="no queue manager"):
+        QueueManager.open(tmp_path)
+    with pytest.raises(BrokerError, match="not empty"):
+        QueueManager.create(folder)
+
+
+def test_another_format_is_refused(folder: Path) -> None:
+    """A store of another format is not opened; the refusal says what brings it up to date."""
+    write_format(folder, "DURABLE", 0, number=0)
+    with pytest.raises(BrokerError, match="queue-manager upgrade"):
+        QueueManager.open(folder)
+
+
+def filled(queues: QueueManager) -> int:
+    """Put messages until the store is full; returns how many."""
+    work = queues.work()
+    for put in range(10_000):
+        work.put("Q", LASTING, bytes(1_000))
+        try:
+            work.commit()
+        except MessageException as error:
+            return put if error.reason == 2192 else -1
+    return 10_000
+
+
+def test_a_full_store_can_be_drained(tmp_path: Path) -> None:
+    """A store that is full refuses puts with 2192, alone of all that commit, and gets still work until it is empty."""
+    QueueManager.create(tmp_path / "QM", max_size=2 << 20)
+    with QueueManager.open(tmp_path / "QM") as queues:
+        queues.define("QLOCAL", "Q", {})
+        work, put = queues.work(), filled(queues)
+        assert put > 500
+        for _ in range(put):
+            assert work.get("Q") is not None
+            work.commit()
+        assert 0 == queues.depth("Q")
+        for _ in range(put // 2):
+            work.put("Q", LASTING, bytes(1_000))
+            work.commit()
+
+
+def test_decisions(folder: Path) -> None:
+    """A decision is kept with its unit of work; a branch that was refused before cannot be decided otherwise."""
+    queues = QueueManager.open(folder)
+    work = queues.work()
+    assert queues.refuse(b"late")
+    work.put("Q", LASTING, b"late")
+    with pytest.raises(MessageException, match="refused before"):
+        work.commit(decision=(b"late",))
+    work.put("Q", LASTING, b"in time")
+    work.commit(decision=(b"one", b"two"))
+    assert not queues.refuse(b"one")
+    crash(queues)
+    with QueueManager.open(folder) as again:
+        assert {b"one": True, b"two": True, b"late": False} == again.decisions()
+        for branch in again.decisions():
+            again.forget(branch)
+        assert {} == again.decisions()
+        assert [b"in time"] == bodies(again)
