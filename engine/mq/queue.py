@@ -349,7 +349,7 @@ class Queue:
 
     def _walk(self, after: int) -> Iterator[Stored]:
         """Yields all messages behind an order, in order."""
-        self._orders.sort()  # which leaves it a heap
+        self._orders = swept(self._orders, self._waiting)  # which leaves it a heap
         orders = self._orders[bisect_right(self._orders, after) :]
         if not self.backings:
             yield from (self._waiting[order] for order in orders if order in self._waiting)
