@@ -127,7 +127,7 @@ class FlowRunner:
                 if outcome is not None:
                     running.counts.add(outcome)
             pause = self._settled(deployed, outcome, pause)
-        self._finish(batch, whole)
+        finish(batch, whole)
 
     def _settled(self, deployed: DeployedFlow, outcome: Outcome | None, pause: float) -> float:
         """Note what became of a message; returns how long to wait after the next failure that time may heal."""
@@ -142,16 +142,16 @@ class FlowRunner:
         self.stopping.wait(pause)
         return min(2 * pause, _LONGEST)
 
-    @staticmethod
-    def _finish(batch: Batch | Alone, work: UnitOfWork) -> None:
-        """Commit what a batch has taken whole; what it has not is backed out."""
-        if batch is ALONE:
-            return
-        if batch.ends(None, patient=False):
-            work.commit()
-            batch.committed()
-        else:
-            work.back_out()
+
+def finish(batch: Batch | Alone, work: UnitOfWork) -> None:
+    """Commit what a batch has taken whole; what it has not is backed out."""
+    if batch is ALONE:
+        return
+    if batch.ends(None, patient=False):
+        work.commit()
+        batch.committed()
+    else:
+        work.back_out()
 
 
 def is_gone(error: BaseException | None) -> bool:

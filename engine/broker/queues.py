@@ -10,22 +10,14 @@ from typing import Any, Final
 
 from engine.broker.folder import Folder
 from engine.broker.state import BrokerState
-from engine.errors import BrokerError, ConfigurationException, MessageException
+from engine.errors import BrokerError, ConfigurationException
 
 WAIT: Final = 10.0  # seconds that a command waits for a queue manager that restarts
-_GONE: Final = frozenset((2009, 2059, 2161, 2162))  # MQ's reasons: broken, not available, quiescing, stopping
 _YES: Final = {0: "NO", 1: "YES"}
 
 
 class Lost(Exception):
     """The queue manager cannot be reached any more."""
-
-    @staticmethod
-    def is_cause(error: BaseException) -> bool:
-        """Returns True for what is raised where a queue manager is gone."""
-        if isinstance(error, MessageException):
-            return error.reason in _GONE
-        return isinstance(error, ConnectionError)
 
 
 def queue_managers() -> Any:

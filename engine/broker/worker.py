@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-from engine.batches import ALONE
 from engine.broker.channel import Channel
 from engine.broker.definition import Limits
 from engine.broker.folder import Folder
@@ -33,14 +32,13 @@ from engine.databases.work import with_databases
 from engine.dead_letters import BLOCKED
 from engine.errors import BrokerError
 from engine.flow import Flow
+from engine.flow_runner import finish, is_gone
 from engine.room import with_room
 from engine.runtime import DeployedFlow, Station, deploy
 from engine.usertrace import UserTrace
 from flows.programs import Binder, binder
 from flows.shipped import Shipped
 
-_PATIENCE: Final = 5.0  # seconds that a worker waits for a message, from which the end of its work wakes it
-_IMPATIENCE: Final = 0.1  # where it has a batch to commit, or goes round a queue that it browses
 _BLOCKED_FOR: Final = 1.0
 _TIMED_OUT: Final = 2230
 _LONGEST_PAUSE: Final = 5.0
@@ -208,7 +206,8 @@ class Worker:
                 with connected(Folder(Path(self._place.folder)), self._ending.is_set) as queues:
                     began = time.monotonic()
                     coordinator = self._coordinator(deployed, queues, coordinator)
-                    with_room(partial(self._carry, deployed, entrance, queues.work(), meters, coordinator))
+                    work = queues.work(blamed=self._counted)
+                    with_room(partial(self._carry, deployed, entrance, work, meters, coordinator))
             except Lost as error:
                 pause = 0.05 if time.monotonic() - began > _LONGEST_PAUSE else min(2 * pause, _LONGEST_PAUSE)
                 _LOG.warning("the queue manager is gone (%s); trying again", error)
@@ -247,26 +246,28 @@ class Worker:
         """The loop itself: a message, its unit of work, the next."""
         self._works.add(work)
         try:
-            self._carried(
-                deployed, entrance, with_databases(work, self._sources, deployed.properties, coordinator), meter
-            )
+            whole = with_databases(work, self._sources, deployed.properties, coordinator)
+            self._carried(deployed, entrance, (work, whole), meter)
         finally:
             self._works.discard(work)
             work.close()
 
-    def _carried(self, deployed: DeployedFlow, entrance: Station, work: Any, meter: FlowMeter | None) -> None:
+    def _carried(
+        self, deployed: DeployedFlow, entrance: Station, works: tuple[Any, Any], meter: FlowMeter | None
+    ) -> None:
+        """`works` is the unit of work over the queues, and the one over the databases as well."""
+        work, whole = works
         pace = _Pace(self._rate(deployed))
         limit = self._place.limits.cpu_seconds if len(self._job.entrances) == 1 else 0.0
         batch = deployed.batch(entrance)
         ending = self._ending.is_set
-        hurried = batch is not ALONE or getattr(entrance.node, "browse", False)
-        work.patience = _IMPATIENCE if hurried else _PATIENCE
         while not ending():
             pace.wait(ending)
+            work.patience = whole.patience = batch.patience
             try:
                 if limit:
                     signal.setitimer(signal.ITIMER_VIRTUAL, limit)
-                outcome = deployed.process(entrance, work, batch)
+                outcome = deployed.process(entrance, whole, batch)
             except BrokerError as error:
                 if meter is not None:
                     meter.broken(error)
@@ -284,6 +285,7 @@ class Worker:
             raise_if_lost(outcome.error)
             if outcome.error.number == BLOCKED:
                 self._ending.wait(_BLOCKED_FOR)
+        finish(batch, whole)
 
     def _rate(self, deployed: DeployedFlow) -> float:
         own = float(deployed.properties.maximum_rate_msgs_per_sec)
@@ -294,11 +296,8 @@ class Worker:
 
 def raise_if_lost(error: BaseException) -> None:
     """Raises Lost where a failure comes of a queue manager that is not there any more."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if Lost.is_cause(cause):
-            raise Lost(str(error)) from error
-        cause = cause.__cause__
+    if is_gone(error):
+        raise Lost(str(error)) from error
 
 
 class _Pace:

@@ -31,10 +31,13 @@ class Client:
         self.name = self._connection.greeting.name
         self.dead_letter_queue = self._connection.greeting.dead_letter_queue
 
-    def work(self, user: str = "", application: str = "") -> ClientWork:
-        """Returns a new unit of work, of the user whose process this is: the kernel names it to the server."""
+    def work(self, user: str = "", application: str = "", *, blamed: bool = True) -> ClientWork:
+        """Returns a new unit of work, of the user whose process this is: the kernel names it to the server.
+
+        `blamed` says that messages which it has in hand when this process dies are counted as backed out.
+        """
         del user
-        made = ClientWork(lambda: Connection(self.folder, application))
+        made = ClientWork(lambda: Connection(self.folder, application, blamed=blamed))
         self._works.add(made)
         return made
 

@@ -39,7 +39,8 @@ class Connection:
 
     __slots__ = ("_rest", "_sending", "_socket", "application", "changes", "folder", "greeting")
 
-    def __init__(self, folder: Path, application: str = "") -> None:
+    def __init__(self, folder: Path, application: str = "", *, blamed: bool = True) -> None:
+        """`blamed` says that messages in hand count as backed out where this process dies."""
         self.folder = folder
         self.application = application
         self.changes = -1
@@ -47,7 +48,8 @@ class Connection:
         self._sending = threading.Lock()
         self._socket = connected(folder)
         try:
-            said = self.ask(frames.HELLO, {"protocol": frames.PROTOCOL, "application": application}, frames.DATA).data
+            hello = {"protocol": frames.PROTOCOL, "application": application, "blamed": blamed}
+            said = self.ask(frames.HELLO, hello, frames.DATA).data
             self.greeting = Greeting(**json.loads(said))
         except BaseException:
             self.close()

@@ -54,7 +54,7 @@ class Requests:
             text = f"this queue manager speaks protocol {frames.PROTOCOL}, not {said.get('protocol')}: use its version"
             raise ConfigurationException(text)
         manager = self._server.manager
-        session.begin(str(said.get("application", ""))[:28])
+        session.begin(str(said.get("application", ""))[:28], blamed=bool(said.get("blamed", True)))
         greeting = {"name": manager.name, "dead_letter_queue": manager.dead_letter_queue, "user": session.user}
         session.answer_json(greeting)
 

@@ -30,7 +30,19 @@ class Session:
     """One connection: frames are taken one after the other, and none is while an answer is owed or not read yet."""
 
     __slots__ = (
-        *("_carried", "_cursors", "_failed", "_held", "_once", "_owes", "_skips", "_syncs", "_waiter", "_work"),
+        *(
+            "_blamed",
+            "_carried",
+            "_cursors",
+            "_failed",
+            "_held",
+            "_once",
+            "_owes",
+            "_skips",
+            "_syncs",
+            "_waiter",
+            "_work",
+        ),
         *("application", "channel", "ended", "get", "peer", "server", "user", "watched"),
     )
 
@@ -43,6 +55,7 @@ class Session:
         self.get: Get | None = None  # one that waits for its message
         self.ended = False
         self.application = ""
+        self._blamed = True
         self._work: ServedWork = server.manager.work(user)
         self._work.sliced = True
         self._once: ServedWork | None = None  # for what is done outside the unit, each a unit of its own
@@ -277,9 +290,10 @@ class Session:
             self.answer(frames.NOTHING)
             self.server.ready(self)
 
-    def begin(self, application: str) -> None:
-        """Begins to work for a program."""
+    def begin(self, application: str, *, blamed: bool = True) -> None:
+        """Begins to work for a program; what it has in hand where it dies counts as backed out only if it is `blamed`."""
         self.application = application
+        self._blamed = blamed
         self._work = self.server.manager.work(self.user, application)
         self._work.sliced = True
 
@@ -367,7 +381,7 @@ class Session:
     def undo(self) -> None:
         """Backs out what an ended session still has."""
         self._release()
-        if self._carried:
+        if self._carried or not self._blamed:
             self._work.give_back()
         else:
             self._work.back_out_then(lambda _: None)
