@@ -6,6 +6,7 @@
 
 VENV := .venv
 DEMO := out/demo
+DESK_DEMO := out/desk-demo
 SPARK_DEMO := out/spark-demo
 PYTHONS := python3.13 python3.12 python3.11 python3
 INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable
@@ -16,11 +17,16 @@ INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check 
 .NOTPARALLEL:
 
 .PHONY: demo
-demo: $(VENV)/.demo ## run the sample flow over its sample messages and show what came out
+demo: $(VENV)/.demo ## run a broker with sample flows, kill a part of it in the middle, and show that nothing is lost
 	@rm -rf $(DEMO)
-	@$(VENV)/bin/penstock run flows/samples/orders/orders.yaml --input flows/samples/orders/messages --output $(DEMO)
+	@$(VENV)/bin/penstock broker demo --output $(DEMO)
+
+.PHONY: desk-demo
+desk-demo: $(VENV)/.demo ## run the sample flow over its sample messages and show what came out
+	@rm -rf $(DESK_DEMO)
+	@$(VENV)/bin/penstock run flows/samples/orders/orders.yaml --input flows/samples/orders/messages --output $(DESK_DEMO)
 	@echo "Written:"
-	@find $(DEMO) -type f | LC_ALL=C sort | sed 's/^/  /'
+	@find $(DESK_DEMO) -type f | LC_ALL=C sort | sed 's/^/  /'
 
 .PHONY: spark-demo
 spark-demo: $(VENV)/.spark ## carry 10,000 messages through sample flows on Spark; needs Java 17 or later

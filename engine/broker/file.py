@@ -27,7 +27,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from posixpath import dirname, join, normpath
+from posixpath import abspath, dirname, join, normpath
 from typing import Any, Final
 
 from engine.broker.definition import PLAIN_NAMES, Definition, Executors, FlowUse, Grant, Limits, Settings
@@ -126,7 +126,7 @@ class _Reader:
 
     def _settings(self) -> Settings:
         plain = Settings()
-        log = self._text("log", plain.log)
+        log, traces = self._text("log", plain.log), self._text("traces", "")
         if log not in {"text", "json"}:
             self._complain(self.document.place, f"log is text or json, not {log:.40}", about=log)
         return Settings(
@@ -136,7 +136,7 @@ class _Reader:
             self._seconds("statisticsSeconds", plain.statistics_interval),
             self._seconds("archiveMinutes", plain.archive_interval),
             self._seconds("stopSeconds", plain.stop_limit),
-            self._text("traces", plain.traces),
+            traces if "://" in traces or not traces else abspath(self._beside(traces)),
         )
 
     def _seconds(self, name: str, otherwise: float) -> float:

@@ -30,7 +30,8 @@ class Plan:
     def of_group(self, name: str) -> dict[str, Any]:
         """Returns what the process of a group is to know."""
         group = self.groups[name]
-        return {"limits": group["limits"], "flows": group["flows"], "dataSources": self.data_sources}
+        around = {"dataSources": self.data_sources, "traces": self.settings.traces}
+        return {"limits": group["limits"], "flows": group["flows"], **around}
 
     def uses(self) -> Iterable[tuple[str, str, DeployedUse]]:
         """Yields the flows that run, each with its group and the group's UUID."""
@@ -60,7 +61,7 @@ def plan_of(state: BrokerState, contents: Callable[[Iterable[str]], Mapping[str,
             "limits": asdict(group.limits),
             "flows": [
                 {
-                    "key": digest_of([use.version, asdict(group.limits), sources]),
+                    "key": digest_of([use.version, asdict(group.limits), sources, state.settings.traces]),
                     "use": asdict(use),
                     "content": json.loads(found[use.content]),
                 }

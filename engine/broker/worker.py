@@ -22,6 +22,7 @@ from engine.broker.logs import LOCAL_ERROR, USER_TRACE, TraceFile, hand_to
 from engine.broker.overrides import overridden
 from engine.broker.preparing import given_to, laid_over, sources_of
 from engine.broker.queues import Lost, connected
+from engine.broker.spans import Spans, tracer_for
 from engine.broker.state import DeployedUse
 from engine.broker.statistics.metering import FlowMeter, NodeMeter, shapes_of
 from engine.broker.statistics.slots import folder_of, opened
@@ -55,6 +56,7 @@ class Place:
     limits: Limits = field(default_factory=Limits)
     stop_limit: float = 30.0
     data_sources: Mapping[str, Any] = field(default_factory=dict)
+    traces: str = ""  # where spans go to
 
     @property
     def given(self) -> dict[str, str]:
@@ -118,6 +120,7 @@ class Worker:
         self._ending = threading.Event()
         self._works: set[Any] = set()
         self._sources: Sources | None = None
+        self._tracer: Any = None
         hand_to(log, f"{place.group}/{job.name}")
         signal.signal(signal.SIGTERM, self._end)
         signal.signal(signal.SIGVTALRM, self._too_long)
@@ -127,7 +130,9 @@ class Worker:
 
     def run(self, channel: Channel, load: Callable[[], Loaded]) -> None:
         """Make ready, say so, and work from the word to go until told to end."""
-        with sources_of(self._place.data_sources) as self._sources:
+        place = self._place
+        traced = tracer_for(place.traces, place.broker, place.group)
+        with sources_of(place.data_sources) as self._sources, traced as self._tracer:
             self._run(channel, load)
 
     def _run(self, channel: Channel, load: Callable[[], Loaded]) -> None:
@@ -223,37 +228,38 @@ class Worker:
         known.watch(self._sources)
         return known
 
-    def _meters(self, deployed: DeployedFlow, entrance: Station, number: int) -> FlowMeter | None:
+    def _meters(self, deployed: DeployedFlow, entrance: Station, number: int) -> list[FlowMeter | Spans]:
         use = self._job.use
+        spans = [Spans(self._tracer, deployed, entrance)] if self._tracer is not None else []
         if use.statistics == "none":
-            return None
+            return [*spans]
         statistics = Folder(Path(self._place.folder)).statistics
         shapes = shapes_of(deployed) if use.statistics == "nodes" else []
         folder = folder_of(statistics, self._place.group, use.name, use.statistics)
         slot = opened(folder / f"{number:04d}-{quote(entrance.label, safe='')[:80]}.{use.content[:12]}.slot", shapes)
         if shapes:
             NodeMeter(slot, deployed)
-        return FlowMeter(slot, entrance)
+        return [FlowMeter(slot, entrance), *spans]
 
     def _carry(
         self,
         deployed: DeployedFlow,
         entrance: Station,
         work: Any,
-        meter: FlowMeter | None,
+        meters: list[FlowMeter | Spans],
         coordinator: Coordinator | None = None,
     ) -> None:
         """The loop itself: a message, its unit of work, the next."""
         self._works.add(work)
         try:
             whole = with_databases(work, self._sources, deployed.properties, coordinator)
-            self._carried(deployed, entrance, (work, whole), meter)
+            self._carried(deployed, entrance, (work, whole), meters)
         finally:
             self._works.discard(work)
             work.close()
 
     def _carried(
-        self, deployed: DeployedFlow, entrance: Station, works: tuple[Any, Any], meter: FlowMeter | None
+        self, deployed: DeployedFlow, entrance: Station, works: tuple[Any, Any], meters: list[FlowMeter | Spans]
     ) -> None:
         """`works` is the unit of work over the queues, and the one over the databases as well."""
         work, whole = works
@@ -269,7 +275,7 @@ class Worker:
                     signal.setitimer(signal.ITIMER_VIRTUAL, limit)
                 outcome = deployed.process(entrance, whole, batch)
             except BrokerError as error:
-                if meter is not None:
+                for meter in meters:
                     meter.broken(error)
                 raise_if_lost(error)
                 _LOG.error("%s", error)
@@ -278,7 +284,7 @@ class Worker:
             finally:
                 if limit:
                     signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
-            if meter is not None:
+            for meter in meters:
                 meter.done(outcome)
             if outcome is None or outcome.error is None:
                 continue

@@ -291,7 +291,7 @@ class Session:
             self.server.ready(self)
 
     def begin(self, application: str, *, blamed: bool = True) -> None:
-        """Begins to work for a program; what it has in hand where it dies counts as backed out only if it is `blamed`."""
+        """Begins to work for a program; what it has in hand as it dies counts as backed out if it is `blamed`."""
         self.application = application
         self._blamed = blamed
         self._work = self.server.manager.work(self.user, application)

@@ -43,7 +43,7 @@ class FlowMeter:
         self._slot = slot
         self._words = slot.words
         self._entrance = entrance
-        entrance.node = _Listening(entrance.node, self._received)
+        entrance.node = Listening(entrance.node, self._received)
         self._size = -1
         self._got = self._got_cpu = 0
         self._began = time.perf_counter_ns()
@@ -124,7 +124,7 @@ def note_extremes(words: memoryview[int], place: int, values: Iterable[int]) -> 
         place += 2
 
 
-class _Listening:
+class Listening:
     """An entrance that tells what it has received; all else is the node's."""
 
     __slots__ = ("_node", "_tell")
