@@ -226,6 +226,7 @@ def broker_of(name: str) -> Broker:
 
 def create(path: Path, *, name: str = "", queue_manager: str = "", own: tuple[OwnNodes, ...] = ()) -> Broker:
     """Make a broker in a folder, of the broker.yaml in it if there is one: all of it, or nothing."""
+    path = path.absolute()
     folder = Folder(path)
     if folder.is_created:
         raise ConfigurationException(f"there is a broker in {path} already", number=EXISTS)

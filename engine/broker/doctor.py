@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -161,8 +162,8 @@ def differences(folder: Folder, state: BrokerState) -> list[str]:
         found.append("broker.yaml gives other rights than the repository")
     if set(said.queues).difference(state.queues):
         found.append(f"broker.yaml has more queues: {', '.join(sorted(set(said.queues).difference(state.queues)))}")
-    there = {(group.name, use.file): use for group in state.groups for use in group.flows}
-    listed = {(use.group, str(use.file)): use for use in said.flows}
+    there = {(group.name, os.path.normpath(use.file)): use for group in state.groups for use in group.flows}
+    listed = {(use.group, os.path.abspath(use.file)): use for use in said.flows}
     found += [
         f"broker.yaml has {group}/{file}, which is not deployed" for group, file in listed if (group, file) not in there
     ]

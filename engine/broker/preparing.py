@@ -83,7 +83,7 @@ def candidate(use: FlowUse, broker: BrokerState, own: tuple[OwnNodes, ...] = ())
     flow = expand(main, loaded.subflows)
     types = {node.type for node in flow.nodes}
     shipped = ship(flow, own_nodes=[file for file in own if types.intersection(file.types)])
-    plain = DeployedUse(main.qualified_name, shipped.content_hash, use.file, copies=use.copies)
+    plain = DeployedUse(main.qualified_name, shipped.content_hash, str(Path(use.file).absolute()), copies=use.copies)
     made = replace(plain, properties=dict(use.properties), promotions=promoted(main, loaded.subflows))
     return ready(made, shipped, broker, use.group, use.additional_instances)
 

@@ -10,6 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -138,7 +139,8 @@ class Server:
     def stop(self) -> None:
         """Ends the loop; this may be called from any thread, and from a signal handler."""
         self._stopping = True
-        self.post(lambda: None)
+        with suppress(BlockingIOError, OSError):
+            self._wakes.send(b"s")  # also in the loop's own thread: a signal handler does not end its poll
 
     def drain(self, seconds: float = 5.0) -> None:
         """Ends the loop once no client is at work, or after so many seconds; this may be called from any thread."""
