@@ -219,6 +219,11 @@ class Activation(Invocation):
         """The lock of BEGIN ATOMIC: one invocation of the flow at a time."""
         return self.shared_storage.lock
 
+    def alone(self, look: Callable[[], Any]) -> Any:
+        """What an expression gives, while no other invocation of the flow changes what they share."""
+        with self.shared_storage.lock:
+            return look()
+
     def property(self, name: str) -> Value:
         """A property of the broker, the flow or the node."""
         return self.around.properties.get(name)

@@ -24,6 +24,7 @@ from esql.emit import (
     reentry,
     selects,
 )
+from esql.emit.alone import is_shared_tree
 from esql.emit.body import Tables
 from esql.emit.routines import Emitted, Emitter, Entrance, GivenDeclarations
 from esql.emit.unit import Constants, EmittedRoutine, Unit
@@ -99,5 +100,6 @@ class Deployment:
     def _emitter(self, resolution: Resolution, file: str, lines: tuple[str, ...]) -> Emitter:
         unit = Unit(resolution, file, lines, self.constants, self.routines, self.places, self._trace)
         unit.learn(self._seen)
+        unit.shares_trees = any(is_shared_tree(variable) for variable in (*self._seen, *unit.named.values()))
         self._count += 1
         return Emitter(unit, TABLES, self._facts, f"p{self._count}_")

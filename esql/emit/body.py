@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from engine.budget import pay
 from esql import syntax
 from esql.emit import tracing
+from esql.emit.alone import expression_alone, statement_alone
 from esql.emit.code import LOAD, STORE, assign, attribute, call, function, is_true, item, locate, name, walrus
 from esql.emit.sizes import looked_at
 from esql.emit.unit import EmitError, Unit
@@ -100,6 +101,7 @@ class Body:
         if test is None:
             value = self.truth(node, "IF")
             test = is_true(value.code) if wanted else ast.Compare(value.code, [ast.Is()], [ast.Constant(False)])
+        test = expression_alone(self, node, test)
         self.locate(test, node)
         return test
 
@@ -130,12 +132,12 @@ class Body:
             self.statements.extend(said)
         if not self.guards:
             before = len(self.statements)
-            emit(self, node)
+            self._emit_alone(emit, node)
             self._forget(node)
             self._place(self.statements[before:], node)
             return
         with self.block() as inner:
-            emit(self, node)
+            self._emit_alone(emit, node)
         self._place(inner, node)
         if isinstance(node, _UNGUARDED):
             self.statements.extend(inner)
@@ -143,6 +145,14 @@ class Body:
         wrapped = self.guards[-1](inner) if inner else []
         self._place(wrapped, node)
         self.statements.extend(wrapped)
+
+    def _emit_alone(self, emit: Callable[[Body, Any], None], node: syntax.Node) -> None:
+        if not self.unit.shares_trees:
+            emit(self, node)
+            return
+        with self.block() as inner:
+            emit(self, node)
+        self.statements.extend(statement_alone(self, node, inner))
 
     def _forget(self, node: syntax.Node) -> None:
         """Let go of the remembered places that a statement may have moved."""

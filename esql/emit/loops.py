@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
+from esql.emit.alone import expression_alone
 from esql.emit.body import Body, Level, Statements
 from esql.emit.code import assign, call, compare, constant, name, negated, when
 from esql.emit.conditions import comparison_test
@@ -62,7 +63,7 @@ def case(body: Body, node: syntax.CaseStatement) -> None:
     if node.operand is not None:
         value = body.expression(node.operand)
         held = body.fresh()
-        body.emit(assign(held, value.code))
+        body.emit(assign(held, expression_alone(body, node.operand, value.code)))
         operand = Value(name(held), value.type, nullable=value.nullable, simple=True)
     _branches(body, [(_case_test(body, operand, branch), branch) for branch in node.branches], node.otherwise)
 
@@ -105,7 +106,7 @@ def for_(body: Body, node: syntax.For) -> None:
     """FOR: the reference goes through the fields of a list."""
     variable = body.unit.declared.get(id(node))
     slot = body.fresh("v") if variable is None else body.slot(variable)
-    items = call("each", body.items(node.source))
+    items = call("each", expression_alone(body, node.source, body.items(node.source)))
     _loop(body, node, node.body, lambda inside: ast.For(ast.Name(slot, ast.Store()), items, inside, []))
 
 

@@ -167,7 +167,7 @@ class Emitter:
     ) -> None:
         listed = list(statements)
         try:
-            body.memory = self.tables.plan(body, listed)
+            body.memory = self.tables.plan(body, () if self.unit.shares_trees else listed)
         except EmitError:  # the statement that it is about says so, with all others
             body.memory = self.tables.plan(body, ())
         body.never_null = never_null(body, listed)

@@ -72,6 +72,7 @@ class Unit:
     jumped: set[int] = field(default_factory=set)
     text_is_local: bool = True
     stored: set[Variable] = field(default_factory=set)
+    shares_trees: bool = False
 
     def constant(self, value: Any) -> ast.expr:
         """A value as Python: a literal, or a name among the constants."""

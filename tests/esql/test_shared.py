@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 
 import pytest
@@ -79,3 +80,48 @@ def test_atomic() -> None:
     for thread in threads:
         thread.join()
     assert numbers(program, "") == ["1000"]
+
+
+CHANGING = """DECLARE r SHARED ROW; DECLARE i INTEGER 0; DECLARE p REFERENCE TO r;
+WHILE i < 60 DO SET i = i + 1;
+  SET r.a.b = i; CREATE LASTCHILD OF r.a NAME 'b' VALUE i; CREATE FIRSTCHILD OF r.a NAME 'f' VALUE i; SET r.x.y = i;
+  SET r.c = r.a; DELETE FIELD r.a.f; SET r.a = NULL; SET p.d.e = i; MOVE p TO r;
+  SET r.x.z[] = SELECT t.* FROM r.c.b[] AS t;
+  IF EXISTS(r.c.b[]) AND CARDINALITY(r.*[]) > 0 THEN SET Environment.n = r.c.b; END IF;
+  FOR t AS r.c.b[] DO SET Environment.q = t; END FOR;
+  SET OutputRoot.XMLNSC.o = r; SET OutputRoot.XMLNSC = NULL;
+END WHILE;"""
+
+
+def test_trees_stay_whole() -> None:
+    """A SHARED ROW that threads change without ATOMIC is whole for each statement: none fails or goes on for ever."""
+    program = compile_text(CHANGING, "COMPUTE")
+    failures: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            for _ in range(4):
+                list(outcomes(program, message_of(None, "")))
+        except BaseException as error:
+            failures.append(error)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        threads = [threading.Thread(target=run, daemon=True) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+    finally:
+        sys.setswitchinterval(before)
+    assert ([], [False] * 4) == (failures, [thread.is_alive() for thread in threads])
+
+
+def test_only_shared_trees_are_guarded() -> None:
+    """Each statement and condition that may look into a SHARED tree is alone with it; what has none pays nothing."""
+    text = "DECLARE r {} ROW; SET r.a = 1; IF r.a = 1 THEN SET Environment.b = r.a; END IF; SET Environment.c = 1;"
+    shared, own = (compile_text(text.format(word), "COMPUTE").text for word in ("SHARED", ""))
+    assert (2, 1) == (shared.count("with here.atomic()"), shared.count("here.alone(lambda"))
+    assert "atomic" not in own
+    assert "alone" not in own
