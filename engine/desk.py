@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from engine.output_files import Place as Input
 from engine.output_folders import OutputFolder
 from engine.received import Received
 from engine.runtime import Bind, DeployedFlow, Outcome, deploy
-from engine.transports.memory import MemoryQueues
+from engine.transports.memory import MemoryQueues, subscribe
 from engine.usertrace import UserTrace
 from engine.work import Arrival, UnitOfWork
 
@@ -80,9 +80,11 @@ def run(  # noqa: PLR0913 - what is around a run
     queue_manager: str = "QM",
     trace: UserTrace | None = None,
     sources: Sources | None = None,
+    subscribers: Mapping[str, str] | None = None,
 ) -> Iterator[Passage]:
     """Send messages through an expanded flow one after the other; `queue` says where they enter, if there is a choice.
 
+    `subscribers` names queues with the topics that they subscribe to; where there are none, PUBLICATIONS takes all.
     A message is followed until every queue that the flow reads is empty, so a flow that feeds itself is run to its end.
     One that has none, or that no queue takes, fails, and the next one is sent.
     """
@@ -92,6 +94,7 @@ def run(  # noqa: PLR0913 - what is around a run
     entries = {str(getattr(e.node, "queue_name", e.label)): e for e in deployed.entrances}
     entry = _entry(flow, list(entries), queue)
     queues = MemoryQueues(*entries, name=queue_manager, open_=True)
+    subscribe(queues, (station.node for station in deployed.stations.values()), subscribers)
     work, posting = with_databases(queues.work(), sources, deployed.properties), queues.work()
     with put_away_heard() as put_away:
         for letter in letters:

@@ -11,10 +11,12 @@ from typing import Final, NamedTuple
 
 from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP, NO_ID, Descriptor
 from engine.errors import MessageException
+from engine.topics import ADDRESS
 from engine.work import Arrival, QueueAttributes, Selection
 
 NO_SUCH_QUEUE: int = 2085
 LONGEST_NAME: Final = 48
+LONGEST_ADDRESS: Final = 80  # of a topic: rows can be filed by it, with each of its characters written as three
 _MAX_PRIORITY = 9
 _PLAIN = QueueAttributes()
 _GROUPED: Final = MSG_IN_GROUP | LAST_MSG_IN_GROUP
@@ -140,7 +142,9 @@ class PartitionWork:
     def put(self, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool = True) -> Descriptor:
         if not queue:
             raise MessageException(2085, "a message was put to a queue without a name", "", reason=NO_SUCH_QUEUE)
-        if len(queue) > LONGEST_NAME:  # no queue manager has it, and no file system could keep its rows
+        if len(queue) > (
+            LONGEST_ADDRESS if queue.startswith(ADDRESS) else LONGEST_NAME
+        ):  # no queue manager has it, and no file system could keep its rows
             text = f"there is no queue called {queue[:LONGEST_NAME]}...: a name has at most {LONGEST_NAME} characters"
             raise MessageException(2085, text, queue, reason=NO_SUCH_QUEUE)
         own = self._attributes.get(queue, _PLAIN)

@@ -11,7 +11,15 @@ MESSAGES = (
     *("engine.catalog", "engine.descriptor", "engine.parser", "engine.received", "engine.writing", "engine.finalizing"),
     *("engine.describing", "engine.exceptions", "engine.message", "engine.moments", "engine.validating"),
 )
-FOUNDATION = (*MESSAGES, "engine.work", "engine.node", "engine.dead_letters", "engine.destinations", "engine.getting")
+FOUNDATION = (
+    *MESSAGES,
+    "engine.topics",
+    "engine.work",
+    "engine.node",
+    "engine.dead_letters",
+    "engine.destinations",
+    "engine.getting",
+)
 DEPLOYMENT = (*FOUNDATION, "engine.flow", "engine.lint", "engine.marking", "engine.routes", "engine.statistics")
 EVERYTHING = ("engine", "nodes", "esql", "parsers", "flows")
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
@@ -28,6 +36,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine.exceptions": TREES,
     "engine.catalog": ("engine.errors",),
     "engine.descriptor": (),
+    "engine.topics": ("engine.errors",),
     "engine.describing": ("engine.catalog", "engine.descriptor", "engine.errors", "engine.source"),
     "engine.parser": MESSAGES,
     "engine.received": MESSAGES,

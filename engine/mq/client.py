@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from engine.errors import MessageException
@@ -15,6 +15,9 @@ from engine.mq.client_work import ClientWork
 from engine.mq.connection import Connection
 from engine.mq.mqsc import Answer
 from engine.work import Arrival
+
+if TYPE_CHECKING:
+    from engine.descriptor import Descriptor
 
 
 class Client:
@@ -81,6 +84,19 @@ class Client:
     def clear(self, queue: str) -> None:
         """Removes the messages of a queue that nobody has open."""
         self._call("clear", queue)
+
+    def publish(
+        self, topic: str, descriptor: Descriptor, body: bytes, *, retain: bool = False, point: str = ""
+    ) -> Descriptor:
+        """Publishes a message on a topic in a unit of work of its own."""
+        with closing(self.work()) as work:
+            published = work.publish(topic, descriptor, body, retain=retain, point=point)
+            work.commit()
+        return published
+
+    def forget_retained(self, topic: str) -> bool:
+        """Removes what is retained on a topic; False where nothing is."""
+        return bool(self._call("forget_retained", topic))
 
     def mqsc(self, text: str) -> list[Answer]:
         """Returns the answers to a script of commands."""

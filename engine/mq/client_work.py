@@ -13,6 +13,7 @@ from engine.mq.addresses import CONNECTION_BROKEN, Q_MGR_NOT_AVAILABLE
 from engine.mq.admission import context_of
 from engine.mq.frames import Get, frame, get_data, put_frame, read_arrival
 from engine.mq.known import Known, ReservedNumbers
+from engine.topics import address
 from engine.work import Arrival, QueueAttributes, Selection
 
 if TYPE_CHECKING:
@@ -103,6 +104,18 @@ class ClientWork:
             return self._put_now(connection, queue, descriptor, body, syncpoint=syncpoint)
         except MessageException as error:
             raise self._noted(error) from error.__cause__
+
+    def publish(
+        self,
+        topic: str,
+        descriptor: Descriptor,
+        body: bytes,
+        *,
+        retain: bool = False,
+        point: str = "",
+        syncpoint: bool = True,
+    ) -> Descriptor:
+        return self.put(address(topic, retain=retain, point=point), descriptor, body, syncpoint=syncpoint)
 
     def _may_wait(self, known: Known, descriptor: Descriptor, length: int, changes: int) -> bool:
         return (

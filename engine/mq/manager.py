@@ -22,8 +22,8 @@ from engine.mq.refusals import Q_MGR_STOPPING, refusal, unknown
 from engine.mq.stored import Stored, backed_out
 from engine.mq.topics.objects import KINDS
 from engine.mq.topics.publishing import Topics
-from engine.mq.topics.strings import ADDRESS
 from engine.mq.unit import Moved, Work
+from engine.topics import ADDRESS
 from engine.work import Arrival, QueueAttributes, Selection
 
 if TYPE_CHECKING:

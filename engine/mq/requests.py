@@ -22,7 +22,7 @@ _PAGE: Final = 262_144  # bytes of a page of a cursor
 _MOST_CURSORS: Final = 256  # of one connection
 
 # Functions of the queue manager that a client may call as they are.
-_PLAIN: Final = frozenset({"depth", "names", "display", "define", "alter", "delete", "mqsc"})
+_PLAIN: Final = frozenset({"depth", "names", "display", "define", "alter", "delete", "forget_retained", "mqsc"})
 
 
 class Requests:

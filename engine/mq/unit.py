@@ -14,8 +14,8 @@ from engine.mq.opened import Opened, Waiting, bounded
 from engine.mq.refusals import SYNCPOINT_LIMIT_REACHED, refusal
 from engine.mq.reports import COA, COD, is_asked, report
 from engine.mq.served import Unfinished
-from engine.mq.topics.strings import address
 from engine.mq.waiting import Sleep, Waiter
+from engine.topics import address
 from engine.work import Arrival, QueueAttributes, Selection
 
 if TYPE_CHECKING:

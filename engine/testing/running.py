@@ -23,7 +23,7 @@ from engine.sharing import copy
 from engine.testing.case import Case, Description, Propagations, Send
 from engine.testing.making import entering, letter, surrounded
 from engine.testing.stubs import StubNode
-from engine.transports.memory import MemoryQueues
+from engine.transports.memory import MemoryQueues, subscribe
 from engine.work import Arrival, UnitOfWork
 from flows.files import load
 from flows.programs import Binder, binder
@@ -128,6 +128,7 @@ def run(case: Case, flows: Flows) -> Happened:
     entries = _entries(deployed)
     defined = {name: QueueDefinition(name) for name in entries} | {queue.name: queue for queue in case.queues}
     queues = MemoryQueues(*defined.values(), open_=True)
+    subscribe(queues, (station.node for station in deployed.stations.values()))
     work = queues.work()
     _put(case, deployed, entries, work)
     with put_away_heard() as put_away:

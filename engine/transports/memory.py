@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Final
+
 from engine.mq.definitions import QueueDefinition
 from engine.mq.manager import DEAD_LETTER_QUEUE, QueueManager
 
-__all__ = ["DEAD_LETTER_QUEUE", "MemoryQueues", "QueueDefinition"]
+__all__ = ["DEAD_LETTER_QUEUE", "PUBLICATIONS", "MemoryQueues", "QueueDefinition", "subscribe"]
+
+PUBLICATIONS: Final = "PUBLICATIONS"  # the queue of who subscribes to everything, where nobody else is named
 
 
 class MemoryQueues(QueueManager):
@@ -18,3 +23,19 @@ class MemoryQueues(QueueManager):
     >>> work.get("IN") is None, work.commit(), work.get("IN").body
     (True, None, b'hello')
     """
+
+
+def subscribe(queues: QueueManager, nodes: Iterable[object], subscribers: Mapping[str, str] | None = None) -> None:
+    """Let queues subscribe to what nodes of a flow publish: each of `subscribers` to its topic, else one to everything.
+
+    >>> queues = MemoryQueues(open_=True)
+    >>> subscribe(queues, [], {"WEATHER": "news/+/weather"})
+    >>> queues.display("SUB")[0]["DEST"]
+    'WEATHER'
+    """
+    points = {str(node.subscription_point) for node in nodes if hasattr(node, "subscription_point")}
+    wanted = subscribers or dict.fromkeys([PUBLICATIONS] if points else [], "#")
+    for queue, topic in wanted.items():
+        for point in sorted(points | {""}):
+            attributes = {"TOPICSTR": topic, "DEST": queue, "SUBPOINT": point}
+            queues.define("SUB", f"{queue} {point}".rstrip(), attributes)

@@ -235,6 +235,14 @@ TABLES: Final = MappingProxyType(
             },
             "test_validate.test_checks",
         ),
+        "Publication": Table(
+            {"out": "test_publication.test_topics", FAILURE: "test_publication.test_refused"},
+            {
+                "implicitStreamNaming": "test_publication.test_pending",
+                "subscriptionPoint": "test_publication.test_topics",
+            },
+            "test_publication.test_refused",
+        ),
         "Passthrough": Table({"out": "test_passthrough.test_the_same_message"}, {}),
     }
 )

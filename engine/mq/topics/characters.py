@@ -7,7 +7,7 @@ from typing import Final
 
 from engine.mq.refusals import refusal
 from engine.mq.selectors.likeness import matcher
-from engine.mq.topics.strings import TOPIC_STRING_ERROR
+from engine.topics import TOPIC_STRING_ERROR
 
 _ESCAPE: Final = "%"
 _OWN: Final = "\0"  # the escape of what is handed on: no topic string has it

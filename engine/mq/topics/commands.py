@@ -11,8 +11,8 @@ from engine.descriptor import NO_ID, Descriptor
 from engine.errors import MessageException
 from engine.mq.properties import Property, join, opened
 from engine.mq.topics.retained import retained_topics
-from engine.mq.topics.strings import address, levels_of, wildcards
 from engine.mq.topics.trie import Trie
+from engine.topics import address, levels_of, wildcards
 
 if TYPE_CHECKING:
     from engine.mq.manager import QueueManager

@@ -10,7 +10,6 @@ from engine.mq.attributes import Value, checked, checked_name, defaults
 from engine.mq.definitions import moments
 from engine.mq.refusals import OBJECT_ALREADY_EXISTS, UNKNOWN_OBJECT_NAME, refusal
 from engine.mq.topics.settings import TopicObjects, joined
-from engine.mq.topics.strings import checked_topic, levels_of
 from engine.mq.topics.subscription import (
     SELECTION_NOT_AVAILABLE,
     Compile,
@@ -20,6 +19,7 @@ from engine.mq.topics.subscription import (
     subscription_of,
 )
 from engine.mq.topics.trie import Trie
+from engine.topics import checked_topic, levels_of
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor

@@ -17,8 +17,9 @@ from engine.mq.topics.copies import Copy, Moved, Publication, admitted, wanted
 from engine.mq.topics.listening import QUEUES, Listeners
 from engine.mq.topics.objects import SUB
 from engine.mq.topics.retained import RETAINED, forget, retain, retained
-from engine.mq.topics.strings import read_address
 from engine.mq.topics.subscription import subscription_id
+from engine.topics import read_address
+from engine.work import QueueAttributes
 
 if TYPE_CHECKING:
     from engine.mq.directory import Directory
@@ -124,11 +125,13 @@ class Topics:
     def target(self, name: str, alias: QueueDefinition | None) -> Target:
         """Returns what messages are put to by the address of a topic, or an alias of one."""
         if alias is None:
-            said, definition = TopicAddress(*read_address(name)), QueueDefinition(name, max_depth=0)
+            said = TopicAddress(*read_address(name))
         else:
             check_gate(alias, "PUT")
-            definition = alias
             said = TopicAddress(self.objects.topic_of({"TOPICOBJ": alias.target}), retains=False, point="")
+        settings = self.objects.settings(said.topic)
+        own = QueueAttributes(default_persistence=settings.persistence, default_priority=settings.priority)
+        definition = QueueDefinition(name, own)
         target = Target(name, Queue(definition), definition, self._manager.admission.longest)
         target.topic = said
         return target

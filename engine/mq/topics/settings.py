@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.mq.attributes import Value
-from engine.mq.topics.strings import levels_of
+from engine.topics import levels_of
 
 INHERITED: Final = "ASPARENT"
 _AT_THE_ROOT: Final[Mapping[str, str]] = {

@@ -14,7 +14,7 @@ from engine.mq.properties import Property
 from engine.mq.refusals import refusal
 from engine.mq.selectors import compile_selector
 from engine.mq.topics import characters
-from engine.mq.topics.strings import checked_pattern, levels_of, wildcards
+from engine.topics import checked_pattern, levels_of, wildcards
 
 Properties: TypeAlias = Callable[[], Mapping[str, Property]]
 Condition: TypeAlias = Callable[[Descriptor, bytes, Properties], bool | None]

@@ -1,10 +1,10 @@
-"""Topic strings and the patterns that subscriptions are made with: their levels, and what neither may be."""
+"""Topics: their levels, the patterns that subscriptions are made with, and addresses that messages are put to."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from engine.mq.refusals import refusal
+from engine.errors import MessageException
 
 TOPIC_STRING_ERROR: Final = 2425
 LONGEST: Final = 10_240  # characters
@@ -30,7 +30,7 @@ def checked_topic(text: str) -> str:
     _check_length(text)
     if wildcards(levels_of(text)) is not None:
         problem = f"topic {text!r:.200} has a level + or #, which subscriptions have; publish on one topic"
-        raise refusal(TOPIC_STRING_ERROR, problem, text)
+        raise _refusal(problem, text)
     return text
 
 
@@ -43,7 +43,7 @@ def checked_pattern(text: str) -> str:
 def _check_length(text: str) -> None:
     if not text or len(text) > LONGEST or "\0" in text:
         problem = f"a topic string has 1 to {LONGEST:,} characters, not {len(text):,}, and no zero byte"
-        raise refusal(TOPIC_STRING_ERROR, problem, text[:200])
+        raise _refusal(problem, text[:200])
 
 
 def wildcards(levels: tuple[str, ...]) -> int | None:
@@ -65,7 +65,7 @@ def address(topic: str, *, retain: bool = False, point: str = "") -> str:
         return f"topic://{topic}"
     if _SEPARATOR in point or ";" in point:
         problem = f"subscription point {point!r:.60} has a / or ;; take it out"
-        raise refusal(TOPIC_STRING_ERROR, problem, point)
+        raise _refusal(problem, point)
     said = (*((_RETAIN,) if retain else ()), *((f"{_POINT}{point}",) if point else ()))
     return f"{ADDRESS}{';'.join(said)}//{topic}"
 
@@ -85,5 +85,9 @@ def read_address(name: str) -> tuple[str, bool, str]:
             point = word.removeprefix(_POINT)
         else:
             problem = f"{name!r:.200} is no address of a topic: write topic://TOPIC or topic:retain//TOPIC"
-            raise refusal(TOPIC_STRING_ERROR, problem, name)
+            raise _refusal(problem, name)
     return checked_topic(topic), retain, point
+
+
+def _refusal(problem: str, text: str) -> MessageException:
+    return MessageException(TOPIC_STRING_ERROR, problem, text, reason=TOPIC_STRING_ERROR)

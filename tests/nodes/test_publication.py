@@ -1,0 +1,111 @@
+"""Publication: who gets a message, on which topics, and in which unit of work."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.descriptor import Descriptor
+from engine.errors import MessageException
+from engine.message import Message
+from engine.mq.properties import with_folders
+from engine.received import Received
+from engine.sharing import copy
+from engine.step import step
+from engine.transports.memory import MemoryQueues
+from tests.nodes.bench import Seen, carried, exception_numbers
+
+
+def queue_manager() -> MemoryQueues:
+    queues = MemoryQueues("A", "B", "C")
+    for name, queue, topic, point in (("1", "A", "n/#", ""), ("2", "B", "m", ""), ("3", "C", "#", "eur")):
+        queues.define("SUB", name, {"TOPICSTR": topic, "DEST": queue, "SUBPOINT": point})
+    return queues
+
+
+def message(*topics: str, transactional: bool = True) -> Message:
+    """Returns a message with topics in Properties."""
+    root = copy(Received(Descriptor(priority=3), b"body", transactional=transactional).root())
+    properties = root.ensure(step("Properties"))
+    for number, topic in enumerate(topics):
+        (properties.ensure(step("Topic")) if number == 0 else properties.add("Topic")).value = topic
+    return Message(root)
+
+
+def published(queues: MemoryQueues, sent: Message, *wired: str, commits: bool = True, **properties: object) -> Seen:
+    work = queues.work()
+    seen = carried("Publication", sent, *wired, properties=properties, work=work)
+    work.commit() if commits else work.back_out()
+    return seen
+
+
+def depths(queues: MemoryQueues) -> tuple[int, ...]:
+    return tuple(queues.depth(name) for name in "ABC")
+
+
+TOPICS: tuple[tuple[tuple[str, ...], dict[str, object], tuple[int, ...]], ...] = (
+    (("n/a",), {}, (1, 0, 0)),
+    (("n/a", "m"), {}, (1, 1, 0)),
+    (("n/a", "n/b"), {}, (2, 0, 0)),
+    (("m", "m"), {}, (0, 1, 0)),
+    (("nobody",), {}, (0, 0, 0)),
+    (("n/a",), {"subscriptionPoint": "eur"}, (0, 0, 1)),
+)
+
+
+@pytest.mark.parametrize(("topics", "properties", "expected"), TOPICS)
+def test_topics(topics: tuple[str, ...], properties: dict[str, object], expected: tuple[int, ...]) -> None:
+    """A message is published once on each of its topics, to the subscribers of the node's subscription point."""
+    queues = queue_manager()
+    seen = published(queues, message(*topics), "out", **properties)
+    assert (expected, ["out"]) == (depths(queues), seen.terminals)
+
+
+@pytest.mark.parametrize(
+    ("transactional", "commits", "expected"), [(True, True, 1), (True, False, 0), (False, False, 1)]
+)
+def test_units(transactional: bool, commits: bool, expected: int) -> None:
+    """What is published is part of the unit of work that its message came in."""
+    queues = queue_manager()
+    published(queues, message("n", transactional=transactional), commits=commits)
+    assert expected == queues.depth("A")
+
+
+def test_folder() -> None:
+    """The topics and options of a psc folder stand in front of those of Properties."""
+    queues = queue_manager()
+    folder = "<psc><Command>Publish</Command><PubOpt>RetainPub</PubOpt><Topic>m</Topic><Topic>n/x</Topic></psc>"
+    descriptor, body = with_folders([folder], Descriptor(format="MQSTR"), b"body")
+    root = copy(Received(descriptor, body).root())
+    root.ensure(step("Properties")).ensure(step("Topic")).value = "other"
+    published(queues, Message(root))
+    assert (1, 1, 0) == depths(queues)
+    queues.define("SUB", "late", {"TOPICSTR": "+", "DEST": "C"})
+    assert (1, 1, 1) == depths(queues)
+
+
+REFUSED = (((), 3072), (("n/#",), 2425))
+
+
+@pytest.mark.parametrize(("topics", "number"), REFUSED)
+def test_refused(topics: tuple[str, ...], number: int) -> None:
+    """A message without a topic, or with one that is a pattern, goes to the failure terminal."""
+    seen = published(queue_manager(), message(*topics), "failure")
+    assert ["failure"] == seen.terminals
+    assert number in exception_numbers(seen.message)
+
+
+def test_not_delivered() -> None:
+    """Where a subscriber's queue takes nothing, and the topic asks for that, the publication fails."""
+    queues = queue_manager()
+    queues.define("TOPIC", "N", {"TOPICSTR": "n", "NPMSGDLV": "ALL", "USEDLQ": "NO"})
+    queues.alter("QLOCAL", "A", {"PUT": "DISABLED"})
+    error = published(queues, message("n")).error
+    assert isinstance(error, MessageException)
+    assert 2502 == error.reason
+
+
+def test_pending() -> None:
+    """The name of a stream is taken from a queue only when there are streams."""
+    queues = queue_manager()
+    published(queues, message("m"), implicitStreamNaming=True)
+    assert (0, 1, 0) == depths(queues)
