@@ -2,6 +2,7 @@
 #
 #   PYTHON=/path/to/python3   the interpreter to make .venv with: 3.11 or later, the newest found unless named
 #   ARGS='-k tree'            more for pytest, in `make test` and `make test-slow`
+#   SECONDS=120 SEED=1        how long `make fuzz` feeds readers, and with which seed it mutates
 #   TESTED=1                  `make check` leaves the tests out, because `make test` has just run them
 
 VENV := .venv
@@ -70,6 +71,10 @@ format: $(VENV)/.dev ## sort imports and format the source
 	@$(VENV)/bin/ruff check --select I --fix --quiet .
 	@$(VENV)/bin/ruff format .
 
+.PHONY: fuzz
+fuzz: $(VENV)/.fuzz ## feed every reader with what was mutated and guided: SECONDS=120 SEED=1 ARGS='--target tds'
+	@$(VENV)/bin/python -m tests.fuzz --seconds $(or $(SECONDS),120) --seed $(or $(SEED),1) $(ARGS)
+
 .PHONY: clean
 clean: ## remove .venv and everything else that was made here
 	@rm -rf $(VENV) out build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
@@ -116,5 +121,9 @@ $(VENV)/.slow: pyproject.toml $(VENV)/.created
 	@echo "Installing Penstock, its development tools and all extras into $(VENV)"
 	@$(INSTALL) '.[dev,spark,postgres,amqp,protection,telemetry]'
 	@touch $(VENV)/.demo $(VENV)/.spark $(VENV)/.dev $@
+
+$(VENV)/.fuzz: $(VENV)/.dev
+	@$(INSTALL) '.[fuzz]'
+	@touch $@
 
 -include esql/grammar/grammar.mk

@@ -11,20 +11,24 @@ _DIGITS: Final = 18  # tell apart all numbers with 56 bits
 
 
 def from_hexadecimal(data: bytes) -> float | Decimal:
-    """The number of 4 or 8 bytes; a Decimal where a float cannot hold it exactly.
+    """The number of 4 or 8 bytes; a Decimal where a float cannot hold it exactly, or its shortest text is another's.
 
     >>> from_hexadecimal(bytes.fromhex("c276a000"))
     -118.625
     """
     exponent, bits = data[0] & 0x7F, 8 * (len(data) - 1)
-    exact = Fraction(int.from_bytes(data[1:], "big"), 1 << bits) * Fraction(16) ** (exponent - _BIAS)
+    mantissa = int.from_bytes(data[1:], "big")
+    last = Fraction(16) ** (exponent - _BIAS) / (1 << bits)
+    exact = mantissa * last
     if data[0] & 0x80:
         exact = -exact
     if exact == 0:
         return -0.0 if data[0] & 0x80 else 0.0
     near = float(exact)
     if near == exact:
-        return near
+        told = abs(Fraction(repr(near)) - exact)
+        if 2 * told * 16 ** ((bits - mantissa.bit_length()) // 4) < last:
+            return near
     with localcontext() as context:
         context.prec = _DIGITS
         return Decimal(exact.numerator) / Decimal(exact.denominator)

@@ -229,12 +229,18 @@ def fixed_place(root: Item) -> Place | None:
     """The place of a whole message whose layout never varies."""
     layout = root.inner
     assert layout is not None
-    if not layout.is_fixed:
+    if not layout.is_fixed or (layout.is_aligned and _places_in(layout) > _LEAST_PLACES):
         return None
     top = Place(root, layout, 0, layout.size, None)
     if layout.is_aligned:
         lay(None, top)
     return top
+
+
+def _places_in(layout: Layout) -> int:
+    """How many places a layout has that does not vary."""
+    slots = [slot for slot in layout.slots if isinstance(slot, Item)]
+    return sum(slot.most * (1 if slot.inner is None else 1 + _places_in(slot.inner)) for slot in slots)
 
 
 def lay(record: Record | None, place: Place) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Stops = tuple[str, ...]
+_EACH: Final = 100  # for each of it, so that what is empty has a bound too
 LARGEST: Final = 104_857_600  # of what a model alone brings into a message, as long as MAXMSGL lets one be
 
 
@@ -213,7 +214,7 @@ class Writing:
 
     def take(self, length: int) -> None:
         """Count text that the model brings, of which there may be any amount."""
-        self._left -= length + 1
+        self._left -= length + _EACH
         if self._left < 0:
             raise ParserException(UNWRITABLE, f"what is absent takes more than {LARGEST:,} bytes in the message")
 
