@@ -120,11 +120,12 @@ def binder(  # noqa: PLR0913 - what is around a deployment
     uses = [use for use in examined.uses() if use.key in examined.programs]
     routines = {use.key: Routine(*examined.programs[use.key], around(use.node)) for use in uses}
     if sources is not None:
-        _check_tables(flow, routines, sources)
+        check_tables(flow, routines, sources)
     return Binder(routines, parsers, allowance=limits_around().allowance)
 
 
-def _check_tables(flow: Flow, routines: Mapping[Key, Routine], sources: DataSources) -> None:
+def check_tables(flow: Flow, routines: Mapping[Key, Routine], sources: DataSources) -> None:
+    """Raise with every table, column and data source that programs name and that is not there."""
     from flows.tables import unknown_tables  # it brings what databases need, which most flows do without
 
     problems = unknown_tables(flow, routines, sources)

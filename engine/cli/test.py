@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engine.cli.app import AllowFiles, Json, app
+from engine.cli.app import AllowFiles, DataSources, Json, app
 from engine.cli.failing import visible
 from engine.errors import ConfigurationException
 
@@ -21,11 +21,13 @@ if TYPE_CHECKING:
 
 @app.command("test")
 def run_tests(
+    context: typer.Context,
     paths: Annotated[list[str], typer.Argument(help="Test files, flow files, or folders that are searched for both.")],
     name: Annotated[str, typer.Option("-k", help="Only cases with this in their name or their file's.")] = "",
     junit: Annotated[Path | None, typer.Option(help="Write JUnit's XML to this file as well.")] = None,
     coverage: Annotated[bool, typer.Option("--coverage", help="Show which lines of ESQL ran.")] = False,
     allow_files: AllowFiles = None,
+    data_sources: DataSources = None,
     as_json: Json = False,
 ) -> None:
     """Run the cases of tests/*.yaml beside flows, and show what is not as expected; the exit code is 1 if anything is.
@@ -33,6 +35,7 @@ def run_tests(
     docs/testing_flows.md says what a test file may hold.
     """
     from engine.allowed_files import allowed_files
+    from engine.cli.data_sources import opened
     from engine.output_files import refuse_inputs, write_file
     from engine.testing import report
     from engine.testing.esql_coverage import covered
@@ -49,7 +52,8 @@ def run_tests(
         raise ConfigurationException(f"no case has {name} in its name: {len(sound)} have other names")
     flows_of_cases = {case.flow for reading in readings for case in reading.cases}
     refuse_inputs((junit,) if junit else (), map(Path, (*found, *flows_of_cases)))
-    flows, results = Flows(allowed_files(allow_files or ())), list["Result"]()
+    sources = context.with_resource(opened(data_sources))
+    flows, results = Flows(allowed_files(allow_files or ()), sources), list["Result"]()
     with covered(flows, wanted=coverage) as table:
         for result in run_cases(cases, flows):
             _show(result, results[-1].case if results else None, as_json=as_json)

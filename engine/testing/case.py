@@ -120,6 +120,27 @@ class Propagations:
 
 
 @dataclass(frozen=True, slots=True)
+class GivenTable:
+    """A table as a test wants it: columns with their SQL types, and rows."""
+
+    source: str
+    name: str
+    columns: tuple[tuple[str, str], ...]
+    rows: tuple[dict[str, Text], ...]
+    place: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedTable:
+    """All rows that a table is to have in the end, in any order; columns that a row does not name may hold anything."""
+
+    source: str
+    name: str
+    rows: tuple[dict[str, Text], ...]
+    place: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
 class Expected:
     """What a case is to show; None where it says nothing of it."""
 
@@ -127,6 +148,7 @@ class Expected:
     terminals: tuple[Propagations, ...] = ()
     order: tuple[str, ...] | None = None
     exceptions: tuple[ExpectedException, ...] = ()
+    tables: tuple[ExpectedTable, ...] = ()
     place: Place = NOWHERE
 
 
@@ -142,5 +164,6 @@ class Case:
     properties: tuple[Setting, ...] = ()
     user_properties: tuple[Setting, ...] = ()
     queues: tuple[QueueDefinition, ...] = ()
+    tables: tuple[GivenTable, ...] = ()
     file: str = ""
     place: Place = NOWHERE

@@ -16,6 +16,7 @@ from engine.received import Received, RootDomain, body_of
 from engine.testing import case as of
 from engine.testing.case import Case, Description, ExpectedException, Field, Propagations, Text, Tree
 from engine.testing.comparing import Found, compare
+from engine.testing.databases import differences
 from engine.testing.paths import every, find, nearest, steps_of, tree_of
 from engine.testing.running import Happened, Propagated
 from engine.tree import Element
@@ -40,6 +41,7 @@ def judge(case: Case, happened: Happened) -> list[Failure]:
     return [
         *_exceptions(case, happened),
         *_queues(case, happened),
+        *_tables(case, happened),
         *_terminals(case, happened),
         *_order(case, happened),
     ]
@@ -125,6 +127,13 @@ def _queues(case: Case, happened: Happened) -> Iterator[Failure]:
         if name not in known:
             lines = (f"{_messages(len(found))} not expected there", *_previews(found))
             yield Failure(f"queue {name}", lines, place=case.expected.place)
+
+
+def _tables(case: Case, happened: Happened) -> Iterator[Failure]:
+    for expected, found in zip(case.expected.tables, happened.tables, strict=True):
+        lines = differences(expected, found, agrees)
+        if lines:
+            yield Failure(f"table {expected.name} of {expected.source}", tuple(lines), place=expected.place)
 
 
 def _previews(found: list[Arrival]) -> Iterator[str]:

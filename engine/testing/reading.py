@@ -33,15 +33,16 @@ from engine.testing.case import (
     Stub,
     Throw,
 )
+from engine.testing.databases import expected_tables, given_tables
 from engine.testing.messages import Messages
 from engine.testing.tables import Tables
 from engine.work import QueueAttributes
 from flows.document import LARGEST, Complaints, Mapping, Scalar, Tree, read_document
 
-SETTINGS: Final = ("flow", "properties", "userProperties", "queues", "stubs")
+SETTINGS: Final = ("flow", "properties", "userProperties", "queues", "tables", "stubs")
 KEYS: Final = (*SETTINGS, "cases")
 CASE: Final = ("name", *SETTINGS, "input", "expect")
-EXPECT: Final = ("queues", "terminals", "order", "exception")
+EXPECT: Final = ("queues", "tables", "terminals", "order", "exception")
 QUEUE: Final = (
     *("backoutThreshold", "backoutRequeueQueue", "defaultPersistence", "defaultPriority"),
     *("maxDepth", "maxMessageLength"),
@@ -127,6 +128,7 @@ class _Cases:
             properties=tuple({s.name: s for part in both for s in self._settings(part, "properties")}.values()),
             user_properties=tuple({s.name: s for p in both for s in self._settings(p, "userProperties")}.values()),
             queues=tuple({q.name: q for part in both for q in self._queues(part.get("queues"))}.values()),
+            tables=tuple({(t.source, t.name): t for p in both for t in given_tables(tables, p.get("tables"))}.values()),
             file=self._file,
             place=tree.place,
         )
@@ -214,6 +216,7 @@ class _Cases:
             terminals=self._propagations(found.get("terminals"), "terminals"),
             order=None if order is None else tuple(tables.text(item, "order") for item in tables.items(order)),
             exceptions=tuple(exceptions),
+            tables=expected_tables(tables, found.get("tables")),
             place=tree.place if tree is not None else Place(),
         )
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from posixpath import normpath
 
 from engine.allowed_files import NO_FILES, AllowedFiles
+from engine.databases.sources import Sources
+from engine.databases.work import with_databases
 from engine.dead_letters import BLOCKED
 from engine.desk import MOST_ROUNDS
 from engine.errors import BrokerError, ConfigurationException, Place, Problem
@@ -21,12 +23,13 @@ from engine.received import ROOT, RootDomain
 from engine.runtime import DeployedFlow, Outcome, Station, deploy
 from engine.sharing import copy
 from engine.testing.case import Case, Description, Propagations, Send
+from engine.testing.databases import FoundTable, databases_of, found_tables
 from engine.testing.making import entering, letter, surrounded
 from engine.testing.stubs import StubNode
 from engine.transports.memory import MemoryQueues, subscribe
 from engine.work import Arrival, UnitOfWork
 from flows.files import load
-from flows.programs import Binder, binder
+from flows.programs import Binder, binder, check_tables
 
 Key = tuple[str, tuple[Setting, ...], tuple[Setting, ...]]
 
@@ -47,6 +50,7 @@ class Happened:
     propagated: list[Propagated] = field(default_factory=list)
     queues: dict[str, list[Arrival]] = field(default_factory=dict)
     errors: list[BrokerError] = field(default_factory=list)
+    tables: list[FoundTable] = field(default_factory=list)
     met: list[Incident] = field(default_factory=list)
     domain: RootDomain = ROOT
 
@@ -74,11 +78,12 @@ class Happened:
 class Flows:
     """The flows of test files, each loaded and its programs compiled once for each set of properties.
 
-    `files` are those that their nodes may write.
+    `files` are those that their nodes may write, `sources` the databases that they work with where a case has no own.
     """
 
-    def __init__(self, files: AllowedFiles = NO_FILES) -> None:
+    def __init__(self, files: AllowedFiles = NO_FILES, sources: Sources | None = None) -> None:
         self.files = files
+        self.sources = sources
         self._known: dict[Key, tuple[Flow, Binder]] = {}
 
     def of(self, case: Case) -> tuple[Flow, Binder]:
@@ -122,6 +127,16 @@ def run(case: Case, flows: Flows) -> Happened:
     if problems:
         raise ConfigurationException(f"{case.name} does not fit {case.flow}", problems)
     happened = Happened(domain=RootDomain(programs.parsers) if programs.parsers else ROOT)
+    with databases_of(case, flows.sources) as sources:
+        if sources is not None:
+            check_tables(flow, programs.routines, sources)
+        _run(case, flow, programs, happened, sources)
+        happened.tables = found_tables(sources, case.expected.tables)
+    return happened
+
+
+def _run(case: Case, flow: Flow, programs: Binder, happened: Happened, sources: Sources | None) -> None:
+    """Deploys the flow of a case, and carries its messages through."""
     stand_ins = {stub.label: StubNode(stub) for stub in case.stubs}
     deployed = deploy(flow, bind=programs, listen=happened.listen, stand_ins=stand_ins)
     deployed.tell_caught(happened.catch)
@@ -129,14 +144,13 @@ def run(case: Case, flows: Flows) -> Happened:
     defined = {name: QueueDefinition(name) for name in entries} | {queue.name: queue for queue in case.queues}
     queues = MemoryQueues(*defined.values(), open_=True)
     subscribe(queues, (station.node for station in deployed.stations.values()))
-    work = queues.work()
+    work = with_databases(queues.work(), sources, deployed.properties)
     _put(case, deployed, entries, work)
     with put_away_heard() as put_away:
         _carry(case, flow, deployed, work, happened)
         last = happened.errors[-1] if happened.errors else None
         happened.met += (Incident("put away", error) for error in put_away.taken(last))
     happened.queues = {name: found for name in queues.names() if (found := queues.browse(name))}
-    return happened
 
 
 def _carry(case: Case, flow: Flow, deployed: DeployedFlow, work: UnitOfWork, happened: Happened) -> None:

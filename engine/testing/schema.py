@@ -17,6 +17,8 @@ _SAID: Final = {
     "properties": "Values for properties of the flow, and for those it promotes.",
     "userProperties": "Values for user-defined properties of the flow.",
     "queues": "Queues that are not as queues are by themselves.",
+    "tables": "Tables of data sources, by data source and table: columns with their types, and rows.",
+    "expected tables": "All rows of tables in the end, by data source and table, in any order.",
     "stubs": "Nodes that only pretend, by label.",
     "body": "The body as text.",
     "file": "A file with the body, seen from this file.",
@@ -59,8 +61,23 @@ def _setting(name: str) -> Schema:
     if name == "properties":
         known = {declared.name: {"description": declared.description} for declared in FLOW_PROPERTIES}
         return {"type": "object", "properties": known, "additionalProperties": _TEXT}
+    if name == "tables":
+        return _each_table(_closed({"columns": _named_texts(), "rows": _listed(_row())}))
     inner = {"userProperties": _TEXT, "queues": _queue(), "stubs": {"$ref": "#/$defs/stub"}}
     return {"type": "object", "additionalProperties": inner[name]}
+
+
+def _each_table(table: Schema) -> Schema:
+    """Tables by the names of their data sources and their own."""
+    return {"type": "object", "additionalProperties": {"type": "object", "additionalProperties": table}}
+
+
+def _named_texts() -> Schema:
+    return {"type": "object", "additionalProperties": {"type": "string"}}
+
+
+def _row() -> Schema:
+    return {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean", "null"]}}
 
 
 def _queue() -> Schema:
@@ -74,6 +91,7 @@ def _definitions(settings: Schema) -> Schema:
     propagations = {"type": "object", "additionalProperties": counted}
     expected = {
         "queues": {"description": "What is on queues in the end, by name; others must be empty.", **propagations},
+        "tables": {"description": _SAID["expected tables"], **_each_table(_or_list(_row()))},
         "terminals": {"description": _SAID["terminals"], **propagations},
         "order": {"description": _SAID["order"], "type": "array", "items": {"type": "string"}},
         "exception": {"description": _SAID["exception"], **_or_list({"$ref": "#/$defs/exception"})},
