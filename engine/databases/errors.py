@@ -39,7 +39,7 @@ def refusal(source: str, driver: str, state: str, native: int, text: str, code: 
 
     >>> error = refusal("STOCK", "sqlite", "23505", 2067, "UNIQUE constraint failed: T.ID")
     >>> error.sqlstate, str(error)
-    ('D23505', "BIP2321: data source STOCK: UNIQUE constraint failed: T.ID")
+    ('D23505', 'BIP2321: data source STOCK: UNIQUE constraint failed: T.ID')
     """
     inner = DatabaseException(CHILD, f"SQL state {state}, native error {native}: {text}", *_told(state, native, text))
     outer = DatabaseException(

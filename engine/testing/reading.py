@@ -39,10 +39,10 @@ from engine.testing.tables import Tables
 from engine.work import QueueAttributes
 from flows.document import LARGEST, Complaints, Mapping, Scalar, Tree, read_document
 
-SETTINGS: Final = ("flow", "properties", "userProperties", "queues", "tables", "stubs")
+SETTINGS: Final = ("flow", "properties", "userProperties", "queues", "stubs", "tables")
 KEYS: Final = (*SETTINGS, "cases")
 CASE: Final = ("name", *SETTINGS, "input", "expect")
-EXPECT: Final = ("queues", "tables", "terminals", "order", "exception")
+EXPECT: Final = ("queues", "terminals", "order", "exception", "tables")
 QUEUE: Final = (
     *("backoutThreshold", "backoutRequeueQueue", "defaultPersistence", "defaultPriority"),
     *("maxDepth", "maxMessageLength"),
