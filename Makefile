@@ -8,6 +8,7 @@
 VENV := .venv
 DEMO := out/demo
 DESK_DEMO := out/desk-demo
+QUEUE_DEMO := out/queue-demo
 SPARK_DEMO := out/spark-demo
 PYTHONS := python3.13 python3.12 python3.11 python3
 INSTALL = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --editable
@@ -28,6 +29,11 @@ desk-demo: $(VENV)/.demo ## run the sample flow over its sample messages and sho
 	@$(VENV)/bin/penstock run flows/samples/orders/orders.yaml --input flows/samples/orders/messages --output $(DESK_DEMO)
 	@echo "Written:"
 	@find $(DESK_DEMO) -type f | LC_ALL=C sort | sed 's/^/  /'
+
+.PHONY: queue-demo
+queue-demo: $(VENV)/.demo ## kill a queue manager and a flow in the middle of 1,000 messages, and count what is left
+	@rm -rf $(QUEUE_DEMO)
+	@$(VENV)/bin/penstock queue-manager demo --output $(QUEUE_DEMO)
 
 .PHONY: spark-demo
 spark-demo: $(VENV)/.spark ## carry 10,000 messages through sample flows on Spark; needs Java 17 or later

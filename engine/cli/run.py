@@ -15,9 +15,10 @@ import typer
 from typer.core import TyperCommand
 
 from engine.cli.app import MAX_INPUT, AllowFiles, DataSources, Json, MaxInput, OwnNodes, app
+from engine.cli.reaching import Reach
 from engine.cli.run_inputs import check_descriptor, check_queue_manager, inputs_of, letters_of
+from engine.cli.run_on_queues import Given, is_at_desk, run_on_queues
 from engine.cli.run_tracing import local_errors, tracer, tracing
-from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
     from engine.cli.run_report import Report
@@ -38,16 +39,19 @@ class _Run(TyperCommand):
 @app.command(cls=_Run)
 def run(
     context: typer.Context,
-    flow: Annotated[str, typer.Argument(help="The flow file.")],
+    flows: Annotated[list[str], typer.Argument(metavar="FLOW…", help="The flow file; several with --queue-manager.")],
     sources: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             "--input", help="A file, a directory of files, or - for standard input; may be given several times."
         ),
-    ],
-    output: Annotated[str, typer.Option("--output", help="Where messages are written: DIR/QUEUE/NAME.")],
+    ] = None,
+    output: Annotated[str, typer.Option("--output", help="Where messages are written: DIR/QUEUE/NAME.")] = "",
     queue: Annotated[str, typer.Option(help="The queue they enter by, where the flow reads more than one.")] = "",
-    queue_manager: Annotated[str, typer.Option(help="The name of the queue manager whose queues these are.")] = "QM",
+    queue_manager: Reach = None,
+    queue_manager_name: Annotated[
+        str, typer.Option(help="The name of the queue manager that a flow at this desk sees.")
+    ] = "QM",
     ccsid: Annotated[int, typer.Option(help="The CCSID that they are written in.")] = 1208,
     encoding: Annotated[int, typer.Option(help="The MQ encoding of their numbers.")] = 546,
     format_: Annotated[str, typer.Option("--format", help="The MQ format of their first bytes, such as MQHRF2.")] = "",
@@ -61,10 +65,17 @@ def run(
     nodes: OwnNodes = None,
     as_json: Json = False,
 ) -> None:
-    """Send messages through a flow at this desk, and show which way they took and what came out.
+    """Send messages from files through a flow at this desk, or run flows on the queues of a queue manager.
 
-    Queues are kept in memory; what the flow leaves on them is written to files. The exit code is 1 if a message failed.
+    With --input and --output, queues are kept in memory, what the flow leaves on them is written to files, and it is
+    shown which way messages took; the exit code is 1 if one failed. With --queue-manager DIR, flows run until SIGTERM,
+    such as `penstock run orders.yaml --queue-manager qm`.
     """
+    if not is_at_desk(context, flows, sources, output):
+        given = (tuple(flows), queue_manager or Path(), trace, tuple(data_sources or ()), tuple(allow_files or ()))
+        run_on_queues(Given(*given, nodes=tuple(nodes or ()), as_json=as_json))
+        return
+    flow, sources = flows[0], sources or []
     from engine.allowed_files import allowed_files
     from engine.cli.data_sources import opened
     from engine.cli.run_report import Report
@@ -77,10 +88,8 @@ def run(
     from flows.files import load_flow
     from flows.programs import binder
 
-    if not output:
-        raise ConfigurationException("--output names no directory: say where messages are to be written")
     check_descriptor(ccsid, encoding, format_)
-    check_queue_manager(queue_manager)
+    check_queue_manager(queue_manager_name)
     most, files = size_of(max_input), allowed_files(allow_files or ())
     load_nodes(nodes or ())
     loaded = load_flow(flow)
@@ -95,7 +104,7 @@ def run(
     with tracing(wanted=trace != "none"), local_errors() as reasons, _delivered(report, outbox, count, as_json=as_json):
         ready = _made_ready(letters)
         passages = run_flow(
-            loaded, ready, queue=queue, bind=bind, queue_manager=queue_manager, trace=traced, sources=databases
+            loaded, ready, queue=queue, bind=bind, queue_manager=queue_manager_name, trace=traced, sources=databases
         )
         for passage in _progress(passages, count):
             report.explain(passage.name, reasons)

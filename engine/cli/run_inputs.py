@@ -37,7 +37,7 @@ def check_queue_manager(name: str) -> None:
     from engine.destinations import QUEUE_MANAGER
 
     if not re.fullmatch(QUEUE_MANAGER.regex, name):
-        raise ConfigurationException(f"--queue-manager is {QUEUE_MANAGER.words}, not {name!r:.60}")
+        raise ConfigurationException(f"--queue-manager-name is {QUEUE_MANAGER.words}, not {name!r:.60}")
 
 
 def inputs_of(sources: list[str]) -> list[Place]:

@@ -32,6 +32,7 @@ class Client:
         self._works: WeakSet[ClientWork] = WeakSet()
         self._connection: Connection | None = Connection(self.folder)
         self.name = self._connection.greeting.name
+        self.is_lasting = self._connection.greeting.lasting
         self.dead_letter_queue = self._connection.greeting.dead_letter_queue
 
     def work(self, user: str = "", application: str = "", *, blamed: bool = True) -> ClientWork:

@@ -32,6 +32,7 @@ class Greeting(NamedTuple):
     name: str
     dead_letter_queue: str
     user: str
+    lasting: bool  # the process goes on until it is told to stop
 
 
 class Connection:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from engine.mq.admission import Numbers
 from engine.mq.attributes import defaults
 from engine.mq.lasting import Lasting
+from engine.mq.places import check_place
 from engine.mq.store import store as stores
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ _DEAD_LETTERS = "SYSTEM.DEAD.LETTER.QUEUE"
 
 def create(manager: QueueManager, folder: Path, name: str, max_size: int) -> None:
     """Make a queue manager in a folder, with a dead-letter queue."""
+    check_place(folder)
     stores.create(folder, name, max_size)
     with opened(manager, folder, 0.0):
         manager.define("QLOCAL", _DEAD_LETTERS, {"DESCR": "messages that can be delivered nowhere else"})
@@ -26,6 +28,7 @@ def create(manager: QueueManager, folder: Path, name: str, max_size: int) -> Non
 
 def opened(manager: QueueManager, folder: Path, wait: float) -> QueueManager:
     """Returns a queue manager with what is in its folder."""
+    check_place(folder)
     store = stores.Store(folder, wait)
     manager.name = store.name
     manager.admission.numbers = Numbers(store.name, manager.lock, store.last_number())

@@ -55,7 +55,12 @@ class Requests:
             raise ConfigurationException(text)
         manager = self._server.manager
         session.begin(str(said.get("application", ""))[:28], blamed=bool(said.get("blamed", True)))
-        greeting = {"name": manager.name, "dead_letter_queue": manager.dead_letter_queue, "user": session.user}
+        greeting = {
+            "name": manager.name,
+            "dead_letter_queue": manager.dead_letter_queue,
+            "user": session.user,
+            "lasting": self._server.is_lasting,
+        }
         session.answer_json(greeting)
 
     def _call(self, session: Session, name: str, arguments: list[Any], options: dict[str, Any]) -> None:

@@ -10,7 +10,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -37,9 +36,10 @@ _SPARE: Final = 256
 class Server:
     """The socket of a folder: `serve` runs until `stop` is called, by a thread, a signal or a client."""
 
-    def __init__(self, manager: Served, folder: Path, *, group: str = "") -> None:
+    def __init__(self, manager: Served, folder: Path, *, group: str = "", lasting: bool = True) -> None:
         self.manager = manager
         self.folder = folder
+        self.is_lasting = lasting  # it goes on until it is told to stop
         self.requests = Requests(self)
         self._listening = listening(folder, group)
         self._woken, self._wakes = socket.socketpair()
@@ -76,10 +76,13 @@ class Server:
         """Has the server's thread call something soon."""
         self._posted.append(call)
         if threading.get_ident() != self._thread:
-            try:
-                self._wakes.send(b"w")
-            except (BlockingIOError, OSError):
-                return  # it is awake, or has ended
+            self._wake()
+
+    def _wake(self) -> None:
+        try:
+            self._wakes.send(b"w")
+        except OSError:
+            return  # it is awake, or has ended
 
     def wake(self, session: Session, wanted: Get) -> None:
         """Has a session look again for what it waits for."""
@@ -139,8 +142,7 @@ class Server:
     def stop(self) -> None:
         """Ends the loop; this may be called from any thread, and from a signal handler."""
         self._stopping = True
-        with suppress(BlockingIOError, OSError):
-            self._wakes.send(b"s")  # also in the loop's own thread: a signal handler does not end its poll
+        self._wake()  # also from a handler, behind which this thread goes on to wait
 
     def drain(self, seconds: float = 5.0) -> None:
         """Ends the loop once no client is at work, or after so many seconds; this may be called from any thread."""

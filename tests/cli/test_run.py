@@ -242,7 +242,7 @@ MISTAKES: dict[str, tuple[tuple[str, ...], int, str]] = {
 MISUSES = {
     "an option that is none": (("{flow}", "--inptu", "x"), "no such option: --inptu"),
     "no input": (("{flow}",), "missing option '--input'"),
-    "no flow": ((), "missing argument 'flow'"),
+    "no flow": ((), "missing argument 'flow…'"),
     "a number that is none": (
         ("{flow}", "--input", "-", "--output", "x", "--ccsid", "y"),
         "invalid value for '--ccsid'",

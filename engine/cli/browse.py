@@ -1,0 +1,28 @@
+"""penstock browse: the messages of a queue, which stay there."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from engine.cli.app import app
+from engine.cli.get import form
+from engine.cli.message_ids import Selector
+from engine.cli.reaching import Reach, reached
+
+
+@app.command()
+def browse(
+    queue: Annotated[str, typer.Argument(help="The queue.")],
+    selector: Selector = "",
+    queue_manager: Reach = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a message as a line of JSON.")] = False,
+) -> None:
+    """Show the messages of a queue in the order in which they would be got, such as `penstock browse ORDERS --json`."""
+    out = sys.stdout.buffer
+    with reached(queue_manager) as manager:
+        for arrival in manager.cursor(queue, selector):
+            out.write(form(arrival, as_json=as_json))
+    out.flush()

@@ -1,0 +1,147 @@
+"""penstock get: messages off a queue, onto standard output or into files."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from engine.cli.app import app
+from engine.cli.message_ids import CorrelId, GroupId, MsgId, Selector, selection
+from engine.cli.reaching import ENDING, Reach, begin, reached
+from engine.errors import ConfigurationException, MessageException
+
+if TYPE_CHECKING:
+    from engine.work import Arrival, Selection, UnitOfWork
+
+Take = Callable[["Arrival"], None]
+
+
+@app.command()
+def get(
+    queue: Annotated[str, typer.Argument(help="The queue.")],
+    count: Annotated[int | None, typer.Option(min=1, help="How many messages at most; otherwise one.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All messages, until there is none.")] = False,
+    wait: Annotated[float, typer.Option(help="Seconds that are waited for each message that is not there.")] = 0.0,
+    msg_id: MsgId = "",
+    correl_id: CorrelId = "",
+    group_id: GroupId = "",
+    selector: Selector = "",
+    output: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write a file a message there, in place of printing it.")
+    ] = None,
+    queue_manager: Reach = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a message as a line of JSON, or write its file so.")
+    ] = False,
+) -> None:
+    """Take messages off a queue, such as `penstock get ORDERS --all --queue-manager qm`.
+
+    Each is committed once it is printed, or its file synced: what is killed, or meets a full disk, loses none. A queue
+    that is empty prints nothing.
+    """
+    if everything and count is not None:
+        raise ConfigurationException("--count and --all exclude each other: give one of them")
+    if wait < 0:
+        raise ConfigurationException(f"--wait {wait} is no number of seconds: it is 0 or more")
+    wanted = selection(msg_id, correl_id, group_id, selector)
+    take = _printer(as_json=as_json) if output is None else _writer(output, as_json=as_json)
+    left = None if everything else count or 1
+    while left is None or left > 0:  # again where the queue manager's process ended while nothing was in hand
+        with reached(queue_manager) as manager:
+            taken, more = _take_some(begin(manager), queue, wanted, take, left, wait)
+        if not more:
+            return
+        left = None if left is None else left - taken
+
+
+def _take_some(
+    work: UnitOfWork, queue: str, wanted: Selection, take: Take, most: int | None, wait: float
+) -> tuple[int, bool]:
+    """Take messages; returns how many, and True where the connection ended while more are wanted."""
+    taken = 0
+    while most is None or taken < most:
+        try:
+            arrival = work.get(queue, wanted, wait=wait)
+        except MessageException as error:
+            if error.reason in ENDING and wait:
+                time.sleep(0.05)
+                return taken, True
+            raise
+        if arrival is None:
+            break
+        try:
+            take(arrival)
+        except BaseException:
+            work.back_out()
+            raise
+        work.commit()
+        taken += 1
+    return taken, False
+
+
+def _printer(*, as_json: bool) -> Take:
+    out = sys.stdout.buffer
+
+    def take(arrival: Arrival) -> None:
+        out.write(form(arrival, as_json=as_json))
+        out.flush()
+
+    return take
+
+
+def form(arrival: Arrival, *, as_json: bool) -> bytes:
+    """Returns a message as it is printed: a line of JSON, or its body, which ends a line."""
+    from engine.mq.message_json import to_line
+    from engine.mq.properties import split
+
+    if as_json:
+        return f"{to_line(*arrival)}\n".encode()
+    _, _, body = split(*arrival)
+    return body if body.endswith(b"\n") else body + b"\n"
+
+
+def _writer(folder: Path, *, as_json: bool) -> Take:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise ConfigurationException(f"{folder} cannot hold messages: name a directory, not a file") from error
+
+    def take(arrival: Arrival) -> None:
+        from engine.mq.message_json import to_line
+        from engine.mq.properties import split
+
+        data = f"{to_line(*arrival)}\n".encode() if as_json else split(*arrival)[2]
+        _write(folder, arrival.descriptor.msg_id.hex(), ".json" if as_json else "", data)
+
+    return take
+
+
+def _write(folder: Path, name: str, suffix: str, data: bytes) -> None:
+    """Write a file that is there whole or not at all, and synced with its name; it takes no other file's place."""
+    begun = folder / f".{name}-{os.getpid()}{suffix}"
+    try:
+        with begun.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        number = 1
+        while True:
+            target = folder / f"{name}{f'-{number}' if number > 1 else ''}{suffix}"
+            try:
+                os.link(begun, target)
+                break
+            except FileExistsError:
+                number += 1
+    finally:
+        begun.unlink(missing_ok=True)
+    directory = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)

@@ -1,0 +1,205 @@
+"""penstock put: messages from files, standard input or the command line onto a queue."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
+
+import typer
+
+from engine.cli.app import app
+from engine.cli.failing import existing
+from engine.cli.message_ids import identifier
+from engine.cli.reaching import Reach, begin, reached
+from engine.errors import BrokerError, ConfigurationException, MessageException
+
+if TYPE_CHECKING:
+    from engine.descriptor import Descriptor
+    from engine.work import UnitOfWork
+
+_AS_THE_QUEUE: Final = 2  # the persistence that leaves it to the queue
+
+
+class Given(NamedTuple):
+    """A message to put, and its place in the input."""
+
+    place: str
+    descriptor: Descriptor
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options that say what each message is like."""
+
+    persistent: bool
+    priority: int | None
+    expiry: float | None
+    msg_id: str
+    correl_id: str
+    group_id: str
+    properties: tuple[str, ...]
+
+    def message(self, place: str, descriptor: Descriptor, body: bytes) -> Given:
+        """Returns a message as the options want it; what they do not say stays."""
+        from engine.mq.properties import join
+
+        changes: dict[str, object] = {"persistence": 1} if self.persistent else {}
+        if self.priority is not None:
+            changes["priority"] = self.priority
+        if self.expiry is not None:
+            changes["expiry"] = max(1, round(self.expiry * 10))
+        ids = {"msg_id": self.msg_id, "correl_id": self.correl_id, "group_id": self.group_id}
+        changes |= {name: identifier(name, digits) for name, digits in ids.items() if digits}
+        descriptor = descriptor._replace(**changes)  # type: ignore[arg-type]  # fields of their types
+        if self.properties:
+            descriptor, body = join(dict(map(_property, self.properties)), descriptor, body)
+        return Given(place, descriptor, body)
+
+    def check(self) -> None:
+        """Refuse what no message can have."""
+        if self.priority is not None and not 0 <= self.priority <= 9:
+            raise ConfigurationException(f"--priority {self.priority} is none: it is 0 to 9")
+        if self.expiry is not None and not 0 < self.expiry <= 2**31 / 10 - 1:
+            raise ConfigurationException(f"--expiry {self.expiry} is no number of seconds: it is more than 0")
+        for text in self.properties:
+            _property(text)
+
+
+@app.command()
+def put(
+    queue: Annotated[str, typer.Argument(help="The queue.")],
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="[FILE…|-]", help="Files, a message each; - is standard input.")
+    ] = None,
+    text: Annotated[str | None, typer.Option(help="The body, in place of a file.")] = None,
+    count: Annotated[int, typer.Option(min=1, help="How often each message is put.")] = 1,
+    unit: Annotated[int, typer.Option(min=1, help="How many messages are committed together.")] = 100,
+    persistent: Annotated[bool, typer.Option("--persistent", help="Messages are on disk before this ends.")] = False,
+    priority: Annotated[int | None, typer.Option(help="0 to 9; otherwise the queue's default.")] = None,
+    expiry: Annotated[float | None, typer.Option(help="Seconds after which a message may be discarded.")] = None,
+    msg_id: Annotated[str, typer.Option(metavar="HEX", help="The message id, as hexadecimal digits.")] = "",
+    correl_id: Annotated[str, typer.Option(metavar="HEX", help="The correlation id.")] = "",
+    group_id: Annotated[str, typer.Option(metavar="HEX", help="The group id.")] = "",
+    properties: Annotated[
+        list[str] | None,
+        typer.Option("--property", metavar="NAME=VALUE", help="A property, which is text; may be given several times."),
+    ] = None,
+    queue_manager: Reach = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a line a message, and read lines of this form where FILE is -.")
+    ] = False,
+) -> None:
+    """Put messages on a queue, such as `penstock put ORDERS order.xml --queue-manager qm`.
+
+    With --json, standard input holds a message a line, in the form that `penstock get --json` prints. Messages are
+    committed in units; when one is refused, those of its unit are not put, and it is said how many are in.
+    """
+    options = Options(persistent, priority, expiry, msg_id, correl_id, group_id, tuple(properties or ()))
+    options.check()
+    if (text is None) == (not files):
+        raise ConfigurationException("name files, or - for standard input, or give --text: one of the three")
+    with reached(queue_manager) as manager:
+        work = begin(manager)
+        done, given = 0, _messages(files or [], text, options, count, as_json=as_json)
+        while True:
+            try:
+                some = _put_unit(work, queue, islice(given, unit), as_json=as_json)
+            except BrokerError as error:
+                raise (_with_count(error, done) if done or as_json else error) from error
+            done += some
+            if some < unit:
+                break
+
+
+def _put_unit(work: UnitOfWork, queue: str, given: Iterator[Given], *, as_json: bool) -> int:
+    """Put some messages and commit them; returns how many."""
+    from engine.mq.message_json import to_line
+
+    lines: list[str] = []
+    some = 0
+    for place, descriptor, body in given:
+        try:
+            full = work.put(queue, descriptor, body)
+        except BrokerError as error:
+            work.back_out()
+            raise _at(error, place) from error
+        some += 1
+        if as_json:
+            lines.append(to_line(full, body))
+    work.commit()
+    for line in lines:
+        typer.echo(line)
+    return some
+
+
+def _messages(files: list[str], text: str | None, options: Options, count: int, *, as_json: bool) -> Iterator[Given]:
+    for given in _sources(files, text, options, as_json=as_json):
+        for _ in range(count):
+            yield given
+
+
+def _sources(files: list[str], text: str | None, options: Options, *, as_json: bool) -> Iterator[Given]:
+    from engine.descriptor import Descriptor
+
+    plain = Descriptor(priority=-1, persistence=_AS_THE_QUEUE)
+    if text is not None:
+        yield options.message("", plain, text.encode("utf-8", "surrogateescape"))
+    for name in files:
+        if name != "-":
+            yield options.message(name, plain, _read(name))
+        elif sys.stdin is None:
+            raise ConfigurationException("standard input is closed: pipe a message into it, or name a file")
+        elif as_json:
+            yield from _lines(options)
+        else:
+            yield options.message("standard input", plain, sys.stdin.buffer.read())
+
+
+def _read(name: str) -> bytes:
+    path = existing(name)
+    if path.is_dir():
+        raise ConfigurationException(f"{name} is a directory: name the files in it")
+    return Path(name).read_bytes()
+
+
+def _lines(options: Options) -> Iterator[Given]:
+    from engine.mq.message_json import from_line
+
+    for number, line in enumerate(sys.stdin.buffer, 1):
+        if not line.strip():
+            continue
+        place = f"line {number}"
+        try:
+            descriptor, body = from_line(line)
+        except BrokerError as error:
+            raise _at(error, place) from error
+        yield options.message(place, descriptor, body)
+
+
+def _property(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise ConfigurationException(f"--property {text!r:.60} is none: write NAME=VALUE")
+    return name, value
+
+
+def _at(error: BrokerError, place: str) -> BrokerError:
+    return _again(error, f"{place}: {error.text}") if place else error
+
+
+def _with_count(error: BrokerError, done: int) -> BrokerError:
+    are = "message is" if done == 1 else "messages are"
+    return _again(error, f"{error.text}; {done:,} {are} in")
+
+
+def _again(error: BrokerError, text: str) -> BrokerError:
+    if isinstance(error, MessageException):
+        return MessageException(error.number, text, *error.inserts, reason=error.reason)
+    return (
+        ConfigurationException(text) if isinstance(error, ConfigurationException) else BrokerError(error.number, text)
+    )

@@ -1,0 +1,120 @@
+"""penstock queue-manager: queue managers made, started, stopped, looked at, checked, and kept."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import sys
+from contextlib import closing
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from engine.cli.app import Json, app
+from engine.cli.reaching import PATIENCE, Folder, reached
+from engine.errors import ConfigurationException
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+queue_managers = typer.Typer(
+    name="queue-manager",
+    help="Make, start, stop, examine and keep queue managers, each a folder.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(queue_managers)
+
+_UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+@queue_managers.command()
+def create(
+    folder: Folder,
+    name: Annotated[str, typer.Option(help="The name of the queue manager.")] = "QM",
+    max_size: Annotated[str, typer.Option(help="How large its store may grow, such as 16M or 4G.")] = "",
+) -> None:
+    """Make a queue manager in a folder, such as `penstock queue-manager create qm --name ORDERS --max-size 4G`."""
+    from engine.mq import QueueManager
+
+    QueueManager.create(folder, name=name, max_size=_size(max_size))
+    typer.echo(f"queue manager {name} is in {folder}")
+
+
+@queue_managers.command()
+def start(
+    folder: Folder,
+    socket_group: Annotated[
+        str, typer.Option(metavar="GROUP", help="A group whose users may connect as well; otherwise nobody else can.")
+    ] = "",
+) -> None:
+    """Run a queue manager for other processes until it is told to stop, such as `penstock queue-manager start qm &`.
+
+    It prints a line with `ready` when it takes connections, and ends in order at SIGTERM or `queue-manager stop`.
+    """
+    from engine.mq import QueueManager
+    from engine.mq.server import Server
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: sys.exit(0))
+    with closing(QueueManager.open(folder, wait=PATIENCE)) as manager:
+        server = Server(manager, folder, group=socket_group)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: server.stop())
+        typer.echo(f"queue manager {manager.name} is ready in {folder}")
+        server.serve()
+
+
+@queue_managers.command()
+def stop(folder: Folder) -> None:
+    """End the process that serves a queue manager, in order, and wait until it has ended."""
+    from engine.mq.client import Client
+
+    with closing(Client(folder)) as client:
+        client.stop()
+
+
+@queue_managers.command()
+def display(folder: Folder, as_json: Json = False) -> None:
+    """Show the queues of a queue manager with their depths."""
+    with reached(folder) as manager:
+        shown = [{"queue": name, "depth": manager.depth(name)} for name in manager.names()]
+        name = manager.name
+    if as_json:
+        typer.echo(json.dumps({"queue_manager": name, "queues": shown}, indent=2))
+        return
+    width = max((len(str(row["depth"])) for row in shown), default=0)
+    typer.echo(f"queue manager {name}")
+    for row in shown:
+        typer.echo(f"  {row['depth']:>{width}}  {row['queue']}")
+
+
+@queue_managers.command()
+def dump(folder: Folder, as_json: Json = False) -> None:
+    """Show the queues of a queue manager and the ids of the messages on them."""
+    with reached(folder) as manager:
+        for queue in manager.names():
+            if not as_json:
+                typer.echo(f"{queue} ({manager.depth(queue)})")
+            for line in _ids(manager, queue, as_json=as_json):
+                typer.echo(line)
+
+
+def _ids(manager: Any, queue: str, *, as_json: bool) -> Iterator[str]:
+    for descriptor, body in manager.cursor(queue):
+        msg_id = descriptor.msg_id.hex()
+        if as_json:
+            said = {"queue": queue, "msg_id": msg_id, "persistence": descriptor.persistence, "length": len(body)}
+            yield json.dumps(said)
+        else:
+            yield f"  {msg_id}  {len(body)} bytes{', persistent' if descriptor.persistence else ''}"
+
+
+def _size(text: str) -> int | None:
+    if not text:
+        return None
+    found = re.fullmatch(r"([0-9]+)([KMGT]?)B?", text.strip().upper())
+    if found is None:
+        raise ConfigurationException(f"--max-size {text!r:.40} is no size: write a number of bytes, or one like 16M")
+    return int(found[1]) * _UNITS[found[2]]

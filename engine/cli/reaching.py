@@ -1,0 +1,94 @@
+"""How commands reach a queue manager: its process, where one runs, and otherwise its folder, opened by the command."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from engine.errors import ConfigurationException, MessageException
+
+if TYPE_CHECKING:
+    from engine.mq import QueueManager
+    from engine.mq.client import Client
+
+PATIENCE: Final = 5.0  # seconds that a command waits for a folder that another process has
+_PAUSE: Final = 0.02
+ENDING: Final = (2009, 2059, 2042)  # a process that ends, or begins, or has the folder: worth another try
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the queue manager.")]
+Reach = Annotated[
+    Path | None,
+    typer.Option(
+        "--queue-manager",
+        metavar="DIR",
+        envvar="PENSTOCK_QUEUE_MANAGER",
+        help="The folder of the queue manager.",
+    ),
+]
+
+
+@contextmanager
+def reached(folder: Path | None) -> Iterator[QueueManager | Client]:
+    """Gives a queue manager, by its socket or opened here, where others reach it for as long as this lasts."""
+    if folder is None:
+        raise ConfigurationException(
+            "no queue manager is named: give --queue-manager DIR, or set PENSTOCK_QUEUE_MANAGER"
+        )
+    manager = connected_or_opened(folder)
+    with closing(manager), served(manager, folder):
+        yield manager
+
+
+def connected_or_opened(folder: Path) -> Any:
+    """Returns a client where a process serves the folder, else the queue manager, opened; waits five seconds for it."""
+    from engine.mq import QueueManager
+    from engine.mq.addresses import SOCKET
+
+    end = time.monotonic() + PATIENCE
+    while True:
+        try:
+            if (folder / SOCKET).exists():
+                return QueueManager.connect(folder)
+        except MessageException as error:
+            if error.reason not in ENDING:
+                raise
+        try:
+            return QueueManager.open(folder)
+        except MessageException as error:
+            if error.reason not in ENDING or time.monotonic() >= end:
+                raise
+        time.sleep(_PAUSE)
+
+
+@contextmanager
+def served(manager: Any, folder: Path, *, lasting: bool = False) -> Iterator[None]:
+    """Serves a queue manager that is open here on its socket, by a thread of its own; a client needs no serving."""
+    from engine.mq.client import Client
+    from engine.mq.server import Server
+
+    if isinstance(manager, Client):
+        yield
+        return
+    server = Server(manager, folder, lasting=lasting)
+    thread = threading.Thread(target=server.serve, name="queue manager's socket", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        server.drain()
+        thread.join()
+
+
+def begin(manager: Any) -> Any:
+    """Returns a unit of work of the user whose command this is."""
+    import os
+
+    from engine.mq.addresses import name_of
+
+    return manager.work(name_of(os.geteuid()), "penstock")

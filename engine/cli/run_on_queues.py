@@ -1,0 +1,235 @@
+"""penstock run --queue-manager: flows on the queues of a queue manager, until they are told to stop."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import typer
+
+from engine.cli.failing import USAGE, visible
+from engine.errors import ConfigurationException, MessageException
+
+if TYPE_CHECKING:
+    from engine.databases.sources import Sources
+    from engine.flow import Flow
+    from engine.flow_runner import FlowRunner, Running
+    from engine.runtime import DeployedFlow
+
+UNKNOWN_OBJECT_NAME: Final = 2085
+# What says something of messages from files, which are not there.
+_OF_THE_DESK: Final = {
+    "queue": "--queue",
+    "queue_manager_name": "--queue-manager-name",
+    "ccsid": "--ccsid",
+    "encoding": "--encoding",
+    "format_": "--format",
+    "max_input": "--max-input",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The options that flows on queues are run with."""
+
+    flows: tuple[str, ...]
+    folder: Path
+    trace: str = "none"
+    data_sources: tuple[str, ...] = ()
+    allow_files: tuple[Path, ...] = ()
+    nodes: tuple[str, ...] = ()
+    as_json: bool = False
+
+
+def is_at_desk(context: typer.Context, flows: list[str], sources: list[str] | None, output: str) -> bool:
+    """Returns True where messages come from files; refuses options that do not go together."""
+    named = _is_given(context, "queue_manager")
+    if sources or _is_given(context, "output"):
+        if named:
+            raise ConfigurationException(
+                "--queue-manager takes messages off queues: leave it out, or leave out --input and --output"
+            )
+        missing = "" if _is_given(context, "output") else "--output"
+        missing = missing if sources else "--input"
+        if missing:
+            raise _misuse(context, f"missing option '{missing}'")
+        if not output:
+            raise ConfigurationException("--output names no directory: say where messages are to be written")
+        if len(flows) > 1:
+            raise _misuse(context, f"got unexpected extra argument ({flows[1]}): a desk runs one flow")
+        return True
+    if context.params.get("queue_manager") is None:
+        raise _misuse(context, "missing option '--input', or '--queue-manager' for messages from queues")
+    for name, option in _OF_THE_DESK.items():
+        if _is_given(context, name):
+            raise ConfigurationException(f"{option} is for messages from files: leave it out, or give --input")
+    return False
+
+
+def _misuse(context: typer.Context, text: str) -> Exception:
+    error: Any = USAGE
+    found: Exception = error(text, ctx=context)
+    return found
+
+
+def _is_given(context: typer.Context, name: str) -> bool:
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def run_on_queues(given: Given) -> None:
+    """Run flows until SIGTERM or SIGINT."""
+    from engine.flow_runner import FlowRunner
+
+    stopped = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stopped.set())
+    runner = FlowRunner()
+    with ExitStack() as around, _errors_shown():
+        flows = _prepared(given, around)
+        manager = around.enter_context(_held(given.folder))
+        started: list[tuple[Flow, Running]] = []
+        try:
+            for flow, running in flows:
+                started.append((flow, _started(runner, flow, running, manager)))
+            names = ", ".join(flow.qualified_name for flow, _ in started)
+            typer.echo(f"{names} ready on queue manager {manager.name}")
+            stopped.wait()
+        finally:
+            runner.stop()
+            runner.join()
+    _report(started, as_json=given.as_json)
+
+
+def _prepared(given: Given, around: ExitStack) -> list[tuple[Flow, Any]]:
+    """Returns the flows with what deploys each for a thread; raises with all that is wrong with one."""
+    from engine.allowed_files import allowed_files
+    from engine.cli.data_sources import opened
+    from engine.cli.run_tracing import tracer, tracing
+    from engine.own_nodes import load_nodes
+    from flows.files import load_flow
+
+    traced = tracer(given.trace)
+    load_nodes(list(given.nodes))
+    files = allowed_files(given.allow_files)
+    around.enter_context(tracing(wanted=traced is not None))
+    sources = around.enter_context(opened(list(given.data_sources)))
+    return [_bound(load_flow(name), sources, files, traced) for name in given.flows]
+
+
+def _bound(flow: Flow, sources: Sources | None, files: Any, traced: Any) -> tuple[Flow, Any]:
+    from engine.databases.work import with_databases
+    from engine.flow_runner import Running
+    from engine.runtime import deploy
+    from flows.programs import binder
+
+    bind = binder(flow, trace=traced, sources=sources).allowing(files)
+
+    def around(work: Any, deployed: DeployedFlow) -> Any:
+        return with_databases(work, sources, deployed.properties)
+
+    def running(begin: Any) -> Running:
+        return Running(lambda: deploy(flow, bind=bind, trace=traced), begin, around)
+
+    running(None).deploy()  # what cannot be deployed is said before a queue manager is opened
+    return flow, running
+
+
+def _started(runner: FlowRunner, flow: Flow, running: Any, manager: Held) -> Running:
+    """Start a flow whose queues are there."""
+    made: Running = running(manager.begin)
+    work = manager.begin()
+    entrances = made.deploy().entrances
+    if not entrances:
+        raise ConfigurationException(f"flow {flow.name} reads no queue: give it an MQInput node")
+    for entrance in entrances:
+        queue = str(getattr(entrance.node, "queue_name", ""))
+        if queue and work.attributes(queue) is None:
+            text = f"flow {flow.name} reads {queue}, and there is no queue called so: define it"
+            raise MessageException(UNKNOWN_OBJECT_NAME, text, queue, reason=UNKNOWN_OBJECT_NAME)
+    work.close()
+    runner.start(made)
+    return made
+
+
+class Held:
+    """The queue manager of a folder: its process's, or opened here and served to others.
+
+    Where a short command served it, and has ended, it is opened here.
+    """
+
+    def __init__(self, folder: Path, around: ExitStack) -> None:
+        self._folder = folder
+        self._around = around
+        self._lock = threading.Lock()
+        self._manager = self._reached()
+        self.name: str = self._manager.name
+
+    def _reached(self) -> Any:
+        from engine.cli.reaching import connected_or_opened, served
+
+        manager = connected_or_opened(self._folder)
+        self._around.callback(manager.close)
+        self._around.enter_context(served(manager, self._folder, lasting=True))
+        return manager
+
+    def begin(self) -> Any:
+        """Returns a new unit of work; raises with reason 2059 where the queue manager's process has ended."""
+        from engine.cli.reaching import begin
+        from engine.mq.client import Client
+
+        with self._lock:
+            manager = self._manager
+            try:
+                work = begin(manager)
+                work.attributes("")
+            except MessageException:
+                if not isinstance(manager, Client) or manager.is_lasting:
+                    raise
+                self._manager = self._reached()
+                work = begin(self._manager)
+            return work
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[Held]:
+    with ExitStack() as around:
+        yield Held(folder, around)
+
+
+@contextmanager
+def _errors_shown() -> Iterator[None]:
+    """Have the local error log on stderr while flows run."""
+    import logging
+
+    log, handler = logging.getLogger("penstock.localerror"), logging.StreamHandler()
+    handler.emit = lambda record: typer.echo(visible(record.getMessage()), err=True)  # type: ignore[method-assign]
+    before = log.level, log.propagate
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    log.propagate = False
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(before[0])
+        log.propagate = before[1]
+
+
+def _report(started: list[tuple[Flow, Running]], *, as_json: bool) -> None:
+    """Print how many messages each flow has taken."""
+    rows = [
+        {"flow": flow.qualified_name, "messages": running.counts.messages, "failed": running.counts.failed}
+        for flow, running in started
+    ]
+    if as_json:
+        typer.echo(json.dumps({"flows": rows}, indent=2))
+        return
+    for row in rows:
+        typer.echo(f"{row['flow']}: {row['messages']:,} in, {row['failed']:,} failed")
