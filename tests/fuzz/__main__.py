@@ -71,15 +71,27 @@ def _work(worker: str, names: list[str], seed: int, seconds: float, found: Path)
         chosen = [word for name in names for word in ("--target", name)]
         command = [sys.executable, "-m", "tests.fuzz", "--worker", worker, "--seconds", str(max(left, 1)), *chosen]
         try:
-            done = subprocess.run(  # noqa: S603  # its own arguments
-                [*command, "--seed", str(seed), "--found", str(found)], timeout=left + _SPARE, check=False
-            ).returncode
+            with (found / f"{worker}.log").open("wb") as log:
+                done = subprocess.run(  # noqa: S603  # its own arguments
+                    [*command, "--seed", str(seed), "--found", str(found)],
+                    timeout=left + _SPARE,
+                    check=False,
+                    stdout=log,
+                    stderr=log,
+                ).returncode
         except subprocess.TimeoutExpired:
             done = -9
         if done == 0:
+            print(f"{worker}: {_last_line(found / f'{worker}.log')}")
             return
         _keep_current(found, f"the process ended with {done}, or did not end")
         seed += 1000
+
+
+def _last_line(log: Path) -> str:
+    """What a worker says at its end: how many inputs there were."""
+    lines = log.read_text("utf-8", "replace").splitlines()
+    return next((line for line in reversed(lines) if line.startswith("Done ") or " inputs " in line), "done")
 
 
 def _keep_current(found: Path, text: str) -> None:

@@ -22,11 +22,13 @@ def guide(names: Sequence[str], seed: int, seconds: int, folder: Path, corpus: P
     import atheris  # noqa: PLC0415  # an extra
 
     with atheris.instrument_imports(include=list(_PACKAGES), enable_loader_override=False):
-        from tests.fuzz.target import all_targets  # noqa: PLC0415  # what is imported here is instrumented
+        from tests.fuzz.target import all_targets  # noqa: PLC0415
+
+        known = all_targets()  # what is imported here is instrumented
     from tests.fuzz.finding import keep  # noqa: PLC0415
     from tests.fuzz.watching import wrong_with  # noqa: PLC0415
 
-    targets = [target for name, target in all_targets().items() if name in names]
+    targets = [target for name, target in known.items() if name in names]
     current, seeds = folder / CURRENT, folder / "seeds"
     seeds.mkdir(parents=True, exist_ok=True)
     for number, target in enumerate(targets):

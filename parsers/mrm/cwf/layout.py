@@ -235,6 +235,8 @@ class _Compiler:
     def _keep(self, made: Item, kept: Kept) -> None:
         made.stored = stored(kept)
         made.decode, made.size = made.stored.decode, made.stored.size
+        if made.size:  # as its type has it: nothing else says how long it is
+            made.length = None
         if not made.size and made.stored.measure is None and made.length is None:
             raise ConfigurationException(f"{made.what}: {kept.physical_type} needs a length, or a lengthReference")
 

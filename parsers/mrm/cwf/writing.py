@@ -211,7 +211,7 @@ class _Writer:
         value = element.value if raw is None or item.referred else None
         self.out += raw if raw is not None else encoded(item, value, self._size(item, around))
         if item.referred:
-            around.values[item.name] = _whole(value, item), item.size
+            around.values.setdefault(item.name, (_whole(value, item), item.size))  # readers look at the first
 
     def _untouched(self, item: Item, element: Element) -> bytes | None:
         """The bytes that a field was read from, where they still are what is to be written."""
@@ -233,7 +233,7 @@ class _Writer:
             raise ParserException(MISMATCH, text, self._plan.root.what, item.what)
         self.out += encoded(item, item.model.default, self._size(item, around))
         if item.referred:
-            around.values[item.name] = _whole(item.model.default, item), item.size
+            around.values.setdefault(item.name, (_whole(item.model.default, item), item.size))
 
     def _size(self, item: Item, around: _Around) -> int:
         assert item.stored is not None

@@ -248,9 +248,14 @@ class Reading:
         """Read one occurrence of a field that has a length."""
         end = self.end_of(plan, at, limit)
         if plan.type is not None:
-            self.content(plan, at, end, ())
-            return end
+            return self.within(plan, at, end)
         return self.simple(plan, at, end, fixed=True)
+
+    def within(self, plan: FieldPlan, at: int, end: int) -> int:
+        """Read one occurrence of a complex field that ends there, whatever fills it up behind its fields."""
+        self.content(plan, at, end, ())
+        self.levels[-1][-1].end = end
+        return end
 
     def embedded(self, plan: GroupPlan, at: int, limit: int, stops: Stops) -> int:
         """Read the message that stands inside another, as an earlier field names it."""

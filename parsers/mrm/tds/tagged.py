@@ -101,8 +101,7 @@ def _encoded(reading: Reading, plan: GroupPlan, member: FieldPlan | None, tag: s
     if member is None:
         return reading.unknown(tag, start, end)
     if member.type is not None:
-        reading.content(member, start, end, ())
-        return end
+        return reading.within(member, start, end)
     return reading.simple(member, start, end)
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Stops = tuple[str, ...]
-_EACH: Final = 100  # for each of it, so that what is empty has a bound too
+_EACH: Final = 1000  # for each of it, so that what is empty has a bound too
 LARGEST: Final = 104_857_600  # of what a model alone brings into a message, as long as MAXMSGL lets one be
 
 

@@ -189,3 +189,14 @@ def test_a_choice_that_fails_leaves_nothing() -> None:
     second = group(simple("z", length=3), **FIXED)
     own = codec(group(first, second, composition="choice", **FIXED))
     assert [("z", "abc")] == plain(read(own, b"abc", LATIN))
+
+
+def test_what_fills_a_complex_field_up() -> None:
+    """A complex field that has a length keeps it when another field changes, and what fills it up with it."""
+    inner = complex_("g", group(simple("x", length=2), **FIXED), length=5)
+    own = codec(group(inner, simple("b", length=3), **FIXED))
+    tree = read(own, b"ab   xyz", LATIN)
+    found = tree.at("b")
+    assert found is not None
+    found.value = "uvw"
+    assert b"ab   uvw" == own.write(tree, Form(273, LATIN))

@@ -207,3 +207,34 @@ def test_a_table_of_nothing_given(value: dict[str, Any]) -> None:
     file = record_file(read_text("c.cpy", TABLE), Framing(), coding_of(819), Choices())
     with bounded(), pytest.raises(BrokerError, match="look at its count"):
         file.encode(value, 1)
+
+
+@pytest.mark.parametrize("kind", ["int", "float"])
+def test_a_number_whose_length_another_field_says(kind: str) -> None:
+    """A number whose type says how long it is has that length, aligned or not."""
+    own = cwf(LENGTH, stored("x", kind, length_reference="l", byte_alignment=4), stored("y", "byte"))
+    tree = built([("l", 1), ("x", 7), ("y", 2)])
+    size = 4 + 4 + 1
+    assert size == len(own.write(tree, Form(273, 1208)))
+
+
+def test_aligned_groups_without_number() -> None:
+    """A table of aligned groups takes no memory before there is a message, however often it occurs."""
+    with bounded():
+        inner = Group((stored("x", "int", byte_alignment=4),))
+        cwf(Field("g", Group((Field("h", inner, max_occurs=MANY),)), max_occurs=MANY))
+
+
+def test_absent_groups_without_number() -> None:
+    """A table of groups that take no text is not written without end."""
+    own = tds(Field("g", Group(()), max_occurs=MANY))
+    with bounded(), pytest.raises(ParserException, match="absent"):
+        own.write(Element("MRM"), Form(273, 819))
+
+
+def test_a_length_that_occurs_twice() -> None:
+    """Of a field that occurs more than once the first says the length of another, in writing as in reading."""
+    own = cwf(stored("l", "byte", max_occurs=2), stored("x", length_reference="l"))
+    data = own.write(built([("l", 3), ("l", 1), ("x", "abc")]), Form(273, 1208))
+    assert b"\3\1abc" == data
+    assert ["3", "1", "abc"] == [str(child.value) for child in _opened(own, data)]
