@@ -11,13 +11,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from engine.broker import queues
 from engine.broker.channel import Channel, connect
 from engine.broker.definition import Definition, Right
-from engine.broker.deployment import Planned, defined
 from engine.broker.file import definition_of
 from engine.broker.folder import EXISTS, Folder, found
 from engine.broker.people import Rights
@@ -25,7 +24,10 @@ from engine.broker.plans import plan_of
 from engine.broker.repository.opened import Change, Repository, opened
 from engine.broker.state import BrokerState, GroupState
 from engine.errors import BrokerError, ConfigurationException
-from flows.shipped import OwnNodes
+
+if TYPE_CHECKING:
+    from engine.broker.deployment import Planned
+    from flows.shipped import OwnNodes
 
 RUNS: Final = 8018
 _SUPERVISOR: Final = (
@@ -246,6 +248,8 @@ def create(path: Path, *, name: str = "", queue_manager: str = "", own: tuple[Ow
 
 
 def _create(folder: Folder, definition: Definition, own: tuple[OwnNodes, ...]) -> Broker:
+    from engine.broker.deployment import defined  # noqa: PLC0415  # what flows are made of is not for all commands
+
     url = definition.settings.repository or f"sqlite:///{folder.path / 'repository.sqlite'}"
     repository = opened(url, definition.broker)
     state = BrokerState(definition.broker, str(uuid4()), queue_manager=definition.queue_manager)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -74,6 +75,7 @@ class Supervisor:
         self.loop.watch(listening, partial(self._accept, listening))
         self._keep(_QUEUE_MANAGER)
         self.plan = self.load()
+        import_module("engine.broker.group")  # once, for all groups, also those that start again
         self.log.form = self.plan.settings.log
         self.log.tell(f"the broker {self.plan.broker} starts with {len(self.plan.groups)} execution groups")
         for name in self.plan.running:

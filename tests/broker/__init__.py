@@ -1,0 +1,1 @@
+"""Tests of brokers, through their commands."""
