@@ -1,0 +1,115 @@
+"""Publish/subscribe on a durable queue manager: what lasts over an end, in order or not, and over the socket."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from engine.descriptor import Descriptor
+from engine.mq import QueueManager
+from engine.mq.properties import opened, with_folders
+from engine.mq.server import Server
+from engine.mq.topics.listening import CONTROL
+
+LASTING = Descriptor(persistence=1, format="MQSTR")
+SETUP = """
+DEFINE QLOCAL(A)
+DEFINE QLOCAL(B)
+DEFINE TOPIC(N) TOPICSTR('n') DEFPRTY(3)
+DEFINE SUB(ONE) TOPICSTR('n/#') DEST(A)
+DEFINE SUB(TWO) TOPICSTR('n/+') DESTCLAS(MANAGED) SELECTOR('JMSPriority = 3')
+"""
+
+
+def bodies(manager: QueueManager, queue: str) -> list[bytes]:
+    return [arrival.body for arrival in manager.browse(queue)]
+
+
+def test_over_an_end(tmp_path: Path) -> None:
+    """Topics, subscriptions, their messages and what is retained are there again when it is opened again."""
+    folder = tmp_path / "QM"
+    QueueManager.create(folder)
+    with QueueManager.open(folder) as manager:
+        assert [False] * 5 == [answer.failed for answer in manager.mqsc(SETUP)]
+        manager.publish("n/x", LASTING._replace(priority=-1), b"1", retain=True)
+        work = manager.work()
+        work.publish("n/x", LASTING, b"never", retain=True)
+        work.back_out()
+    with QueueManager.open(folder) as manager:
+        assert ["ONE", "TWO"] == [sub["SUB"] for sub in manager.display("SUB")]
+        manager.publish("n/y", LASTING._replace(priority=-1), b"2")
+        managed = str(manager.display("SUB", "TWO")[0]["DEST"])
+        assert ([b"1", b"2"], [b"1", b"2"]) == (bodies(manager, "A"), bodies(manager, managed))
+        assert 3 == manager.browse("A")[0].descriptor.priority
+        assert not manager.mqsc("DEFINE SUB(LATE) TOPICSTR('#') DEST(B)\nDELETE SUB(TWO)")[0].failed
+        assert [b"1"] == bodies(manager, "B")
+    with QueueManager.open(folder) as manager:
+        assert (["LATE", "ONE"], False) == ([s["SUB"] for s in manager.display("SUB")], managed in manager.names())
+
+
+@pytest.mark.crash
+def test_over_a_kill(tmp_path: Path) -> None:
+    """What a publication was answered for is on every queue after a kill, and what is retained is that."""
+    folder = tmp_path / "QM"
+    QueueManager.create(folder)
+    with QueueManager.open(folder) as manager:
+        manager.mqsc(SETUP)
+    child = os.fork()
+    if child == 0:
+        manager = QueueManager.open(folder)
+        for number in range(20):
+            manager.publish("n/x", LASTING, b"%d" % number, retain=True)
+        manager.work().publish("n/x", LASTING, b"never", retain=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+    with QueueManager.open(folder) as manager:
+        assert [b"%d" % number for number in range(20)] == bodies(manager, "A")
+        manager.mqsc("DEFINE SUB(LATE) TOPICSTR('n/x') DEST(B)")
+        assert [b"19"] == bodies(manager, "B")
+
+
+def test_commands_before_an_end(tmp_path: Path) -> None:
+    """A command that was put is carried out before the queue manager ends in order."""
+    folder = tmp_path / "QM"
+    QueueManager.create(folder)
+    with QueueManager.open(folder) as manager:
+        manager.mqsc("DEFINE QLOCAL(A)")
+        psc = "<psc><Command>RegSub</Command><Topic>n</Topic><QName>A</QName></psc>"
+        work = manager.work()
+        work.put(CONTROL, *with_folders([psc], LASTING._replace(msg_type=1, reply_to_q="A"), b""))
+        work.commit()
+    with QueueManager.open(folder) as manager:
+        assert [("pscr.Completion", "ok")] == opened(*manager.browse("A")[0])[0]
+        manager.publish("n", LASTING, b"1")
+        assert 2 == manager.depth("A")
+
+
+def test_over_the_socket(tmp_path: Path) -> None:
+    """A client publishes, subscribes and gets as one in the process does."""
+    folder = tmp_path / "QM"
+    QueueManager.create(folder)
+    with QueueManager.open(folder) as manager:
+        server = Server(manager, folder)
+        thread = threading.Thread(target=server.serve)
+        thread.start()
+        try:
+            client = QueueManager.connect(folder)
+            assert [False] * 5 == [answer.failed for answer in client.mqsc(SETUP)]
+            client.publish("n/x", LASTING, b"1", retain=True)
+            work = client.work()
+            work.publish("n/x", LASTING, b"2")
+            work.put("topic://n/y", LASTING, b"3")
+            work.commit()
+            found = [work.get("A", wait=5) for _ in range(3)]
+            work.commit()
+            assert [b"1", b"2", b"3"] == [arrival.body for arrival in found if arrival is not None]
+            assert (True, False) == (client.forget_retained("n/x"), client.forget_retained("n/x"))
+            client.delete("SUB", "TWO")
+            client.close()
+        finally:
+            server.stop()
+            thread.join()
+        assert ["ONE"] == [sub["SUB"] for sub in manager.display("SUB")]
