@@ -85,6 +85,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "flows.label_names": ("engine", "esql", "flows.programs"),
     "flows.shipped": ("engine", "flows"),
     "flows.schemas": ("engine", "parsers", "flows.document"),
+    "flows.content_filters": ("engine", "esql"),
     "flows.programs": (
         *("engine", "esql", "parsers", "flows.esql_files", "flows.message_sets", "flows.schemas", "flows.tables"),
     ),

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Final, Protocol, TypeAlias
 
-from engine.costs.scenarios import Scenario
+from engine.costs.scenarios import PUBLICATION, Scenario
 from engine.flow import Flow
 from engine.node import node_catalog
 from engine.runtime import DeployedFlow, deploy
-from engine.transports.memory import MemoryQueues
+from engine.transports.memory import MemoryQueues, subscribe
 from engine.work import UnitOfWork
 from flows.files import load_flow
 from flows.programs import binder
@@ -30,6 +30,10 @@ class Queues(Protocol):
 
     def depth(self, queue: str) -> int:
         """How many messages can be got from a queue now."""
+        ...
+
+    def define(self, kind: str, name: str, attributes: Mapping[str, object]) -> None:
+        """Define an object, such as a subscription."""
         ...
 
 
@@ -95,7 +99,10 @@ def queues(scenario: Scenario, *, persistent: bool = False) -> Queues:
     """The queues that the flow and its drivers work with."""
     opened = transport(persistent=persistent)
     assert opened is not None
-    return opened(IN, OUT, *subscriptions(scenario))
+    made = opened(IN, OUT, *subscriptions(scenario))
+    if scenario.flow_name == PUBLICATION:
+        subscribe(made, (), dict.fromkeys((OUT, *subscriptions(scenario)), "costs/#"))
+    return made
 
 
 def subscriptions(scenario: Scenario) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ INSTANCES: Final = (1, 2, 4)
 SUBSCRIBERS: Final = (1, 10, 30, 50, 70, 100, 1000)
 VERY_COMPLEX: Final = "compute_very_complex"
 _DATABASE: Final = "needs the Database node and a database"
-_PUBLICATION: Final = "needs the Publication node and subscriptions"
+PUBLICATION: Final = "publication"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,4 +84,4 @@ def _declared() -> Iterator[Scenario]:
         yield Scenario(f"database_{name}", plain, None, needs=_DATABASE)
     for number in SUBSCRIBERS:
         name = f"publication_{number}_subscriber" + ("s" if number > 1 else "")
-        yield Scenario(name, published, pass_on, subscribers=number - 1, needs=_PUBLICATION)
+        yield Scenario(name, published, pass_on, flow=PUBLICATION, subscribers=number - 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, Protocol
 
 from engine.mq.definitions import QueueDefinition
 from engine.mq.manager import DEAD_LETTER_QUEUE, QueueManager
@@ -25,7 +25,15 @@ class MemoryQueues(QueueManager):
     """
 
 
-def subscribe(queues: QueueManager, nodes: Iterable[object], subscribers: Mapping[str, str] | None = None) -> None:
+class Subscribable(Protocol):
+    """Queues that can subscribe to topics."""
+
+    def define(self, kind: str, name: str, attributes: Mapping[str, object]) -> None:
+        """Define an object."""
+        ...
+
+
+def subscribe(queues: Subscribable, nodes: Iterable[object], subscribers: Mapping[str, str] | None = None) -> None:
     """Let queues subscribe to what nodes of a flow publish: each of `subscribers` to its topic, else one to everything.
 
     >>> queues = MemoryQueues(open_=True)

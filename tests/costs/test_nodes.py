@@ -96,7 +96,7 @@ def test_every_row_is_measured_or_has_a_reason(monkeypatch: pytest.MonkeyPatch) 
     found = list(rows(chosen(), QUICK))
     assert list(published()) == [each.key for each in found]
     assert all((each.taken is None) == bool(each.reason) for each in found)
-    assert 102 == sum(each.taken is not None for each in found)
+    assert 130 == sum(each.taken is not None for each in found)
     assert all(each.reason for each in found if each.key.persistent)
 
 
@@ -108,7 +108,8 @@ def test_every_row_is_measured_or_has_a_reason(monkeypatch: pytest.MonkeyPatch) 
         ("execution_groups_1", False, ""),
         ("execution_groups_2", False, "execution groups of a broker"),
         ("database_update_coordinated_no", False, "Database node"),
-        ("publication_30_subscribers", True, "Publication node"),
+        ("publication_30_subscribers", False, ""),
+        ("publication_30_subscribers", True, "durable queues"),
     ],
 )
 def test_reasons(name: str, persistent: bool, reason: str) -> None:
@@ -120,23 +121,29 @@ def test_reasons(name: str, persistent: bool, reason: str) -> None:
 
 def test_a_flow_that_is_added_runs(tmp_path: Path) -> None:
     """A scenario without a flow is measured as soon as there is a file of its name."""
-    assert row("publication_1_subscriber").taken is None
-    assert row("publication_1_subscriber", with_flow(tmp_path, "publication_1_subscriber")).taken is not None
+    name = "database_update_coordinated_no"
+    assert row(name).taken is None
+    assert row(name, with_flow(tmp_path, name)).taken is not None
+
+
+def test_subscribers() -> None:
+    """A flow that publishes serves the queues of all its subscribers."""
+    assert row("publication_10_subscribers").taken is not None
 
 
 def test_a_flow_for_several_subscribers_runs(tmp_path: Path) -> None:
     """Messages for other subscribers than the drivers' are taken off their queues, and missed where they are not."""
     queues = ("COSTS.OUT", *(f"COSTS.SUBSCRIBER.{number}" for number in range(1, 10)))
     name = "publication_10_subscribers"
-    assert row(name, with_flow(tmp_path, name, queues)).taken is not None
+    assert row(name, with_flow(tmp_path, "publication", queues)).taken is not None
     with pytest.raises(BrokerError, match=r"publication_10_subscribers, 1024 bytes.*COSTS\.SUBSCRIBER\.9"):
-        row(name, with_flow(tmp_path, name, queues[:-1]))
+        row(name, with_flow(tmp_path, "publication", queues[:-1]))
 
 
 def test_a_flow_with_a_node_that_is_not_there(tmp_path: Path) -> None:
     """The catalogue of nodes decides: the node that is missing is named, until it is there."""
     name = "publication_1_subscriber"
-    assert "needs the node Shouting" == row(name, with_flow(tmp_path, name, kind="Shouting")).reason
+    assert "needs the node Shouting" == row(name, with_flow(tmp_path, "publication", kind="Shouting")).reason
 
 
 def test_persistent_messages_wait_for_a_transport_alone(monkeypatch: pytest.MonkeyPatch) -> None:

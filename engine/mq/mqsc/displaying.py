@@ -24,6 +24,7 @@ _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "EQ": operator.eq,
     "NE": operator.ne,
 }
+_OF_MANY: Final = ("TOPICSTR", "CURDEPTH")  # those of them that an object has are shown where many are, unasked
 _STATUS: Final = ("CURDEPTH", "IPPROCS", "OPPROCS")
 
 
@@ -45,10 +46,8 @@ def display(objects: Objects, what: str, subject: Parameter, rest: Sequence[Para
     for parameter in rest:
         _note(wanted, parameter, what)
     if not wanted.names and not wanted.every:
-        if what == "QSTATUS":
-            wanted.names = list(_STATUS)
-        else:
-            wanted.every = not pattern.endswith("*")
+        wanted.every = what != "QSTATUS" and not pattern.endswith("*")
+        wanted.names = list(_STATUS if what == "QSTATUS" else _OF_MANY)
     found: list[Shown] = []
     for kind in wanted.kinds:
         found += [
