@@ -12,6 +12,7 @@ from typing import Final
 
 from engine.errors import BrokerError, ConfigurationException, reason
 
+VARIABLE: Final = "PENSTOCK_ALLOW_FILES"
 LONGEST_NAME: Final = 255  # bytes, in the file systems that there are
 UNSUITABLE: Final = 2211
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -74,6 +75,11 @@ def allowed_files(folders: Iterable[str | Path]) -> AllowedFiles:
         if not root.is_dir():
             raise ConfigurationException(f"--allow-files {root} is no folder: name one that exists")
     return AllowedFiles(roots)
+
+
+def allowed_around() -> AllowedFiles:
+    """Returns the folders of the environment variable PENSTOCK_ALLOW_FILES, as brokers are started with them."""
+    return AllowedFiles(tuple(Path(name) for name in os.environ.get(VARIABLE, "").split(os.pathsep) if name))
 
 
 def is_within(path: Path, roots: Iterable[Path]) -> bool:

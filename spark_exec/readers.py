@@ -15,6 +15,7 @@ import pyarrow as pa
 from engine.catalog import did_you_mean
 from engine.descriptor import LENGTHS, UTF_8, Descriptor
 from engine.errors import BrokerError, ConfigurationException
+from engine.input_files import MOST
 from engine.parser import conversion_catalog
 from spark_exec.columns import completed, told_apart
 from spark_exec.message_sets import MESSAGE, spark_schema
@@ -142,7 +143,12 @@ def _batch(kept: list[Found], origin: Origin) -> pa.RecordBatch:
 
 
 def _whole(piece: Piece, _: Origin) -> Iterator[Found]:
-    yield 0, Path(piece.file).read_bytes(), {}
+    with Path(piece.file).open("rb") as opened:
+        body = opened.read(MOST + 1)
+    if len(body) <= MOST:
+        yield 0, body, {}
+    else:
+        yield 0, body[:_SHOWN], _problem(piece, 0, f"the file has more than {MOST:,} bytes; this is how it begins")
 
 
 def _lines(piece: Piece, _: Origin) -> Iterator[Found]:

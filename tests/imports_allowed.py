@@ -53,7 +53,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine.notes": (*FOUNDATION, "engine.flow", "engine.lint", "engine.marking"),
     "engine.marking": ("engine.errors",),
     "engine.statistics": (*FOUNDATION, "engine.flow"),
-    "engine.databases": (*FOUNDATION, "engine.xpath"),
+    "engine.databases": (*FOUNDATION, "engine.input_files", "engine.xpath"),
     "engine.mq": FOUNDATION,
     "engine.transports": (*FOUNDATION, "engine.mq"),
     **dict.fromkeys(("engine.batches", "engine.usertrace"), FOUNDATION),

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from engine.broker.deployment import shipped_of
 from engine.broker.state import BrokerState, DeployedUse
 from engine.broker.written import broker_text, definition_of_state
+from engine.output_files import write_file
 from flows.shipped import Shipped
 
 
@@ -43,4 +44,4 @@ def write_flow(shipped: Shipped, use: DeployedUse, place: Path) -> Path:
 
 def _write(file: Path, data: bytes) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(data)
+    write_file(file, data)

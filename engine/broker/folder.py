@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from engine.errors import ConfigurationException, reason
+from engine.output_files import write_file
 
 UNKNOWN: Final = 8013
 EXISTS: Final = 8087
@@ -161,21 +162,10 @@ def known() -> Iterator[Folder]:
 
 def write_synced(path: Path, text: str) -> None:
     """Write a file whole or not at all, so that it lasts."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with beside.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
+        write_file(path, text)
     except OSError as error:
-        beside.unlink(missing_ok=True)
         raise ConfigurationException(f"{path} cannot be written: {reason(error)}") from error
-    handle = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _taken(file: IO[str]) -> bool:

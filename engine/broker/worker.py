@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
+from engine.allowed_files import allowed_around
 from engine.broker.channel import Channel
 from engine.broker.definition import Limits
 from engine.broker.folder import Folder
@@ -94,7 +95,9 @@ def loaded(use: DeployedUse, shipped: Shipped, given: dict[str, str]) -> Loaded:
     """Read and compile a flow as a broker runs it."""
     trace = UserTrace("debug" if use.trace == "debug" else "normal") if use.trace != "none" else None
     flow = overridden(shipped.flow(), laid_over(use), use.promotions)
-    return Loaded(flow, binder(flow, files=shipped.files, given=dict(given), trace=trace), trace)
+    return Loaded(
+        flow, binder(flow, files=shipped.files, given=dict(given), trace=trace).allowing(allowed_around()), trace
+    )
 
 
 def jobs_of(use: DeployedUse, deployed: DeployedFlow) -> list[Job]:

@@ -24,7 +24,9 @@ OwnNodes = Annotated[
 AllowFiles = Annotated[
     list[Path] | None,
     typer.Option(
-        "--allow-files", help="A folder whose files flows may write, and links may lead to; may be given several times."
+        "--allow-files",
+        envvar="PENSTOCK_ALLOW_FILES",
+        help="A folder whose files flows may write, and links may lead to; may be given several times.",
     ),
 ]
 MaxInput = Annotated[

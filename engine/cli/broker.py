@@ -314,8 +314,9 @@ def units(
     """
     from engine.broker.folder import found
     from engine.broker.units import files_for
+    from engine.output_files import write_file
 
     folder.mkdir(parents=True, exist_ok=True)
     for file, text in files_for(found(name)).items():
-        (folder / file).write_text(text, encoding="utf-8")
+        write_file(folder / file, text)
         typer.echo(str(folder / file))

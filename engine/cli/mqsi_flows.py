@@ -126,6 +126,7 @@ def read_log(given: Given) -> None:
     """Writes the user trace to standard output as text, or to the file of -o as XML for mqsiformatlog."""
     from engine.broker.administration import broker_of
     from engine.broker.tracing import trace_lines
+    from engine.output_files import write_file
 
     broker = broker_of(given.component)
     flows = [given.value("f")] if given.value("f") else []
@@ -136,22 +137,24 @@ def read_log(given: Given) -> None:
             told(line)
         return
     text = "".join(f" <UserTrace text={quoteattr(line)}/>\n" for line in lines)
-    Path(given.value("o")).write_text(
-        f'<?xml version="1.0" encoding="UTF-8"?>\n<Log>\n{text}</Log>\n', encoding="utf-8"
-    )
+    write_file(Path(given.value("o")), f'<?xml version="1.0" encoding="UTF-8"?>\n<Log>\n{text}</Log>\n')
 
 
 def format_log(given: Given) -> None:
     """Writes what mqsireadlog wrote as text."""
     from lxml import etree
 
+    from engine.input_files import read_file
+    from engine.output_files import refuse_inputs, write_file
+
     try:
-        root = etree.fromstring(Path(given.needed("i")).read_bytes(), etree.XMLParser(resolve_entities=False))
+        root = etree.fromstring(read_file(Path(given.needed("i"))), etree.XMLParser(resolve_entities=False))
     except etree.XMLSyntaxError as error:
         raise Misused(INVALID, f"{given.value('i')} is no log that mqsireadlog has written: {error}") from error
     text = "".join(f"{entry.get('text')}\n" for entry in root.iter("UserTrace"))
     if given.value("o"):
-        Path(given.value("o")).write_text(text, encoding="utf-8")
+        refuse_inputs((Path(given.value("o")),), (Path(given.needed("i")),))
+        write_file(Path(given.value("o")), text)
     else:
         sys.stdout.write(text)
 

@@ -12,10 +12,13 @@ from typing import Any, Final
 
 from engine.catalog import did_you_mean
 from engine.errors import ConfigurationException
+from engine.input_files import read_file
 
 _NAME: Final = re.compile(r"[^\s=@:/]+")
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\+[A-Za-z0-9_]+)?:(//.*)")
 _KEYS: Final = ("url", "user", "password")
+
+_LARGEST: Final = 1 << 16  # bytes of a file that holds a url or a password
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ def _of_option(option: str) -> Definition:
 
 def _in_file(file: Path, name: str) -> str:
     try:
-        text = file.read_text("utf-8").strip()
+        text = read_file(file, _LARGEST, "no url has so many").decode("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         said = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise ConfigurationException(f"data source {name}: {file} cannot be read: {said}; name another") from None
@@ -81,7 +84,7 @@ def private_text(file: Path, owner: str) -> str:
         mode = file.stat().st_mode
         if mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise ConfigurationException(f"data source {owner}: others may read {file}: chmod 600 {file}")
-        return file.read_text("utf-8")
+        return read_file(file, _LARGEST, "no url has so many").decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         said = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise ConfigurationException(f"data source {owner}: {file} cannot be read: {said}; name another") from None

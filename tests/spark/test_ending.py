@@ -1,0 +1,96 @@
+"""Runs on Spark that are broken off, and outputs and extras that are found missing before Spark starts."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from spark_exec.ending import descendants
+from tests.cli.command_line import PROGRAM, ROOT, penstock
+
+ARCHIVE = ROOT / "flows/samples/archive/broker.yaml"
+FLOW = ROOT / "flows/samples/orders/orders.yaml"
+MESSAGES = ROOT / "flows/samples/orders/messages"
+
+
+@pytest.mark.parametrize(
+    ("missing", "text"),
+    [("pyarrow", "pyarrow: not installed: pip install 'penstock[spark]'"), ("pyspark", "pyspark: ")],
+)
+@pytest.mark.parametrize("command", ["run", "demo"])
+def test_without_the_extra(
+    missing: str, text: str, command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without what the extra brings, the command says how to install it."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name == missing else object())
+    given = [str(FLOW), "--messages", str(MESSAGES), "--output", "out"] if command == "run" else []
+    ended = penstock(capsys, "spark", command, *given)
+    assert (1, True) == (ended.code, text in ended.err)
+
+
+@pytest.mark.spark
+def test_an_output_that_takes_nothing_is_found_before_spark_starts(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An output that cannot be written is refused in one line, and no session is made for it."""
+
+    def started(*_: object) -> None:
+        raise AssertionError("Spark is started")
+
+    monkeypatch.setattr("spark_exec.session.session", started)
+    ended = penstock(capsys, "spark", "run", str(FLOW), "--messages", str(MESSAGES), "--output", "/proc/out")
+    assert (1, True) == (ended.code, ended.err.startswith("penstock: BIP2066: /proc/out cannot be written: "))
+
+
+def family_names(number: int) -> list[str]:
+    """The names of the processes that another has started."""
+    return [name for _, name in descendants(number)]
+
+
+@pytest.mark.spark
+@pytest.mark.crash
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("when", ["Java starts", "a round runs"])
+def test_a_signal_ends_a_run_at_once(number: signal.Signals, when: str, tmp_path: Path) -> None:
+    """A run that is told to end does so in seconds with all its processes, and says what it leaves."""
+    source, output = tmp_path / "sales.jsonl", tmp_path / "out"
+    sale = {"body": "<Sale><Id>1</Id><Count>2</Count><Price>3.99</Price></Sale>", "format": "MQSTR"}
+    source.write_text(f"{json.dumps(sale)}\n" * 400_000)
+    command = [*PROGRAM, "spark", "run", str(ARCHIVE), "--messages", str(source), "--queue", "SALES.IN"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(  # noqa: S603  # our own program
+        [*command, "--output", str(output)], cwd=ROOT, stdout=pipe, stderr=pipe, text=True
+    ) as running:
+        for _ in range(1200):
+            is_java = output.exists() and "java" in family_names(running.pid)
+            if is_java and (when == "Java starts" or (output / "round=0").exists()):
+                break
+            time.sleep(0.05)
+        family = [child for child, _ in descendants(running.pid)]
+        began = time.monotonic()
+        running.send_signal(number)
+        out, err = running.communicate(timeout=60)
+    assert (128 + number, "") == (running.returncode, out)
+    assert time.monotonic() - began < 10
+    assert f"penstock: ended by {number.name}: " in err
+    assert "Traceback" not in err
+    assert [] == [child for child in family if is_running(child)]
+    if when == "a round runs":
+        said = json.loads((output / "_manifest.json").read_text())
+        assert (False, number.name) == (said["complete"], said["broken_off"])
+        assert ["_manifest.json"] == os.listdir(output)
+
+
+def is_running(number: int) -> bool:
+    """Returns True for a process that has not ended."""
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
