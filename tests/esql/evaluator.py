@@ -22,6 +22,7 @@ from esql.failures import ValueFailure, wrong_types
 from esql.functions import Function, function_catalog
 from esql.invocation import Invocation
 from esql.operators import moments
+from esql.support import a_name
 from esql.values import DECIMAL, Bit, Interval, Qualifier, qualifier, type_of
 from parsers import ccsid
 from tests.esql.oracle import NUMBERS, boolean, exact_integer, matches, operate, order
@@ -354,7 +355,7 @@ def wanted(part: syntax.Step, scope: Scope) -> Any:
             case syntax.Name(text):
                 return text
             case syntax.ComputedName(expression):
-                return evaluate(expression, scope)
+                return a_name(evaluate(expression, scope))
         return None
 
     namespace = (
