@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from time import thread_time
 from typing import Final
@@ -139,7 +139,32 @@ class Budget:
         )
 
 
+class Unpaid(Budget):
+    """A budget that nothing is taken from: what is done under it shows what paying costs."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(GENEROUS)
+        self.turns = _MOST_TURNS
+
+    def pay(self, steps: int) -> None:
+        """Take nothing."""
+
+    def look(self) -> None:
+        """Look at nothing."""
+
+    def take(self, size: int) -> None:
+        """Take nothing."""
+
+
 CURRENT: Final[ContextVar[Budget | None]] = ContextVar("budget", default=None)
+
+
+def begun(allowance: Allowance) -> Token[Budget | None]:
+    """Begin the budget of a message, unless what is around it is not to be paid for; ends by `CURRENT.reset`."""
+    around = CURRENT.get()
+    return CURRENT.set(around if around.__class__ is Unpaid else Budget(allowance))
 
 
 def pay(steps: int) -> None:

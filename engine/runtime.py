@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, Protocol, TypeAlias, runtime_checkabl
 
 from engine.allowed_files import NO_FILES, AllowedFiles
 from engine.batches import ALONE, Alone, Batch
-from engine.budget import CURRENT, GENEROUS, Allowance, Budget
+from engine.budget import CURRENT, GENEROUS, Allowance, begun
 from engine.errors import BrokerError, ConfigurationException, Place, has_left_debugger
 from engine.flow import FLOW_PROPERTIES, Flow, FlowProperties, NodeUse, Wire, plain
 from engine.listening import Evaluation, Listen, heard
@@ -258,7 +258,7 @@ class DeployedFlow:
         who is not `patient` has it committed as soon as no message waits.
         """
         message: Message | None = None
-        before = CURRENT.set(Budget(self._allowance))
+        before = begun(self._allowance)
         try:
             message = entrance.node.receive(work)  # type: ignore[attr-defined]  # an Entrance
             if message is not None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.costs import compute, kernel, measuring
+from engine.costs import budget, compute, kernel, measuring
 from engine.costs.limits import change_one_field
 from engine.costs.measuring import Beside, side_by_side
 from engine.costs.messages import SIZES, complex_path, simple
@@ -140,3 +140,13 @@ def test_compute(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compute, "complex_path_by_hand", lambda body: body)
     with pytest.raises(BrokerError, match="does not write"):
         compute.whole_flow()
+
+
+def test_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What paying into a budget costs is measured on and off in pairs, and its interval stands beside the median."""
+    monkeypatch.setattr(budget, "ROWS", 1)
+    monkeypatch.setattr(budget, "_SECONDS", 0.0)
+    (figure,) = budget.benchmarks()
+    assert ("budget", "x", 1.02) == (figure.group, figure.unit, figure.bound)
+    assert figure.low <= figure.value <= figure.high
+    assert f"95 % {figure.low:.3f} to {figure.high:.3f}" in figure.name

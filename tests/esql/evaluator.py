@@ -22,7 +22,7 @@ from esql.failures import ValueFailure, wrong_types
 from esql.functions import Function, function_catalog
 from esql.invocation import Invocation
 from esql.operators import moments
-from esql.support import a_name
+from esql.support import a_name, index
 from esql.values import DECIMAL, Bit, Interval, Qualifier, qualifier, type_of
 from parsers import ccsid
 from tests.esql.oracle import NUMBERS, boolean, exact_integer, matches, operate, order
@@ -341,11 +341,11 @@ def below(at: Element, part: syntax.Step, scope: Scope) -> Element | None:
     look = wanted(part, scope)
     match part.index:
         case syntax.IndexAt(number):
-            return at.nth(look, evaluate(number, scope))
+            return at.nth(look, index(evaluate(number, scope)))
         case syntax.IndexFromStart(distance):
-            return at.nth(look, 1 if distance is None else evaluate(distance, scope))
+            return at.nth(look, 1 if distance is None else index(evaluate(distance, scope)))
         case syntax.IndexFromEnd(distance):
-            return at.nth_last(look, 1 if distance is None else evaluate(distance, scope))
+            return at.nth_last(look, 1 if distance is None else index(evaluate(distance, scope)))
     return at.child(look)
 
 

@@ -59,7 +59,7 @@ class Maker:
             lambda _: self.random.choice(("0", "1", "2", "7", "-3", "i", "j", "9223372036854775807")),
             lambda d: f"({self.number(d)} {self.random.choice('+-*/')} {self.number(d)})",
             lambda d: f"LENGTH({self.text(d)})",
-            lambda d: f"CARDINALITY({self.path(d).removesuffix(']').rpartition('[')[0] or 'r.k'}[])",
+            lambda d: f"CARDINALITY({self.path(d)}.{self.random.choice(('k', 'n', '*'))}[])",
             lambda d: f"CASE WHEN {self.truth(d)} THEN {self.number(d)} ELSE {self.number(d)} END",
             lambda d: f"COALESCE({self.number(d)}, {self.number(d)})",
             lambda d: f"CAST({self.text(d)} AS INTEGER DEFAULT {self.number(d)})",
@@ -109,7 +109,11 @@ class Maker:
         return self.one(*made, depth=depth)
 
     def simple(self, depth: int) -> str:
-        return f"SET {self.path(depth, 'Environment')} = {self.value(depth)};"
+        """A statement for EVAL, whose text does not see the items of FOR."""
+        kept, self.items = self.items, []
+        made = f"SET {self.path(depth, 'Environment')} = {self.value(depth)};"
+        self.items = kept
+        return made
 
     def value(self, depth: int) -> str:
         return self.random.choice((self.number, self.text))(depth)
@@ -180,7 +184,7 @@ def interpreted(text: str) -> object:
     scope.values.clear()
     try:
         run(read_statements(text, "generated").statements, scope, {})
-    except BrokerError:
+    except (BrokerError, SyntaxProblems):
         return "an error"
     return shown(environment)
 

@@ -1,0 +1,94 @@
+"""The budget's benchmark: scenarios whose messages pay into a budget, beside the same where nothing looks at one.
+
+The ten dearest rows are taken; on and off alternate in one process, forty pairs of runs for each row.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Final
+
+from engine.budget import CURRENT, Unpaid
+from engine.costs.bounds import Measured
+from engine.costs.deploying import IN, OUT, hindrance, own_folders, queues, subscriptions
+from engine.costs.deploying import deployed as deployed_of
+from engine.costs.measuring import made_ready
+from engine.costs.published import published
+from engine.costs.results import Key
+from engine.costs.scenarios import scenarios
+from engine.errors import BrokerError
+
+GROUP: Final = "budget"
+ROWS: Final = 10
+PAIRS: Final = 40
+MOST_FOR_PAYING: Final = 1.02
+# Of so many ordered values those with 95 % confidence about the median: the binomial's 2.5 % from either end.
+_LOWER: Final = 13
+_UPPER: Final = 26
+_SECONDS: Final = 0.02  # that one run lasts
+
+
+def benchmarks() -> Iterator[Measured]:
+    """The ten dearest rows, the dearest first."""
+    folders = own_folders()
+    known = {(key.scenario, key.message_bytes): key for key in published() if not key.persistent}
+    can_run = [key for key in known.values() if not hindrance(scenarios()[key.scenario], folders, persistent=False)]
+    alone = [key for key in can_run if scenarios()[key.scenario].copies == 1]
+    with made_ready():
+        costs = {key: _spent(_program(key), 1) for key in alone}
+        for key in sorted(alone, key=lambda key: -costs[key])[:ROWS]:
+            yield _row(key)
+
+
+def _row(key: Key) -> Measured:
+    program = _program(key)
+    once = _spent(program, 3) / 3
+    count = max(1, round(_SECONDS / max(once, 1e-6)))
+    pairs = [_pair(program, count, is_first=bool(number % 2)) for number in range(PAIRS)]
+    ratios = sorted(on / off for on, off in pairs)
+    low, high = ratios[_LOWER], ratios[_UPPER]
+    own = sorted(on for on, _ in pairs)[PAIRS // 2] / count * 1e6
+    beside = sorted(off for _, off in pairs)[PAIRS // 2] / count * 1e6
+    name = f"{key.scenario}, {key.message_bytes} bytes, 95 % {low:.3f} to {high:.3f}"
+    return Measured(
+        GROUP, name, own, (ratios[PAIRS // 2 - 1] + ratios[PAIRS // 2]) / 2, MOST_FOR_PAYING, "x", low, high, beside
+    )
+
+
+def _pair(program: Callable[[bool], None], count: int, *, is_first: bool) -> tuple[float, float]:
+    """Processor seconds of so many runs with the budget and without, in either order."""
+    seen = {pays: _spent(program, count, pays=pays) for pays in (is_first, not is_first)}
+    return seen[True], seen[False]
+
+
+def _spent(program: Callable[[bool], None], count: int, *, pays: bool = True) -> float:
+    started = time.process_time()
+    for _ in range(count):
+        program(pays)
+    return time.process_time() - started
+
+
+def _program(key: Key) -> Callable[[bool], None]:
+    """One message put, carried through the scenario's flow, and taken."""
+    scenario = scenarios()[key.scenario]
+    flow = deployed_of(scenario, own_folders())[0]
+    work = queues(scenario).work()
+    descriptor, body = scenario.message(key.message_bytes)
+    outputs = (OUT, *subscriptions(scenario))
+
+    def run(pays: bool) -> None:
+        token = CURRENT.set(None if pays else Unpaid())
+        try:
+            work.put(IN, descriptor, body, syncpoint=False)
+            outcome = flow.process(flow.entrances[0], work, patient=False)
+        finally:
+            CURRENT.reset(token)
+        if outcome is None or outcome.error is not None:
+            raise outcome.error if outcome and outcome.error else BrokerError(2230, f"{key.scenario} has no message")
+        for queue in outputs:
+            with suppress(BrokerError):
+                work.get(queue, syncpoint=False)
+
+    return run
