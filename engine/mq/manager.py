@@ -100,11 +100,11 @@ class QueueManager:
         create(cls(dead_letter_queue=""), Path(folder), name, max_size or 0)
 
     @classmethod
-    def open(cls, folder: str | Path, wait: float = 0.0) -> QueueManager:
+    def open(cls, folder: str | Path, wait: float = 0.0, clock: Callable[[], float] = time.time) -> QueueManager:
         """Returns the queue manager of a folder, in this process; it waits so many seconds for another that has it."""
         from engine.mq.durable import opened
 
-        return opened(cls(dead_letter_queue=""), Path(folder), wait)
+        return opened(cls(dead_letter_queue="", clock=clock), Path(folder), wait)
 
     def __enter__(self) -> Self:
         return self

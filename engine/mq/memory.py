@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 WINDOW: Final = (2_000, 8_000_000)  # persistent messages of a queue that are in memory at most, and bytes of them
 BUDGET: Final = 256_000_000  # bytes of non-persistent messages of a queue manager that are in memory at most
-_LEAST: Final = 16  # non-persistent messages of a queue that stay in memory
+LEAST: Final = 16  # non-persistent messages of a queue that stay in memory
 _OVERHEAD: Final = 1_024  # bytes of a message beside its body
 
 
@@ -18,8 +18,8 @@ class Budget:
 
     __slots__ = ("most", "used")
 
-    def __init__(self, most: int = BUDGET) -> None:
-        self.most = most
+    def __init__(self, most: int = 0) -> None:
+        self.most = most or BUDGET
         self.used = 0
 
 
@@ -58,7 +58,7 @@ class Memory:
     def most(self, here: list[Stored]) -> int:
         """Returns how many of the messages of a kind may stay, the first of them."""
         if not here or not here[0].descriptor.persistence:
-            return len(here) if self.budget.used <= self.budget.most else max(_LEAST, len(here) // 2)
+            return len(here) if self.budget.used <= self.budget.most else max(LEAST, len(here) // 2)
         if self.count <= WINDOW[0] and self.bytes <= WINDOW[1]:
             return len(here)
         size = 0

@@ -96,6 +96,15 @@ def _checksum(said: dict[str, object]) -> int:
     return crc32(json.dumps(said).encode())
 
 
+def format_of(folder: Path) -> int:
+    """Returns the number of the format that a folder's store has."""
+    try:
+        return int(json.loads((folder / "queue-manager.json").read_text(encoding="utf-8"))["format"])
+    except (OSError, ValueError, TypeError, KeyError):
+        read_format(folder)  # which says what is wrong
+        return FORMAT
+
+
 def read_format(folder: Path) -> tuple[str, int]:
     """Returns the name and the greatest size of the queue manager in a folder; another format is refused."""
     path = folder / "queue-manager.json"

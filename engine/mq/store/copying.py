@@ -1,0 +1,84 @@
+"""Backups of queue managers, taken while they run; restored, and brought to the format of this Penstock."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from engine.errors import ConfigurationException
+from engine.mq.lock import FolderLock
+from engine.mq.store.environment import FORMAT, Environment, format_of, read_format, write_format
+from engine.mq.store.store import PERSISTENT, sync_folder
+
+_FORMAT_FILE = "queue-manager.json"
+
+
+def back_up(folder: Path, out: Path) -> None:
+    """Copy what a queue manager keeps, as it is at one moment, into a new folder; it may be running."""
+    name, size = read_format(folder)
+    _copy(folder, out, name, size)
+
+
+def restore(backup: Path, folder: Path) -> None:
+    """Make a queue manager of a backup, in a folder that is not there yet; the two may be given in either order."""
+    if not (backup / _FORMAT_FILE).exists() and (folder / _FORMAT_FILE).exists():
+        backup, folder = folder, backup
+    name, size = read_format(backup)
+    _copy(backup, folder, name, size)
+
+
+def upgrade(folder: Path) -> Path | None:
+    """Bring a queue manager's store to the format of this Penstock, and return the backup that was made before.
+
+    Returns None where the store has that format already.
+    """
+    number = format_of(folder)
+    if number == FORMAT:
+        return None
+    lock = FolderLock(folder)
+    try:
+        raise ConfigurationException(
+            f"the store in {folder} has format {number}, and this Penstock brings none to format {FORMAT}:"
+            " use the version that wrote it"
+        )
+    finally:
+        lock.release()
+
+
+def backup_name(folder: Path) -> Path:
+    """Returns a name beside a folder for its backup."""
+    return folder.with_name(f"{folder.name}.{time.strftime('%Y%m%d%H%M%S')}.backup")
+
+
+def _copy(source: Path, target: Path, name: str, size: int) -> None:
+    if target.exists() and any(target.iterdir()):
+        raise ConfigurationException(f"{target} is not empty: name a folder that is not there yet")
+    (target / PERSISTENT).mkdir(mode=0o700, parents=True, exist_ok=True)
+    target.chmod(0o700)
+    command = [sys.executable, "-m", __name__, str(source / PERSISTENT), str(target / PERSISTENT), str(size)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    if done.returncode != 0:  # a process of its own: this one may have the store open, and damage may end it
+        why = " ".join(done.stderr.strip().splitlines()[-1:]) or f"it ended with {done.returncode}"
+        raise ConfigurationException(f"{source} cannot be copied to {target} ({why}): check it, and the disk")
+    descriptor = os.open(target / PERSISTENT / "data.mdb", os.O_RDWR)
+    try:
+        os.fchmod(descriptor, 0o600)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    write_format(target, name, size)
+    for path in (target / PERSISTENT, target, target.parent):
+        sync_folder(path)
+
+
+def _main(source: str, target: str, size: str) -> None:
+    environment = Environment(Path(source), int(size), read_only=True)
+    environment.lmdb.copy(target, compact=True)
+    environment.close()
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])

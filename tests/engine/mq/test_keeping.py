@@ -1,0 +1,110 @@
+"""Stores that are checked, damaged, copied while they are used, and kept from version to version."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+
+from engine.descriptor import Descriptor
+from engine.errors import BrokerError
+from engine.mq import QueueManager
+from engine.mq.store.checking import check
+from engine.mq.store.copying import back_up, restore, upgrade
+
+KEPT = Path(__file__).parent / "formats"
+FLIPS = int(os.environ.get("PENSTOCK_FLIPS", "12"))
+BODIES = [b"%d " % number * size for number, size in enumerate([1, 10, 500, 800, 3_000, 40_000])]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A queue manager whose queue Q holds a message of each size."""
+    made = tmp_path / "QM"
+    QueueManager.create(made)
+    with QueueManager.open(made) as queues:
+        queues.define("QLOCAL", "Q", {})
+        work = queues.work()
+        for number, body in enumerate(BODIES):
+            own = Descriptor(persistence=1, correl_id=number.to_bytes(24), priority=number, expiry=36_000_000)
+            work.put("Q", own, body)
+        work.commit()
+    return made
+
+
+def bodies(folder: Path) -> list[bytes]:
+    with QueueManager.open(folder) as queues:
+        return [arrival.body for arrival in queues.cursor("Q")]
+
+
+def test_a_store_as_it_was_written_passes(folder: Path) -> None:
+    """A check of a sound store finds nothing, also while the queue manager runs."""
+    assert [] == check(folder)
+    with QueueManager.open(folder) as queues:
+        assert queues.work().get("Q", syncpoint=False) is not None
+        assert [] == check(folder)
+
+
+def test_what_is_backed_up_can_be_restored(folder: Path, tmp_path: Path) -> None:
+    """A backup has what was committed when it was made, and is restored to a folder that is not there yet."""
+    with QueueManager.open(folder) as queues:
+        queues.work().put("Q", Descriptor(persistence=1), b"uncommitted")
+        back_up(folder, tmp_path / "backup")
+        queues.purge("Q")
+    assert [] == bodies(folder)
+    with pytest.raises(BrokerError, match="not empty"):
+        restore(tmp_path / "backup", folder)
+    restore(tmp_path / "backup", tmp_path / "again")
+    assert BODIES[::-1] == bodies(tmp_path / "again")
+    assert [] == check(tmp_path / "again")
+    assert upgrade(folder) is None
+
+
+def served(folder: Path) -> list[bytes] | None:
+    """What a process serves of the queue; None where it refuses, or dies of the damage."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        try:
+            found = bodies(folder)
+            os.write(writing, b"".join(b"%d\n" % BODIES.index(body) if body in BODIES else b"-1\n" for body in found))
+            os._exit(0)
+        except BaseException:  # whatever a damaged file leads to
+            os._exit(1)
+    os.close(writing)
+    with open(reading, "rb") as answers:
+        numbers = [int(line) for line in answers]
+    _, status = os.waitpid(child, 0)
+    return [BODIES[number] if number >= 0 else b"wrong" for number in numbers] if status == 0 else None
+
+
+@pytest.mark.crash
+def test_flipped_bits_are_found(folder: Path, tmp_path: Path) -> None:
+    """A bit that is flipped anywhere leads to a check that fails, or to nothing; what is wrong is never served."""
+    chosen, sound, found = random.Random(22), (folder / "store" / "data.mdb").read_bytes(), 0  # noqa: S311
+    for turn in range(FLIPS):
+        damaged = tmp_path / f"damaged{turn}"
+        shutil.copytree(folder, damaged)
+        at = chosen.randrange(len(sound)) if turn % 2 else sound.find(BODIES[turn % len(BODIES)]) + turn % 9
+        flipped = bytearray(sound)
+        flipped[at] ^= 1 << chosen.randrange(8)
+        (damaged / "store" / "data.mdb").write_bytes(flipped)
+        problems, answered = check(damaged), served(damaged)
+        found += bool(problems)
+        assert b"wrong" not in (answered or []), f"byte {at}"
+        assert problems or answered == BODIES[::-1], f"byte {at} was flipped, and nobody noticed"
+        shutil.rmtree(damaged)
+    assert found > FLIPS // 4
+
+
+@pytest.mark.parametrize("version", sorted(path.name for path in KEPT.iterdir()))
+def test_folders_of_earlier_versions(version: str, tmp_path: Path) -> None:
+    """A folder that an earlier version wrote opens with all that it holds."""
+    shutil.copytree(KEPT / version, tmp_path / "QM")
+    assert [b"short", b"long" * 5_000] == bodies(tmp_path / "QM")
+    assert [] == check(tmp_path / "QM")
