@@ -149,4 +149,4 @@ def _told(folder: Path) -> list[str]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(_told(Path(sys.argv[1]))))
+    sys.stdout.write(json.dumps(_told(Path(sys.argv[1]))))
