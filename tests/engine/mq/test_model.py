@@ -24,13 +24,10 @@ EXAMPLES = int(os.environ.get("PENSTOCK_EXAMPLES", "40"))
 UNITS = 3
 QUEUES = st.sampled_from(["A", "B"])
 IDS = st.sampled_from([NO_ID, b"a" * 24, b"b" * 24])
-DESCRIPTORS = st.builds(
-    Descriptor,
-    priority=st.integers(0, 9),
-    persistence=st.integers(0, 1),
-    correl_id=IDS,
-    group_id=IDS,
-    expiry=st.sampled_from([-1, -1, 30]),
+DESCRIPTORS = st.tuples(st.integers(0, 9), st.integers(0, 1), IDS, IDS, st.sampled_from([-1, -1, 30])).map(
+    lambda chosen: Descriptor(
+        priority=chosen[0], persistence=chosen[1], correl_id=chosen[2], group_id=chosen[3], expiry=chosen[4]
+    )
 )
 UNIT = st.integers(0, UNITS - 1)
 WANTED = st.none() | st.builds(
