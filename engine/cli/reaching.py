@@ -14,6 +14,7 @@ import typer
 from engine.errors import ConfigurationException, MessageException
 
 if TYPE_CHECKING:
+    from engine.broker.folder import Folder as BrokerFolder
     from engine.mq import QueueManager
     from engine.mq.client import Client
 
@@ -26,9 +27,10 @@ Reach = Annotated[
     Path | None,
     typer.Option(
         "--queue-manager",
+        "--broker",
         metavar="DIR",
         envvar="PENSTOCK_QUEUE_MANAGER",
-        help="The folder of the queue manager.",
+        help="The folder of the queue manager; or a broker, by its folder or its name below PENSTOCK_HOME.",
     ),
 ]
 
@@ -40,9 +42,26 @@ def reached(folder: Path | None) -> Iterator[QueueManager | Client]:
         raise ConfigurationException(
             "no queue manager is named: give --queue-manager DIR, or set PENSTOCK_QUEUE_MANAGER"
         )
-    manager = connected_or_opened(folder)
-    with closing(manager), served(manager, folder):
+    from engine.broker.queues import reached as reached_of_broker
+
+    broker = broker_at(folder)
+    if broker is not None and broker.holder:
+        with reached_of_broker(broker) as queues:
+            yield queues
+        return
+    place = folder if broker is None else broker.queues
+    manager = connected_or_opened(place)
+    with closing(manager), served(manager, place):
         yield manager
+
+
+def broker_at(name: Path) -> BrokerFolder | None:
+    """Returns the folder of a broker that is named, by its path or its name; None where it is none of a broker."""
+    from engine.broker.folder import Folder as BrokerFolder
+    from engine.broker.folder import place_of
+
+    broker = BrokerFolder(name if name.is_dir() else place_of(str(name)))
+    return broker if broker.is_created else None
 
 
 def connected_or_opened(folder: Path) -> Any:

@@ -142,3 +142,11 @@ def test_what_is_told(shop: Running) -> None:
     assert "the broker is ready" in shop.run("broker", "logs", name)
     assert "runs already" in shop.run("broker", "start", name, "--detach", fails=True)
     assert "runs: stop it" in shop.run("broker", "delete", name, fails=True)
+
+
+def test_queues_by_broker(shop: Running) -> None:
+    """Commands of queues reach those of a broker by --broker, by its folder or its name."""
+    at = ("--broker", str(shop.folder))
+    shop.run("put", "IN", "--text", "<a/>", "--persistent", *at)
+    assert "<a><by>1</by></a>" in shop.run("get", "OUT", "--wait", "10", *at)
+    assert "2085" in shop.run("put", "NONE", "--text", "x", *at, fails=True)
