@@ -62,3 +62,25 @@ def test_at_the_desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     command = ("esql", "run", str(program))
     found = [penstock(capsys, *command, *more) for more in ((), ("--limits", "turns=50"))]
     assert [(1, ""), (0, "out|<i>50</i>\n")] == [(one.code, one.out) for one in found]
+
+
+def test_text_at_the_desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """The limit on texts holds for programs that were compiled before, and for expressions."""
+    monkeypatch.setenv("PENSTOCK_CACHE", str(tmp_path / "cache"))
+    program = tmp_path / "long.esql"
+    program.write_text("SET OutputRoot.XMLNSC.i = 1;   ")
+    run, evaluate = ("esql", "run", str(program)), ("esql", "eval", "1 + 1 + 1")
+    for command in (run, run, evaluate):
+        assert 0 == penstock(capsys, *command).code
+        found = penstock(capsys, *command, "--limits", "text=5")
+        assert (1, True) == (found.code, "5 is the limit" in found.err)
+
+
+def test_budget_at_the_desk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Processor time may be a part of a second; a program that goes beyond it ends with one line."""
+    program = tmp_path / "loop.esql"
+    program.write_text("DECLARE i INTEGER 0; WHILE TRUE DO SET i = i + 1; END WHILE; SET OutputRoot.XMLNSC.i = i;")
+    found = penstock(capsys, "esql", "run", str(program), "--limits", "cpu=0.2")
+    assert (1, 1) == (found.code, len(found.err.splitlines()))
+    assert "BIP2574" in found.err
+    assert Limits(cpu=0.2, memory=5_000) == read_limits("cpu=0.2,memory=5_000", "x")
