@@ -26,6 +26,7 @@ queue_managers = typer.Typer(
 )
 app.add_typer(queue_managers)
 
+_TURN: Final = 0.0005  # seconds after which the thread that serves clients has its turn beside the one that writes
 _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
@@ -62,6 +63,7 @@ def start(
         server = Server(manager, folder, group=socket_group)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: server.stop())
+        sys.setswitchinterval(_TURN)
         typer.echo(f"queue manager {manager.name} is ready in {folder}")
         server.serve()
 

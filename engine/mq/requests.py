@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.errors import BrokerError, ConfigurationException
 from engine.mq import frames
+from engine.mq.purging import Purge
+from engine.work import Arrival, Selection
 
 if TYPE_CHECKING:
     from engine.mq.server import Server
     from engine.mq.session import Session
-    from engine.work import Arrival
 
 _SLICE: Final = 0.0002  # seconds that a slice of a long request takes
-_PURGED: Final = 20  # messages removed between two looks at the clock
 _PAGE: Final = 262_144  # bytes of a page of a cursor
+_LOOKS: Final = 50  # messages that one look passes over
 _MOST_CURSORS: Final = 256  # of one connection
 
 # Functions of the queue manager that a client may call as they are.
-_PLAIN: Final = frozenset({"depth", "names", "display", "define", "alter", "delete", "forget_retained", "mqsc"})
+_PLAIN: Final = frozenset({"depth", "names", "display"})
+_LONG: Final = frozenset({"define", "alter", "delete", "clear", "mqsc"})
 
 
 class Requests:
@@ -70,9 +73,9 @@ class Requests:
             session.answer_json(None if found is None else asdict(found))
         elif name == "new_ids":
             session.answer_json(manager.new_ids(*arguments).hex())
-        elif name in {"purge", "clear"}:
+        elif name == "purge":
             session.owe()
-            self._server.work_on(self._purge(session, *arguments))
+            self._server.work_on(Purge(self._server, session, *arguments).slices())
         elif name == "stop":
             session.answer_json(None)
             self._server.stop()
@@ -80,51 +83,59 @@ class Requests:
             session.answer_json({branch.hex(): commits for branch, commits in manager.decisions().items()})
         elif name in {"forget", "refuse"}:
             session.answer_json(getattr(manager, name)(*map(bytes.fromhex, arguments)))
+        elif name in _LONG:
+            self._apart(session, name, arguments, options)
         elif name in _PLAIN:
             session.answer_json(getattr(manager, name)(*arguments, **options))
         else:
             raise ConfigurationException(f"{name} is not known here: use clients of this version")
 
-    def _purge(self, session: Session, queue: str) -> Iterator[None]:
-        total, removed = 0, _PURGED
-        try:
-            while removed == _PURGED and not session.ended:
-                end = time.monotonic() + _SLICE
-                while removed == _PURGED and time.monotonic() < end:
-                    removed = self._server.manager.purge_some(queue, _PURGED)
-                    total += removed
-                yield
-            session.answer_json(total)
-        except BrokerError as error:
-            session.refuse(error)
+    def _apart(self, session: Session, name: str, arguments: list[Any], options: dict[str, Any]) -> None:
+        """Calls what may take long, or waits for the store, in a thread of its own, and answers then."""
+        session.owe()
+        function = getattr(self._server.manager, name)
+
+        def call() -> None:
+            try:
+                value = function(*arguments, **options)
+            except BrokerError as error:
+                refused = error
+                self._server.post(lambda: self._settle(session, lambda: session.refuse(refused)))
+            else:
+                self._server.post(lambda: self._settle(session, lambda: session.answer_json(value)))
+
+        threading.Thread(target=call, name=f"queue manager's {name}", daemon=True).start()
+
+    def _settle(self, session: Session, answer: Callable[[], None]) -> None:
+        answer()
         self._server.ready(session)
 
     def _open(self, session: Session, said: dict[str, Any]) -> None:
         if session.cursors() >= _MOST_CURSORS:
             raise ConfigurationException(f"a connection may have {_MOST_CURSORS} cursors open: close some")
-        session.open_cursor(said["cursor"], self._server.manager.cursor(said["queue"], said["selector"]))
+        work = self._server.manager.work()
+        wanted = Selection(browse=True, selector=said["selector"])
+        session.open_cursor(said["cursor"], lambda most: work.get_some(said["queue"], wanted, most=most))
         session.answer(frames.DONE)
 
-    def _page(self, session: Session, number: int) -> Iterator[None]:
+    def _page(self, session: Session, number: int) -> Iterator[bool]:
         """Fills a page, and looks on later where much was looked at in vain."""
-        cursor = session.cursor(number)
+        look = session.cursor(number)
         arrivals: list[Arrival] = []
-        length = 0
+        length, last = 0, False
         try:
-            while not session.ended:
+            while not (session.ended or arrivals or last):
                 end = time.monotonic() + _SLICE
-                found: Arrival | None = None
-                while length < _PAGE and time.monotonic() < end and (found := next(cursor, None)) is not None:
-                    arrivals.append(found)
-                    length += len(found.body)
-                if found is None and length < _PAGE:
-                    session.open_cursor(number, None)
-                    session.answer(frames.PAGE, frames.page_data(arrivals), frames.LAST_PAGE)
-                    break
-                if arrivals:
-                    session.answer(frames.PAGE, frames.page_data(arrivals))
-                    break
-                yield
+                while not last and length < _PAGE and time.monotonic() < end:
+                    found = None if look is None else look(_LOOKS)
+                    if isinstance(found, Arrival):
+                        arrivals.append(found)
+                        length += len(found.body)
+                    last = found is None
+                yield True
+            if last:
+                session.open_cursor(number, None)
+            session.answer(frames.PAGE, frames.page_data(arrivals), frames.LAST_PAGE * last)
         except BrokerError as error:
             session.open_cursor(number, None)
             session.refuse(error)

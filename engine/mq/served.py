@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -36,18 +36,19 @@ class Waiter(Protocol):
 
 
 class ServedWork(UnitOfWork, Protocol):
-    """A unit of work whose calls do not hold the thread that makes them.
+    """A unit of work whose calls do not hold the thread that makes them."""
 
-    With `sliced`, a get looks at so many messages at most, and `unfinished` says to ask again, which goes on there.
-    """
-
-    sliced: bool
-    unfinished: bool
     decision: tuple[bytes, ...]  # what commits with the unit for other resources
 
     @property
     def is_idle(self) -> bool:
         """True where nothing has been put or got since the unit began."""
+        ...
+
+    def get_some(
+        self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True, most: int
+    ) -> Arrival | Unfinished | None:
+        """Get without waiting, and look at so many messages at most; UNFINISHED says to ask again."""
         ...
 
     def commit_then(self, then: Callable[[BrokerError | None], None]) -> None:
@@ -89,18 +90,10 @@ class Served(Protocol):
         """Return the branches of two-phase commits that are decided, and whether they commit."""
         ...
 
-    def purge_some(self, queue: str, most: int) -> int:
-        """Remove so many messages of a queue at most, and return how many were removed."""
-        ...
-
     def new_ids(self, count: int) -> bytes:
         """Reserve ids that no other message has: the first of so many, whose last eight bytes count up."""
         ...
 
     def target(self, queue: str) -> Target:
         """Return what messages are put to by a name."""
-        ...
-
-    def cursor(self, queue: str, selector: str = "") -> Iterator[Arrival]:
-        """Browse a queue."""
         ...

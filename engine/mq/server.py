@@ -53,7 +53,8 @@ class Server:
         self._stopping = False
         self._posted: deque[Callable[[], None]] = deque()  # by other threads, and by this one for later
         self._turns: deque[Session] = deque()  # sessions that have more frames
-        self._slices: deque[Iterator[None]] = deque()  # long requests, each a generator that yields between slices
+        self._slices: deque[Iterator[bool]] = deque()  # long requests, each a generator that yields between slices
+        self._parked: deque[Iterator[bool]] = deque()
         self._limits: list[tuple[float, int, Session, Get]] = []
         self._numbers = 0
         self._rounds = 0  # since the last slice
@@ -92,9 +93,14 @@ class Server:
         """Has a session look on when all others had their turn."""
         self._slices.append(_looking(session, wanted))
 
-    def work_on(self, slices: Iterator[None]) -> None:
-        """Works on a long request, slice by slice."""
+    def work_on(self, slices: Iterator[bool]) -> None:
+        """Works on a long request, slice by slice; one that yields False waits until it may go on."""
         self._slices.append(slices)
+
+    def go_on(self) -> None:
+        """Lets long requests go on that have waited for the store."""
+        self._slices.extend(self._parked)
+        self._parked.clear()
 
     def again(self, session: Session) -> None:
         """Lets a session have another turn when all others had theirs."""
@@ -269,8 +275,9 @@ class Server:
     def _slice(self) -> None:
         self._rounds = 0
         slices = self._slices.popleft()
-        if next(slices, False) is None:
-            self._slices.append(slices)
+        goes_on = next(slices, None)
+        if goes_on is not None:
+            (self._slices if goes_on else self._parked).append(slices)
 
     def _close(self) -> None:
         """Ends all sessions; their units are backed out."""
@@ -292,6 +299,6 @@ class Server:
         self._wakes.close()
 
 
-def _looking(session: Session, wanted: Get) -> Iterator[None]:
-    yield
+def _looking(session: Session, wanted: Get) -> Iterator[bool]:
+    yield True
     session.look_again(wanted)

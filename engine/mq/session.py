@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from engine.errors import BrokerError, MessageException
@@ -12,17 +12,19 @@ from engine.mq import frames
 from engine.mq.addresses import Peer
 from engine.mq.channel import BadFrameError, Channel
 from engine.mq.frames import Get
+from engine.mq.served import Unfinished
 from engine.work import Arrival, QueueAttributes
 
 if TYPE_CHECKING:
     from engine.mq.served import ServedWork, Waiter
     from engine.mq.server import Server
 
+_LOOKS: Final = 50  # messages that one turn of a get looks at
 _STORAGE_NOT_AVAILABLE: Final = 2071
 _FRAMES_A_TURN: Final = 64
 _LARGE: Final = 65_536  # bytes of a message behind which a turn ends
 
-Cursor = Iterator[Arrival]
+Cursor = Callable[[int], Arrival | Unfinished | None]  # given how many messages it may look at
 Frame = tuple[int, int, bytes | memoryview]
 
 
@@ -57,7 +59,6 @@ class Session:
         self.application = ""
         self._blamed = True
         self._work: ServedWork = server.manager.work(user)
-        self._work.sliced = True
         self._once: ServedWork | None = None  # for what is done outside the unit, each a unit of its own
         self._waiter: Waiter | None = None
         self._owes = False  # an answer that comes later
@@ -221,7 +222,6 @@ class Session:
     def _apart(self) -> ServedWork:
         if self._once is None:
             self._once = self.server.manager.work(self.user, self.application)
-            self._once.sliced = True
         return self._once
 
     def _begin_get(self, flags: int, data: bytes | memoryview) -> None:
@@ -240,10 +240,10 @@ class Session:
         assert wanted is not None
         once = wanted.syncpoint is False and not (wanted.selection is not None and wanted.selection.browse)
         work = self._apart() if once else self._work
-        work.unfinished = False
+        syncpoint = True if once else wanted.syncpoint
         try:
-            found = work.get(wanted.queue, wanted.selection, syncpoint=True if once else wanted.syncpoint)
-            if found is None and work.unfinished:
+            found = work.get_some(wanted.queue, wanted.selection, syncpoint=syncpoint, most=_LOOKS)
+            if found is Unfinished.UNFINISHED:
                 self.server.look_on(self, wanted)
                 return False
             if found is None and wanted.wait:
@@ -295,7 +295,6 @@ class Session:
         self.application = application
         self._blamed = blamed
         self._work = self.server.manager.work(self.user, application)
-        self._work.sliced = True
 
     def attributes(self, queue: str) -> QueueAttributes | None:
         """Returns the attributes of a queue."""
@@ -361,9 +360,9 @@ class Session:
         else:
             self._cursors[number] = cursor
 
-    def cursor(self, number: int) -> Cursor:
-        """Returns a cursor."""
-        return self._cursors.get(number, iter(()))
+    def cursor(self, number: int) -> Cursor | None:
+        """Returns what a cursor shows next."""
+        return self._cursors.get(number)
 
     def cursors(self) -> int:
         """Returns how many cursors are open."""
