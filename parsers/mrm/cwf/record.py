@@ -381,9 +381,13 @@ def _referred(record: Record, place: Place, reference: Reference, item: Item) ->
     """What a field says that counts or measures another."""
     target = _target(place, reference)
     value: Any = record.value(target)
-    if value is None or value != int(value) or value < 0:
+    try:
+        count = int(value)
+    except (TypeError, ValueError, OverflowError) as error:  # text, a float that is no number, or none that is finite
+        raise _bad_reference(item, value, reference) from error
+    if count != value or count < 0:
         raise _bad_reference(item, value, reference)
-    return int(value)
+    return count
 
 
 def _bad_reference(item: Item, value: object, reference: Reference | None = None) -> ParserException:

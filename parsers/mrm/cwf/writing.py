@@ -299,5 +299,5 @@ def _next(children: _Children, item: Item) -> int:
 def _whole(value: Any, item: Item) -> Any:
     try:
         return int(value)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise unfit(item.what, value, "takes a whole number, as others refer to it") from error

@@ -238,3 +238,11 @@ def test_a_length_that_occurs_twice() -> None:
     data = own.write(built([("l", 3), ("l", 1), ("x", "abc")]), Form(273, 1208))
     assert b"\3\1abc" == data
     assert ["3", "1", "abc"] == [str(child.value) for child in _opened(own, data)]
+
+
+@pytest.mark.parametrize("data", ["7fc00000", "7f800000", "3fc00000", "bf800000"])
+def test_counts_that_are_no_numbers(data: str) -> None:
+    """A float that says how often a field occurs must be a whole number: NaN and infinity are errors of the message."""
+    own = cwf(stored("n", "float", length=4), stored("x", "byte", max_occurs=-1, repeat_reference="n"))
+    with pytest.raises(ParserException, match="whole number"):
+        list(_opened(own, bytes.fromhex(data)))
