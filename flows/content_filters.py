@@ -30,7 +30,7 @@ def compile_content(text: str) -> Callable[[Descriptor, bytes], bool | None]:
     try:
         compiled = compile_expression(text)
     except (SyntaxProblems, BrokerError) as error:
-        problem = f"filter {text!r:.200} is no selector, and no condition in ESQL: {error}"
+        problem = f"and it is no condition in ESQL: {str(error).splitlines()[0]}"
         raise MessageException(SELECTOR_SYNTAX_ERROR, problem, text, reason=SELECTOR_SYNTAX_ERROR) from error
     entrance = compiled.entrance()
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from engine.cli.app import Json, app
-from engine.cli.reaching import PATIENCE, Folder, reached
+from engine.cli.reaching import PATIENCE, Folder, filtering, reached
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def start(
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(0))
-    with closing(QueueManager.open(folder, wait=PATIENCE)) as manager:
+    with closing(filtering(QueueManager.open(folder, wait=PATIENCE))) as manager:
         server = Server(manager, folder, group=socket_group)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: server.stop())

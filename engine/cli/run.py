@@ -19,6 +19,7 @@ from engine.cli.reaching import Reach
 from engine.cli.run_inputs import check_descriptor, check_queue_manager, inputs_of, letters_of
 from engine.cli.run_on_queues import Given, is_at_desk, run_on_queues
 from engine.cli.run_tracing import local_errors, tracer, tracing
+from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
     from engine.cli.run_report import Report
@@ -59,6 +60,14 @@ def run(
         str,
         typer.Option(metavar="[LEVEL]", help="Show the user trace on stderr: normal, or debug for more."),
     ] = "none",
+    subscribers: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--subscribe",
+            metavar="QUEUE=TOPIC",
+            help="At this desk, a queue that subscribes to a topic; may be given several times.",
+        ),
+    ] = None,
     data_sources: DataSources = None,
     max_input: MaxInput = MAX_INPUT,
     allow_files: AllowFiles = None,
@@ -104,7 +113,14 @@ def run(
     with tracing(wanted=trace != "none"), local_errors() as reasons, _delivered(report, outbox, count, as_json=as_json):
         ready = _made_ready(letters)
         passages = run_flow(
-            loaded, ready, queue=queue, bind=bind, queue_manager=queue_manager_name, trace=traced, sources=databases
+            loaded,
+            ready,
+            queue=queue,
+            bind=bind,
+            queue_manager=queue_manager_name,
+            trace=traced,
+            sources=databases,
+            subscribers=_subscribers(subscribers or []),
         )
         for passage in _progress(passages, count):
             report.explain(passage.name, reasons)
@@ -112,6 +128,17 @@ def run(
     if ccsid != UTF_8 and report.tells_of(f"CCSID {ccsid}"):
         typer.echo(f"CCSID {ccsid} is what --ccsid says", err=True)
     raise typer.Exit(1 if report.failed else 0)
+
+
+def _subscribers(given: list[str]) -> dict[str, str]:
+    """Returns the topics that queues subscribe to."""
+    found: dict[str, str] = {}
+    for text in given:
+        queue, equals, topic = text.partition("=")
+        if not (queue and equals and topic) or queue in found:
+            raise ConfigurationException(f"--subscribe {text!r:.60} is none: write QUEUE=TOPIC, each queue once")
+        found[queue] = topic
+    return found
 
 
 @contextmanager

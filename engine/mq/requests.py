@@ -86,7 +86,10 @@ class Requests:
         elif name in _LONG:
             self._apart(session, name, arguments, options)
         elif name in _PLAIN:
-            session.answer_json(getattr(manager, name)(*arguments, **options))
+            answer = getattr(manager, name)(*arguments, **options)
+            if name == "define" and arguments[0] == "SUB" and arguments[2].get("DURABLE") == "NO":
+                session.subscriptions.add(arguments[1])
+            session.answer_json(answer)
         else:
             raise ConfigurationException(f"{name} is not known here: use clients of this version")
 

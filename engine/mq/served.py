@@ -90,6 +90,10 @@ class Served(Protocol):
         """Return the branches of two-phase commits that are decided, and whether they commit."""
         ...
 
+    def delete(self, kind: str, name: str) -> None:
+        """Delete an object."""
+        ...
+
     def new_ids(self, count: int) -> bytes:
         """Reserve ids that no other message has: the first of so many, whose last eight bytes count up."""
         ...

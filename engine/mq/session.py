@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from engine.errors import BrokerError, MessageException
@@ -45,7 +46,7 @@ class Session:
             "_waiter",
             "_work",
         ),
-        *("application", "channel", "ended", "get", "peer", "server", "user", "watched"),
+        *("application", "channel", "ended", "get", "peer", "server", "subscriptions", "user", "watched"),
     )
 
     def __init__(self, server: Server, channel: Channel, peer: Peer, user: str) -> None:
@@ -54,6 +55,7 @@ class Session:
         self.peer = peer
         self.user = user
         self.watched = 0  # what the poll watches for
+        self.subscriptions: set[str] = set()  # that end with it
         self.get: Get | None = None  # one that waits for its message
         self.ended = False
         self.application = ""
@@ -374,6 +376,9 @@ class Session:
         self.stop_waiting()
         self._cursors.clear()
         self.channel.close()
+        for name in self.subscriptions:
+            with suppress(BrokerError):
+                self.server.manager.delete("SUB", name)
         if not self._syncs:
             self.undo()
 

@@ -97,9 +97,12 @@ def condition(text: str, compile_content: Compile | None) -> tuple[Condition | N
         return None, "NONE"
     try:
         selector = compile_selector(text)
-    except MessageException:
+    except MessageException as error:
         if compile_content is None:
             raise
-        content = compile_content(text)
+        try:
+            content = compile_content(text)
+        except MessageException as other:
+            raise refusal(error.reason, f"{error.text}; {other.text}", text) from error
         return lambda descriptor, body, _: content(descriptor, body), EXTENDED
     return lambda descriptor, _, properties: selector(descriptor, properties), STANDARD

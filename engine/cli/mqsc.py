@@ -1,0 +1,57 @@
+"""penstock mqsc: a script of MQSC commands against a queue manager."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from engine.cli.app import Json, app
+from engine.cli.failing import FAILED, existing, visible
+from engine.cli.reaching import Reach, reached
+from engine.errors import ConfigurationException
+
+
+@app.command()
+def mqsc(
+    script: Annotated[str, typer.Argument(metavar="FILE|-", help="A script of commands, or - for standard input.")],
+    queue_manager: Reach = None,
+    as_json: Json = False,
+) -> None:
+    """Define, change, delete and show queues by MQSC commands, and print what runmqsc prints.
+
+    A command that fails leaves out what it asked for and nothing else; the exit code then is not zero.
+
+    Example: echo "DEFINE QLOCAL(ORDERS) MAXDEPTH(1000)" | penstock mqsc - --queue-manager /var/mq/QM
+    """
+    import json
+
+    from engine.mq.mqsc import Answer, printed
+
+    text = _text(script)
+    with reached(queue_manager) as manager:
+        answers = [Answer(*answer) for answer in manager.mqsc(text)]
+        name = manager.name
+    if as_json:
+        found = [{**answer._asdict(), "objects": [dict(one) for one in answer.objects]} for answer in answers]
+        typer.echo(json.dumps(found, indent=2))
+    else:
+        typer.echo("\n".join("\n".join(map(visible, line.split("\n"))) for line in printed(answers, name)))
+    failed = [answer for answer in answers if answer.failed]
+    for answer in failed:
+        typer.echo(visible(f"penstock: {script}:{answer.line}: {answer.code}: {answer.text}"), err=True)
+    if failed:
+        raise typer.Exit(FAILED)
+
+
+def _text(script: str) -> str:
+    """Returns the text of a script, whichever way its lines end."""
+    if script == "-":
+        data = sys.stdin.buffer.read() if sys.stdin is not None else b""
+    else:
+        data = existing(script).read_bytes()
+    try:
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise ConfigurationException(f"{script} is no text in UTF-8 (byte {error.start}): save it as UTF-8") from None

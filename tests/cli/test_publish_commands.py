@@ -1,0 +1,162 @@
+"""Commands of publish/subscribe and MQSC, with a process that serves the folder and without one."""
+
+import json
+import subprocess
+import threading
+from contextlib import nullcontext
+
+import pytest
+
+from tests.cli.command_line import ROOT, penstock
+from tests.cli.queues import command, lines, made, running
+
+PUBLISHING = ROOT / "flows" / "samples" / "publishing"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    found = made(tmp_path / "qm", "A", "B")
+    monkeypatch.setenv("PENSTOCK_QUEUE_MANAGER", str(found))
+    return found
+
+
+@pytest.mark.parametrize("is_served", [False, True])
+def test_durable(folder, capsysbinary, is_served):
+    """Who subscribes durably gets what is published later on a queue, until the subscription is deleted."""
+    with running("queue-manager", "start", str(folder), folder=folder) if is_served else nullcontext():
+        selector = ("--selector", "colour = 'red'")
+        assert (0, b"", b"") == penstock(
+            capsysbinary, "subscribe", "n/#", "--queue", "A", "--durable", "mine", *selector
+        )
+        red = ("--property", "colour=red", "--persistent", "--priority", "7", "--retain")
+        assert (0, b"", b"") == penstock(capsysbinary, "publish", "n/x", "--text", "one", *red)
+        assert (0, b"", b"") == penstock(capsysbinary, "publish", "n/x", "--text", "two")
+        (message,) = lines(penstock(capsysbinary, "get", "A", "--all", "--json").out.decode())
+        assert ("one", 7, 1, {"colour": "red"}) == tuple(
+            message[name] for name in ("body", "priority", "persistence", "properties")
+        )
+        ended = command(folder, "mqsc", "-", stdin="DELETE SUB(mine)")
+        assert (0, "") == (ended.returncode, ended.stderr)
+        penstock(capsysbinary, "publish", "n/x", "--text", "three", *red)
+        assert (0, b"", b"") == penstock(capsysbinary, "get", "A")
+
+
+def test_retained(folder, capsysbinary):
+    """What is retained comes first; where no more comes in time, the command ends, and its subscription with it."""
+    penstock(capsysbinary, "publish", "n/x", "--text", "old", "--retain")
+    penstock(capsysbinary, "publish", "n/x", "--text", "kept", "--retain")
+    found = penstock(capsysbinary, "subscribe", "n/+", "--json", "--count", "2", "--wait", "0.1")
+    (message,) = lines(found.out.decode())
+    assert ("n/x", True, "kept", {}) == tuple(message[name] for name in ("topic", "retained", "body", "properties"))
+    assert (0, b"kept\n", b"") == penstock(capsysbinary, "subscribe", "#", "--count", "1")
+    shown = command(folder, "mqsc", "-", "--json", stdin="DISPLAY SUB(*)\nDISPLAY QLOCAL(SYSTEM.MANAGED*)")
+    assert [[], []] == [answer["objects"] for answer in json.loads(shown.stdout)]
+
+
+def test_as_they_come(folder, capsysbinary):
+    """Publications are printed as they come, by a command that begins before them."""
+    with running("queue-manager", "start", str(folder), folder=folder):
+        found = []
+        arguments = ("subscribe", "n/#", "--json", "--count", "3", "--wait", "20", "--selector", "Body.n.v > 1")
+        thread = threading.Thread(target=lambda: found.append(command(folder, *arguments)))
+        thread.start()
+        for _ in range(200):
+            if b"TOPICSTR" in penstock(capsysbinary, "mqsc", str(written(folder, "DISPLAY SUB(*)"))).out:
+                break
+        for number in range(5):
+            penstock(capsysbinary, "publish", "n/x", "--text", f"<n><v>{number}</v></n>")
+        thread.join()
+        assert ["<n><v>2</v></n>", "<n><v>3</v></n>", "<n><v>4</v></n>"] == [
+            message["body"] for message in lines(found[0].stdout)
+        ]
+
+
+def test_a_subscriber_that_is_killed(folder, capsysbinary):
+    """The subscription of a command that is killed ends with its connection."""
+    with running("queue-manager", "start", str(folder), folder=folder):
+        from tests.cli.queues import PROGRAM  # noqa: PLC0415
+
+        process = subprocess.Popen([*PROGRAM, "subscribe", "n/#"], cwd=ROOT)  # noqa: S603
+        script = str(written(folder, "DISPLAY SUB(*)"))
+        shown = b""
+        for _ in range(200):
+            shown = penstock(capsysbinary, "mqsc", script).out
+            if b"TOPICSTR" in shown:
+                break
+        assert b"TOPICSTR(n/#)" in shown
+        process.kill()
+        process.wait()
+        for _ in range(200):
+            shown = penstock(capsysbinary, "mqsc", script).out
+            if b"TOPICSTR" not in shown:
+                break
+        assert b"no subscription fits *" in shown
+
+
+def written(folder, text):
+    script = folder.parent / "script.mqsc"
+    script.write_text(text, encoding="utf-8")
+    return script
+
+
+REFUSED = (
+    (("publish", "n/#", "--text", "x"), "2425"),
+    (("publish", "", "--text", "x"), "2425"),
+    (("publish", "n", "missing.xml"), "does not exist"),
+    (("publish", "n", "-", "--text", "x"), "leave one of them out"),
+    (("publish", "n", "--priority", "10"), "0 to 9"),
+    (("publish", "n", "--property", "x"), "NAME=VALUE"),
+    (("subscribe", "n", "--queue", "A"), "--durable"),
+    (("subscribe", "n", "--queue", "NONE", "--durable", "x"), "2085"),
+    (("subscribe", "n", "--queue", "A", "--durable", "x", "--wait", "1"), "ends at once"),
+    (("subscribe", "n", "--queue", "A", "--durable", "x", "--selector", "a ="), "2459"),
+    (("mqsc", "missing.mqsc"), "does not exist"),
+)
+
+
+@pytest.mark.parametrize(("arguments", "text"), REFUSED)
+def test_refused(folder, capsysbinary, arguments, text):
+    """What cannot be done is said in one line, with the reason, and the exit code is not zero."""
+    ended = penstock(capsysbinary, *arguments)
+    assert (True, b"", 1, True) == (ended.code > 0, ended.out, ended.err.count(b"\n"), text.encode() in ended.err)
+
+
+SCRIPT = """\
+* a script with two errors
+DEFINE QLOCAL(C) +
+       MAXDEPTH(10)
+DEFINE QLOCAL(A)
+DEFINE QLOCAL(D) MAXDEPTH(ten)
+DEFINE QALIAS(E) TARGET(C)
+DISPLAY QUEUE(C) MAXDEPTH CURDEPTH
+end
+DELETE QLOCAL(B)
+"""
+
+
+@pytest.mark.parametrize("is_served", [False, True])
+def test_scripts(folder, capsysbinary, is_served):
+    """A script goes on behind an error, names its line and exits with 1; what it printed is what runmqsc prints."""
+    with running("queue-manager", "start", str(folder), folder=folder) if is_served else nullcontext():
+        ended = penstock(capsysbinary, "mqsc", str(written(folder, SCRIPT)))
+        assert 1 == ended.code
+        assert b"   QUEUE(C)                                TYPE(QLOCAL)\n   MAXDEPTH(10)" in ended.out
+        assert [b":4: AMQ8150E", b":5: AMQ8405E"] == [
+            line[line.index(b"script.mqsc") + 11 :][:12] for line in ended.err.splitlines()
+        ]
+        shown = penstock(capsysbinary, "mqsc", str(written(folder, "DISPLAY QUEUE(*)\nPING QMGR")), "--json")
+        (queues, ping) = json.loads(shown.out)
+        names = [queue["QUEUE"] for queue in queues["objects"]]
+        assert ["A", "B", "C", "E"] == [name for name in names if len(name) == 1]
+        assert ("AMQ8415I", 0) == (ping["code"], shown.code)
+
+
+def test_at_a_desk(tmp_path, capsysbinary):
+    """Each queue that subscribes at a desk has a folder, with a file for each publication."""
+    flow, messages = str(PUBLISHING / "publishing.yaml"), str(PUBLISHING / "messages")
+    given = ("--subscribe", "LONDON=prices/LSE/+", "--subscribe", "ALERTS=alerts/#")
+    assert 0 == penstock(capsysbinary, "run", flow, "--input", messages, "--output", str(tmp_path), *given).code
+    found = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.xml"))
+    assert ["ALERTS/2-jump.xml", "LONDON/1-calm.xml"] == found
+    wrong = penstock(capsysbinary, "run", flow, "--input", messages, "--output", str(tmp_path), "--subscribe", "X")
+    assert (True, True) == (wrong.code > 0, b"QUEUE=TOPIC" in wrong.err)
