@@ -16,7 +16,7 @@ class Measured:
     microseconds: float | None
     value: float
     bound: float
-    unit: Literal["x", "µs"]
+    unit: Literal["x", "µs", "bytes"]
     low: float
     high: float
     beside: float | None = None
@@ -51,7 +51,7 @@ def table(figures: list[Measured]) -> str:
 
 
 def _row(figure: Measured) -> tuple[str, ...]:
-    unit = figure.unit if figure.unit == "x" else " µs"
+    unit = figure.unit if figure.unit == "x" else f" {figure.unit}"
     return (
         figure.name,
         "" if figure.microseconds is None else f"{figure.microseconds:.1f}",

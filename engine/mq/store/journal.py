@@ -24,33 +24,37 @@ _TOGETHER: Final = 1_000  # units in one transaction
 _GROWTH: Final = 1 << 20
 _RESERVE: Final = 8  # the part of a full store that only removals may use
 _LEAST_RESERVE: Final = 1 << 18
-_NAPS: Final = 20  # that the writer takes at most for the others who committed with it the last time
+_NAP: Final = 2e-5  # seconds between two looks whether others have come
+_PATIENCE: Final = 0.002  # seconds that the writer waits for others at most
 _FULL: Final = tuple(os.strerror(number) for number in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT))
 
 
 class Job:
     """A unit of work on its way into the store."""
 
-    __slots__ = ("done", "error", "record", "then")
+    __slots__ = ("done", "error", "owner", "record", "then", "turn")
 
     def __init__(self, record: Record, then: Then | None = None) -> None:
         self.record = record
         self.then = then
+        self.owner = threading.get_ident()
         self.done = False
+        self.turn = threading.Lock()  # released when it is done, or when its owner is to write
+        self.turn.acquire()
         self.error: BrokerError | None = None
 
 
 class Journal:
     """Units of work that wait for the store, and the one who writes for all.
 
-    Who commits queues its unit and waits for its turn to write; whoever has it writes all that wait. One that fails
-    alone fails alone. `failure` says why nothing can be written any more: a sync that failed may have lost what was
-    written before it, so nothing is tried after it.
+    Who commits queues its unit; who finds nobody writing writes all that wait, and then lets the first of those write
+    who have come since. A unit that fails alone fails alone. `failure` says why nothing can be written any more: a sync
+    that failed may have lost what was written before it, so nothing is tried after it.
     """
 
     __slots__ = (
-        *("_environment", "_last", "_pending", "_reserve", "_thread", "_wake", "_writing", "failure", "syncs"),
-        *("watch",),
+        *("_before", "_environment", "_last", "_pending", "_reserve", "_thread", "_took", "_wake"),
+        *("_writing", "failure", "syncs", "watch"),
     )
 
     def __init__(self, environment: Environment) -> None:
@@ -63,16 +67,22 @@ class Journal:
         self._writing = threading.Lock()
         self._wake = threading.Semaphore(0)
         self._thread: threading.Thread | None = None
-        self._last = 1  # units in the last transaction
+        self._last: set[int] = set()  # the threads whose units were in the last transaction
+        self._before: set[int] = set()  # and in the one before it
+        self._took = 0.0  # seconds of the last transaction
 
     def commit(self, record: Record) -> None:
         """Returns when a unit of work is on the disk; one that cannot be kept is refused."""
         job = Job(record)
         self._pending.append(job)
-        with self._writing:
-            if not job.done:
+        if not self._writing.acquire(blocking=False):
+            job.turn.acquire()
+        if not job.done:
+            try:
                 self._gather()
-                self._write_all()
+                self._write_some()
+            finally:
+                self._pass_on()
         if job.error is not None:
             raise job.error
 
@@ -91,32 +101,61 @@ class Journal:
             self._wake.release()
             thread.join()
         with self._writing:
-            self._write_all()
+            while self._pending:
+                self._write_some()
 
     def _run(self) -> None:
         while self._thread is not None:
             self._wake.acquire()
-            with self._writing:
-                self._write_all()
+            self._writing.acquire()
+            try:
+                self._write_some()
+            finally:
+                self._pass_on()
+
+    def _pass_on(self) -> None:
+        """Let the owner of the first unit that waits write, without letting go of the right to; or let go of it."""
+        while True:
+            first = self._first()
+            if first is not None and first.then is None:
+                first.turn.release()
+                return
+            self._writing.release()  # a unit that nobody stands by is for the thread, which has been woken for it
+            first = self._first()
+            if first is None or first.then is not None or not self._writing.acquire(blocking=False):
+                return
+
+    def _first(self) -> Job | None:
+        try:
+            return self._pending[0]
+        except IndexError:
+            return None
 
     def _gather(self) -> None:
-        """Give those a moment who committed together the last time: they are about to commit again."""
-        expected = min(self._last, _TOGETHER)
-        for _ in range(_NAPS):
-            if len(self._pending) >= expected:
-                return
-            time.sleep(0)
+        """Give those a moment, less than a sync takes, who committed just before: they are about to commit again."""
+        expected = len(self._before | self._last)
+        if expected == 1:
+            return
+        end = time.monotonic() + min(self._took, _PATIENCE)
+        while len(self._pending) < expected and time.monotonic() < end:
+            time.sleep(_NAP)
 
-    def _write_all(self) -> None:
+    def _write_some(self) -> None:
+        """Write the units that wait, and tell their owners."""
         pending = self._pending
-        while pending:
-            jobs = [pending.popleft() for _ in range(min(len(pending), _TOGETHER))]
-            self._last = len(jobs)
-            self._write(jobs)
-            for job in jobs:
-                job.done = True
-                if job.then is not None:
-                    job.then(job.error)
+        jobs = [pending.popleft() for _ in range(min(len(pending), _TOGETHER))]
+        if not jobs:
+            return
+        self._before, self._last = self._last, {job.owner for job in jobs}
+        begun = time.monotonic()
+        self._write(jobs)
+        self._took = time.monotonic() - begun
+        for job in jobs:
+            job.done = True
+            if job.then is None:
+                job.turn.release()
+            else:
+                job.then(job.error)
 
     def _write(self, jobs: list[Job]) -> None:
         if self.failure is None and self._tried(jobs) is None:

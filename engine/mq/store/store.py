@@ -18,7 +18,7 @@ from engine.mq.places import check_place
 from engine.mq.record import Record
 from engine.mq.store.environment import FORMAT, Environment, read_format, write_format
 from engine.mq.store.journal import Journal
-from engine.mq.store.keys import NUMBER
+from engine.mq.store.keys import NUMBER, ORDER
 from engine.mq.store.records import damaged
 from engine.mq.store.shelves import Overflow, Shelf
 from engine.mq.store.writing import CEILING, COMMITTED, objects, write
@@ -98,6 +98,15 @@ class Store:
                 for name in ("messages", "chunks", "ids", "expiry"):
                     found[name] = found.get(name, 0) + transaction.stat(environment.db[name])["entries"]
         return found
+
+    def index_size(self) -> int:
+        """Returns how many bytes the indexes have, keys of the order of messages among them."""
+        tables = [self._environment.db[name] for name in ("ids", "expiry")]
+        with self._environment.read() as transaction:
+            stats = [transaction.stat(table) for table in tables]
+            orders = transaction.stat(self._environment.db["messages"])
+        pages = sum(stat["branch_pages"] + stat["leaf_pages"] for stat in stats) + orders["branch_pages"]
+        return int(pages * orders["psize"] + orders["entries"] * (ORDER.size + 10))
 
     def decisions(self) -> dict[bytes, bool]:
         """Returns the branches that have been decided: True for those that commit, False for those refused."""
