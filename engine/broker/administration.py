@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -26,14 +23,10 @@ from engine.broker.state import BrokerState, GroupState
 from engine.errors import BrokerError, ConfigurationException
 
 if TYPE_CHECKING:
-    from engine.broker.deployment import Planned
+    from engine.broker.changes import Planned
     from flows.shipped import OwnNodes
 
 RUNS: Final = 8018
-_SUPERVISOR: Final = (
-    "import sys; sys.path.insert(0, sys.argv.pop(1)); from engine.broker.supervisor import main; main(*sys.argv[1:])"
-)
-_STARTS_WITHIN: Final = 60.0
 _ANSWERS_WITHIN: Final = 90.0
 
 
@@ -286,48 +279,3 @@ def _undo(path: Path, there: set[str] | None) -> None:
             shutil.rmtree(entry, ignore_errors=True)
         else:
             entry.unlink(missing_ok=True)
-
-
-def start_here(broker: Broker) -> None:
-    """Become the broker's supervisor; this does not return."""
-    check_start(broker)
-    command = supervisor_command(broker.folder.path)
-    sys.stdout.flush()
-    os.execv(command[0], command)  # noqa: S606  # the process that was asked to start the broker is what it runs in
-
-
-def start_apart(broker: Broker) -> str:
-    """Start the broker's supervisor in a session of its own; returns what it says once all of it is ready."""
-    check_start(broker)
-    read, write = os.pipe()
-    log = (broker.folder.log / "start.log").open("ab")
-    try:
-        command = supervisor_command(broker.folder.path, str(write))
-        process = subprocess.Popen(  # noqa: S603
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[write], start_new_session=True
-        )
-    finally:
-        os.close(write)
-        log.close()
-    with os.fdopen(read, encoding="utf-8", errors="replace") as answers:
-        line = answers.readline().strip()
-    if " is ready" in line:
-        return line
-    process.wait(_STARTS_WITHIN)
-    raise ConfigurationException(
-        line.removeprefix("penstock: ") or f"the broker did not start: see {broker.folder.log}"
-    )
-
-
-def check_start(broker: Broker) -> None:
-    """Refuse to start a broker that runs, for who may not, or whose repository is broken."""
-    broker.load("operate")
-    if pid := broker.folder.holder:
-        text = f"the broker in {broker.folder.path} runs already, as process {pid}"
-        raise ConfigurationException(text, number=RUNS)
-
-
-def supervisor_command(path: Path, *more: str) -> list[str]:
-    """Returns the command that runs a supervisor with this Python and this Penstock, wherever it is called."""
-    root = Path(__file__).resolve().parent.parent.parent
-    return [sys.executable, "-P", "-c", _SUPERVISOR, str(root), str(path), *more]

@@ -11,8 +11,9 @@ from typing import Any, Final
 
 import flows
 from engine.broker import queues
-from engine.broker.administration import Broker, create, start_apart
+from engine.broker.administration import Broker, create
 from engine.broker.definition import Definition, FlowUse
+from engine.broker.starting import start_apart
 from engine.broker.statistics.records import ROOT
 from engine.broker.statistics.snapshots import archive_of
 from engine.broker.written import broker_text
@@ -52,7 +53,7 @@ def demonstrate(folder: Path) -> Iterator[str]:
     broker = create(folder)
     began = time.monotonic()
     yield f"A broker is in {folder}, with a queue manager and a repository of its own: 3 flows in 3 execution groups."
-    start_apart(broker)
+    start_apart(broker.folder)
     try:
         yield from _worked(broker, time.monotonic() - began)
     finally:

@@ -17,8 +17,10 @@ from typing import IO, Any, Final
 from engine.broker import queues
 from engine.broker.channel import Channel, listen
 from engine.broker.children import Child, Loop, ended_children, fork, nonblocking
+from engine.broker.differing import differences
 from engine.broker.folder import Folder
 from engine.broker.logs import Log, hand_to
+from engine.broker.people import Rights
 from engine.broker.plans import Plan, plan_of
 from engine.broker.repository.opened import opened
 from engine.broker.sessions import Sessions
@@ -48,10 +50,10 @@ class Kept:
 class Supervisor:
     """What runs a broker; `started` is called once all of it is ready."""
 
-    def __init__(self, folder: Folder, started: Callable[[], None]) -> None:
+    def __init__(self, folder: Folder, started: Callable[[list[str]], None]) -> None:
         self.folder = folder
         self._held: IO[str] = folder.hold()
-        self._started: Callable[[], None] | None = started
+        self._started: Callable[[list[str]], None] | None = started
         known = folder.read()
         self.repository = opened(known["repository"], known["name"])
         self.log = Log(folder, "text")
@@ -66,6 +68,8 @@ class Supervisor:
 
     def run(self) -> None:
         """Run the broker until it is told to stop."""
+        state = self.repository.load()
+        Rights(state.rights, state.name, state.settings.users).demand("operate")
         self.loop.on_signal(signal.SIGTERM, self.stop)
         self.loop.on_signal(signal.SIGINT, self.stop)
         self.loop.on_signal(signal.SIGCHLD, self._bury)
@@ -165,7 +169,7 @@ class Supervisor:
             failed = [f"{kept.name} {kept.state}" for kept in self._kept.values() if kept.state != "running"]
             self.log.tell("the broker is ready" + (f", but {'; '.join(failed)}" if failed else ""))
             started, self._started = self._started, None
-            started()
+            started(differences(self.folder, self.repository.load()))
 
     def _bury(self) -> None:
         for pid, status in ended_children():
@@ -290,13 +294,15 @@ class _Descriptor:
 def main(path: str, ready: str = "") -> None:
     """Run the broker of a folder; `ready` is a descriptor that is written to when it is, instead of standard output."""
 
-    def started() -> None:
+    def started(differences: list[str]) -> None:
+        told = "".join(f"penstock: {line}\n" for line in differences)
         line = f"penstock: broker in {path} is ready, process {os.getpid()}\n"
         if ready:
             with suppress(OSError):
-                os.write(int(ready), line.encode())
+                os.write(int(ready), f"{told}{line}".encode())
                 os.close(int(ready))
         else:
+            sys.stderr.write(told)
             sys.stdout.write(line)
             sys.stdout.flush()
 

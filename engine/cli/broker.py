@@ -91,20 +91,16 @@ def start(
 
     Example: penstock broker start shop --detach
     """
-    from engine.broker.administration import broker_of, start_apart, start_here
+    from engine.broker.folder import found
+    from engine.broker.starting import start_apart, start_here
 
-    found = broker_of(name)
-    _tell_differences(found)
+    folder = found(name)
     if not detach:
-        start_here(found)
-    typer.echo(start_apart(found).removeprefix("penstock: "))
-
-
-def _tell_differences(found: Broker) -> None:
-    from engine.broker.doctor import differences
-
-    for line in differences(found.folder, found.repository.load()):
-        typer.echo(f"penstock: {line}", err=True)
+        start_here(folder)
+    *differences, ready = start_apart(folder)
+    for line in differences:
+        typer.echo(line, err=True)
+    typer.echo(ready.removeprefix("penstock: "))
 
 
 @broker.command()
@@ -180,7 +176,7 @@ def broker_of_reader(name: str) -> Broker:
 
 
 def _show(found: Broker, *, as_json: bool) -> None:
-    from engine.broker.doctor import differences
+    from engine.broker.differing import differences
 
     state, status = found.load("read"), found.status()
     data = {**_as_data(state), "folder": str(found.folder.path), "running": found.runs, "processes": status}

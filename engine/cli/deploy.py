@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from engine.broker.administration import Broker
-    from engine.broker.deployment import Planned
+    from engine.broker.changes import Planned
     from engine.broker.state import BrokerState
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print what would change, and change nothing.")]
@@ -43,8 +43,9 @@ def deploy(
     Example: penstock deploy shop flows/samples/orders/orders.yaml
     """
     from engine.broker.administration import broker_of
+    from engine.broker.changes import group_for
     from engine.broker.definition import FlowUse
-    from engine.broker.deployment import defined, deployed, group_for
+    from engine.broker.deployment import defined, deployed
     from engine.broker.file import definition_of
     from engine.broker.preparing import flow_files
     from flows.shipped import own_nodes
@@ -77,7 +78,7 @@ def undeploy(
     Example: penstock undeploy shop orders
     """
     from engine.broker.administration import broker_of
-    from engine.broker.deployment import undeployed
+    from engine.broker.changes import undeployed
 
     found = broker_of(name)
     _carried(found, lambda state: undeployed(state, flows, group), "undeploy", dry_run=dry_run, as_json=as_json)
@@ -95,7 +96,7 @@ def rollback(
     Example: penstock rollback shop -e default
     """
     from engine.broker.administration import broker_of
-    from engine.broker.deployment import group_for, rolled_back
+    from engine.broker.changes import group_for, rolled_back
 
     found = broker_of(name)
 

@@ -11,7 +11,7 @@ from engine.cli.broker_options import BrokerName, SomeGroup, show
 from engine.cli.flow import flow as flow_commands
 
 if TYPE_CHECKING:
-    from engine.broker.deployment import Planned
+    from engine.broker.changes import Planned
 
 FlowName = Annotated[str, typer.Argument(metavar="[FLOW]", help="The flow.  [default: all of them]")]
 
@@ -23,7 +23,7 @@ def list_(name: BrokerName, flow: FlowName = "", group: SomeGroup = "", as_json:
     Example: penstock flow list shop
     """
     from engine.broker.administration import broker_of
-    from engine.broker.deployment import uses_of
+    from engine.broker.changes import uses_of
 
     found = broker_of(name)
     state, runs = found.load("read"), found.runs
@@ -63,7 +63,7 @@ def stop(name: BrokerName, flow: FlowName = "", group: SomeGroup = "", as_json: 
 
 def _switch(name: str, flow: str, group: str, *, running: bool, as_json: bool) -> None:
     from engine.broker.administration import broker_of
-    from engine.broker.deployment import switched
+    from engine.broker.changes import switched
     from engine.broker.repository.opened import Change
 
     done = "started" if running else "stopped"

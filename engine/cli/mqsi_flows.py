@@ -11,7 +11,7 @@ from xml.sax.saxutils import quoteattr
 from engine.cli.mqsi import INVALID, MISSING, Given, Misused, told
 
 if TYPE_CHECKING:
-    from engine.broker.deployment import Planned
+    from engine.broker.changes import Planned
     from engine.broker.repository.opened import Change
     from engine.broker.state import DeployedUse, GroupState
 
@@ -40,7 +40,7 @@ def change_properties(given: Given) -> None:
 def report_properties(given: Given) -> None:
     """Reports the properties of a flow, or those that -n names."""
     from engine.broker.administration import broker_of
-    from engine.broker.deployment import uses_of
+    from engine.broker.changes import uses_of
     from engine.broker.reporting import report
 
     broker, flow = broker_of(given.component), given.needed("o")
@@ -161,7 +161,7 @@ def format_log(given: Given) -> None:
 
 def _uses(component: str, flows: list[str], group: str) -> Iterator[tuple[GroupState, DeployedUse]]:
     from engine.broker.administration import broker_of
-    from engine.broker.deployment import uses_of
+    from engine.broker.changes import uses_of
 
     state = broker_of(component).load("read")
     named = flows or [use.name for own in state.groups for use in own.flows if group in {"", own.name}]
@@ -171,7 +171,7 @@ def _uses(component: str, flows: list[str], group: str) -> Iterator[tuple[GroupS
 
 def _switch(component: str, flows: list[str], group: str, action: str, **values: Any) -> None:
     from engine.broker.administration import broker_of
-    from engine.broker.deployment import switched
+    from engine.broker.changes import switched
     from engine.broker.repository.opened import Change
 
     def change(planned: Planned) -> Change:

@@ -9,7 +9,7 @@ from engine.cli.mqsi import Given, told
 
 if TYPE_CHECKING:
     from engine.broker.administration import Broker
-    from engine.broker.deployment import Planned
+    from engine.broker.changes import Planned
     from engine.broker.repository.opened import Change
     from engine.broker.state import BrokerState, GroupState
 
@@ -31,9 +31,10 @@ def delete(given: Given) -> None:
 
 def start(given: Given) -> None:
     """Starts a broker, and returns once it is ready."""
-    from engine.broker.administration import broker_of, start_apart
+    from engine.broker.folder import found
+    from engine.broker.starting import start_apart
 
-    start_apart(broker_of(given.component))
+    start_apart(found(given.component))
     told("BIP8096I: Successful command initiation, the component has started; its log is in its folder.")
 
 
@@ -100,8 +101,9 @@ def _say_flows(group: GroupState, *, runs: bool, in_detail: bool) -> None:
 def deploy(given: Given) -> None:
     """Deploys the flow files of -a, several behind commas; -m replaces all, -d takes flows away."""
     from engine.broker.administration import broker_of
+    from engine.broker.changes import undeployed
     from engine.broker.definition import FlowUse
-    from engine.broker.deployment import deployed, undeployed
+    from engine.broker.deployment import deployed
     from engine.broker.preparing import flow_files
     from engine.broker.repository.opened import Change
     from engine.cli.mqsi import MISSING, Misused

@@ -11,7 +11,7 @@ from engine.cli.broker_options import BrokerName, SomeGroup, show
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
-    from engine.broker.deployment import Planned
+    from engine.broker.changes import Planned
 
 
 @app.command("change-properties")
@@ -61,7 +61,7 @@ def report_properties(
     Example: penstock report-properties shop orders
     """
     from engine.broker.administration import broker_of
-    from engine.broker.deployment import uses_of
+    from engine.broker.changes import uses_of
     from engine.broker.reporting import report
 
     found = broker_of(name)

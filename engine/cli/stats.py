@@ -12,7 +12,7 @@ from engine.cli.broker_options import BrokerName, SomeGroup
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
-    from engine.broker.deployment import Planned
+    from engine.broker.changes import Planned
 
 
 @app.command()
@@ -61,7 +61,7 @@ def stats(
 
 def _switch(name: str, flow: str, group: str, level: str) -> None:
     from engine.broker.administration import broker_of
-    from engine.broker.deployment import switched
+    from engine.broker.changes import switched
     from engine.broker.repository.opened import Change
     from engine.broker.state import STATISTICS_LEVELS
     from engine.broker.statistics.snapshots import forget

@@ -11,7 +11,7 @@ from engine.cli.broker_options import BrokerName, SomeGroup
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
-    from engine.broker.deployment import Planned
+    from engine.broker.changes import Planned
 
 
 @app.command()
@@ -27,7 +27,7 @@ def trace(
     Example: penstock trace shop orders --level debug
     """
     from engine.broker.administration import broker_of
-    from engine.broker.deployment import switched, uses_of
+    from engine.broker.changes import switched, uses_of
     from engine.broker.repository.opened import Change
     from engine.broker.state import TRACE_LEVELS
     from engine.broker.tracing import forget, trace_lines
