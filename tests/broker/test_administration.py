@@ -1,0 +1,162 @@
+"""Brokers that do not run: created, deployed to, refused, rolled back and deleted by commands."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.broker.definition import Grant
+from engine.broker.folder import Folder
+from engine.broker.people import Rights, is_granted, system_user
+from engine.errors import BrokerError
+from tests.broker.running import NAMED, ROOT, flow
+from tests.cli.command_line import penstock
+
+
+@pytest.fixture
+def shop(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """A broker with a flow F, which does not run."""
+    folder = str(tmp_path / "shop")
+    assert 0 == penstock(capsys, "broker", "init", folder, str(flow(tmp_path, "F"))).code
+    assert 0 == penstock(capsys, "broker", "create", folder).code
+    return folder
+
+
+def test_life_of_a_broker(shop: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A broker is created once, deployed to, rolled back and deleted; its broker.yaml stays."""
+    assert "BIP8087" in penstock(capsys, "broker", "create", shop).err
+    g = str(flow(tmp_path, "G"))
+    said = json.loads(penstock(capsys, "deploy", shop, g, "--dry-run", "--json").out)
+    assert [("new", "G")] == [(change["change"], change["flow"]) for change in said["changes"]]
+    assert 0 == penstock(capsys, "deploy", shop, g).code
+    assert 0 == penstock(capsys, "deploy", shop, g, "--complete").code
+    assert ["G"] == flows(capsys, shop)
+    assert 0 == penstock(capsys, "rollback", shop).code
+    assert ["F", "G"] == flows(capsys, shop)
+    assert 0 == penstock(capsys, "undeploy", shop, "F").code
+    assert ["G"] == flows(capsys, shop)
+    assert 0 == penstock(capsys, "broker", "delete", shop).code
+    assert ["broker.yaml"] == os.listdir(shop)
+
+
+def flows(capsys: pytest.CaptureFixture[str], shop: str) -> list[str]:
+    return [row["flow"] for row in json.loads(penstock(capsys, "flow", "list", shop, "--json").out)]
+
+
+def test_messages_are_not_deleted(shop: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A broker with messages is only deleted with --purge."""
+    assert 0 == penstock(capsys, "put", "IN", "--text", "x", "--broker", shop).code
+    refused = penstock(capsys, "broker", "delete", shop)
+    assert (1, True) == (refused.code, "hold 1 message" in refused.err)
+    assert 0 == penstock(capsys, "broker", "delete", shop, "--purge").code
+
+
+def test_broken_flow_changes_nothing(shop: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One file that does not compile keeps all others from being deployed."""
+    before = penstock(capsys, "broker", "show", shop, "--json").out
+    files = [str(flow(tmp_path, "G")), str(flow(tmp_path, "H", program="SET OutputRoot. = ;"))]
+    assert 1 == penstock(capsys, "deploy", shop, *files).code
+    assert before == penstock(capsys, "broker", "show", shop, "--json").out
+
+
+def test_two_who_deploy(shop: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Who deploys while another does is refused, and told who that is."""
+    with Folder(Path(shop)).changing():
+        refused = penstock(capsys, "deploy", shop, str(flow(tmp_path, "G")))
+    assert (1, True) == (refused.code, f"{system_user()} (process {os.getpid()}) is changing" in refused.err)
+    assert 0 == penstock(capsys, "deploy", shop, str(flow(tmp_path, "G"))).code
+
+
+def test_broken_repository(shop: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A repository that is damaged is named, with what to do; nothing is written to it."""
+    repository = Path(shop, "repository.sqlite")
+    repository.write_bytes(b"damaged" * 1000)
+    for command in (("broker", "show", shop), ("deploy", shop, "x.yaml"), ("broker", "start", shop, "--detach")):
+        refused = penstock(capsys, *command)
+        assert (1, True) == (refused.code, "repository" in refused.err or "x.yaml" in refused.err)
+    assert b"damaged" * 1000 == repository.read_bytes()
+
+
+def test_shared_variables(shop: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A flow that declares SHARED variables has threads, and deploy and report-properties say so."""
+    (tmp_path / "s.esql").write_text(
+        "CREATE COMPUTE MODULE S DECLARE n SHARED INTEGER 0; CREATE FUNCTION Main() RETURNS BOOLEAN BEGIN"
+        " SET n = n + 1; SET OutputRoot = InputRoot; RETURN TRUE; END; END MODULE;",
+        encoding="utf-8",
+    )
+    file = str(flow(tmp_path, "S", program="S"))
+    assert "declares SHARED" in penstock(capsys, "deploy", shop, file).out
+    assert 0 == penstock(capsys, "change-properties", shop, "S", "additionalInstances=1").code
+    said = json.loads(penstock(capsys, "report-properties", shop, "S", "--json").out)
+    assert "2 threads of one process, as it declares SHARED variables" == said["instances"]
+
+
+def test_rights_bind_everyone(shop: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A list of rights binds also who owns the folder; nothing changes for who has none."""
+    file = Path(shop, "broker.yaml")
+    file.write_text(file.read_text("utf-8") + f"rights: [{{user: {system_user()}, may: [read, deploy]}}]\n", "utf-8")
+    assert 0 == penstock(capsys, "deploy", shop, str(file)).code
+    refused = penstock(capsys, "flow", "stop", shop, "F")
+    assert (1, True) == (refused.code, f"{system_user()} has no right to operate" in refused.err)
+    file.write_text(file.read_text("utf-8").replace(", deploy]", "]"), "utf-8")
+    assert 0 == penstock(capsys, "deploy", shop, str(file)).code
+    assert 1 == penstock(capsys, "deploy", shop, str(flow(tmp_path, "G"))).code
+    assert 0 == penstock(capsys, "broker", "show", shop).code
+
+
+GRANTED = [
+    (Grant("ada", ("read",)), "read", "", True),
+    (Grant("ada", ("read",)), "deploy", "", False),
+    (Grant("ada", ("deploy",), group="G"), "deploy", "G", True),
+    (Grant("ada", ("deploy",), group="G"), "deploy", "H", False),
+    (Grant("ops", ("deploy",), is_group=True), "deploy", "H", True),
+    (Grant("ops", ("deploy",)), "deploy", "H", False),
+]
+
+
+@pytest.mark.parametrize(("grant", "right", "group", "granted"), GRANTED)
+def test_what_a_grant_covers(grant: Grant, right: str, group: str, granted: bool) -> None:
+    """A grant is for a user or a group of users, and for all of a broker or a part of it."""
+    assert granted == is_granted([grant], "ada", frozenset({"ops"}), right, group)  # type: ignore[arg-type]
+
+
+def test_groups_from_a_file(tmp_path: Path) -> None:
+    """Groups of users come from a file where one is named, and are read again when it has changed."""
+    users = tmp_path / "users.yaml"
+    rights = Rights((Grant("ops", ("operate",), is_group=True),), "B", str(users))
+    users.write_text("ada: [ops]\nbob: []\n", encoding="utf-8")
+    rights.demand("operate", user="ada")
+    with pytest.raises(BrokerError, match="bob has no right to operate"):
+        rights.demand("operate", user="bob")
+
+
+IBM = [
+    (("mqsicreatebroker", "N", "-q", "QM1", "-i", "user", "-a", "pw"), 0, "BIP8071I: Successful command completion."),
+    (("mqsicreatebroker", "N", "-q", "QM1"), 87, "BIP8087E"),
+    (("mqsilist",), 0, "BIP1326I: Integration node 'N' is stopped."),
+    (("mqsilist", "nope"), 13, "BIP8013E"),
+    (("mqsilist", "N", "-z"), 1, "BIP8001E"),
+    (("mqsideploy", "N", "-a", "x.yaml"), 5, "BIP8005E"),
+    (("mqsideploy", "N", "-e", "eg", "-a", "FLOW"), 66, "needs the queue IN"),
+    (("mqsistop", "N"), 19, "BIP8019E"),
+    (("mqsideletebroker", "N"), 0, "BIP8071I"),
+    (("mqsideletebroker", "N"), 13, "BIP8013E"),
+]
+
+
+def test_programs_under_their_names(tmp_path: Path) -> None:
+    """IBM's programs print BIP lines, and end with the last two digits of the message's number."""
+    file = str(flow(tmp_path, "F"))
+    for words, code, said in IBM:
+        command = [sys.executable, "-c", NAMED, *(file if word == "FLOW" else word for word in words)]
+        env = {**os.environ, "PENSTOCK_HOME": str(tmp_path / "home"), "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(  # noqa: S603
+            command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert (code, True) == (done.returncode, said in done.stdout + done.stderr), (words, done)
+        assert "Traceback" not in done.stderr

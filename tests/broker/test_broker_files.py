@@ -1,0 +1,90 @@
+"""broker.yaml: one definition for brokers and for Spark, read with the places of what is wrong, and written again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.broker.definition import Definition, FlowUse, Grant, Limits
+from engine.broker.file import definition_of
+from engine.broker.written import broker_text
+from engine.errors import ConfigurationException
+from spark_exec.deployment import deployment_of
+
+WHOLE = """\
+broker: SHOP
+queueManager: QM1
+queues:
+  IN: {BOTHRESH: 3, BOQNAME: BACK, MAXDEPTH: 10}
+  BACK:
+  OLD: {backoutThreshold: 2, defaultPersistence: 1}
+dataSources:
+  STOCK: {url: "sqlite:///stock.db"}
+statisticsSeconds: 5
+executionGroups:
+  A:
+    - f.yaml
+    - {flow: g.yaml, additionalInstances: 2, copies: 3, properties: {Out.queueName: X}}
+  B:
+    limits: {memory: 64m, cpuSecondsPerMessage: 1.5, messagesPerSecond: 10}
+    executors: {cores: 2, memory: 2g}
+    flows: []
+rights:
+  - {user: ada, may: [read, deploy]}
+  - {userGroup: ops, may: [operate], executionGroup: A}
+"""
+
+
+def read(folder: Path, text: str) -> Definition:
+    file = folder / "broker.yaml"
+    file.write_text(text, encoding="utf-8")
+    found = definition_of(str(file))
+    assert found is not None
+    return found
+
+
+def test_whole_file(tmp_path: Path) -> None:
+    """Every part of a broker file is read, and written so that it reads the same."""
+    found = read(tmp_path, WHOLE)
+    assert found.queues == {
+        "IN": {"BOTHRESH": 3, "BOQNAME": "BACK", "MAXDEPTH": 10},
+        "BACK": {},
+        "OLD": {"BOTHRESH": 2, "DEFPSIST": 1},
+    }
+    assert found.flows[1] == FlowUse(str(tmp_path / "g.yaml"), "A", 2, 3, {"Out.queueName": "X"})
+    assert found.limits == {"B": Limits(64 << 20, 1.5, 10.0)}
+    assert found.rights == (Grant("ada", ("read", "deploy")), Grant("ops", ("operate",), "A", is_group=True))
+    assert ("A", "B") == found.groups
+    assert f"sqlite:///{tmp_path}/stock.db" == found.data_sources["STOCK"]["url"]
+    assert found == read(tmp_path, broker_text(found))
+
+
+def test_spark_takes_the_same_file(tmp_path: Path) -> None:
+    """Spark's deployment is of the same flows and queues."""
+    read(tmp_path, WHOLE)
+    found = deployment_of(str(tmp_path / "broker.yaml"))
+    assert ["f.yaml", "g.yaml"] == [Path(use.file).name for use in found.uses]
+    assert (3, "BACK") == (found.queues["IN"].backout_threshold, found.queues["IN"].backout_requeue_queue)
+
+
+WRONG = [
+    ("broker: B\nqueue: {}\n", ":2:1: a broker file has no queue; did you mean queues?"),
+    ("broker: B\nqueues: {IN: {maxdepth: 1}}\n", ":2:15: a queue has no maxdepth"),
+    ("broker: B\nexecutionGroups: {G: {limits: {memory: much}}}\n", ":2:40: memory must be a size"),
+    ("broker: B\nexecutionGroups: {G: [{flow: f.yaml, instances: 2}]}\n", "a deployed flow has no instances"),
+    ("broker: B\nrights: [{user: ada, may: [write]}]\n", "there is no right write"),
+    ("broker: B\nrights: {ada: [read]}\n", ":2:9: rights must be a list"),
+    ("broker: B\ndataSources: {S: {url: 'postgresql://u:pw@h/d'}}\n", "a broker file holds no password"),
+    ("broker: B\nlog: xml\n", "log is text or json"),
+]
+
+
+@pytest.mark.parametrize(("text", "why"), WRONG)
+def test_what_is_wrong(tmp_path: Path, text: str, why: str) -> None:
+    """A broker file that cannot be is refused with its place, and without any password that is in it."""
+    with pytest.raises(ConfigurationException) as raised:
+        read(tmp_path, text)
+    said = "\n".join(problem.render() for problem in raised.value.problems)
+    assert why in said
+    assert "pw@" not in str(raised.value)
