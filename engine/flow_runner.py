@@ -13,6 +13,7 @@ from typing import Any, Final
 from engine.batches import ALONE, Alone, Batch
 from engine.dead_letters import BLOCKED
 from engine.errors import BrokerError, MessageException
+from engine.incidents import explained
 from engine.room import with_room
 from engine.runtime import DeployedFlow, Outcome, Station
 from engine.work import UnitOfWork
@@ -137,6 +138,7 @@ class FlowRunner:
         if is_gone(error):
             raise error
         if outcome is not None and outcome.message is not None and error.number != BLOCKED:
+            _LOG.warning("%s: %s; the message is backed out", deployed.flow.qualified_name, explained(error))
             return _SHORTEST  # it is tried again at once, until it has failed too often
         _LOG.error("%s: %s; it is tried again", deployed.flow.qualified_name, error)
         self.stopping.wait(pause)

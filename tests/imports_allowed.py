@@ -66,7 +66,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         *("engine.databases", "engine.incidents", "engine.input_files", "engine.output_files"),
         "engine.output_folders",
     ),
-    "engine.flow_runner": (*DEPLOYMENT, "engine.batches", "engine.room", "engine.runtime"),
+    "engine.flow_runner": (*DEPLOYMENT, "engine.batches", "engine.incidents", "engine.room", "engine.runtime"),
     "engine.broker": EVERYTHING,  # it deploys flows: their files, programs and nodes
     **dict.fromkeys(
         ("engine.broker.definition", "engine.broker.file", "engine.broker.people", "engine.broker.values"),

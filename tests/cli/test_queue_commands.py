@@ -209,3 +209,36 @@ def test_a_server_that_is_killed_keeps_what_was_committed(folder):
             assert b"kept" == other.get("A").body
             assert other.get("A") is None
         client.close()
+
+
+def test_a_backup_is_taken_while_the_queue_manager_runs(folder, tmp_path, capsys):
+    """It holds what was committed, is restored in a folder of its own, and both are found whole."""
+    backup, again = tmp_path / "backup", tmp_path / "again"
+    with running("queue-manager", "start", str(folder), folder=folder):
+        assert 0 == command(folder, "put", "A", "--text", "kept").returncode
+        assert 0 == command(folder, "queue-manager", "backup", str(folder), str(backup)).returncode
+        assert 0 == command(folder, "queue-manager", "check", str(folder)).returncode
+        assert 0 == command(folder, "put", "A", "--text", "later").returncode
+    assert 1 == command(folder, "queue-manager", "backup", str(folder), str(backup)).returncode
+    assert 0 == penstock(capsys, "queue-manager", "restore", str(again), str(backup)).code
+    assert "kept\n" == command(again, "get", "A", "--all").stdout
+    assert "kept\nlater\n" == command(folder, "get", "A", "--all").stdout
+    upgraded = penstock(capsys, "queue-manager", "upgrade", str(again))
+    assert (0, f"{again} has the format of this Penstock already\n") == (upgraded.code, upgraded.out)
+
+
+def test_damage_is_found(folder, capsys):
+    """A store with a flipped byte is told, with exit code 1 and no traceback."""
+    with QueueManager.open(folder) as manager:
+        work = manager.work()
+        work.put("A", Descriptor(persistence=1), b"precious" * 200)
+        work.commit()
+    assert 0 == penstock(capsys, "queue-manager", "check", str(folder)).code
+    file = folder / "store" / "data.mdb"
+    data = bytearray(file.read_bytes())
+    data[data.index(b"preciousprecious") + 5] ^= 1
+    file.write_bytes(data)
+    ended = penstock(capsys, "queue-manager", "check", str(folder))
+    assert (1, "") == (ended.code, ended.out)
+    assert ended.err.startswith(f"penstock: {folder}: ")
+    assert "Traceback" not in ended.err

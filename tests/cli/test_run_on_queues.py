@@ -1,0 +1,133 @@
+"""penstock run on queues: flows that go on until they are stopped, lose nothing, and outlive their queue manager."""
+
+import signal
+
+import pytest
+
+from engine.descriptor import Descriptor
+from engine.mq import QueueManager
+from tests.cli.command_line import penstock
+from tests.cli.queues import command, eventually, made, running, started
+
+FLOW = """\
+flow: {name}
+properties: {{additionalInstances: 1}}
+nodes:
+  In: {{type: MQInput, queueName: {entry}}}
+  Out: {{type: MQOutput, queueName: {exit}}}
+wires:
+  - In.out -> Out.in
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return made(tmp_path / "qm", "A", "B", "C")
+
+
+@pytest.fixture
+def flows(tmp_path):
+    files = []
+    for name, entry, exit_ in (("First", "A", "B"), ("Second", "B", "C")):
+        file = tmp_path / f"{name}.yaml"
+        file.write_text(FLOW.format(name=name, entry=entry, exit=exit_))
+        files.append(str(file))
+    return files
+
+
+def numbers(count):
+    return "".join(f'{{"body": "{number}"}}\n' for number in range(count))
+
+
+def depth(folder, queue):
+    client = QueueManager.connect(folder)
+    try:
+        return client.depth(queue)
+    finally:
+        client.close()
+
+
+@pytest.mark.parametrize("served", [False, True])
+def test_flows_run_until_they_are_stopped(folder, flows, served):
+    """Several flows in one process, beside a queue manager's or with its folder open; SIGTERM ends them with 0."""
+    server = started("queue-manager", "start", str(folder), folder=folder) if served else None
+    try:
+        with running("run", *flows, "--queue-manager", str(folder), folder=folder):
+            assert 0 == command(folder, "put", "A", "-", "--json", stdin=numbers(30)).returncode
+            eventually(lambda: depth(folder, "C") == 30)
+    finally:
+        if server is not None:
+            server.terminate()
+            server.communicate()
+            assert server.returncode == 0
+    found = command(folder, "get", "C", "--all").stdout.split()
+    assert sorted(map(str, range(30))) == sorted(found)
+
+
+@pytest.mark.crash
+def test_kills_lose_nothing(folder, flows):
+    """The flow and the queue manager are killed while messages go through: each message comes out once."""
+    server = started("queue-manager", "start", str(folder), folder=folder)
+    flow = started("run", flows[0], folder=folder)
+    assert 0 == command(folder, "put", "A", "-", "--json", stdin=numbers(300)).returncode
+    eventually(lambda: depth(folder, "B") > 40)
+    flow.kill()
+    flow.communicate()
+    flow = started("run", flows[0], folder=folder)
+    eventually(lambda: depth(folder, "B") > 80)
+    server.kill()
+    server.communicate()
+    with running("queue-manager", "start", str(folder), folder=folder):
+        eventually(lambda: depth(folder, "B") == 300)  # by the flow that has found its queue manager again
+        flow.send_signal(signal.SIGTERM)
+        assert 0 == flow.wait(20)
+        flow.communicate()
+    found = command(folder, "get", "B", "--all").stdout.split()
+    assert sorted(map(str, range(300))) == sorted(found)
+
+
+REFUSALS = {
+    "no such queue": (("{flow}", "--queue-manager", "{folder}"), 1, "2085"),
+    "no such folder": (("{flow}", "--queue-manager", "nowhere"), 1, "nowhere"),
+    "input as well": (("{flow}", "--queue-manager", "{folder}", "--input", "-", "--output", "x"), 1, "--queue-manager"),
+    "of the desk": (("{flow}", "--queue-manager", "{folder}", "--ccsid", "850"), 1, "--ccsid"),
+    "nothing": (("{flow}",), 2, "--queue-manager"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "code", "said"), REFUSALS.values(), ids=REFUSALS.keys())
+def test_refusals(folder, tmp_path, capsys, arguments, code, said):
+    """What cannot run says why in one line."""
+    file = tmp_path / "other.yaml"
+    file.write_text(FLOW.format(name="Other", entry="NONE", exit="B"))
+    ended = penstock(capsys, "run", *(argument.format(flow=file, folder=folder) for argument in arguments))
+    assert (code, "") == (ended.code, ended.out)
+    assert said in ended.err
+    assert 1 == len(ended.err.splitlines())
+
+
+def test_a_desk_ignores_the_queue_manager_of_the_environment(folder, flows, tmp_path):
+    """With --input and --output, PENSTOCK_QUEUE_MANAGER says nothing, and no queue of it is touched."""
+    (tmp_path / "message").write_text("hello")
+    out = tmp_path / "out"
+    ended = command(folder, "run", flows[0], "--input", str(tmp_path / "message"), "--output", str(out))
+    assert (0, "") == (ended.returncode, ended.stderr)
+    assert "hello" == (out / "B" / "message").read_text()
+    with QueueManager.open(folder) as manager:
+        assert 0 == manager.depth("B")
+
+
+def test_a_message_that_fails_is_told(folder, flows):
+    """Why a message went to the dead-letter queue is on stderr, and it is counted at the end."""
+    with QueueManager.open(folder) as manager:
+        manager.alter("QLOCAL", "B", {"PUT": "DISABLED"})
+        work = manager.work()
+        work.put("A", Descriptor(persistence=1), b"fails")
+        work.commit()
+    process = started("run", flows[0], folder=folder)
+    eventually(lambda: depth(folder, "SYSTEM.DEAD.LETTER.QUEUE") == 1)
+    process.terminate()
+    output, errors = process.communicate()
+    assert 0 == process.returncode
+    assert b"2051" in errors or b"inhibited" in errors
+    assert b"First: 2 in, 1 failed" in output
