@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,7 +26,7 @@ _MOST_CURSORS: Final = 256  # of one connection
 
 # Functions of the queue manager that a client may call as they are.
 _PLAIN: Final = frozenset({"depth", "names", "display"})
-_LONG: Final = frozenset({"define", "alter", "delete", "clear", "mqsc"})
+_LONG: Final = frozenset({"define", "alter", "delete", "clear", "forget_retained", "mqsc"})
 
 
 class Requests:
@@ -86,10 +87,7 @@ class Requests:
         elif name in _LONG:
             self._apart(session, name, arguments, options)
         elif name in _PLAIN:
-            answer = getattr(manager, name)(*arguments, **options)
-            if name == "define" and arguments[0] == "SUB" and arguments[2].get("DURABLE") == "NO":
-                session.subscriptions.add(arguments[1])
-            session.answer_json(answer)
+            session.answer_json(getattr(manager, name)(*arguments, **options))
         else:
             raise ConfigurationException(f"{name} is not known here: use clients of this version")
 
@@ -105,13 +103,31 @@ class Requests:
                 refused = error
                 self._server.post(lambda: self._settle(session, lambda: session.refuse(refused)))
             else:
+                if name == "define" and arguments[0] == "SUB" and arguments[2].get("DURABLE") == "NO":
+                    session.subscriptions.add(arguments[1])
                 self._server.post(lambda: self._settle(session, lambda: session.answer_json(value)))
 
         threading.Thread(target=call, name=f"queue manager's {name}", daemon=True).start()
 
     def _settle(self, session: Session, answer: Callable[[], None]) -> None:
+        if session.ended:
+            self.end(session)
+            return
         answer()
         self._server.ready(session)
+
+    def end(self, session: Session) -> None:
+        """Ends the subscriptions that last no longer than a session."""
+        names, session.subscriptions = session.subscriptions, set()
+        manager = self._server.manager
+
+        def call() -> None:
+            for name in names:
+                with suppress(BrokerError):
+                    manager.delete("SUB", name)
+
+        if names:
+            threading.Thread(target=call, name="end of subscriptions", daemon=True).start()
 
     def _open(self, session: Session, said: dict[str, Any]) -> None:
         if session.cursors() >= _MOST_CURSORS:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from engine.errors import BrokerError, MessageException
@@ -376,9 +375,7 @@ class Session:
         self.stop_waiting()
         self._cursors.clear()
         self.channel.close()
-        for name in self.subscriptions:
-            with suppress(BrokerError):
-                self.server.manager.delete("SUB", name)
+        self.server.requests.end(self)
         if not self._syncs:
             self.undo()
 
