@@ -44,6 +44,8 @@ class Copy:
         said = str(subscription.values["PUBPSIST"])
         as_queue = 0 if target is None else target.attributes.default_persistence
         self.persistence = {"YES": 1, "NO": 0, "ASQDEF": as_queue}.get(said)
+        if not subscription.durable and subscription.values["DESTCLAS"] == "MANAGED":
+            self.persistence = 0  # its queue ends with it, and is not in the store
         self.shape = (subscription.form, str(subscription.values["USERDATA"]))
         if self.shape[0] == "NONE":
             self.shape = _AS_PUBLISHED

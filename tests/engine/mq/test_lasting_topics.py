@@ -113,3 +113,21 @@ def test_over_the_socket(tmp_path: Path) -> None:
             server.stop()
             thread.join()
         assert ["ONE"] == [sub["SUB"] for sub in manager.display("SUB")]
+
+
+def test_what_does_not_last(tmp_path: Path) -> None:
+    """A subscription that is not durable ends with the queue manager, and leaves nothing behind."""
+    folder = tmp_path / "QM"
+    QueueManager.create(folder)
+    with QueueManager.open(folder) as manager:
+        before = manager.names()
+        manager.define("SUB", "S", {"TOPICSTR": "n", "DESTCLAS": "MANAGED", "DURABLE": "NO"})
+        queue = str(manager.display("SUB", "S")[0]["DEST"])
+        manager.publish("n", LASTING, b"1")
+        work = manager.work()
+        arrival = work.get(queue)
+        assert arrival is not None
+        assert (0, b"1") == (arrival.descriptor.persistence, arrival.body)
+        work.back_out()
+    with QueueManager.open(folder) as manager:
+        assert ([], before) == (manager.display("SUB"), manager.names())
