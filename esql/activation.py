@@ -9,14 +9,14 @@ from typing import Any, Final, NoReturn
 
 from engine.budget import CURRENT, Budget
 from engine.databases.errors import DatabaseException
-from engine.databases.statements import NOTHING, Answer, Procedure, Statement
+from engine.databases.statements import NOTHING, Answer, Procedure, Select, Statement
 from engine.errors import BrokerError, LimitExceeded, UserException
 from engine.message import Message
 from engine.received import domain_of, new_root
 from engine.sharing import copy, hand_over
 from engine.tree import Element
 from esql.clause_values import catalog_of, insert_of, label_of, number_of, terminal_of
-from esql.database import Connection, as_database_values, rows_of, value_from_database
+from esql.database import Connection, as_database_values, rows_apart, rows_of, value_from_database
 from esql.failures import wrong_argument
 from esql.functions.field import BIT_STREAM_OPTIONS
 from esql.invocation import Codec, Invocation, Zone, local_zone, system_clock
@@ -247,6 +247,23 @@ class Activation(Invocation):
     def execute(self, statement: Statement, place: tuple[str, ...], values: tuple[Value, ...]) -> list[Element]:
         """Do a statement of a database, and give its rows."""
         return rows_of(self._executed(statement, place, values))
+
+    def rows_named(
+        self, statement: Statement, place: tuple[str, ...], values: tuple[Value, ...], names: tuple[str, ...]
+    ) -> list[Element]:
+        """Do a SELECT, and give its rows with these names for its columns; without any, with the table's."""
+        answer = self._executed(statement, place, values)
+        return rows_of(answer._replace(names=names) if names else answer)
+
+    def joined(self, statement: Select, place: tuple[str, ...], values: tuple[Value, ...]) -> list[tuple[Element, ...]]:
+        """Do a SELECT of several tables, and give the rows of each beside one another."""
+        answer = self._executed(statement, place, values)
+        return rows_apart(answer, [getattr(column, "table", 0) for column in statement.columns])
+
+    def aggregate(self, statement: Statement, place: tuple[str, ...], values: tuple[Value, ...]) -> Value:
+        """Do a SELECT that gives one value."""
+        rows = self._executed(statement, place, values).rows
+        return value_from_database(rows[0][0]) if rows else None
 
     def _executed(self, statement: Statement, place: tuple[str, ...], values: tuple[Value, ...]) -> Answer:
         database = self.database

@@ -71,3 +71,19 @@ def rows_of(answer: Answer) -> list[Element]:
             add(name, value_from_database(value) if type(value) is Duration else value)
         found.append(row)
     return found
+
+
+def rows_apart(answer: Answer, tables: list[int]) -> list[tuple[Element, ...]]:
+    """The rows of joined tables, each cut into a row of every table; the numbers say whose the columns are.
+
+    >>> [len(list(row)) for row in rows_apart(Answer(("A", "B", "C"), [(1, 2, 3)]), [0, 1, 1])[0]]
+    [1, 2]
+    """
+    count = max(tables, default=-1) + 1
+    found = []
+    for values in answer.rows:
+        rows = tuple(new_row() for _ in range(count))
+        for number, name, value in zip(tables, answer.names, values, strict=True):
+            rows[number].add(name, value_from_database(value))
+        found.append(rows)
+    return found

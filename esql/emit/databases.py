@@ -31,6 +31,9 @@ from esql.predefined import Correlation
 from esql.scope.children import children
 from esql.scope.references import DeclaredRoutine, Variable
 
+_STATES: Final = frozenset(("NULL", "UNKNOWN", "TRUE", "FALSE"))
+_ALIKE: Final = frozenset(("UPPER", "UCASE", "LOWER", "LCASE", "LENGTH", "ABS", "ABSVAL", "COALESCE", "NULLIF"))
+
 
 class _ImpossibleError(Exception):
     """A piece of syntax that a database cannot be asked to work out."""
@@ -42,11 +45,16 @@ class _ImpossibleError(Exception):
 
 @dataclass(slots=True)
 class _Terms:
-    """What is said of the columns of one table, and the values that are bound."""
+    """What is said of the columns of tables, by their numbers, and the values that are bound.
+
+    `later` are the names of lists behind these tables, whose items are not known yet. A SELECT can work out in memory
+    what databases may do in another way, so its functions are those that all of them have alike.
+    """
 
     body: Body
-    table: Variable | None
+    tables: Mapping[Variable, int]
     later: frozenset[Variable] = frozenset()
+    selects: bool = False
     values: list[syntax.Node] = field(default_factory=list)
 
     def of(self, node: syntax.Node) -> Term:
@@ -63,7 +71,7 @@ class _Terms:
 
     def mentions(self, node: syntax.Node) -> bool:
         """Whether a column stands in an expression."""
-        return self.table is not None and _mentions(self.body, node, frozenset((self.table,)))
+        return bool(self.tables) and _mentions(self.body, node, frozenset(self.tables))
 
     def bound(self) -> ast.expr:
         """The values, worked out in the order in which they stand."""
@@ -85,9 +93,10 @@ def _mentions(body: Body, node: syntax.Node, variables: frozenset[Variable]) -> 
 
 def _column(terms: _Terms, node: syntax.Path) -> Term:
     title = column_name(node)
-    if title is None:
+    table = terms.body.unit.resolution.of(node)
+    if title is None or not isinstance(table, Variable):
         raise _ImpossibleError(node)
-    return Column(title)
+    return Column(title, terms.tables[table])
 
 
 def column_name(node: syntax.Path) -> str | None:
@@ -117,11 +126,14 @@ def _computed(operator: str, *parts: str) -> Callable[[_Terms, Any], Term]:
 
 
 def _is(terms: _Terms, node: syntax.Is) -> Term:
+    if node.state not in _STATES:
+        raise _ImpossibleError(node)
     return Computed(f"IS {'NOT ' if node.negated else ''}{node.state}", (terms.of(node.operand),))
 
 
 def _call(terms: _Terms, node: syntax.Call) -> Term:
-    if isinstance(terms.body.unit.resolution.of(node), DeclaredRoutine):
+    is_own = isinstance(terms.body.unit.resolution.of(node), DeclaredRoutine)
+    if is_own or (terms.selects and node.name[-1].upper() not in _ALIKE):
         raise _ImpossibleError(node)
     return Computed(node.name[-1].upper(), tuple(terms.of(argument) for argument in node.arguments))
 
@@ -210,7 +222,7 @@ def insert(body: Body, node: syntax.Insert) -> None:
 
 def update(body: Body, node: syntax.Update) -> None:
     """UPDATE."""
-    terms = _Terms(body, _correlation_of(body, node))
+    terms = _Terms(body, _tables_of(body, node))
     try:
         changes = tuple((_changed(change), terms.of(change.source)) for change in node.changes)
         condition = None if node.condition is None else terms.of(node.condition)
@@ -231,7 +243,7 @@ def _changed(change: syntax.ColumnChange) -> str:
 
 def delete_from(body: Body, node: syntax.DeleteFrom) -> None:
     """DELETE FROM."""
-    terms = _Terms(body, _correlation_of(body, node))
+    terms = _Terms(body, _tables_of(body, node))
     try:
         condition = None if node.condition is None else terms.of(node.condition)
     except _ImpossibleError as error:
@@ -245,18 +257,50 @@ def _correlation_of(body: Body, node: syntax.Node) -> Variable | None:
     return body.unit.declared.get(id(node))
 
 
+def _tables_of(body: Body, *nodes: syntax.Node) -> dict[Variable, int]:
+    """The names by which a statement speaks of its tables, with the tables' numbers."""
+    found = ((_correlation_of(body, node), number) for number, node in enumerate(nodes))
+    return {variable: number for variable, number in found if variable is not None}
+
+
 # SELECT
 
 
-def rows_selected(body: Body, node: syntax.Select, number: int, conditions: list[syntax.Expression]) -> ast.expr:
-    """The rows of the n-th table of a SELECT; conditions that the database tests are taken off the list."""
-    source = node.sources[number]
-    table = _correlation_of(body, source)
-    behind = (body.unit.declared.get(id(one)) for one in node.sources[number + 1 :])
-    later = frozenset(one for one in behind if one is not None)
-    assert isinstance(source.source, syntax.Path)
-    place = _table(body, source.source)
-    terms = _Terms(body, table, later)
+def run_of_tables(body: Body, node: syntax.Select, number: int) -> int:
+    """How many sources of a SELECT, from the n-th on, are tables of one data source that one statement can join.
+
+    More than one only where all names are known now, and all columns that are wanted of each.
+    """
+    count = 0
+    for source in node.sources[number:]:
+        if not is_database(body, source.source) or (count and not _joins(body, node, node.sources[number], source)):
+            break
+        count += 1
+    return count
+
+
+def _joins(body: Body, node: syntax.Select, first: syntax.FromItem, other: syntax.FromItem) -> bool:
+    places = [static_names(one.source) for one in (first, other) if isinstance(one.source, syntax.Path)]
+    sources = [place[0] if len(place) == 3 else "" for place in places]
+    wanted = [_columns(body, node, _correlation_of(body, one)) for one in (first, other)]
+    return all(all(place) for place in places) and sources[0] == sources[1] and all(wanted)
+
+
+def rows_selected(
+    body: Body, node: syntax.Select, number: int, count: int, conditions: list[syntax.Expression]
+) -> ast.expr:
+    """The rows of so many tables of a SELECT; conditions that the database tests are taken off the list."""
+    sources = node.sources[number : number + count]
+    tables = _tables_of(body, *sources)
+    behind = (body.unit.declared.get(id(one)) for one in node.sources[number + count :])
+    terms = _Terms(body, tables, frozenset(one for one in behind if one is not None), selects=True)
+    test = _test(terms, conditions)
+    columns = tuple(Column(title, tables[v]) for v in tables for title in _columns(body, node, v))
+    return _asked_of(body, sources, Select(columns, test, rest=bool(conditions)), terms)
+
+
+def _test(terms: _Terms, conditions: list[syntax.Expression]) -> Term | None:
+    """The conditions that a database can test, which are taken off the list, as one."""
     found: list[Term] = []
     for condition in list(conditions):
         before = len(terms.values)
@@ -268,10 +312,74 @@ def rows_selected(body: Body, node: syntax.Select, number: int, conditions: list
             del terms.values[before:]
         else:
             conditions.remove(condition)
-    test = found[0] if len(found) == 1 else Computed("AND", tuple(found)) if found else None
-    columns = tuple(Column(one) for one in _columns(body, node, table))
-    statement = _of_table(body, Select(columns, test, rest=bool(conditions)), source, source.source)
-    return asked(body, statement, place, terms.bound())
+    return found[0] if len(found) == 1 else Computed("AND", tuple(found)) if found else None
+
+
+def _asked_of(body: Body, sources: Sequence[syntax.FromItem], select: Select, terms: _Terms) -> ast.Call:
+    """The call that does a SELECT: `execute` for the rows of a table, `joined` for those of several."""
+    first, *others = sources
+    assert isinstance(first.source, syntax.Path)
+    place = _table(body, first.source)
+    for other in others:
+        assert isinstance(other.source, syntax.Path)
+        _table(body, other.source)
+    joined = tuple(static_names(one.source) for one in others if isinstance(one.source, syntax.Path))
+    statement = _of_table(body, replace(select, joined=joined), first, first.source)
+    call_ = asked(body, statement, place, terms.bound())
+    return method(name("here"), "joined", *call_.args) if joined else call_
+
+
+def aggregate_asked(body: Body, node: syntax.Select, aggregate: syntax.Aggregate) -> ast.expr | None:
+    """The call that has a database work out an aggregate; None where some of it has to be done in memory."""
+    if run_of_tables(body, node, 0) != len(node.sources):
+        return None
+    terms = _Terms(body, _tables_of(body, *node.sources), selects=True)
+    conditions = conjuncts(node.condition)
+    operand = aggregate.operand
+    if operand is not None and not terms.mentions(operand):
+        return None
+    try:
+        operands = () if operand is None else (terms.of(operand),)
+    except _ImpossibleError:
+        return None
+    test = _test(terms, conditions)
+    if conditions:
+        return None
+    select = Select((Computed(aggregate.function, operands),), test)
+    call_ = _asked_of(body, node.sources, select, terms)
+    return method(name("here"), "aggregate", *call_.args)
+
+
+def rows_as_asked(body: Body, node: syntax.Select) -> ast.expr | None:
+    """The call that gives the rows of a SELECT as the database does; None where they have to be made of them."""
+    if len(node.sources) != 1 or node.item is not None or not is_database(body, node.sources[0].source):
+        return None
+    table = _correlation_of(body, node.sources[0])
+    names: list[tuple[str, str]] = []
+    for column in node.columns:
+        if not isinstance(column, syntax.Column) or column.insert or table is None:
+            return None
+        title = column_name(column.expression) if isinstance(column.expression, syntax.Path) else None
+        own = title if column.name is None else _plain_name(column.name)
+        if title is None or own is None or body.unit.resolution.of(column.expression) is not table:
+            return None
+        names.append((title, own))
+    terms = _Terms(body, _tables_of(body, node.sources[0]), selects=True)
+    conditions = conjuncts(node.condition)
+    test = _test(terms, conditions)
+    if conditions:
+        return None
+    select = Select(tuple(Column(title) for title, _ in names), test)
+    call_ = _asked_of(body, node.sources, select, terms)
+    return method(name("here"), "rows_named", *call_.args, group([constant(own) for _, own in names]))
+
+
+def _plain_name(path: syntax.RelativePath) -> str | None:
+    """The name behind AS, where it is no more than one; it has the form of steps without a root."""
+    match path.steps:
+        case (syntax.Step(syntax.Name(text), None, (), None),):
+            return text
+    return None
 
 
 def _columns(body: Body, node: syntax.Select, table: Variable | None) -> tuple[str, ...]:

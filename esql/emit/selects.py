@@ -11,7 +11,14 @@ from esql import syntax
 from esql.emit import tracing
 from esql.emit.body import Body, Expressions
 from esql.emit.code import assign, call, constant, do, group, method, name, when
-from esql.emit.databases import conjuncts, is_database, rows_selected
+from esql.emit.databases import (
+    aggregate_asked,
+    conjuncts,
+    is_database,
+    rows_as_asked,
+    rows_selected,
+    run_of_tables,
+)
 from esql.emit.functions import the_item
 from esql.emit.paths import found
 from esql.emit.steps import step_of
@@ -111,6 +118,9 @@ def select_list(body: Body, node: syntax.Select) -> Value:
     """The list that a SELECT gives."""
     if aggregate_of(node) is not None:
         return Value(ast.List([select_value(body, node).code], ast.Load()), "LIST")
+    asked = None if tracing.is_debug(body) else rows_as_asked(body, node)
+    if asked is not None:
+        return Value(asked, "LIST", nullable=False)
     return Value(_query(body, node, lambda inner: _result(inner, node)), "LIST", nullable=False)
 
 
@@ -119,6 +129,10 @@ def select_value(body: Body, node: syntax.Select) -> Value:
     aggregate = aggregate_of(node)
     if aggregate is None:
         return Value(call("value_of", call("the", select_list(body, node).code)))
+
+    asked = None if tracing.is_debug(body) else aggregate_asked(body, node, aggregate)
+    if asked is not None:
+        return Value(asked)
 
     def counted(inner: Body) -> ast.expr:
         if aggregate.operand is None:
@@ -147,15 +161,15 @@ def _sources(
         _tested(inner, conditions, gather)
         return
     source = node.sources[place]
-    slot = inner.slot(_item_of(inner, source))
-    if is_database(inner, source.source):
-        items: ast.expr = rows_selected(inner, node, place, conditions)
-    else:
-        items = inner.items(source.source)
+    count = run_of_tables(inner, node, place)
+    slots = [inner.slot(_item_of(inner, one)) for one in node.sources[place : place + max(count, 1)]]
+    items = rows_selected(inner, node, place, count, conditions) if count else inner.items(source.source)
     with inner.block() as each:
         inner.emit(*_turn(inner, node))
-        _sources(inner, node, place + 1, gather, conditions)
-    inner.emit(ast.For(ast.Name(slot, ast.Store()), items, each, []))
+        _sources(inner, node, place + len(slots), gather, conditions)
+    names: list[ast.expr] = [ast.Name(slot, ast.Store()) for slot in slots]
+    target = names[0] if len(names) == 1 else ast.Tuple(names, ast.Store())
+    inner.emit(ast.For(target, items, each, []))
 
 
 def _turn(inner: Body, node: syntax.Node) -> list[ast.stmt]:

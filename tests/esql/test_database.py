@@ -192,9 +192,24 @@ def test_select(text: str, asked: list[tuple[Any, ...]], expected: str) -> None:
 
 
 def test_aggregate() -> None:
-    """An aggregate goes through the rows."""
-    sent, asked = run("SET OutputRoot.XMLNSC.r = SELECT SUM(T.A) FROM Database.T AS T;", ROWS)
-    assert (sent, asked) == (["out|<r>3</r>"], [(Select((A,)), ("T",), ())])
+    """An aggregate is for the database to work out, where it can test all conditions; else it goes through the rows."""
+    sent, asked = run("SET OutputRoot.XMLNSC.r = SELECT SUM(T.A) FROM Database.T AS T WHERE T.A > 0;", ((("", 7),),))
+    total = Select((Computed("SUM", (A,)),), Computed(">", (A, Parameter(0))))
+    assert (sent, asked) == (["out|<r>7</r>"], [(total, ("T",), (0,))])
+    text = "SET OutputRoot.XMLNSC.r = SELECT SUM(T.A) FROM Database.T AS T WHERE CAST(T.A AS CHARACTER) <> '9';"
+    assert run(text, ROWS) == (["out|<r>3</r>"], [(Select((A,), rest=True), ("T",), ())])
+
+
+def test_joined_tables() -> None:
+    """Tables of one data source are joined by it, and lists of the message with what comes of that."""
+    text = """SELECT M.id AS i, X.A AS a, Y.B AS b FROM InputBody.m.i[] AS M, Database.T AS X, Database.U AS Y
+        WHERE X.A = Y.A AND X.A > M.id AND CAST(Y.B AS CHARACTER) <> ''"""
+    is_joined = Computed("=", (Column("A"), Column("A", 1)))
+    test = Computed("AND", (is_joined, Computed(">", (Column("A"), Parameter(0)))))
+    asked = Select((Column("A"), Column("B", 1), Column("A", 1)), test, joined=(("U",),), rest=True)
+    sent, found = run(f"SET OutputRoot.XMLNSC.r.x[] = ({text});", ((("A", 8), ("B", "b"), ("A", 8)),))
+    assert found == [(asked, ("T",), ("1",)), (asked, ("T",), ("2",))]
+    assert sent == ["out|<r><x><i>1</i><a>8</a><b>b</b></x><x><i>2</i><a>8</a><b>b</b></x></r>"]
 
 
 def test_passthru_gives_rows() -> None:
