@@ -137,7 +137,6 @@ _CONVERTERS: Final = MappingProxyType(
         "DATE": _lenient(_date),
         "TIME": _lenient(time.fromisoformat),
         "INTERVAL": _lenient(_duration),
-        **dict.fromkeys(("BLOB", "BYTEA", "BINARY", "VARBINARY"), bytes),
     }
 )
 
