@@ -8,29 +8,27 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NoReturn
 
 from engine.budget import CURRENT, Budget
-from engine.databases.errors import DatabaseException
-from engine.databases.statements import NOTHING, Answer, Procedure, Select, Statement
+from engine.databases.statements import Procedure, Select, Statement
 from engine.errors import BrokerError, LimitExceeded, UserException
 from engine.message import Message
 from engine.received import domain_of, new_root
 from engine.sharing import copy, hand_over
 from engine.tree import Element
 from esql.clause_values import catalog_of, insert_of, label_of, number_of, terminal_of
-from esql.database import Connection, as_database_values, rows_apart, rows_of, value_from_database
+from esql.database import Connection, executed, results_of, rows_apart, rows_of, value_from_database
 from esql.failures import wrong_argument
 from esql.functions.field import BIT_STREAM_OPTIONS
 from esql.invocation import Codec, Invocation, Zone, local_zone, system_clock
 from esql.limits import Limits
 from esql.literals import shown, to_text
 from esql.problems import SyntaxProblems
-from esql.support import SqlState, sql_state_of
+from esql.support import NO_ERROR
 from esql.trees import Nodes
 from esql.values import Value
 
 TOO_MANY_TURNS: Final = 2571
 TOO_DEEP: Final = 2572
 TOO_LONG: Final = 2573
-NO_DATABASE: Final = 2393
 NO_EVAL: Final = 2902
 NO_EXTERNAL: Final = 2907
 THROWN: Final = 2951
@@ -38,7 +36,6 @@ _TURNS: Final = 100  # until the budget of the message is looked at for the firs
 _TAKEN_BY_A_TURN: Final = 4096  # bytes that a turn of a loop may make without paying for them otherwise
 _CHARACTERS_OF_A_STEP: Final = 256  # that are copied while a loop turns once
 _LONG: Final = 4096  # characters of a string from which on it is paid for
-_NO_ERROR: Final = SqlState()
 
 
 class Shared:
@@ -128,7 +125,7 @@ class Activation(Invocation):
         self.quantum = min(_TURNS, limits.turns)
         self.turned = 0
         self._budget: Budget | None = None
-        self.sql = _NO_ERROR
+        self.sql = NO_ERROR
         self._spent = 0
         self._start_output()
 
@@ -246,63 +243,27 @@ class Activation(Invocation):
 
     def execute(self, statement: Statement, place: tuple[str, ...], values: tuple[Value, ...]) -> list[Element]:
         """Do a statement of a database, and give its rows."""
-        return rows_of(self._executed(statement, place, values))
+        return rows_of(executed(self, statement, place, values))
 
     def rows_named(
         self, statement: Statement, place: tuple[str, ...], values: tuple[Value, ...], names: tuple[str, ...]
     ) -> list[Element]:
-        """Do a SELECT, and give its rows with these names for its columns; without any, with the table's."""
-        answer = self._executed(statement, place, values)
-        return rows_of(answer._replace(names=names) if names else answer)
+        """Do a SELECT, and give its rows with these names for its columns."""
+        return rows_of(executed(self, statement, place, values)._replace(names=names))
 
     def joined(self, statement: Select, place: tuple[str, ...], values: tuple[Value, ...]) -> list[tuple[Element, ...]]:
         """Do a SELECT of several tables, and give the rows of each beside one another."""
-        answer = self._executed(statement, place, values)
-        return rows_apart(answer, [getattr(column, "table", 0) for column in statement.columns])
+        tables = [getattr(column, "table", 0) for column in statement.columns]
+        return rows_apart(executed(self, statement, place, values), tables)
 
     def aggregate(self, statement: Statement, place: tuple[str, ...], values: tuple[Value, ...]) -> Value:
         """Do a SELECT that gives one value."""
-        rows = self._executed(statement, place, values).rows
+        rows = executed(self, statement, place, values).rows
         return value_from_database(rows[0][0]) if rows else None
-
-    def _executed(self, statement: Statement, place: tuple[str, ...], values: tuple[Value, ...]) -> Answer:
-        database = self.database
-        if database is None:
-            said = type(statement).__name__.upper()
-            text = (
-                f"there is no database for {said}: give the node a dataSource, and the command --data-source NAME=URL"
-            )
-            raise BrokerError(NO_DATABASE, text, said.lower())
-        try:
-            answer = database.execute(statement, place, as_database_values(values))
-        except DatabaseException as error:
-            if database.throws:
-                raise
-            self.sql = sql_state_of(error)
-            return NOTHING
-        if answer.warning is not None:
-            code, state, native, text = answer.warning
-            self.sql = SqlState(code, f"D{state}", text, native)
-        elif self.sql is not _NO_ERROR:
-            self.sql = _NO_ERROR
-        return answer
 
     def procedure(self, statement: Procedure, place: tuple[str, ...], values: tuple[Value, ...]) -> Any:
         """Call a stored procedure: what it returns, and behind it OUT, INOUT and result sets where it has any."""
-        answer = self._executed(statement, place, values)
-        outputs = sum(direction != "IN" for direction in statement.directions) + statement.result_sets
-        if answer is NOTHING:  # it failed, and the program looks at SQLCODE itself
-            answer = Answer((), [(None,) * (outputs + statement.returns - statement.result_sets)])
-            answer = answer._replace(rows=[(*answer.rows[0], *(NOTHING,) * statement.result_sets)])
-        row = next(iter(answer.rows), ())
-        if len(row) != outputs + statement.returns:
-            text = f"{statement.name} answered {len(row)} values and should answer {outputs + statement.returns}"
-            raise BrokerError(NO_DATABASE, text, statement.name)
-        answers = list(map(value_from_database, row))
-        result = answers.pop(0) if statement.returns else None
-        sets = len(answers) - statement.result_sets
-        answers[sets:] = [rows_of(rows) for rows in answers[sets:]]
-        return (result, *answers) if outputs else result
+        return results_of(statement, executed(self, statement, place, values))
 
     def thrown(self, severity: Value, catalog: Value, number: Value, values: tuple[Value, ...]) -> BrokerError:
         """The exception that THROW raises."""

@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import Any, Final, Protocol
 
 from engine.databases.driver import Duration
-from engine.databases.statements import Answer, Names, Statement
+from engine.databases.errors import DatabaseException
+from engine.databases.statements import NOTHING, Answer, Names, Procedure, Statement
+from engine.errors import BrokerError
 from engine.tree import Element
 from esql.select import new_row
+from esql.support import NO_ERROR, SqlState, sql_state_of
 from esql.values import Bit, Interval, qualifier
 
+NO_DATABASE: Final = 2393
 _ONLY_HERE: Final = frozenset((Interval, Bit))  # types that databases do not know
 _MONTHS: Final = qualifier("YEAR", "MONTH")
 _SECONDS: Final = qualifier("DAY", "SECOND")
@@ -28,6 +32,52 @@ class Connection(Protocol):
         A statement that fails raises a BrokerError with the database's own state in its `sqlstate`.
         """
         ...
+
+
+class Asks(Protocol):
+    """An invocation of a node: the databases of its unit of work, and what SQLCODE and its kin say."""
+
+    database: Connection | None
+    sql: SqlState
+
+
+def executed(here: Asks, statement: Statement, place: Names, values: tuple[Any, ...]) -> Answer:
+    """Do a statement, and keep what SQLCODE, SQLSTATE, SQLNATIVEERROR and SQLERRORTEXT say of it."""
+    database = here.database
+    if database is None:
+        said = type(statement).__name__.upper()
+        text = f"there is no database for {said}: give the node a dataSource, and the command --data-source NAME=URL"
+        raise BrokerError(NO_DATABASE, text, said.lower())
+    try:
+        answer = database.execute(statement, place, as_database_values(values))
+    except DatabaseException as error:
+        if database.throws:
+            raise
+        here.sql = sql_state_of(error)
+        return NOTHING
+    if answer.warning is not None:
+        code, state, native, text = answer.warning
+        here.sql = SqlState(code, f"D{state}", text, native)
+    elif here.sql is not NO_ERROR:
+        here.sql = NO_ERROR
+    return answer
+
+
+def results_of(statement: Procedure, answer: Answer) -> Any:
+    """What a stored procedure has returned, and behind it OUT, INOUT and result sets where it has any."""
+    outputs = sum(direction != "IN" for direction in statement.directions) + statement.result_sets
+    count = outputs + statement.returns
+    row: tuple[Any, ...] = tuple(next(iter(answer.rows), ()))
+    if answer is NOTHING:  # it failed, and the program looks at SQLCODE itself
+        row = (None,) * (count - statement.result_sets) + (NOTHING,) * statement.result_sets
+    if len(row) != count:
+        text = f"{statement.name} answered {len(row)} values and should answer {count}"
+        raise BrokerError(NO_DATABASE, text, statement.name)
+    answers = list(map(value_from_database, row))
+    result = answers.pop(0) if statement.returns else None
+    sets = len(answers) - statement.result_sets
+    answers[sets:] = [rows_of(rows) for rows in answers[sets:]]
+    return (result, *answers) if outputs else result
 
 
 def as_database_values(values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -200,6 +200,9 @@ class SqlState:
         self.sqlnativeerror = native
 
 
+NO_ERROR: Final = SqlState()
+
+
 def sql_state_of(error: BrokerError) -> SqlState:
     """What a handler is told of an error."""
     native, text = getattr(error, "sqlnativeerror", error.number), getattr(error, "sqlerrortext", error.text)

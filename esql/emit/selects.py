@@ -9,16 +9,10 @@ from typing import Final
 
 from esql import syntax
 from esql.emit import tracing
+from esql.emit.asked_selects import aggregate_asked, conjuncts, rows_as_asked, rows_selected, run_of_tables
 from esql.emit.body import Body, Expressions
 from esql.emit.code import assign, call, constant, do, group, method, name, when
-from esql.emit.databases import (
-    aggregate_asked,
-    conjuncts,
-    is_database,
-    rows_as_asked,
-    rows_selected,
-    run_of_tables,
-)
+from esql.emit.databases import is_database
 from esql.emit.functions import the_item
 from esql.emit.paths import found
 from esql.emit.steps import step_of

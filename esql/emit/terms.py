@@ -1,0 +1,145 @@
+"""What a database works out for a statement: columns, operators and functions on them, and parameters."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Final
+
+from engine.databases.statements import Column, Computed, Parameter, Term
+from esql import syntax
+from esql.emit.body import Body
+from esql.emit.code import group
+from esql.scope.children import children
+from esql.scope.references import DeclaredRoutine, Variable
+
+_STATES: Final = frozenset(("NULL", "UNKNOWN", "TRUE", "FALSE"))
+_ALIKE: Final = frozenset(("UPPER", "UCASE", "LOWER", "LCASE", "LENGTH", "ABS", "ABSVAL", "COALESCE", "NULLIF"))
+
+
+class ImpossibleError(Exception):
+    """A piece of syntax that a database cannot be asked to work out."""
+
+    def __init__(self, node: syntax.Node) -> None:
+        super().__init__(node)
+        self.node = node
+
+
+@dataclass(slots=True)
+class Terms:
+    """What is said of the columns of tables, by their numbers, and the values that are bound.
+
+    `later` are the names of lists behind these tables, whose items are not known yet. A SELECT can work out in memory
+    what databases may do in another way, so its functions are those that all of them have alike.
+    """
+
+    body: Body
+    tables: Mapping[Variable, int]
+    later: frozenset[Variable] = frozenset()
+    selects: bool = False
+    values: list[syntax.Node] = field(default_factory=list)
+
+    def of(self, node: syntax.Node) -> Term:
+        """What the database is asked: columns, what is worked out of them, and values for everything else."""
+        if not self.mentions(node):
+            if self.later and mentions(self.body, node, self.later):
+                raise ImpossibleError(node)
+            self.values.append(node)
+            return Parameter(len(self.values) - 1)
+        made = _TERMS.get(type(node))
+        if made is None:
+            raise ImpossibleError(node)
+        return made(self, node)
+
+    def mentions(self, node: syntax.Node) -> bool:
+        """Whether a column stands in an expression."""
+        return bool(self.tables) and mentions(self.body, node, frozenset(self.tables))
+
+    def bound(self) -> ast.expr:
+        """The values, worked out in the order in which they stand."""
+        return group([self.body.expression(node).code for node in self.values])
+
+
+def mentions(body: Body, node: syntax.Node, variables: frozenset[Variable]) -> bool:
+    """Whether any of these names stands in an expression."""
+    pending = [node]
+    while pending:
+        one = pending.pop()
+        if isinstance(one, syntax.Path) and body.unit.resolution.of(one) in variables:
+            return True
+        pending.extend(children(one))
+    return False
+
+
+# terms
+
+
+def _column(terms: Terms, node: syntax.Path) -> Term:
+    title = column_name(node)
+    table = terms.body.unit.resolution.of(node)
+    if title is None or not isinstance(table, Variable):
+        raise ImpossibleError(node)
+    return Column(title, terms.tables[table])
+
+
+def column_name(node: syntax.Path) -> str | None:
+    """The column that a path `T.NAME` means; None where it says anything else."""
+    match node:
+        case syntax.Path(index=None, steps=(syntax.Step(syntax.Name(text), None, (), None),)):
+            return text
+    return None
+
+
+def _computed(operator: str, *parts: str) -> Callable[[Terms, Any], Term]:
+    """An operator whose operands stand in these fields; it starts with NOT where the syntax says so."""
+
+    def made(terms: Terms, node: Any) -> Term:
+        said = operator or node.operator
+        if getattr(node, "symmetric", False):
+            said += " SYMMETRIC"
+        if getattr(node, "negated", False):
+            said = f"NOT {said}"
+        operands: list[syntax.Node] = []
+        for part in parts:
+            found = getattr(node, part)
+            operands += found if isinstance(found, tuple) else [] if found is None else [found]
+        return Computed(said, tuple(terms.of(operand) for operand in operands))
+
+    return made
+
+
+def _is(terms: Terms, node: syntax.Is) -> Term:
+    if node.state not in _STATES:
+        raise ImpossibleError(node)
+    return Computed(f"IS {'NOT ' if node.negated else ''}{node.state}", (terms.of(node.operand),))
+
+
+def _call(terms: Terms, node: syntax.Call) -> Term:
+    is_own = isinstance(terms.body.unit.resolution.of(node), DeclaredRoutine)
+    if is_own or (terms.selects and node.name[-1].upper() not in _ALIKE):
+        raise ImpossibleError(node)
+    return Computed(node.name[-1].upper(), tuple(terms.of(argument) for argument in node.arguments))
+
+
+def _substring(terms: Terms, node: syntax.Substring) -> Term:
+    if node.preposition != "FROM":
+        raise ImpossibleError(node)
+    return _computed("SUBSTRING", "source", "start", "length")(terms, node)
+
+
+_TERMS: Final[Mapping[type, Callable[[Terms, Any], Term]]] = MappingProxyType(
+    {
+        syntax.Path: _column,
+        syntax.Unary: _computed("", "operand"),
+        syntax.Operation: _computed("", "operands"),
+        syntax.Comparison: _computed("", "left", "right"),
+        syntax.Is: _is,
+        syntax.Between: _computed("BETWEEN", "operand", "low", "high"),
+        syntax.In: _computed("IN", "operand", "choices"),
+        syntax.Like: _computed("LIKE", "operand", "pattern", "escape"),
+        syntax.Call: _call,
+        syntax.Substring: _substring,
+    }
+)
