@@ -221,7 +221,7 @@ class DeployedFlow:
         self._allowance = allowance
         self._domain = domain
         self.stations = stations
-        self.properties = FlowProperties(**_flow_values(flow))
+        self.properties = flow_properties(flow)
         self.entrances = tuple(s for s in stations.values() if s.type.is_source)
 
     def tell_caught(self, caught: Caught) -> None:
@@ -375,6 +375,11 @@ def _binder(bind: Bind | None, place: Place) -> Callable[[Property, object], obj
     if bind is None:
         return lambda _, value: value
     return lambda declared, value: bind(declared, value, place)
+
+
+def flow_properties(flow: Flow) -> FlowProperties:
+    """The properties of a flow; raises with all that is wrong with them."""
+    return FlowProperties(**_flow_values(flow))
 
 
 def _flow_values(flow: Flow) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,7 @@ from engine.cli.failing import USAGE, visible
 from engine.errors import ConfigurationException, MessageException
 
 if TYPE_CHECKING:
+    from engine.databases.coordination import Coordinator
     from engine.databases.sources import Sources
     from engine.flow import Flow
     from engine.flow_runner import FlowRunner, Running
@@ -126,15 +127,19 @@ def _prepared(given: Given, around: ExitStack) -> list[tuple[Flow, Any]]:
 def _bound(flow: Flow, sources: Sources | None, files: Any, traced: Any) -> tuple[Flow, Any]:
     from engine.databases.work import with_databases
     from engine.flow_runner import Running
-    from engine.runtime import deploy
+    from engine.runtime import deploy, flow_properties
     from flows.programs import binder
 
     bind = binder(flow, trace=traced, sources=sources).allowing(files)
 
-    def around(work: Any, deployed: DeployedFlow) -> Any:
-        return with_databases(work, sources, deployed.properties)
+    def running(begin: Any, coordinate: Callable[[Sources], Coordinator] | None = None) -> Running:
+        coordinator = None
+        if sources is not None and coordinate is not None and flow_properties(flow).coordinated_transaction:
+            coordinator = coordinate(sources)
 
-    def running(begin: Any) -> Running:
+        def around(work: Any, deployed: DeployedFlow) -> Any:
+            return with_databases(work, sources, deployed.properties, coordinator)
+
         return Running(lambda: deploy(flow, bind=bind, trace=traced), begin, around)
 
     running(None).deploy()  # what cannot be deployed is said before a queue manager is opened
@@ -143,7 +148,7 @@ def _bound(flow: Flow, sources: Sources | None, files: Any, traced: Any) -> tupl
 
 def _started(runner: FlowRunner, flow: Flow, running: Any, manager: Held) -> Running:
     """Start a flow whose queues are there."""
-    made: Running = running(manager.begin)
+    made: Running = running(manager.begin, manager.coordinator)
     work = manager.begin()
     entrances = made.deploy().entrances
     if not entrances:
@@ -178,6 +183,28 @@ class Held:
         self._around.callback(manager.close)
         self._around.enter_context(served(manager, self._folder, lasting=True))
         return manager
+
+    def coordinator(self, sources: Sources) -> Coordinator:
+        """Returns what commits databases and queues as one; it resolves what is in doubt, now and every 30 seconds."""
+        from engine.databases.coordination import Coordinator, identity_of
+
+        made = Coordinator(self, identity_of(self._folder))
+        self._around.callback(made.close)
+        made.watch(sources)
+        return made
+
+    def decisions(self) -> Mapping[bytes, bool]:
+        """Returns the branches of two-phase commits that are decided."""
+        found: Mapping[bytes, bool] = self._manager.decisions()
+        return found
+
+    def forget(self, branch: bytes) -> None:
+        """Forgets a decision that was carried out."""
+        self._manager.forget(branch)
+
+    def refuse(self, branch: bytes) -> bool:
+        """Decides that a branch does not commit; False where it is decided already that it does."""
+        return bool(self._manager.refuse(branch))
 
     def begin(self) -> Any:
         """Returns a new unit of work; raises with reason 2059 where the queue manager's process has ended."""

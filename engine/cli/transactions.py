@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -50,30 +50,16 @@ def resolve(queue_manager: QueueManagerFolder, data_sources: DataSources = None,
 @contextmanager
 def _coordinating(folder: Path, data_sources: list[str] | None) -> Iterator[tuple[Coordinator, Sources]]:
     from engine.cli.data_sources import opened
+    from engine.cli.reaching import connected_or_opened
     from engine.databases.coordination import Coordinator, identity_of
 
     if not data_sources:
         raise ConfigurationException("no data source is named: give --data-source NAME=URL")
     if not folder.is_dir():
         raise ConfigurationException(f"{folder} is no folder of a queue manager: name one that exists")
-    with opened(data_sources) as sources, closing(_reached(folder)) as manager:
+    with opened(data_sources) as sources, closing(connected_or_opened(folder)) as manager:
         assert sources is not None  # some are given
         yield Coordinator(manager, identity_of(folder)), sources
-
-
-def _reached(folder: Path) -> Any:
-    """The queue manager by its socket where a process serves it, else opened here."""
-    from engine.errors import MessageException
-    from engine.mq import QueueManager
-    from engine.mq.addresses import SOCKET
-
-    if (folder / SOCKET).exists():
-        try:
-            return QueueManager.connect(folder)
-        except MessageException:
-            pass  # what a process that has died has left
-    manager: Any = QueueManager
-    return manager.open(folder)
 
 
 def _tell(doubts: Iterable[Doubt], *, as_json: bool) -> None:

@@ -11,10 +11,10 @@ import itertools
 import logging
 import os
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from urllib.parse import quote, unquote
 from uuid import uuid4
 
@@ -143,9 +143,9 @@ class Coordinator:
     def _decide(self, branches: Mapping[str, Link], work: UnitOfWork) -> None:
         """Commit the queues with the decision; when that fails, ask whether it was kept."""
         gids = tuple(gid.encode() for gid in branches)
-        work.decision = gids  # type: ignore[attr-defined]  # a unit of work of a queue manager has it
+        decided: Any = work  # that of a queue manager, which keeps decisions
         try:
-            work.commit()
+            decided.commit(gids)
         except BrokerError:
             if self._is_refused(gids, branches):
                 self._end(branches, commits=False)
@@ -236,14 +236,19 @@ class Coordinator:
         self._forget_what_is_over(sources, decided)
         return ended
 
-    def _forget_what_is_over(self, sources: Sources, decided: Iterable[bytes]) -> None:
-        """Forget the decisions of branches that no data source has prepared any more."""
+    def _forget_what_is_over(self, sources: Sources, decided: Mapping[bytes, bool]) -> None:
+        """Forget the decisions of branches that no data source has prepared any more.
+
+        A refusal stays while the process that could still commit the branch lives.
+        """
         left = {branch.gid for branch, _ in self._prepared(sources)}
         names = {definition.name for definition in sources.definitions}
-        for gid in decided:
+        for gid, commits in decided.items():
             branch = Branch.of(gid.decode("utf-8", "replace"))
             is_ours = branch is not None and branch.manager == self._manager and branch.source in names
-            if branch is not None and is_ours and branch.gid not in left and not self._lives(branch):
+            if branch is None or not is_ours or branch.gid in left or self._lives(branch):
+                continue
+            if commits or not is_alive(".".join(branch.connection.split(".")[:2])):
                 self._decisions.forget(gid)
 
     def watch(self, sources: Sources) -> None:

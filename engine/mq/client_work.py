@@ -33,12 +33,11 @@ class ClientWork:
 
     __slots__ = (
         *("__weakref__", "_broken", "_carried", "_connect", "_connection", "_eager", "_first", "_held", "_interrupted"),
-        *("_known", "_length", "_lock", "_numbers", "_open", "_syncs", "decision", "patience"),
+        *("_known", "_length", "_lock", "_numbers", "_open", "_syncs", "patience"),
     )
 
     def __init__(self, connect: Callable[[], Connection]) -> None:
         self.patience = 0.0
-        self.decision: tuple[bytes, ...] = ()  # what commits with the unit for other resources: their branches' ids
         self._connect = connect
         self._connection: Connection | None = None
         self._lock = threading.Lock()
@@ -164,18 +163,19 @@ class ClientWork:
     def queue_manager(self) -> str:
         return self._reached().greeting.name
 
-    def commit(self) -> None:
-        decision, self.decision = b"\0".join(self.decision), ()
-        if self._begins() and self._broken is None and not decision:
+    def commit(self, decision: tuple[bytes, ...] = ()) -> None:
+        """Make the unit last; `decision` names the branches of other resources that commit with it."""
+        named = b"\0".join(decision)
+        if self._begins() and self._broken is None and not named:
             return
         connection, held, carried = self._reached(), self._held, self._carries()
         try:
             if carried is None and not (
-                held or decision or self._syncs
+                held or named or self._syncs
             ):  # it cannot be refused, and nothing is to be synced
                 connection.send([frame(frames.COMMIT)])
             else:
-                self._send_commit(connection, carried, frames.WANTS_ANSWER, decision)
+                self._send_commit(connection, carried, frames.WANTS_ANSWER, named)
                 answer = connection.answer(frames.DONE, frames.REFUSED)
                 if answer.kind == frames.REFUSED:
                     self._fail(answer)

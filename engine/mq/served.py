@@ -38,7 +38,6 @@ class Waiter(Protocol):
 class ServedWork(UnitOfWork, Protocol):
     """A unit of work whose calls do not hold the thread that makes them."""
 
-    decision: tuple[bytes, ...]  # what commits with the unit for other resources
 
     @property
     def is_idle(self) -> bool:
@@ -51,7 +50,7 @@ class ServedWork(UnitOfWork, Protocol):
         """Get without waiting, and look at so many messages at most; UNFINISHED says to ask again."""
         ...
 
-    def commit_then(self, then: Callable[[BrokerError | None], None]) -> None:
+    def commit_then(self, then: Callable[[BrokerError | None], None], decision: tuple[bytes, ...] = ()) -> None:
         """Commit, and call `then` once it is synced or refused: at once, or later from the thread that writes.
 
         A unit without persistent work is committed before this returns.

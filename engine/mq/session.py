@@ -317,8 +317,6 @@ class Session:
         self._carried = False
 
     def _commit(self, flags: int, decision: bytes) -> None:
-        if decision:
-            self._work.decision = tuple(decision.split(b"\0"))
         self._skips = False
         self._carried = False
         answered = bool(flags & frames.WANTS_ANSWER)
@@ -340,7 +338,7 @@ class Session:
             if answered:
                 self.answer(frames.DONE)
 
-        self._work.commit_then(self._then(settle))
+        self._work.commit_then(self._then(settle), tuple(decision.split(b"\0")) if decision else ())
 
     def _back_out(self) -> None:
         self._failed = None

@@ -13,13 +13,16 @@ from typing import Any
 
 import pytest
 
-from engine.databases.coordination import Branch, Coordinator, is_alive, process_name
+from engine.databases.coordination import Branch, Coordinator, identity_of, is_alive, process_name
 from engine.databases.definitions import Definition
 from engine.databases.session import Access
 from engine.databases.sources import Sources
 from engine.databases.statements import Insert
 from engine.databases.work import DatabaseWork
+from engine.descriptor import Descriptor
 from engine.errors import BrokerError, MessageException
+from engine.mq import QueueManager
+from tests.cli.command_line import penstock
 from tests.databases.programs import define, rows
 from tests.databases.server import Server, running
 
@@ -37,7 +40,6 @@ class Queues:
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self.decision: tuple[bytes, ...] = ()
         self.puts: list[int] = []
 
     def state(self) -> dict[str, Any]:
@@ -62,9 +64,8 @@ class Queues:
         self.keep(state)
         return not kept
 
-    def commit(self) -> None:
-        state, gids = self.state(), [gid.decode() for gid in self.decision]
-        self.decision = ()
+    def commit(self, decision: tuple[bytes, ...] = ()) -> None:
+        state, gids = self.state(), [gid.decode() for gid in decision]
         if any(state["decided"].get(gid) is False for gid in gids):
             raise MessageException(2003, "it was refused before", reason=2003)
         state["queue"] += self.puts
@@ -72,7 +73,7 @@ class Queues:
         self.keep(state)
 
     def back_out(self) -> None:
-        self.puts, self.decision = [], ()
+        self.puts = []
 
     get = put = attributes = new_id = None
 
@@ -188,13 +189,11 @@ def test_a_late_commit_is_refused(tmp_path: Path, urls: list[str]) -> None:
     coordinator = Coordinator(queues)
     own = queues.commit
 
-    def resolved_meanwhile() -> None:
+    def resolved_meanwhile(decision: tuple[bytes, ...]) -> None:
         stranger = Coordinator(Queues(queues.file))
         stranger._lives = lambda branch: False  # type: ignore[method-assign]  # it cannot see the process
         assert [doubt.state for doubt in stranger.resolve(sources)] == ["rolled back", "rolled back"]
-        for gid in queues.decision:
-            queues.refuse(gid)
-        own()
+        own(decision)
 
     queues.commit = resolved_meanwhile  # type: ignore[method-assign]
     with pytest.raises(MessageException, match="refused before"):
@@ -211,11 +210,11 @@ def test_what_is_alive_is_left(tmp_path: Path, urls: list[str]) -> None:
     seen: list[list[str]] = []
     own = queues.commit
 
-    def looked_at() -> None:
+    def looked_at(decision: tuple[bytes, ...]) -> None:
         seen.append([doubt.state for doubt in Coordinator(queues).in_doubt(sources)])
         assert Coordinator(queues).resolve(sources) == []
         assert Coordinator(queues, "elsewhere").in_doubt(sources) == []
-        own()
+        own(decision)
 
     queues.commit = looked_at  # type: ignore[method-assign]
     unit(queues, sources, coordinator, 1)
@@ -235,7 +234,7 @@ def test_a_failure_before_the_decision(tmp_path: Path, urls: list[str]) -> None:
         unit(queues, sources, coordinator, 11)
     work = queues.commit
 
-    def broken() -> None:
+    def broken(decision: tuple[bytes, ...]) -> None:
         raise MessageException(2009, "the connection is gone", reason=2009)
 
     queues.commit = broken  # type: ignore[method-assign]
@@ -273,8 +272,8 @@ def test_a_database_that_dies(tmp_path: Path) -> None:
         coordinator = Coordinator(queues)
         own = queues.commit
 
-        def gone_behind() -> None:
-            own()
+        def gone_behind(decision: tuple[bytes, ...]) -> None:
+            own(decision)
             server.stop()
 
         queues.commit = gone_behind  # type: ignore[method-assign]
@@ -287,6 +286,79 @@ def test_a_database_that_dies(tmp_path: Path) -> None:
         unit(queues, sources, coordinator, 3)
         assert (tables(sources), queues.state()["queue"]) == ([[1, 3]], [1, 3])
         sources.close()
+
+
+DURABLE = """
+import os, signal, sys
+from engine.databases import link
+from engine.mq import QueueManager
+from engine.mq.unit import Work
+from engine.descriptor import Descriptor
+from tests.databases.test_two_phases import Definition, Sources, durable_unit
+folder, stage, number, *urls = sys.argv[1:]
+def dies(owner, name, after=False):
+    own = getattr(owner, name)
+    def called(*arguments, **options):
+        if after: own(*arguments, **options)
+        os.kill(os.getpid(), signal.SIGKILL)
+    setattr(owner, name, called)
+{
+    "before prepare": lambda: dies(link.Link, "prepare"),
+    "between": lambda: dies(link.Link, "prepare", after=True),
+    "before decision": lambda: dies(Work, "commit"),
+    "after decision": lambda: dies(Work, "commit", after=True),
+    "after the first commit": lambda: dies(link.Link, "end_prepared", after=True),
+}[stage]()
+sources = Sources([Definition(f"S{p}", u) for p, u in enumerate(urls)])
+durable_unit(QueueManager.open(folder), folder, sources, int(number))
+"""
+
+
+def durable_unit(manager: Any, folder: str, sources: Sources, number: int) -> None:
+    """A unit of work over a queue of a durable queue manager and a table of each data source."""
+    coordinator = Coordinator(manager, identity_of(Path(folder)))
+    work = DatabaseWork(manager.work(), sources, coordinated=True, coordinator=coordinator)
+    work.put("Q", Descriptor(persistence=1), str(number).encode())
+    for definition in sources.definitions:
+        connection = Access(definition.name).connection(work)
+        assert connection is not None
+        connection.execute(INSERT, ("ITEMS",), (number,))
+    work.commit()
+
+
+def on_queue(folder: Path) -> list[int]:
+    manager = QueueManager.open(folder)
+    found = [int(arrival.body) for arrival in manager.cursor("Q")]
+    manager.close()
+    return found
+
+
+@pytest.mark.crash
+@pytest.mark.parametrize("stage", STAGES[:-1])
+def test_a_process_with_a_queue_manager(
+    tmp_path: Path, urls: list[str], stage: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Behind a kill at each stage the commands list what is in doubt and end it; queue and tables agree."""
+    folder = tmp_path / "qm"
+    QueueManager.create(folder)
+    manager = QueueManager.open(folder)
+    manager.define("QLOCAL", "Q", {})
+    manager.close()
+    command = [sys.executable, "-c", DURABLE, str(folder), stage, "1", *urls]
+    ended = subprocess.run(command, check=False, capture_output=True, timeout=60)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr.decode()
+    options = ("--queue-manager", str(folder), *(o for p, u in enumerate(urls) for o in ("--data-source", f"S{p}={u}")))
+    listed = penstock(capsys, "transactions", "list", *options, "--json")
+    states = [json.loads(line)["state"] for line in listed.out.splitlines()]
+    place = STAGES.index(stage)
+    assert states == [[], ["undecided"], ["undecided"] * 2, ["committed"] * 2, ["committed"]][place]
+    resolved = penstock(capsys, "transactions", "resolve", *options)
+    assert (resolved.code, len(resolved.out.splitlines())) == (0, len(states))
+    assert penstock(capsys, "transactions", "list", *options, "--json").out == ""
+    sources = opened(urls)
+    expected = [1] if place >= 3 else []
+    assert (tables(sources), on_queue(folder)) == ([expected, expected], expected)
+    sources.close()
 
 
 def test_names() -> None:
