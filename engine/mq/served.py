@@ -38,7 +38,6 @@ class Waiter(Protocol):
 class ServedWork(UnitOfWork, Protocol):
     """A unit of work whose calls do not hold the thread that makes them."""
 
-
     @property
     def is_idle(self) -> bool:
         """True where nothing has been put or got since the unit began."""
