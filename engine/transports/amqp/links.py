@@ -42,7 +42,7 @@ _DISCHARGE: Final = symbol("amqp:discharge:list")
 _DECLARED: Final = 0x33
 _IN_TRANSACTION: Final = 0x34
 _GRACE: Final = 0.25  # seconds in which a message that is there has come, from a broker that answers no drain
-_SLICE: Final = 5.0  # seconds of one wait, so that a signal is seen
+_SLICE: Final = 0.5  # seconds of one wait, after which an interruption is seen
 
 Received: TypeAlias = tuple[Message, Delivery]
 
@@ -103,6 +103,7 @@ class Links:
         self._coordinator: BlockingSender | None = None
         self._numbers = count()
         self._known: set[str] = set()
+        self.interrupted = False
         with _told(address.url, "connecting"):
             self._connection = _connected(address)
             self.peer = self._introduced()
@@ -255,7 +256,7 @@ class Links:
         if not link.credit:
             link.flow(self._address.prefetch)
         begun = monotonic()
-        while wait < 0 or monotonic() < begun + wait:
+        while not self.interrupted and (wait < 0 or monotonic() < begun + wait):
             left = _SLICE if wait < 0 else min(_SLICE, begun + wait - monotonic())
             if self._waited(lambda: fetcher.has_message, max(0.0, left)):
                 return

@@ -90,11 +90,12 @@ class _Unit:
 class AmqpWork:
     """A unit of work over an AMQP broker's queues, used by one thread."""
 
-    __slots__ = ("_links", "_queues", "_seen", "_unit", "patience")
+    __slots__ = ("_interrupted", "_links", "_queues", "_seen", "_unit", "patience")
 
     def __init__(self, queues: AmqpQueues) -> None:
         self.patience = 0.0
         self._queues = queues
+        self._interrupted = False
         self._links: Links | None = None
         self._unit = _Unit()
         self._seen: dict[str, float] = {}  # when a browser last found something
@@ -178,6 +179,13 @@ class AmqpWork:
         self._safely(lambda: links.give_back([delivery for _, _, delivery in unit.taken]))
         self._forget_selected(links, unit)
 
+    def interrupt(self) -> None:
+        """Ends a wait for messages soon, and lets no other begin; called by another thread."""
+        self._interrupted = True
+        links = self._links
+        if links is not None:
+            links.interrupted = True
+
     def close(self) -> None:
         """Ends the connection; what is not committed is backed out by the broker."""
         links, self._links, self._unit = self._links, None, _Unit()
@@ -192,6 +200,7 @@ class AmqpWork:
         links = self._links
         if links is None:
             links = self._links = Links(self._queues.address)
+            links.interrupted = self._interrupted
         return links
 
     def _safely(self, act: Any) -> Any:

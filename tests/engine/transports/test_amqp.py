@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -102,6 +103,14 @@ def test_order_stays(broker: Broker) -> None:
         work.put("IN", Descriptor(), b"%d" % number)
     work.commit()
     assert [b"%d" % number for number in range(50)] == bodies(queues, "IN")
+
+
+def test_a_wait_without_end_ends_when_it_is_interrupted(broker: Broker) -> None:
+    """A thread that waits for a message comes back soon after another interrupts it."""
+    work = AmqpQueues(broker.url).work()
+    threading.Timer(0.3, work.interrupt).start()
+    assert work.get("IN", wait=-1) is None
+    work.close()
 
 
 def test_errors_name_the_broker_and_no_password(broker: Broker) -> None:
