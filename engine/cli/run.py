@@ -50,6 +50,13 @@ def run(
     output: Annotated[str, typer.Option("--output", help="Where messages are written: DIR/QUEUE/NAME.")] = "",
     queue: Annotated[str, typer.Option(help="The queue they enter by, where the flow reads more than one.")] = "",
     queue_manager: Reach = None,
+    amqp: Annotated[
+        str,
+        typer.Option(
+            metavar="URL",
+            help="An AMQP 1.0 broker in the place of a queue manager: amqp://USER@HOST:PORT?password-env=VARIABLE.",
+        ),
+    ] = "",
     queue_manager_name: Annotated[
         str, typer.Option(help="The name of the queue manager that a flow at this desk sees.")
     ] = "QM",
@@ -82,7 +89,7 @@ def run(
     """
     if not is_at_desk(context, flows, sources, output):
         given = (tuple(flows), queue_manager or Path(), trace, tuple(data_sources or ()), tuple(allow_files or ()))
-        run_on_queues(Given(*given, nodes=tuple(nodes or ()), as_json=as_json))
+        run_on_queues(Given(*given, nodes=tuple(nodes or ()), as_json=as_json, amqp=amqp))
         return
     flow, sources = flows[0], sources or []
     from engine.allowed_files import allowed_files

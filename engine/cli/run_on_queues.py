@@ -17,6 +17,7 @@ from engine.cli.failing import USAGE, visible
 from engine.errors import ConfigurationException, MessageException
 
 if TYPE_CHECKING:
+    from engine.cli.run_on_amqp import AmqpHeld
     from engine.databases.coordination import Coordinator
     from engine.databases.sources import Sources
     from engine.flow import Flow
@@ -46,15 +47,18 @@ class Given:
     allow_files: tuple[Path, ...] = ()
     nodes: tuple[str, ...] = ()
     as_json: bool = False
+    amqp: str = ""
 
 
 def is_at_desk(context: typer.Context, flows: list[str], sources: list[str] | None, output: str) -> bool:
     """Returns True where messages come from files; refuses options that do not go together."""
-    named = _is_given(context, "queue_manager")
+    named = _is_given(context, "queue_manager") or _is_given(context, "amqp")
+    if _is_given(context, "queue_manager") and _is_given(context, "amqp"):
+        raise ConfigurationException("--queue-manager and --amqp name two places for queues: give one of them")
     if sources or _is_given(context, "output"):
         if named:
             raise ConfigurationException(
-                "--queue-manager takes messages off queues: leave it out, or leave out --input and --output"
+                "--queue-manager and --amqp take messages off queues: leave them out, or leave out --input and --output"
             )
         missing = "" if _is_given(context, "output") else "--output"
         missing = missing if sources else "--input"
@@ -65,7 +69,7 @@ def is_at_desk(context: typer.Context, flows: list[str], sources: list[str] | No
         if len(flows) > 1:
             raise _misuse(context, f"got unexpected extra argument ({flows[1]}): a desk runs one flow")
         return True
-    if context.params.get("queue_manager") is None:
+    if context.params.get("queue_manager") is None and not named:
         raise _misuse(context, "missing option '--input', or '--queue-manager' for messages from queues")
     for name, option in _OF_THE_DESK.items():
         if _is_given(context, name):
@@ -94,7 +98,7 @@ def run_on_queues(given: Given) -> None:
     runner = FlowRunner()
     with ExitStack() as around, _errors_shown():
         flows = _prepared(given, around)
-        manager = around.enter_context(_held(given.folder))
+        manager = around.enter_context(_held(given))
         started: list[tuple[Flow, Running]] = []
         try:
             for flow, running in flows:
@@ -146,19 +150,13 @@ def _bound(flow: Flow, sources: Sources | None, files: Any, traced: Any) -> tupl
     return flow, running
 
 
-def _started(runner: FlowRunner, flow: Flow, running: Any, manager: Held) -> Running:
+def _started(runner: FlowRunner, flow: Flow, running: Any, manager: Held | AmqpHeld) -> Running:
     """Start a flow whose queues are there."""
     made: Running = running(manager.begin, manager.coordinator)
-    work = manager.begin()
-    entrances = made.deploy().entrances
-    if not entrances:
+    deployed = made.deploy()
+    if not deployed.entrances:
         raise ConfigurationException(f"flow {flow.name} reads no queue: give it an MQInput node")
-    for entrance in entrances:
-        queue = str(getattr(entrance.node, "queue_name", ""))
-        if queue and work.attributes(queue) is None:
-            text = f"flow {flow.name} reads {queue}, and there is no queue called so: define it"
-            raise MessageException(UNKNOWN_OBJECT_NAME, text, queue, reason=UNKNOWN_OBJECT_NAME)
-    work.close()
+    manager.check(flow, deployed)
     runner.start(made)
     return made
 
@@ -206,6 +204,16 @@ class Held:
         """Decides that a branch does not commit; False where it is decided already that it does."""
         return bool(self._manager.refuse(branch))
 
+    def check(self, flow: Flow, deployed: DeployedFlow) -> None:
+        """Refuses a flow that reads a queue that is not there."""
+        work = self.begin()
+        for entrance in deployed.entrances:
+            queue = str(getattr(entrance.node, "queue_name", ""))
+            if queue and work.attributes(queue) is None:
+                text = f"flow {flow.name} reads {queue}, and there is no queue called so: define it"
+                raise MessageException(UNKNOWN_OBJECT_NAME, text, queue, reason=UNKNOWN_OBJECT_NAME)
+        work.close()
+
     def begin(self) -> Any:
         """Returns a new unit of work; raises with reason 2059 where the queue manager's process has ended."""
         from engine.cli.reaching import begin
@@ -225,9 +233,14 @@ class Held:
 
 
 @contextmanager
-def _held(folder: Path) -> Iterator[Held]:
+def _held(given: Given) -> Iterator[Held | AmqpHeld]:
+    if given.amqp:
+        from engine.cli.run_on_amqp import AmqpHeld
+
+        yield AmqpHeld(given.amqp)
+        return
     with ExitStack() as around:
-        yield Held(folder, around)
+        yield Held(given.folder, around)
 
 
 @contextmanager

@@ -143,6 +143,11 @@ class AmqpWork:
             self._safely(lambda: links.confirm([(queue, links.send(queue, message))]))
         return put
 
+    def find(self, queue: str) -> None:
+        """Raises an error where there is no queue of this name, and the broker does not make one."""
+        links = self._connected()
+        self._safely(lambda: links.sender(queue))
+
     def attributes(self, queue: str) -> QueueAttributes | None:
         return self._queues.attributes
 

@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import subprocess
+import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -236,3 +238,42 @@ def test_nothing_is_lost_when_the_broker_dies_in_the_middle(broker: Broker, tmp_
     arrived = Counter(bodies(queues, "OUT", 2.0))
     assert {body + b"!" for body in sent} == set(arrived) - {b"never committed"}
     assert queues.introduce().transactions is False or {1} == set(arrived.values())
+
+
+def test_penstock_run_carries_messages_over_an_amqp_broker_until_sigterm(broker: Broker, tmp_path: Path) -> None:
+    """`penstock run FLOW --amqp URL` says that it is ready, carries what comes, and ends with 0 when it is told to."""
+    deployed_copy(tmp_path)
+    url = broker.url.replace(":flows-only", "") + "?password-env=AMQP_PASSWORD"
+    process = subprocess.Popen(  # noqa: S603 - our own program
+        [
+            sys.executable,
+            "-c",
+            "from engine.cli import main; main()",
+            "run",
+            str(tmp_path / "flow.yaml"),
+            "--amqp",
+            url,
+        ],
+        env=os.environ | {"AMQP_PASSWORD": "flows-only"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        assert "ready" in process.stdout.readline()
+        queues = AmqpQueues(broker.url)
+        work = queues.work()
+        for number in range(5):
+            work.put("IN", Descriptor(persistence=1), b"%d" % number)
+        work.commit()
+        work.close()
+        assert [b"0!", b"1!", b"2!", b"3!", b"4!"] == bodies(queues, "OUT", 5.0)
+        process.terminate()
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.communicate()
+    assert (0, True) == (process.returncode, "5 in, 0 failed" in out)
+    assert ("at least once" in err) == ("RabbitMQ" in err)
+    assert "flows-only" not in out + err
