@@ -37,7 +37,7 @@ def shapes_of(deployed: DeployedFlow) -> list[NodeShape]:
 class FlowMeter:
     """Counts the messages of one thread at one of the flow's entrances, in a slot."""
 
-    __slots__ = ("_began", "_cpu", "_entrance", "_got", "_got_cpu", "_size", "_slot", "_words")
+    __slots__ = ("_began", "_cpu", "_entrance", "_got", "_got_cpu", "_range", "_size", "_slot", "_words")
 
     def __init__(self, slot: Slot, entrance: Station) -> None:
         self._slot = slot
@@ -45,6 +45,15 @@ class FlowMeter:
         self._entrance = entrance
         entrance.node = Listening(entrance.node, self._received)
         self._size = -1
+        self._range: tuple[int, ...] = (
+            -1,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+        )  # an interval, and between what its values lie, as is written already
         self._got = self._got_cpu = 0
         self._began = time.perf_counter_ns()
         self._cpu = time.thread_time_ns()
@@ -72,7 +81,7 @@ class FlowMeter:
             words[slots.ELAPSED] += elapsed
             words[slots.CPU] += spent
             words[slots.SIZE] += size
-            self._extremes((elapsed, spent, size))
+            self._extremes(elapsed, spent, size)
             if outcome.error is None:
                 words[slots.COMMITS] += 1
             else:
@@ -92,10 +101,17 @@ class FlowMeter:
         words[slots.ERRORS] += 1
         words[slots.MQ_ERRORS] += isinstance(error, MessageException)
 
-    def _extremes(self, values: tuple[int, int, int]) -> None:
+    def _extremes(self, elapsed: int, cpu: int, size: int) -> None:
+        """Note values that are larger or smaller than those before, which few are."""
+        interval, most, least, most_cpu, least_cpu, longest, shortest = self._range
+        within = least <= elapsed <= most and least_cpu <= cpu <= most_cpu and shortest <= size <= longest
+        if within and interval == self._words[slots.INTERVAL]:
+            return
         bank = interval_bank(self._slot)
         for first in (slots.EXTREMES, slots.EXTREMES + 6 * bank):
-            note_extremes(self._words, first, values)
+            note_extremes(self._words, first, (elapsed, cpu, size))
+        place = slots.EXTREMES + 6 * bank
+        self._range = (self._words[slots.INTERVAL], *self._words[place : place + 6].tolist())
 
 
 def interval_bank(slot: Slot) -> int:
@@ -171,6 +187,7 @@ class NodeMeter:
         terminals = {name: place + slots.NODE_TERMINALS + at for at, name in enumerate(shape.outputs)}
         words, switch = self._words, self._switch
         other = terminals.get(OTHER, 0)
+        known = [-1, 0, 0, 0, 0]
         if FAILURE in terminals:
             station.listen = self._counting(terminals)
 
@@ -197,7 +214,7 @@ class NodeMeter:
                 return
             finally:
                 switch(before)
-                self._ended(place, start)
+                self._ended(place, start, known)
 
         return measured
 
@@ -210,9 +227,15 @@ class NodeMeter:
 
         return heard
 
-    def _ended(self, place: int, start: tuple[int, int]) -> None:
+    def _ended(self, place: int, start: tuple[int, int], known: list[int]) -> None:
+        """Note times that are longer or shorter than those `known` of the interval, which few are."""
         words = self._words
-        spent = words[place + slots.NODE_ELAPSED] - start[0], words[place + slots.NODE_CPU] - start[1]
+        elapsed, cpu = words[place + slots.NODE_ELAPSED] - start[0], words[place + slots.NODE_CPU] - start[1]
+        interval, most, least, most_cpu, least_cpu = known
+        if least <= elapsed <= most and least_cpu <= cpu <= most_cpu and interval == words[slots.INTERVAL]:
+            return
         bank = interval_bank(self._slot)
-        for first in (place + slots.NODE_EXTREMES, place + slots.NODE_EXTREMES + 4 * bank):
-            note_extremes(words, first, spent)
+        first = place + slots.NODE_EXTREMES
+        for each in (first, first + 4 * bank):
+            note_extremes(words, each, (elapsed, cpu))
+        known[:] = words[slots.INTERVAL], *words[first + 4 * bank : first + 4 * bank + 4].tolist()
