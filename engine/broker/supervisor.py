@@ -24,7 +24,8 @@ from engine.broker.people import Rights
 from engine.broker.plans import Plan, plan_of
 from engine.broker.repository.opened import opened
 from engine.broker.sessions import Sessions
-from engine.broker.statistics.snapshots import Snapshots
+from engine.broker.statistics.publishing import publish
+from engine.broker.statistics.snapshots import Snapshots, archive_of
 from engine.errors import BrokerError
 
 _SOONEST: Final = 0.1
@@ -85,6 +86,7 @@ class Supervisor:
         for name in self.plan.running:
             self._keep(name)
         self.loop.after(self.plan.settings.statistics_interval, self._count)
+        self.loop.after(self.plan.settings.archive_interval * 60, self._archive)
         self._look()
         self.loop.run()
         self.folder.control.unlink(missing_ok=True)
@@ -257,10 +259,33 @@ class Supervisor:
     def _count(self) -> None:
         """Close an interval of statistics, and begin the next."""
         try:
-            self._snapshots.take(self.plan)
+            self._publish(self._snapshots.take(self.plan))
         except OSError as error:
             self.log.tell(f"statistics cannot be written: {error}", "ERROR")
         self.loop.after(self.plan.settings.statistics_interval, self._count)
+
+    def _archive(self) -> None:
+        """Publish what flows have done since their statistics were switched on."""
+        try:
+            state = self.repository.load()
+            counted = [(group, use) for group, _, use in self.plan.uses() if use.statistics != "none"]
+            self._publish([archive_of(self.folder, state, group, use) for group, use in counted])
+        except (BrokerError, OSError) as error:
+            self.log.tell(f"statistics cannot be archived: {error}", "ERROR")
+        self.loop.after(self.plan.settings.archive_interval * 60, self._archive)
+
+    def _publish(self, records: list[dict[str, Any]]) -> None:
+        """Publish records of statistics, in a process of its own, as nothing may hold this one."""
+        if not records or self._ending:
+            return
+
+        def work(_: Channel) -> None:
+            hand_to(self._log_end, "statistics")
+            signal.setitimer(signal.ITIMER_REAL, self.plan.settings.statistics_interval)
+            with suppress(BrokerError, OSError):
+                publish(self.folder, records)
+
+        fork(work, [self._log_end]).channel.close()
 
     def status(self) -> dict[str, Any]:
         """Returns which processes there are."""

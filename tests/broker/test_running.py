@@ -150,3 +150,17 @@ def test_queues_by_broker(shop: Running) -> None:
     shop.run("put", "IN", "--text", "<a/>", "--persistent", *at)
     assert "<a><by>1</by></a>" in shop.run("get", "OUT", "--wait", "10", *at)
     assert "2085" in shop.run("put", "NONE", "--text", "x", *at, fails=True)
+
+
+def test_statistics_are_published(tmp_path: Path) -> None:
+    """Snapshots are publications on IBM's topics, and spans of messages are written where they are asked for."""
+    with broker(tmp_path, flow(tmp_path, "F"), more="statisticsSeconds: 1\ntraces: spans.jsonl\n") as made:
+        made.put("IN", b"<a/>")
+        made.get("OUT", 1)
+        topic = "$SYS/Broker/shop/StatisticsAccounting/SnapShot/default/F"
+        found = made.run("subscribe", topic, "--count", "1", "--wait", "10", "--broker", str(made.folder))
+        assert '<WMQIStatisticsAccounting RecordType="SnapShot"' in found
+        until(lambda: '"name": "Work"' in (made.folder / "spans.jsonl").read_text("utf-8"))
+        assert ["SnapShot"] == [
+            one["WMQIStatisticsAccounting"]["RecordType"] for one in made.json("stats", str(made.folder))
+        ][1:]

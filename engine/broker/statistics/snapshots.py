@@ -30,8 +30,9 @@ class Snapshots:
         self._before = {str(slot.file): totals_of(slot) for place in every for slot in slots_in(place)}
         self._began = time.time()
 
-    def take(self, plan: Plan) -> None:
-        """Write a snapshot of each flow that is counted, and begin the next interval."""
+    def take(self, plan: Plan) -> list[dict[str, Any]]:
+        """Write a snapshot of each flow that is counted, and begin the next interval; returns the records."""
+        records: list[dict[str, Any]] = []
         began, self._began = self._began, time.time()
         for group, uuid, use in plan.uses():
             if use.statistics == "none":
@@ -51,6 +52,8 @@ class Snapshots:
             subject = Subject(plan.broker, plan.uuid, group, uuid, use.name, use.instances)
             said = record("SnapShot", "Snapshot", subject, Counted(began, self._began, threads))
             _write(place / _SNAPSHOT, said)
+            records.append(said)
+        return records
 
 
 def _write(file: Path, said: dict[str, Any]) -> None:
