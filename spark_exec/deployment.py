@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from engine.broker.definition import DEAD_LETTER_QUEUE, DEFAULT_GROUP, Executors, FlowUse, queue_attributes
 from engine.broker.file import definition_of
+from engine.databases.definitions import definitions_in, definitions_of
 from engine.errors import ConfigurationException, Problem
 from engine.lint import UNFIT
 from engine.work import QueueAttributes
+from spark_exec.databases import EFFECTS, NONE, Databases
 
 Use = FlowUse
 
@@ -24,6 +26,7 @@ class Deployment:
     dead_letter_queue: str = DEAD_LETTER_QUEUE
     queues: Mapping[str, QueueAttributes] = field(default_factory=dict)
     executors: Mapping[str, Executors] = field(default_factory=dict)  # by group, where a group says it
+    databases: Databases = NONE
 
 
 def deployment_of(*files: str) -> Deployment:
@@ -42,7 +45,18 @@ def deployment_of(*files: str) -> Deployment:
         defined.dead_letter_queue,
         {name: queue_attributes(attributes) for name, attributes in defined.queues.items()},
         defined.executors,
+        Databases(definitions_in(defined.data_sources)),
     )
+
+
+def with_sources(deployment: Deployment, options: Sequence[str], effects: str) -> Deployment:
+    """The deployment with the data sources of options in front of its own, and what becomes of effects on them."""
+    if effects not in EFFECTS:
+        raise ConfigurationException(f"--effects {effects} is none of {', '.join(filter(None, EFFECTS))}")
+    given = definitions_of(options)
+    names = {one.name for one in given}
+    own = (one for one in deployment.databases.definitions if one.name not in names)
+    return replace(deployment, databases=Databases((*given, *own), effects))
 
 
 def _without_flows(file: str) -> ConfigurationException:

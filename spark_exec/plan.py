@@ -151,7 +151,9 @@ def _planned(deployed_as: Use, deployment: Deployment, own_nodes: tuple[OwnNodes
         )
     used = {use.type for use in flow.nodes}
     shipped = ship(flow, given, [file for file in own_nodes if used.intersection(file.types)])
-    deployed = built(shipped)  # what is broken is broken here, before anything starts
+    deployed = built(
+        shipped, deployment.databases, looked_up=False
+    )  # what is broken is broken here, before anything starts
     instances = max(deployed.instances(entrance) for entrance in deployed.entrances)
     orders = [deployed.order(entrance) for entrance in deployed.entrances]
     asked = {order.mode for order in orders}
@@ -162,7 +164,15 @@ def _planned(deployed_as: Use, deployment: Deployment, own_nodes: tuple[OwnNodes
         instances = 1 + deployed_as.additional_instances
     instances *= deployed_as.copies
     said = instances > 1 or deployed_as.additional_instances is not None
-    return FlowPlan(group, shipped, reads, instances, order, groups, _held(order, said=said, shares=shares(shipped)))
+    return FlowPlan(
+        group,
+        shipped,
+        reads,
+        instances,
+        order,
+        groups,
+        _held(order, said=said, shares=shares(shipped, deployment.databases)),
+    )
 
 
 def _held(order: Order, *, said: bool, shares: bool) -> str:

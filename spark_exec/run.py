@@ -88,6 +88,7 @@ def _assignment(planned: Plan, flow: FlowPlan, moment: tuple[str, str]) -> Assig
         queue_manager=deployment.queue_manager,
         dead_letter_queue=deployment.dead_letter_queue,
         moment=moment,
+        databases=deployment.databases,
     )
 
 

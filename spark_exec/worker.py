@@ -10,11 +10,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from engine.batches import ALONE, Batch
+from engine.databases.work import with_databases
 from engine.dead_letters import BLOCKED, PUT_AWAY
 from engine.descriptor import NO_ID
 from engine.errors import BrokerError, Place
 from engine.work import QueueAttributes
 from spark_exec.accounts import READING, WRITING, Accounts
+from spark_exec.databases import NONE, Databases, opened
 from spark_exec.message_sets import Row, as_received, rows_of
 from spark_exec.outputs import CAUGHT, FAILURE, FED, PUT, WAITING, Failed, Rows, failed_of
 from spark_exec.shipped import Shipped, built
@@ -40,10 +42,11 @@ class Assignment:
     queue_manager: str
     dead_letter_queue: str
     moment: tuple[str, str]
+    databases: Databases = NONE
 
     def task(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """What a task of Spark does, in a process that will do nothing else."""
-        built(self.shipped)
+        built(self.shipped, self.databases)
         gc.freeze()  # what has been made ready stays; looking for garbage in it takes a tenth of the time
         return self.carry(batches)
 
@@ -68,7 +71,7 @@ class _Worker:
 
     def __init__(self, assignment: Assignment) -> None:
         self._own = assignment
-        self._deployed: DeployedFlow = built(assignment.shipped)
+        self._deployed: DeployedFlow = built(assignment.shipped, assignment.databases)
         self._entrances: dict[str, Station] = {
             str(getattr(station.node, "queue_name", "")): station for station in self._deployed.entrances
         }
@@ -86,6 +89,7 @@ class _Worker:
         self._work = PartitionWork(
             assignment.queues, (assignment.queue_manager, assignment.dead_letter_queue), assignment.moment
         )
+        self._whole = with_databases(self._work, opened(assignment.databases), self._deployed.properties)
         self._key = f"{assignment.group}/{assignment.shipped.name}/"
         self._rows = Rows(assignment.shipped.name, assignment.group)
         self._told = _Told(logging.INFO)
@@ -180,7 +184,7 @@ class _Worker:
         most = count * (2 * (attributes.backout_threshold if attributes else 0) + _SPARE_TRIES)
         while work.is_waiting and tries < most:
             tries += 1
-            outcome = self._deployed.process(entrance, work, batch, patient=False)
+            outcome = self._deployed.process(entrance, self._whole, batch, patient=False)
             if outcome is None:
                 break
             failed = outcome.error or self._told.put_away
@@ -190,7 +194,7 @@ class _Worker:
                 if failed.number == BLOCKED:  # it would stay so however often it was tried
                     break
         if batch is not ALONE:
-            work.back_out()  # a group that lacks its last message
+            self._whole.back_out()  # a group that lacks its last message
         return failures
 
     def _leave(self, unit: list[Row], places: Iterable[int], counts: Sequence[int] = ()) -> None:

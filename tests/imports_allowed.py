@@ -94,7 +94,15 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine.costs.spark": (*EVERYTHING, "spark_exec"),  # what it measures
     "engine.cli": (*EVERYTHING, "spark_exec"),
     "spark_exec": (
-        *(*DEPLOYMENT, "engine.batches", "engine.runtime", "engine.broker", "engine.own_nodes", "flows"),
+        *(
+            *DEPLOYMENT,
+            "engine.batches",
+            "engine.databases",
+            "engine.runtime",
+            "engine.broker",
+            "engine.own_nodes",
+            "flows",
+        ),
         *("engine.incidents", "engine.input_files", "engine.output_files"),
     ),
 }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from engine.cli.app import Json, OwnNodes, app
+from engine.cli.app import DataSources, Json, OwnNodes, app
 from engine.cli.failing import existing
 from engine.errors import BrokerError, ConfigurationException
 
@@ -80,20 +80,29 @@ def run(
     moment: Annotated[
         str, typer.Option(help="The date and time of all puts, such as 2026-01-02T03:04:05.  [default: now]")
     ] = "",
+    data_sources: DataSources = None,
+    effects: Annotated[
+        str,
+        typer.Option(
+            help="at-least-once: what flows do to databases is committed with each message, and done again where Spark"
+            " tries a task again.  [default: flows only read]"
+        ),
+    ] = "",
     nodes: OwnNodes = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and run nothing.")] = False,
     as_json: Json = False,
 ) -> None:
     """Carry a message set through flows; every message put is a row, and so is every failure."""
     _needs_spark()
-    from spark_exec.deployment import deployment_of
+    from spark_exec.deployment import deployment_of, with_sources
     from spark_exec.places import refuse_taken
     from spark_exec.plan import plan
     from spark_exec.run import Limits, moment_of
     from spark_exec.session import cores_of, java
     from spark_exec.shipped import own_nodes
 
-    planned = plan(deployment_of(*files), own_nodes(nodes or ()))
+    deployment = with_sources(deployment_of(*files), data_sources or (), effects)
+    planned = plan(deployment, own_nodes(nodes or ()))
     if partitions:
         planned = planned.scaled(partitions)
     settings, within = [_setting(text) for text in conf or ()], Limits(rounds, moment_of(moment))

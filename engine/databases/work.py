@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
 from engine.databases.session import Session
+from engine.work import Dated
 
 if TYPE_CHECKING:
     from engine.databases.coordination import Coordinator
@@ -27,7 +29,8 @@ def with_databases(
     """A unit of work with the databases of data sources, if there are any."""
     if sources is None:
         return work
-    return DatabaseWork(work, sources, coordinated=flow.coordinated_transaction, coordinator=coordinator)
+    kind = DatedDatabaseWork if isinstance(work, Dated) else DatabaseWork
+    return kind(work, sources, coordinated=flow.coordinated_transaction, coordinator=coordinator)
 
 
 class DatabaseWork:
@@ -89,3 +92,13 @@ class DatabaseWork:
             self.databases.back_out()
         finally:
             self._work.back_out()
+
+
+class DatedDatabaseWork(DatabaseWork):
+    """A unit of work over queues and databases that says itself when it is."""
+
+    @property
+    def now(self) -> datetime:
+        """The moment of all that it does, in GMT."""
+        moment: datetime = self._work.now
+        return moment

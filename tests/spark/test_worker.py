@@ -158,7 +158,7 @@ def test_plans(tmp_path: Path) -> None:
 REFUSED = [
     ("Get: {type: MQGet, queueName: X}", "Get is a MQGet node, which does not run on Spark: it gets messages"),
     ("Ask: {type: Compute, computeExpression: 'SET OutputRoot.XMLNSC.A[] = (SELECT T.X FROM Database.T AS T);'}",
-     "the program of Ask asks a database, which does not run on Spark"),
+     "the program of Ask asks a database, and none is named: give --data-source NAME=URL"),
     ("Ask: {type: Filter, filterExpression: 'EXISTS(SELECT T.X FROM Database.T AS T)'}", "the program of Ask asks"),
     ("Log: {type: Trace, destination: file, filePath: /tmp/trace.txt}", "Log is a Trace node that writes a file"),
 ]  # fmt: skip
