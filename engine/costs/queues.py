@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import lmdb
 
+from engine.costs import publications
 from engine.costs.bounds import Measured
 from engine.costs.measuring import side_by_side
 from engine.descriptor import Descriptor
@@ -39,9 +40,11 @@ def benchmarks() -> Iterator[Measured]:
     yield from depths()
     yield selector()
     yield expiry()
+    yield from publications.benchmarks()
     folder = Path(tempfile.mkdtemp(prefix="penstock-costs-", dir="/var/tmp"))  # /tmp may be memory
     try:
         yield from durable(folder)
+        yield from publications.durable(folder / "PUBLISHING")
     finally:
         shutil.rmtree(folder)
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from engine.mq.definitions import QueueDefinition
     from engine.mq.queue import Queue
+    from engine.mq.topics.publishing import Route
     from engine.work import QueueAttributes
 
 MAX_PRIORITY: Final = 9
@@ -57,7 +58,7 @@ class Target:
     Where `topic` is set, the name leads to a topic, and the queue is one that holds nothing.
     """
 
-    __slots__ = ("attributes", "longest", "name", "queue", "topic")
+    __slots__ = ("attributes", "longest", "name", "queue", "route", "topic")
 
     def __init__(self, name: str, queue: Queue, definition: QueueDefinition, longest: int) -> None:
         self.name = name
@@ -65,6 +66,7 @@ class Target:
         self.attributes = definition.attributes
         self.longest = longest
         self.topic: TopicAddress | None = None
+        self.route: Route | None = None  # of the topic, once it is known
 
 
 class Numbers:
@@ -122,8 +124,7 @@ class Admission:
             msg_id = numbers.identifier(number)
         stamp = descriptor[19:21]
         if not stamp[0]:
-            stamped = self._stamped_at
-            stamp = stamped[1] if stamped[0] == int(now * 100) else self.stamp(int(now * 100))
+            stamp = self.stamped(int(now * 100))
         own = completed(descriptor, msg_id, stamp, context)
         priority = target.attributes.default_priority if queue.definition.fifo else descriptor.priority
         return Stored((MAX_PRIORITY - priority << ORDER_BITS) + number, own, body, expires)
@@ -158,8 +159,11 @@ class Admission:
         text = f"a message of {length} bytes is longer than the queue manager allows ({target.longest})"
         return refusal(MSG_TOO_BIG_FOR_Q_MGR, text, target.name)
 
-    def stamp(self, moment: int) -> tuple[str, str]:
+    def stamped(self, moment: int) -> tuple[str, str]:
         """Returns the date and the time of a moment, in hundredths of seconds since 1970."""
+        known = self._stamped_at
+        if known[0] == moment:
+            return known[1]
         stamp = stamp_of(moment)
         self._stamped_at = (moment, stamp)
         return stamp

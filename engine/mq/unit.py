@@ -15,7 +15,7 @@ from engine.mq.refusals import SYNCPOINT_LIMIT_REACHED, refusal
 from engine.mq.reports import COA, COD, is_asked, report
 from engine.mq.served import Unfinished
 from engine.mq.waiting import Sleep, Waiter
-from engine.topics import address
+from engine.topics import ADDRESS, address
 from engine.work import Arrival, QueueAttributes, Selection
 
 if TYPE_CHECKING:
@@ -121,7 +121,8 @@ class Work:
         point: str = "",
         syncpoint: bool = True,
     ) -> Descriptor:
-        return self.put(address(topic, retain=retain, point=point), descriptor, body, syncpoint=syncpoint)
+        name = address(topic, retain=retain, point=point) if retain or point else f"{ADDRESS}//{topic}"
+        return self.put(name, descriptor, body, syncpoint=syncpoint)
 
     def _publish(self, target: Target, descriptor: Descriptor, body: bytes, *, syncpoint: bool) -> Descriptor:
         """Put the messages of a publication; with what is retained they are one unit in any case."""

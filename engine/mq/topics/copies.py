@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 Moved = list[tuple["Queue", Stored]]
 _AS_PUBLISHED: Final = ("NONE", "")
 _OF_COMMANDS: Final = ("psc.", "pscr.", "mqps.")
-_AS_QUEUE: Final = -1
 
 
 class Copy:
@@ -40,7 +39,7 @@ class Copy:
         self.refused = refused  # why its queue takes nothing
         self.correl_id = subscription.correl_id
         said = str(subscription.values["PUBPRTY"])
-        self.priority = None if said == "ASPUB" else _AS_QUEUE if said == "ASQDEF" else int(said)
+        self.priority = None if said == "ASPUB" else self.default_priority if said == "ASQDEF" else int(said)
         said = str(subscription.values["PUBPSIST"])
         as_queue = 0 if target is None else target.attributes.default_persistence
         self.persistence = {"YES": 1, "NO": 0, "ASQDEF": as_queue}.get(said)
@@ -103,35 +102,34 @@ def wanted(copies: Iterable[Copy], publication: Publication) -> list[Copy]:
 
 
 def admitted(
-    manager: QueueManager, copies: list[Copy], publication: Publication
+    manager: QueueManager, copies: list[Copy], publication: Publication, number: int
 ) -> tuple[Moved, list[tuple[Copy, MessageException]]]:
-    """Returns the messages for those subscriptions' queues that take them, and what the others refused."""
-    shapes: dict[tuple[str, str], tuple[tuple[object, ...], int, int, tuple[object, ...], bytes]] = {}
-    for shape in {copy.shape for copy in copies}:
-        said, body = publication.shaped(*shape)
-        shapes[shape] = (said[:7], said.priority, said.persistence, said[11:], body)
-    numbers, expires = manager.admission.numbers, publication.expires
-    number = numbers.next(len(copies)) - 1
+    """Returns the messages for those subscriptions' queues that take them, and what the others refused.
+
+    They have the numbers behind `number`.
+    """
     moved: Moved = []
     failed: list[tuple[Copy, MessageException]] = []
-    new, identifier = tuple.__new__, numbers.identifier
+    new, identifier, expires = tuple.__new__, manager.admission.numbers.identifier, publication.expires
+    own, body = publication.descriptor, publication.body
+    shape, head, tail = _AS_PUBLISHED, own[:7], own[11:]
     with manager.lock:
         for copy in copies:
-            head, priority, persistence, tail, body = shapes[copy.shape]
+            if copy.shape is not shape:  # those of a shape stand together, so that this is seldom so
+                shape, (own, body) = copy.shape, publication.shaped(*copy.shape)
+                head, tail = own[:7], own[11:]
             number += 1
             queue = copy.queue
             if queue is None or len(body) > copy.longest or queue.depth + queue.reserved >= queue.most:
                 failed.append((copy, _refused(copy, len(body))))
                 continue
             queue.reserved += 1
-            if copy.persistence is not None:
-                persistence = copy.persistence
-            if copy.priority is not None:
-                priority = copy.default_priority if copy.priority < 0 else copy.priority
-            own = (*head, priority, persistence, identifier(number), copy.correl_id, *tail)
+            priority = own[7] if copy.priority is None else copy.priority
+            persistence = own[8] if copy.persistence is None else copy.persistence
             rank = copy.default_priority if queue.definition.fifo else priority
+            descriptor = new(Descriptor, (*head, priority, persistence, identifier(number), copy.correl_id, *tail))
             order = (MAX_PRIORITY - rank << ORDER_BITS) + number
-            moved.append((queue, new(Stored, (order, new(Descriptor, own), body, expires))))
+            moved.append((queue, new(Stored, (order, descriptor, body, expires))))
     return moved, failed
 
 

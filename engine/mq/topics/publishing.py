@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engine.dead_letters import FORMAT, header
 from engine.descriptor import NO_ID, UNLIMITED, UTF_8, Descriptor
-from engine.errors import MessageException
+from engine.errors import BrokerError, MessageException
 from engine.mq.admission import Target, TopicAddress, expires_at
 from engine.mq.definitions import QueueDefinition
 from engine.mq.directory import check_gate
@@ -144,6 +144,10 @@ class Topics:
         found = self._routes.get((topic, point))
         if found is None:
             copies = [self._copy(one) for one in self.objects.fitting(topic, point) if not one.on_request]
+            shapes = {copy.shape: copy.shape for copy in copies}
+            copies.sort(key=lambda copy: copy.shape)
+            for copy in copies:
+                copy.shape = shapes[copy.shape]  # the same object for all of a shape
             selective = any(copy.subscription.select is not None for copy in copies)
             found = self._routes[topic, point] = Route(copies, selective, self.objects.settings(topic))
         return found
@@ -163,30 +167,35 @@ class Topics:
         """
         assert target.topic is not None  # it is asked for those that lead to one
         topic, retains, point = target.topic
-        route = self.route(topic, point)
-        publication = self._published(target.topic, route.settings, descriptor, body, work)
+        route = target.route
+        if route is None:
+            route = target.route = self.route(topic, point)
+        number = self._manager.admission.numbers.next(1 + len(route.copies))
+        publication = self._published(target.topic, route.settings, descriptor, body, (number, work.user))
         copies = wanted(route.copies, publication) if route.selective else route.copies
         if without:
             copies = [copy for copy in copies if copy.subscription.queue != without]
-        moved, failed = admitted(self._manager, copies, publication) if copies else ([], [])
+        moved, failed = admitted(self._manager, copies, publication, number) if copies else ([], [])
         try:
             if failed:
                 self._settle(failed, publication, route.settings, moved, work)
             if retains:
                 self._ready()
                 retain(work, publication)
-        except MessageException:
+        except BrokerError:
             self._manager.undo(moved, [])
             raise
-        own = publication.descriptor
-        if own.msg_id == NO_ID:
-            own = own._replace(msg_id=self._manager.new_id())
-        return own, moved
+        return publication.descriptor, moved
 
     def _published(
-        self, address: TopicAddress, settings: TopicSettings, descriptor: Descriptor, body: bytes, work: Work
+        self,
+        address: TopicAddress,
+        settings: TopicSettings,
+        descriptor: Descriptor,
+        body: bytes,
+        given: tuple[int, str],
     ) -> Publication:
-        """Returns a publication with what its topic and the queue manager give it."""
+        """Returns a publication with what its topic and the queue manager give it; `given` are its number and user."""
         topic, _, point = address
         admission = self._manager.admission
         if not settings.publishes:
@@ -195,21 +204,23 @@ class Topics:
             text = f"a message of {len(body)} bytes is longer than the queue manager allows ({admission.longest})"
             raise refusal(MSG_TOO_BIG_FOR_Q_MGR, text, topic)
         now = admission.clock()
-        date, moment = admission.stamp(int(now * 100))
+        moment = int(now * 100)
+        stamp = descriptor[19:21]
+        if not stamp[0]:
+            stamp = admission.stamped(moment)
         priority, persistence = descriptor.priority, descriptor.persistence
-        own = descriptor._replace(
-            report=0,
-            backout_count=0,
-            priority=settings.priority if priority < 0 else min(priority, _PRIORITIES[-1]),
-            persistence=persistence if persistence in _LEFT_TO_THE_TOPIC else settings.persistence,
-            user_identifier=descriptor.user_identifier or work.user,
-            put_appl_type=_BROKER,
-            put_appl_name=work.queue_manager,
-            put_date=descriptor.put_date or date,
-            put_time=descriptor.put_time if descriptor.put_date else moment,
-        )
+        if priority not in _PRIORITIES:
+            priority = settings.priority if priority < 0 else _PRIORITIES[-1]
+        if persistence not in _LEFT_TO_THE_TOPIC:
+            persistence = settings.persistence
+        msg_id = descriptor.msg_id
+        if msg_id == NO_ID:
+            msg_id = admission.numbers.identifier(given[0])
+        told = (0, *descriptor[1:7], priority, persistence, msg_id, descriptor.correl_id, 0, *descriptor[12:14])
+        origin = (descriptor.user_identifier or given[1], *descriptor[15:17], _BROKER, self._manager.name)
+        own = tuple.__new__(Descriptor, (*told, *origin, *stamp, *descriptor[21:]))
         expires = 0 if own.expiry == UNLIMITED else expires_at(own.expiry, now)
-        return Publication(topic, point, own, body, expires)
+        return tuple.__new__(Publication, (topic, point, own, body, expires, False))
 
     def _settle(
         self,
@@ -255,7 +266,8 @@ class Topics:
         manager, sent = self._manager, 0
         copy = self._copy(subscription)
         for publication in retained(manager, subscription):
-            moved, failed = admitted(manager, wanted([copy], publication), publication)
+            number = manager.admission.numbers.next(2)
+            moved, failed = admitted(manager, wanted([copy], publication), publication, number)
             work = manager.work()
             try:
                 self._settle(failed, publication, self.objects.settings(publication.topic), moved, work)
