@@ -53,6 +53,11 @@ class Directory:
         queue = self.queues[definition.name] = self._make(definition, number)
         return queue
 
+    def behind(self, name: str) -> Queue | None:
+        """Returns the queue of a name, or that an alias stands for, inhibited or not; None where there is none."""
+        alias = self.aliases.get(name)
+        return self.queues.get(name if alias is None else alias.target)
+
     def resolve(self, name: str, gate: str) -> tuple[Queue, QueueDefinition] | None:
         """Returns the queue that a name leads to, and the definition of the name; None where there is none.
 

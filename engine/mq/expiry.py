@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING
@@ -64,3 +65,42 @@ class Expiry:
             return Arrival(stored.descriptor, stored.body)
         left = max(1, stored.expires - int(self._clock() * 10))
         return Arrival(stored.descriptor._replace(expiry=left), stored.body)
+
+
+class ExpiryTask:
+    """A thread that removes messages whose time has passed, every EXPRYINT seconds of its queue manager; 0: never."""
+
+    __slots__ = ("_expire", "_interval", "_said", "_stopped", "_thread")
+
+    def __init__(self, expire: Callable[[], int]) -> None:
+        self._expire = expire
+        self._interval = 0
+        self._stopped = False
+        self._said = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def every(self, seconds: int) -> None:
+        """Run every so many seconds from now on, and once at once where that is another interval than before."""
+        if seconds == self._interval:
+            return
+        self._interval = seconds
+        self._said.set()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="penstock-expiry", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread."""
+        self._stopped = True
+        self._said.set()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+
+    def _run(self) -> None:
+        while True:
+            self._said.wait(self._interval or None)
+            self._said.clear()
+            while not self._stopped and self._interval and self._expire():
+                pass
+            if self._stopped:
+                return

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from engine.errors import BrokerError
 from engine.mq.attributes import Value
+from engine.mq.expiry import ExpiryTask
 from engine.mq.memory import Budget, Memory
 from engine.mq.record import Record
 
@@ -22,12 +23,14 @@ _LOCAL: Final = "QLOCAL"
 class Lasting:
     """The store as a queue manager uses it. A unit of work's messages are available once the store has it."""
 
-    __slots__ = ("_budget", "_manager", "store")
+    __slots__ = ("_budget", "_manager", "_task", "store")
 
     def __init__(self, manager: QueueManager, store: Store) -> None:
         self.store = store
         self._manager = manager
         self._budget = Budget()
+        self._task = ExpiryTask(self._expire)
+        store.journal.failed = manager.fail
 
     def write(self, puts: Moved, taken: Moved, decided: tuple[bytes, ...] = ()) -> None:
         """Make a unit of work last, and its messages available; one that cannot be kept is backed out."""
@@ -105,8 +108,20 @@ class Lasting:
         queue.memory = Memory(self._budget)
         queue.depth = sum(shelf.count for shelf in shelves)
 
+    def configure(self, interval: int) -> None:
+        """Let messages expire by a task every so many seconds."""
+        self._task.every(interval)
+
+    def _expire(self) -> int:
+        """Returns how many messages a run of the task removed; none where the queue manager cannot write any more."""
+        try:
+            return self._manager.expire()
+        except BrokerError:
+            return 0
+
     def close(self, *, in_order: bool) -> None:
         """Close the store; in order, what is only in memory is kept as well."""
+        self._task.stop()
         left: list[Record] = []
         if in_order:
             for queue in self._manager.directory.queues.values():

@@ -65,6 +65,7 @@ class QueueManager:
         self._clock = clock
         self._open = open_
         self._closed = ""
+        self.when_ended: Callable[[], None] | None = None
         self.directory = Directory(name, self._made, self._keep)
         self.topics = Topics(self, self.directory)
         self._works: WeakSet[Work] = WeakSet()
@@ -120,14 +121,20 @@ class QueueManager:
                 return
             for work in list(self._works):
                 work.back_out()
-            with self.lock:
-                self._closed = f"queue manager {self.name} has ended: open it again"
-                self.version += 1
-                self.targets = {}
-                for queue in self.directory.queues.values():
-                    queue.waiters.wake_all()
+            self.fail(f"queue manager {self.name} has ended: open it again")
             if self.store is not None:
                 self.store.close(in_order=True)
+
+    def fail(self, why: str) -> None:
+        """Refuse everything from now on, and tell who waits; `when_ended` is called."""
+        with self.lock:
+            self._closed = why
+            self.version += 1
+            self.targets = {}
+            for queue in self.directory.queues.values():
+                queue.waiters.wake_all()
+        if self.when_ended is not None:
+            self.when_ended()
 
     @property
     def dead_letter_queue(self) -> str:
@@ -182,13 +189,7 @@ class QueueManager:
             yield arrival
 
     def define(self, kind: str, name: str, attributes: Mapping[str, object], *, replace: bool = False) -> None:
-        """Define a queue or an alias by attributes under MQ's names.
-
-        >>> queues = QueueManager()
-        >>> queues.define("QLOCAL", "ORDERS", {"MAXDEPTH": 10})
-        >>> queues.display("QLOCAL", "ORD*")[0]["MAXDEPTH"]
-        10
-        """
+        """Define a queue or an alias by attributes under MQ's names."""
         with self._administering:
             if kind in KINDS:
                 self.topics.define(kind, name, attributes, replace=replace)
@@ -287,14 +288,12 @@ class QueueManager:
 
     def attributes(self, queue: str) -> QueueAttributes | None:
         """Returns the attributes of a queue, of the one behind an alias, or None where there is none."""
-        alias = self.directory.aliases.get(queue)
-        found = self.directory.queues.get(queue if alias is None else alias.target)
+        found = self.directory.behind(queue)
         return None if found is None else found.definition.attributes
 
     def find(self, queue: str) -> Queue | None:
         """Returns the queue of a name; None where it is not there yet, but would be made by a put."""
-        alias = self.directory.aliases.get(queue)
-        found = self.directory.queues.get(queue if alias is None else alias.target)
+        found = self.directory.behind(queue)
         if found is None and not (self._open and queue):
             raise unknown(queue)
         return found
@@ -396,3 +395,5 @@ class QueueManager:
         settings = self.directory.settings
         self.admission.longest = int(settings["MAXMSGL"])
         self.most_uncommitted = int(settings["MAXUMSGS"])
+        if self.store is not None:
+            self.store.configure(int(settings["EXPRYINT"]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ from engine.mq.store.records import damaged
 FORMAT: Final = 1
 _TABLES: Final = ("messages", "chunks", "ids", "expiry", "counts", "objects", "decisions", "meta")
 _UNLIMITED: Final = 1 << 36  # bytes of address space, not of disk
+_ROOM: Final = 1 << 16  # bytes that a transaction writes beside messages
 _READERS: Final = 126
 
 
@@ -75,6 +77,12 @@ class Environment:
     def extent(self) -> int:
         """Returns how many bytes of the file have ever been in use."""
         return int((self.lmdb.info()["last_pgno"] + 1) * self.lmdb.stat()["psize"])
+
+    def is_out_of_room(self, size: int) -> bool:
+        """Returns True where the disk, or what a process may write, has no room for so many bytes more."""
+        disk, limit = os.statvfs(self.path), resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+        short = disk.f_bavail * disk.f_frsize < size + _ROOM
+        return short or (limit != resource.RLIM_INFINITY and self.extent() + size + _ROOM > limit)
 
     def close(self) -> None:
         """Close it; nothing may be using it."""

@@ -54,12 +54,13 @@ class Journal:
 
     __slots__ = (
         *("_before", "_environment", "_last", "_pending", "_reserve", "_thread", "_took", "_wake"),
-        *("_writing", "failure", "syncs", "watch"),
+        *("_writing", "failed", "failure", "syncs", "watch"),
     )
 
     def __init__(self, environment: Environment) -> None:
         self.failure: BrokerError | None = None
         self.syncs = 0
+        self.failed: Callable[[str], None] | None = None  # is told when nothing can be written any more
         self.watch: Callable[[str], None] | None = None  # is told of each step, for tests that end there
         self._environment = environment
         self._reserve = max(environment.size // _RESERVE, min(_LEAST_RESERVE, environment.size // 2))
@@ -180,7 +181,7 @@ class Journal:
             except (ValueError, TypeError, AttributeError) as error:
                 return refusal(MD_ERROR, f"a message cannot be kept as its descriptor is ({error})")
             except (lmdb.Error, OSError) as error:
-                return self._failed(error)
+                return self._failed(error, sum(job.record.size for job in jobs))
             else:
                 return None
         return _full()
@@ -205,16 +206,18 @@ class Journal:
         most = self._environment.size - self._reserve
         return self._environment.extent() + more > most and self._environment.used() + more > most
 
-    def _failed(self, error: Exception) -> BrokerError:
+    def _failed(self, error: Exception, size: int) -> BrokerError:
         """Returns the error for a disk that is full, or for one that failed, which ends the queue manager."""
         text = str(error)
-        if any(reason in text for reason in _FULL):
-            return _full(text)
+        if any(reason in text for reason in _FULL) or self._environment.is_out_of_room(size):
+            return _full(text)  # LMDB calls a write that was cut short an error of the disk
         self.failure = refusal(
             UNEXPECTED_ERROR,
             f"the disk failed while the store in {self._environment.path} was written ({text}): the queue manager has"
             " ended, and what was not committed is lost; check the disk, and start it again",
         )
+        if self.failed is not None:
+            self.failed(self.failure.text)
         return self.failure
 
 

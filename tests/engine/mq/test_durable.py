@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
+import resource
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import lmdb
 import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, MessageException
 from engine.mq import QueueManager
+from engine.mq.store.checking import check
 from engine.mq.store.environment import write_format
+from engine.mq.store.journal import Journal
 from engine.work import Selection
 
 LASTING = Descriptor(persistence=1)
@@ -155,14 +161,16 @@ def filled(queues: QueueManager) -> int:
 
 def test_a_full_store_can_be_drained(tmp_path: Path) -> None:
     """A store that is full refuses puts with 2192, alone of all that commit, and gets still work until it is empty."""
-    QueueManager.create(tmp_path / "QM", max_size=2 << 20)
+    QueueManager.create(tmp_path / "QM", max_size=1 << 20)
     with QueueManager.open(tmp_path / "QM") as queues:
         queues.define("QLOCAL", "Q", {})
         work, put = queues.work(), filled(queues)
-        assert put > 500
-        for _ in range(put):
+        assert put > 100
+        for number in range(put):
             assert work.get("Q") is not None
-            work.commit()
+            if number % 4 == 0:
+                work.commit()
+        work.commit()
         assert 0 == queues.depth("Q")
         for _ in range(put // 2):
             work.put("Q", LASTING, bytes(1_000))
@@ -187,3 +195,82 @@ def test_decisions(folder: Path) -> None:
             again.forget(branch)
         assert {} == again.decisions()
         assert [b"in time"] == bodies(again)
+
+
+def test_a_failed_sync_ends_the_queue_manager(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the disk fails, the commit is refused, nothing more is done, and a restart has what was promised."""
+    queues, ended = QueueManager.open(folder), list[str]()
+    fill(queues)
+    queues.when_ended = lambda: ended.append("ended")
+    work = queues.work()
+    work.put("Q", LASTING, b"never synced")
+
+    def fail(*_: object) -> None:
+        raise lmdb.Error("mdb_txn_commit: Input/output error")
+
+    monkeypatch.setattr(Journal, "_written", fail)
+    with pytest.raises(MessageException, match="disk failed"):
+        work.commit()
+    for again in (lambda: work.get("Q"), lambda: queues.work().put("Q", LASTING, b"")):
+        with pytest.raises(MessageException, match="disk failed"):
+            again()
+    assert ["ended"] == ended
+    crash(queues)
+    monkeypatch.undo()
+    with QueueManager.open(folder) as restarted:
+        assert [b"persistent"] == bodies(restarted)
+
+
+def test_a_full_disk_refuses_what_grows(folder: Path) -> None:
+    """A disk without room refuses a unit with 2192; the queue manager goes on."""
+    with QueueManager.open(folder) as queues:
+        work, limit = queues.work(), resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, limit[1]))
+        try:
+            put = filled(queues)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+        assert 10 < put == queues.depth("Q")
+        work.put("Q", LASTING, b"room again", syncpoint=False)
+    with QueueManager.open(folder) as again:
+        assert put + 1 == len(bodies(again))
+
+
+def test_many_commit_together(folder: Path) -> None:
+    """Of threads that commit, by waiting or by being told, every one has its unit kept, with fewer syncs than units."""
+    queues = QueueManager.open(folder)
+    told: list[object] = []
+
+    def run(number: int) -> None:
+        work = queues.work()
+        for turn in range(20):
+            work.put("Q", LASTING, b"%d.%d" % (number, turn))
+            work.commit_then(told.append) if number % 2 else work.commit()
+
+    assert queues.store is not None
+    before = queues.store.store.journal.syncs
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(run, range(8)))
+    queues.store.store.journal.close()
+    assert [None] * 80 == told
+    assert queues.store.store.journal.syncs - before < 160
+    crash(queues)
+    with QueueManager.open(folder) as again:
+        assert sorted(b"%d.%d" % (number, turn) for number in range(8) for turn in range(20)) == sorted(bodies(again))
+
+
+def test_the_expiry_task_runs_by_itself(folder: Path) -> None:
+    """Every EXPRYINT seconds late messages are removed, in memory or not; a changed interval is a run at once."""
+    now = [1_000.0]
+    with QueueManager.open(folder, clock=lambda: now[0]) as queues:
+        work = queues.work()
+        for number in range(3_000):
+            work.put("Q", Descriptor(persistence=number % 2, expiry=10 if number % 3 else -1), b"")
+        work.commit()
+        now[0] += 2
+        queues.alter("QMGR", "", {"EXPRYINT": 60})
+        end = time.monotonic() + 20
+        while queues.depth("Q") > 1_000 and time.monotonic() < end:
+            time.sleep(0.01)
+        assert 1_000 == queues.depth("Q")
+    assert [] == check(folder)
