@@ -63,9 +63,11 @@ def start(
         server = Server(manager, folder, group=socket_group)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: server.stop())
+        manager.when_ended = server.stop
         sys.setswitchinterval(_TURN)
         typer.echo(f"queue manager {manager.name} is ready in {folder}")
         server.serve()
+        manager.check()  # a disk that failed has ended it
 
 
 @queue_managers.command()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from heapq import heappop, heappush
-from typing import TYPE_CHECKING
+from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING, Final
 
 from engine.mq.reports import EXPIRATION, is_asked, report
 from engine.work import Arrival
@@ -15,19 +15,26 @@ if TYPE_CHECKING:
     from engine.mq.queue import Queue
     from engine.mq.stored import Stored
 
+_MANY: Final = 10_000
+
 
 class Expiry:
     """The messages of a queue manager that expire, by the moment at which they do."""
 
-    __slots__ = ("_clock", "_due", "_manager")
+    __slots__ = ("_clock", "_due", "_manager", "_most")
 
     def __init__(self, manager: QueueManager, clock: Callable[[], float]) -> None:
         self._manager = manager
         self._clock = clock
+        self._most = _MANY  # entries after which those of messages that are gone are swept out
         self._due: list[tuple[int, int, int, Queue]] = []  # a heap, by moment, order and place in memory
 
     def note(self, queue: Queue, stored: Stored) -> None:
         """Learn of a message that expires and can be got."""
+        if len(self._due) >= self._most:
+            self._due = [entry for entry in self._due if entry[3].is_in_memory(entry[1])]
+            heapify(self._due)
+            self._most = max(_MANY, 2 * len(self._due))
         heappush(self._due, (stored.expires, stored.order, id(queue), queue))
 
     def run(self, most: int) -> int:

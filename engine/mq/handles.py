@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from engine.work import Selection
 
 SLICE: Final = 1_000  # messages that one look passes over before others have their turn
+SCANS: Final = 64  # selectors whose place is remembered
 GROUPED: Final = MSG_IN_GROUP | LAST_MSG_IN_GROUP
 
 
@@ -80,6 +81,7 @@ class Handle:
         """Returns the selection with the ids that its selector asks for, so that an index finds them."""
         found = self._with_ids.get(wanted)
         if found is None:
+            self._with_ids = {}  # one at a time: who asks by ids in selectors asks by others the next time
             selector = compile_selector(wanted.selector)
             ids = {
                 name: getattr(wanted, name) or getattr(selector, name) for name in ("msg_id", "correl_id", "group_id")

@@ -120,7 +120,7 @@ class QueueManager:
             if self._closed:
                 return
             for work in list(self._works):
-                work.back_out()
+                work.end()
             self.fail(f"queue manager {self.name} has ended: open it again")
             if self.store is not None:
                 self.store.close(in_order=True)

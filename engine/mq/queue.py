@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from weakref import ref
 
 from engine.descriptor import LAST_MSG_IN_GROUP
-from engine.mq.handles import GROUPED, Handle
+from engine.mq.handles import GROUPED, SCANS, Handle
 from engine.mq.memory import Memory
 from engine.mq.scans import Scan
-from engine.mq.selecting import in_turn, matches
+from engine.mq.selecting import in_turn, is_scan, matches
 from engine.mq.stored import Line, Stored, first_of, has_ids, has_too_many, keys_of, swept
 from engine.mq.waiting import Waiter, Waiters
 from engine.work import Selection
@@ -108,6 +108,10 @@ class Queue:
     def browse(self) -> list[Stored]:
         """Returns the messages in the order in which they would be taken."""
         return [stored for stored in self._walk(-1) if not self._is_late(stored)]
+
+    def is_in_memory(self, order: int) -> bool:
+        """Returns True where a message waits in memory."""
+        return order in self._waiting
 
     def in_memory(self) -> list[Stored]:
         """Returns the messages that wait in memory."""
@@ -258,7 +262,7 @@ class Queue:
             handle.rewind(wanted.rewind)
         handle.unfinished = False
         wanted = handle.with_ids_of_selector(wanted) if wanted.selector else wanted
-        stored = self._scanned(wanted, handle) if _is_scan(wanted) else self._in_order(wanted, handle)
+        stored = self._scanned(wanted, handle) if is_scan(wanted) else self._in_order(wanted, handle)
         if stored is None:
             return None
         key = wanted.order.key(stored.descriptor)
@@ -274,6 +278,8 @@ class Queue:
         scan = handle.scans.get((wanted.selector, wanted.browse))
         if scan is None:
             scan = Scan(list(self._waiting), onward=wanted.browse)
+            if len(handle.scans) >= SCANS:
+                del handle.scans[next(iter(handle.scans))]
             handle.scans[wanted.selector, wanted.browse] = scan
             self.scans.append(ref(scan))
         for _ in range(handle.slice):
@@ -391,8 +397,3 @@ class Queue:
             if line is None:
                 line = by_id[key] = Line()
             line.add(stored.order)
-
-
-def _is_scan(wanted: Selection) -> bool:
-    """Returns True where the messages are to be looked at one after the other, whatever ids and groups they have."""
-    return not (wanted.logical or wanted.whole_groups or keys_of(wanted)) and wanted.order.mode == "default"

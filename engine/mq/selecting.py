@@ -9,6 +9,7 @@ from engine.descriptor import NO_ID
 from engine.mq.handles import GROUPED
 from engine.mq.properties import split
 from engine.mq.selectors import compile_selector
+from engine.mq.stored import keys_of
 
 if TYPE_CHECKING:
     from engine.mq.handles import Handle
@@ -37,3 +38,8 @@ def in_turn(stored: Stored, wanted: Selection, handle: Handle, is_whole: Callabl
     if wanted.logical and descriptor.msg_seq_number != 1:
         return False
     return not wanted.whole_groups or descriptor.group_id in handle.whole or is_whole(descriptor.group_id)
+
+
+def is_scan(wanted: Selection) -> bool:
+    """Returns True where the messages are to be looked at one after the other, whatever ids and groups they have."""
+    return not (wanted.logical or wanted.whole_groups or keys_of(wanted)) and wanted.order.mode == "default"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from engine.descriptor import LAST_SEGMENT, SEGMENT, SEGMENTATION_ALLOWED, Descriptor
@@ -237,6 +238,11 @@ class Work:
             self._interrupted = True
             if self._sleep is not None:
                 self._sleep.end()
+
+    def end(self) -> None:
+        """Back out with the queue manager; where its disk has failed, backout counts are not kept."""
+        with suppress(BrokerError):
+            self.back_out()
 
     def close(self) -> None:
         """Back out what is not committed: nobody has the unit any more."""
