@@ -10,12 +10,16 @@ from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Final
 
+import regex
+
 from engine.moments.failing import BEYOND, FORM, MomentError
 from engine.moments.patterns import MONTHS, Token, tokens
 from engine.moments.weeks import WEEKDAYS, day_of_week, in_week
 from engine.moments.zones import displaced
 
 CENTURY: Final = 53  # two digits from here on are 19xx, those below 20xx
+_MOST_FIELDS: Final = 8  # with which there are few ways to try
+_PATIENCE: Final = 0.5  # seconds
 _MOST: Final = {"D": 3, "y": 4, "Y": 4, "e": 1, "F": 1, "W": 1}
 _RANGES: Final = {
     "d": (1, 31),
@@ -144,13 +148,24 @@ def read_moment(text: str, pattern: str, century: int = CENTURY) -> Fields:
     pieces = tokens(pattern)
     if pieces[0].symbol in {"I", "T"}:
         return _read_iso(text, time_only=pieces[0].symbol == "T")
-    match = _regex(pattern).fullmatch(text.strip())
+    match = _match(pattern, text.strip())
     if match is None:
         raise MomentError(f"it does not have the form {pattern}", FORM)
     fields = Fields(century)
     for token, part in zip([piece for piece in pieces if piece.symbol], match.groups(), strict=True):
         _take(fields, token, part)
     return fields
+
+
+def _match(pattern: str, text: str) -> re.Match[str] | regex.Match[str] | None:
+    """Matches a text; among many fields of which each may take more or less, for so long as any sane text takes."""
+    shape = _regex(pattern)
+    if shape.groups <= _MOST_FIELDS:
+        return shape.fullmatch(text)
+    try:
+        return regex.fullmatch(shape.pattern, text, regex.ASCII | regex.IGNORECASE | regex.DOTALL, timeout=_PATIENCE)
+    except TimeoutError as error:
+        raise MomentError(f"the form {pattern[:60]} can be read in too many ways", FORM) from error
 
 
 def _read_iso(text: str, *, time_only: bool) -> Fields:
