@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from engine.cli.app import Json, app
+from engine.cli.costs_plan import WithPlan
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
@@ -41,13 +42,14 @@ class Wanted:
     bounds: bool
 
 
-@app.command()
+@app.command(cls=WithPlan)
 def costs(
     group: Annotated[
         str | None,
         typer.Argument(
             help="nodes: the scenarios alone; messages: write their messages to --output; or a group of benchmarks,"
-            " such as kernel or esql. None: the scenarios, then every group but spark, which takes minutes."
+            " such as kernel or esql; or plan, what a load needs (`costs plan --help`). None: the scenarios, then every"
+            " group but spark, which takes minutes."
         ),
     ] = None,
     scenario: Annotated[
