@@ -18,6 +18,7 @@ import lmdb
 from engine.costs import publications
 from engine.costs.bounds import Measured
 from engine.costs.measuring import side_by_side
+from engine.costs.sockets import through_the_socket
 from engine.descriptor import Descriptor
 from engine.mq import QueueManager
 from engine.mq.unit import Work
@@ -45,6 +46,7 @@ def benchmarks() -> Iterator[Measured]:
     try:
         yield from durable(folder)
         yield from publications.durable(folder / "PUBLISHING")
+        yield from through_the_socket(folder)
     finally:
         shutil.rmtree(folder)
 

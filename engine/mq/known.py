@@ -7,12 +7,13 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from engine.descriptor import NO_ID, SEGMENTATION_ALLOWED, UNLIMITED, Descriptor
-from engine.mq.admission import by_default, completed, stamp_of
+from engine.descriptor import NO_ID, NON_PERSISTENT, PERSISTENT, SEGMENTATION_ALLOWED, UNLIMITED, Descriptor
+from engine.mq.admission import MAX_PRIORITY, by_default, completed, stamp_of
 from engine.mq.served import Facts
 
 _LEAST_ROOM: Final = 64  # messages that a queue must still take for a put not to ask
 _IDS: Final = 4096  # reserved at once
+_PERSISTENCES: Final = (NON_PERSISTENT, PERSISTENT)
 _COUNTER: Final = 8  # bytes at the end of an id that count
 
 
@@ -43,13 +44,14 @@ class ReservedNumbers:
 class Known:
     """The facts of a queue that a client was told at its last answered put; `changes` says when."""
 
-    __slots__ = ("_context", "_facts", "_room", "changes")
+    __slots__ = ("_context", "_facts", "_room", "_stamped", "changes")
 
     def __init__(self, facts: Facts, changes: int, context: tuple[str, str]) -> None:
         self.changes = changes
         self._facts = facts
         self._context = context
         self._room = facts.room // 2  # others put as well
+        self._stamped = (-1, ("", ""))
 
     def takes(self, descriptor: Descriptor, length: int) -> bool:
         """Returns True where there is nothing in a message that the queue might refuse."""
@@ -63,7 +65,15 @@ class Known:
     def admitted(self, descriptor: Descriptor, numbers: ReservedNumbers) -> Descriptor:
         """Returns a descriptor as the queue will have it."""
         self._room -= 1
-        descriptor = by_default(descriptor, self._facts.attributes)
-        stamp = (descriptor.put_date, descriptor.put_time) if descriptor.put_date else stamp_of(int(time.time() * 100))
+        if not 0 <= descriptor.priority <= MAX_PRIORITY or descriptor.persistence not in _PERSISTENCES:
+            descriptor = by_default(descriptor, self._facts.attributes)
+        stamp = (descriptor.put_date, descriptor.put_time) if descriptor.put_date else self._stamp()
         msg_id = numbers.new_id() if descriptor.msg_id == NO_ID else descriptor.msg_id
         return completed(descriptor, msg_id, stamp, self._context)
+
+    def _stamp(self) -> tuple[str, str]:
+        """Returns the date and the time of now, which are made once for each hundredth of a second."""
+        moment = int(time.time() * 100)
+        if self._stamped[0] != moment:
+            self._stamped = moment, stamp_of(moment)
+        return self._stamped[1]

@@ -114,6 +114,15 @@ class Server:
             self._limits = [limit for limit in self._limits if limit[2].get is limit[3]]
             heapq.heapify(self._limits)
 
+    def send(self, session: Session) -> None:
+        """Sends what a session has to say."""
+        if session.ended:
+            return
+        if session.channel.send():
+            self._watch(session)
+        else:
+            self.drop(session)
+
     def ready(self, session: Session) -> None:
         """Sends what a session has to say, and takes the frames behind."""
         if not session.ended and session.turn():
@@ -180,7 +189,7 @@ class Server:
             session = self._turns.popleft()
             if not session.ended:
                 self.ready(session)
-        self._call_posted()
+        self.call_posted()
         if self._limits:
             self._end_waits()
         self._rounds += 1
@@ -189,9 +198,12 @@ class Server:
         if self._slices and (not events or self._rounds >= _PATIENT_ROUNDS):
             self._slice()
 
-    def _call_posted(self) -> None:
+    def call_posted(self) -> None:
+        """Does what was posted, by this thread and by others."""
         posted = self._posted
         for _ in range(len(posted)):
+            if not posted:
+                return  # what was done has done the rest
             posted.popleft()()
 
     def _timeout(self) -> float:
@@ -290,7 +302,7 @@ class Server:
         while time.monotonic() < end and not all(session.is_synced for session in self._sessions.values()):
             self._poll.poll(_DRAINING)
             self._drain()
-            self._call_posted()
+            self.call_posted()
         for session in list(self._sessions.values()):
             session.channel.send()
             self.drop(session)

@@ -243,7 +243,10 @@ class Session:
         work = self._apart() if once else self._work
         syncpoint = True if once else wanted.syncpoint
         try:
-            found = work.get_some(wanted.queue, wanted.selection, syncpoint=syncpoint, most=_LOOKS)
+            if wanted.selection is None or wanted.selection.plain:  # which looks at one message
+                found: Arrival | Unfinished | None = work.get(wanted.queue, wanted.selection, syncpoint=syncpoint)
+            else:
+                found = work.get_some(wanted.queue, wanted.selection, syncpoint=syncpoint, most=_LOOKS)
             if found is Unfinished.UNFINISHED:
                 self.server.look_on(self, wanted)
                 return False
@@ -282,7 +285,7 @@ class Session:
             self._waiter.cancel()
             self._waiter = None
         if self._look():
-            self.server.ready(self)
+            self.server.send(self)  # a client that waits has asked nothing else
 
     def time_over(self, wanted: Get) -> None:
         """Ends a get whose time is over."""

@@ -1,0 +1,319 @@
+"""The socket's benchmarks: request and reply through a queue manager's process, beside a bare program that forwards."""
+
+from __future__ import annotations
+
+import multiprocessing
+import socket
+import statistics
+import struct
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from engine.costs.bounds import Measured
+from engine.descriptor import Descriptor
+from engine.errors import MessageException
+from engine.mq import QueueManager, frames
+from engine.mq.connection import Connection
+from engine.mq.polling import READS, poll
+from engine.mq.server import Server
+from engine.work import Selection
+
+GROUP: Final = "queues"
+_ROUNDS: Final = 3
+_TRIPS: Final = 1_200  # round trips of one run, of all requesters together
+_BODY: Final = bytes(2_048)
+_WAITERS: Final = 82
+_IDLE: Final = 2.0  # seconds
+_DEPTH: Final = 50_000  # messages that are purged, and looked through
+_HEAD: Final = struct.Struct("<IB3xQ")  # length, what is asked, who waits for the reply
+_REQUEST, _NEXT = 1, 2
+_PROCESSES: Final = multiprocessing.get_context("fork")
+
+
+class Trips(NamedTuple):
+    """Round trips as their requesters saw them: how many a second, and the seconds of each, sorted."""
+
+    rate: float
+    seconds: list[float]
+
+    @property
+    def median(self) -> float:
+        """The seconds of the one in the middle."""
+        return self.seconds[len(self.seconds) // 2]
+
+    @property
+    def tail(self) -> float:
+        """The seconds that 99 of 100 do not take."""
+        return self.seconds[len(self.seconds) * 99 // 100]
+
+
+def through_the_socket(folder: Path) -> Iterator[Measured]:
+    """Round trips of one requester and of four, beside the bare program; what waits, and what goes on beside."""
+    QueueManager.create(folder / "SOCKET")
+    with _served(folder / "SOCKET") as (client, used):
+        for queue in ("REQUESTS", "REPLIES", "LARGE"):
+            client.define("QLOCAL", queue, {"MAXDEPTH": 1_000_000, "MAXMSGL": 104_857_600})
+        seen = [(_bare(folder, n), _ours(folder / "SOCKET", n)) for _ in range(_ROUNDS) for n in (1, 4)]
+        one, four = seen[::2], seen[1::2]
+        ratios = [ours.median / bare.median for bare, ours in one]
+        beside = statistics.median(bare.median for bare, _ in one) * 1e6
+        yield _measured("request and reply of 2 KiB, 1 requester, beside bare", ratios, 3.0, beside)
+        rates = [ours.rate / bare.rate for bare, ours in four]
+        beside = 1e6 / statistics.median(bare.rate for bare, _ in four)
+        yield _measured("round trips a second, 4 requesters, beside bare", rates, 0.4, beside, at_least=True)
+        yield idle(client, used)
+        yield from disturbed(folder / "SOCKET", client)
+
+
+def idle(client: Any, used: Callable[[], float]) -> Measured:
+    """The processor time that a process with 82 waiters takes, beside that of one processor."""
+    works = [client.work() for _ in range(_WAITERS)]
+    threads = [threading.Thread(target=work.get, args=("LARGE",), kwargs={"wait": -1.0}) for work in works]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.5)
+    before = used()
+    time.sleep(_IDLE)
+    share = (used() - before) / _IDLE
+    for work, thread in zip(works, threads, strict=True):
+        work.interrupt()
+        thread.join()
+        work.close()
+    return Measured(GROUP, f"{_WAITERS} waiters, beside a processor", None, share, 0.01, "x", share, share)
+
+
+def disturbed(folder: Path, client: Any) -> Iterator[Measured]:
+    """The slowest of 100 round trips beside a purge, a scan and a client that never reads, and without them."""
+    for name, disturb in (("a purge", _purge), ("a scan", _scan), ("a client that never reads", _never_reads)):
+        work = client.work()
+        for number in range(_DEPTH):
+            work.put("LARGE", Descriptor(), bytes(100))
+            if number % 500 == 499:
+                work.commit()
+        work.close()
+        quiet = _ours(folder, 1)
+        other = _PROCESSES.Process(target=disturb, args=(folder,))
+        other.start()
+        beside = _ours(folder, 1)
+        other.kill()
+        other.join()
+        client.purge("LARGE")
+        ratio = beside.tail / quiet.tail
+        yield Measured(
+            *(GROUP, f"slowest of 100 round trips beside {name}", None, ratio, 10.0, "x", ratio, ratio),
+            beside=quiet.tail * 1e6,
+        )
+
+
+def _purge(folder: Path) -> None:
+    _reached(folder).purge("LARGE")
+
+
+def _scan(folder: Path) -> None:
+    work = _reached(folder).work()
+    while True:
+        work.get("LARGE", Selection(selector="colour = 'none'"))
+        work = _reached(folder).work()
+
+
+def _never_reads(folder: Path) -> None:
+    connection = Connection(folder)
+    wanted = frames.get_data(frames.Get("LARGE", Selection(browse=True), syncpoint=False, wait=0.0))
+    while True:
+        connection.send([frames.frame(frames.GET, wanted)])
+
+
+@contextmanager
+def _served(folder: Path) -> Iterator[tuple[Any, Callable[[], float]]]:
+    """Serves a folder by a process; gives a client, and what tells the processor time of the process."""
+    here, there = _PROCESSES.Pipe()
+    process = _PROCESSES.Process(target=_serve, args=(folder, there), daemon=True)
+    process.start()
+    client = _reached(folder)
+
+    def used() -> float:
+        here.send(True)
+        return float(here.recv())
+
+    try:
+        yield client, used
+    finally:
+        client.stop()
+        client.close()
+        process.join()
+
+
+def _serve(folder: Path, pipe: Any) -> None:
+    def tell() -> None:
+        while pipe.recv():
+            pipe.send(time.process_time())
+
+    threading.Thread(target=tell, daemon=True).start()
+    sys.setswitchinterval(0.0005)
+    with QueueManager.open(folder) as manager:
+        Server(manager, folder).serve()
+
+
+def _reached(folder: Path) -> Any:
+    end = time.monotonic() + 10
+    while True:
+        try:
+            return QueueManager.connect(folder)
+        except MessageException:
+            if time.monotonic() > end:
+                raise
+        time.sleep(0.01)
+
+
+def _ours(folder: Path, requesters: int) -> Trips:
+    """Round trips through the queue manager of a folder, with a replier for two requesters."""
+    return _trips(lambda answers: _ask(folder, _TRIPS // requesters, answers), requesters, lambda: _answer(folder))
+
+
+def _ask(folder: Path, times: int, answers: Any) -> None:
+    work, taken = _reached(folder).work(), []
+    for _ in range(times):
+        begun = time.perf_counter()
+        sent = work.put("REQUESTS", Descriptor(reply_to_q="REPLIES"), _BODY)
+        work.commit_then_get("REPLIES", Selection(correl_id=sent.msg_id), wait=60.0)
+        taken.append(time.perf_counter() - begun)
+    work.commit()
+    answers.put(taken)
+
+
+def _answer(folder: Path) -> None:
+    work = _reached(folder).work()
+    asked = work.get("REQUESTS", wait=-1.0)
+    while True:
+        reply = Descriptor(correl_id=asked.descriptor.msg_id)
+        work.put(asked.descriptor.reply_to_q, reply, asked.body)
+        asked = work.commit_then_get("REQUESTS", wait=-1.0)
+
+
+def _trips(ask: Callable[[Any], None], requesters: int, answer: Callable[[], None]) -> Trips:
+    answers = _PROCESSES.Queue()
+    repliers = [_PROCESSES.Process(target=answer, daemon=True) for _ in range((requesters + 1) // 2)]
+    askers = [_PROCESSES.Process(target=ask, args=(answers,)) for _ in range(requesters)]
+    for process in repliers:
+        process.start()
+    time.sleep(0.2)
+    begun = time.perf_counter()
+    for process in askers:
+        process.start()
+    seconds = sorted(second for _ in askers for second in answers.get())
+    for process in askers:
+        process.join()
+    rate = len(seconds) / (time.perf_counter() - begun)
+    for process in repliers:
+        process.kill()
+        process.join()
+    return Trips(rate, seconds)
+
+
+def _bare(folder: Path, requesters: int) -> Trips:
+    """Round trips through a program that forwards frames and promises nothing."""
+    path = str(folder / "bare.socket")
+    server = _PROCESSES.Process(target=_forward, args=(path,), daemon=True)
+    server.start()
+    try:
+        each = _TRIPS // requesters
+        return _trips(lambda answers: _ask_bare(path, each, answers), requesters, lambda: _answer_bare(path))
+    finally:
+        server.kill()
+        server.join()
+        Path(path).unlink()
+
+
+def _forward(path: str) -> None:
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(path)
+    listening.listen(64)
+    watched = poll()
+    watched.register(listening.fileno(), READS)
+    connections: dict[int, socket.socket] = {}
+    requests: deque[bytes] = deque()
+    waiting: deque[socket.socket] = deque()
+    while True:
+        for number, _ in watched.poll():
+            if number == listening.fileno():
+                connection, _ = listening.accept()
+                connections[connection.fileno()] = connection
+                watched.register(connection.fileno(), READS)
+            elif not _passed(number, connections, requests, waiting):
+                watched.unregister(number)
+                connections.pop(number).close()
+
+
+def _passed(
+    number: int, connections: dict[int, socket.socket], requests: deque[bytes], waiting: deque[socket.socket]
+) -> bool:
+    """Passes a frame on to whom it is for; False where the connection has ended."""
+    connection = connections[number]
+    try:
+        kind, who, body = _frame(connection)
+    except EOFError:
+        return False
+    if kind == _REQUEST:
+        asked = _HEAD.pack(len(body), _NEXT, number) + body
+        if waiting:
+            waiting.popleft().sendall(asked)
+        else:
+            requests.append(asked)
+        return True
+    if who:
+        connections[who].sendall(_HEAD.pack(len(body), _REQUEST, who) + body)
+    if requests:
+        connection.sendall(requests.popleft())
+    else:
+        waiting.append(connection)
+    return True
+
+
+def _frame(connection: socket.socket) -> tuple[int, int, bytes]:
+    data = connection.recv(_HEAD.size + len(_BODY))
+    while data and len(data) < _HEAD.size + _HEAD.unpack_from(data)[0]:
+        data += connection.recv(len(_BODY))
+    if not data:
+        raise EOFError
+    _, kind, who = _HEAD.unpack_from(data)
+    return kind, who, data[_HEAD.size :]
+
+
+def _ask_bare(path: str, times: int, answers: Any) -> None:
+    connection, taken = _bare_connection(path), []
+    for _ in range(times):
+        begun = time.perf_counter()
+        connection.sendall(_HEAD.pack(len(_BODY), _REQUEST, 0) + _BODY)
+        _frame(connection)
+        taken.append(time.perf_counter() - begun)
+    answers.put(taken)
+
+
+def _answer_bare(path: str) -> None:
+    connection = _bare_connection(path)
+    connection.sendall(_HEAD.pack(0, _NEXT, 0))
+    while True:
+        _, who, body = _frame(connection)
+        connection.sendall(_HEAD.pack(len(body), _NEXT, who) + body)
+
+
+def _bare_connection(path: str) -> socket.socket:
+    connection = socket.socket(socket.AF_UNIX)
+    while True:
+        try:
+            connection.connect(path)
+        except OSError:
+            time.sleep(0.01)
+        else:
+            return connection
+
+
+def _measured(name: str, ratios: list[float], bound: float, beside: float, *, at_least: bool = False) -> Measured:
+    middle, low, high = statistics.median(ratios), min(ratios), max(ratios)
+    return Measured(GROUP, name, None, middle, bound, "x", low, high, beside, at_least)
