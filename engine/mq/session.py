@@ -281,9 +281,7 @@ class Session:
         """Looks again for a get that still waits: a message came that it may want, or it has more to look at."""
         if self.get is not wanted or self.ended:
             return
-        if self._waiter is not None:
-            self._waiter.cancel()
-            self._waiter = None
+        self._waiter = None  # it was woken: its message is looked for before another gets its turn
         if self._look():
             self.server.send(self)  # a client that waits has asked nothing else
 
@@ -352,8 +350,9 @@ class Session:
         )
 
     def _release(self) -> None:
-        self.server.holds(-self._held)
-        self._held = 0
+        if self._held:
+            self.server.holds(-self._held)
+            self._held = 0
 
     def open_cursor(self, number: int, cursor: Cursor | None) -> None:
         """Keeps a cursor by its number, or keeps it no longer."""

@@ -18,13 +18,16 @@ if TYPE_CHECKING:
 class Waiter:
     """One who waits; `notify` is called once, under the queue manager's lock, when a message comes that it wants."""
 
-    __slots__ = ("handle", "notify", "selection", "woken_by")
+    __slots__ = ("handle", "key", "notify", "place", "selection", "woken_by")
 
     def __init__(self, selection: Selection | None, handle: Handle, notify: Callable[[], None]) -> None:
         self.selection = selection
         self.handle = handle
         self.notify = notify
         self.woken_by: Stored | None = None
+        keys = keys_of(selection) if selection is not None and selection.plain else ()
+        self.key = keys[0] if keys else b""  # the id that it waits for, where that is all that it wants
+        self.place: dict[Waiter, None] | None = None  # where it stands among others
 
     def wake(self, stored: Stored | None) -> None:
         """Say that a message came, or None where something else of the queue has changed."""
@@ -64,19 +67,20 @@ class Waiters:
 
     def add(self, waiter: Waiter) -> None:
         """Let one wait, behind those who do."""
-        self._place(waiter)[waiter] = None
+        place = waiter.place = self._place(waiter)
+        place[waiter] = None
         self.count += 1
 
     def remove(self, waiter: Waiter) -> bool:
         """Let one no longer wait; returns False where it did not."""
-        place = self._place(waiter)
-        found = waiter in place
-        if found:
-            del place[waiter]
-            self.count -= 1
-        if not place and (key := _key(waiter.selection)) is not None:
-            del self._by_key[key]
-        return found
+        place, waiter.place = waiter.place, None
+        if place is None:
+            return False
+        del place[waiter]
+        self.count -= 1
+        if waiter.key and not place:
+            del self._by_key[waiter.key]
+        return True
 
     def wake(self, stored: Stored, suits: Callable[[Stored, Waiter], bool]) -> None:
         """Wake the first who wants a message; who only browses is woken beside it."""
@@ -111,14 +115,7 @@ class Waiters:
         waiter.wake(stored)
 
     def _place(self, waiter: Waiter) -> dict[Waiter, None]:
+        if waiter.key:
+            return self._by_key.setdefault(waiter.key, {})
         wanted = waiter.selection
-        if wanted is None or (wanted.plain and not keys_of(wanted)):
-            return self._anything
-        key = _key(wanted)
-        return self._particular if key is None else self._by_key.setdefault(key, {})
-
-
-def _key(wanted: Selection | None) -> bytes | None:
-    """Returns the id that one waits for, where that is all that it wants."""
-    keys = keys_of(wanted) if wanted is not None and wanted.plain else ()
-    return keys[0] if keys else None
+        return self._anything if wanted is None or wanted.plain else self._particular
