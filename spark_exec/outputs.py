@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 PUT: Final = "put"
 FED: Final = "fed"  # put to a queue that a deployed flow reads: it is an input of the next round
+PUBLICATION: Final = "publication"  # its queue is the address of its topic
 FAILURE: Final = "failure"
 CAUGHT: Final = "caught"  # an error that a node caught, or that its failure terminal took
 WAITING: Final = "waiting"  # a message that its flow did not take, or never got rid of, or that no flow reads

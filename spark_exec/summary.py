@@ -120,7 +120,7 @@ def counted(results: DataFrame, summary: Summary, began: float) -> int:
         match row["kind"]:
             case outputs.FED:
                 fed += row["rows"]
-            case outputs.PUT:
+            case outputs.PUT | outputs.PUBLICATION:
                 summary.queues[row["queue"]] = summary.queues.get(row["queue"], 0) + row["rows"]
             case outputs.FAILURE:
                 summary.failures += row["rows"]

@@ -14,11 +14,12 @@ from engine.databases.work import with_databases
 from engine.dead_letters import BLOCKED, PUT_AWAY
 from engine.descriptor import NO_ID
 from engine.errors import BrokerError, Place
+from engine.topics import ADDRESS
 from engine.work import QueueAttributes
 from spark_exec.accounts import READING, WRITING, Accounts
 from spark_exec.databases import NONE, Databases, opened
 from spark_exec.message_sets import Row, as_received, rows_of
-from spark_exec.outputs import CAUGHT, FAILURE, FED, PUT, WAITING, Failed, Rows, failed_of
+from spark_exec.outputs import CAUGHT, FAILURE, FED, PUBLICATION, PUT, WAITING, Failed, Rows, failed_of
 from spark_exec.shipped import Shipped, built
 from spark_exec.work import PartitionWork
 
@@ -153,7 +154,7 @@ class _Worker:
         failures = self._worked(entrance, first.queue, len(unit))
         counts = [0] * len(unit)
         for put in work.done:
-            kind = FED if put.queue in self._own.reads else PUT
+            kind = FED if put.queue in self._own.reads else PUBLICATION if put.queue.startswith(ADDRESS) else PUT
             row = unit[put.of]
             lineage = f"{row.lineage}.{counts[put.of]}"
             counts[put.of] += 1

@@ -33,6 +33,17 @@ def test_puts_are_rows(tmp_path: Path) -> None:
     assert found == expected
 
 
+def test_publications_are_rows(tmp_path: Path) -> None:
+    """A message that is published is a row with its topic as an address; a topic too long to file rows by fails."""
+    topic = "nodes:\n  In: {type: MQInput, queueName: IN, topicProperty: TOPIC}\n  P: {type: Publication}\n"
+    for name, expected in (("n/x", [("publication", "topic://n/x")]), ("n/" + "x" * 80, [("failure", "IN")])):
+        text = f"flow: F\n{topic.replace('TOPIC', name)}wires: [In.out -> P]\n"
+        (tmp_path / "f.yaml").write_text(text, encoding="utf-8")
+        rows = list(results(plan(deployment_of(str(tmp_path / "f.yaml"))), batch([1])))
+        found = [(row["kind"], row["queue"]) for row in rows if row["kind"] not in {"statistics", "waiting", "put"}]
+        assert expected == found
+
+
 def test_poison_is_put_away_and_told(tmp_path: Path) -> None:
     """A message that always fails ends on the backout queue with its bytes, and its failure is a row."""
     rows = list(results(planned_in(tmp_path), batch([12, 13, 14])))
