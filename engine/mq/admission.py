@@ -24,6 +24,7 @@ from engine.mq.refusals import (
     refusal,
     too_long,
 )
+from engine.mq.reports import COA, COD, EXCEPTION, EXPIRATION
 from engine.mq.stored import Stored
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ _EIGHT_BYTES: Final = (1 << 64) - 1
 _PRIORITIES: Final = range(MAX_PRIORITY + 1)
 _PERSISTENCES: Final = (NON_PERSISTENT, PERSISTENT)  # anything else: as the queue has it
 _STAMPED: Final = "%Y%m%d%H%M%S"
+_ACTIVITY: Final = 4  # MQRO_ACTIVITY
+_REPORTS: Final = _ACTIVITY | sum(kind.asked | kind.data | kind.full for kind in (COA, COD, EXPIRATION, EXCEPTION))
 _USER_APPLICATION: Final = 6  # MQAT_UNIX
 
 
@@ -58,13 +61,15 @@ class Target:
     Where `topic` is set, the name leads to a topic, and the queue is one that holds nothing.
     """
 
-    __slots__ = ("attributes", "longest", "name", "queue", "route", "topic")
+    __slots__ = ("attributes", "longest", "longest_expiry", "name", "queue", "route", "topic")
 
     def __init__(self, name: str, queue: Queue, definition: QueueDefinition, longest: int) -> None:
         self.name = name
         self.queue = queue
         self.attributes = definition.attributes
         self.longest = longest
+        limits = {definition.longest_expiry, queue.definition.longest_expiry} - {0}
+        self.longest_expiry = min(limits, default=0)
         self.topic: TopicAddress | None = None
         self.route: Route | None = None  # of the topic, once it is known
 
@@ -111,6 +116,8 @@ class Admission:
             raise self._too_long(target, length)
         if descriptor.priority not in _PRIORITIES or descriptor.persistence not in _PERSISTENCES:
             descriptor = by_default(descriptor, target.attributes)
+        if target.longest_expiry:
+            descriptor = limited(descriptor, target.longest_expiry)
         queue, numbers, expires, now = target.queue, self.numbers, 0, self.clock()
         if descriptor.expiry != UNLIMITED:
             expires = expires_at(descriptor.expiry, now)
@@ -128,6 +135,27 @@ class Admission:
         own = completed(descriptor, msg_id, stamp, context)
         priority = target.attributes.default_priority if queue.definition.fifo else descriptor.priority
         return Stored((MAX_PRIORITY - priority << ORDER_BITS) + number, own, body, expires)
+
+    def copy(self, target: Target, stored: Stored) -> Stored:
+        """Returns the copy of an admitted message as it will stand on another queue, if that can hold it.
+
+        It is the same in all but its reports and its expiry: what it is given depends on no default of the queue.
+        """
+        length = len(stored.body)
+        if length > target.longest:
+            raise self._too_long(target, length)
+        queue, numbers, expires = target.queue, self.numbers, 0
+        descriptor = released(stored.descriptor)
+        if target.longest_expiry:
+            descriptor = limited(descriptor, target.longest_expiry)
+            expires = expires_at(descriptor.expiry, self.clock())
+        with self._lock:
+            if queue.depth + queue.reserved >= queue.most:
+                raise full(queue.definition.name, queue.most)
+            queue.reserved += 1
+            numbers.last = number = numbers.last + 1
+        priority = target.attributes.default_priority if queue.definition.fifo else descriptor.priority
+        return Stored((MAX_PRIORITY - priority << ORDER_BITS) + number, descriptor, stored.body, expires)
 
     def segments(self, target: Target, descriptor: Descriptor, body: bytes, context: tuple[str, str]) -> list[Stored]:
         """Returns a message that may be put in segments as it will stand: in several where it is too long."""
@@ -207,6 +235,28 @@ def _originated(origin: tuple[object, ...], context: tuple[str, str]) -> tuple[o
     """Returns the fields of a descriptor from its user to the name of its program, what is not set filled in."""
     user, token, data, kind, program = origin
     return (user or context[0], token, data, kind or (0 if program else _USER_APPLICATION), program or context[1])
+
+
+def limited(descriptor: Descriptor, longest: int) -> Descriptor:
+    """Returns a descriptor that expires after so many tenths of a second at the latest.
+
+    >>> [limited(Descriptor(expiry=expiry), 20).expiry for expiry in (50, UNLIMITED, 5)]
+    [20, 20, 5]
+    """
+    if descriptor.expiry == UNLIMITED or descriptor.expiry > longest:
+        return descriptor._replace(expiry=longest)
+    return descriptor
+
+
+def released(descriptor: Descriptor) -> Descriptor:
+    """Returns the descriptor of a copy: it asks for no reports, and does not expire.
+
+    >>> released(Descriptor(expiry=30, report=0x100 + 0x40)).report
+    64
+    """
+    if descriptor.expiry == UNLIMITED and not descriptor.report & _REPORTS:
+        return descriptor
+    return descriptor._replace(expiry=UNLIMITED, report=descriptor.report & ~_REPORTS)
 
 
 def expires_at(expiry: int, now: float) -> int:

@@ -12,7 +12,7 @@ from engine.catalog import did_you_mean
 from engine.errors import MessageException
 
 Value: TypeAlias = str | int | bool
-Kind: TypeAlias = Literal["integer", "text", "name", "choice", "flag"]
+Kind: TypeAlias = Literal["integer", "text", "name", "choice", "flag", "limit", "custom", "interval"]
 
 ATTRIBUTE_VALUE: Final = 4005  # MQRCCF_ATTR_VALUE_ERROR
 ATTRIBUTE_FIXED: Final = 3213  # MQRCCF_ATTR_VALUE_FIXED
@@ -100,12 +100,59 @@ def _as_flag(attribute: Attribute, given: object) -> Value:
     raise attribute.refusal(f"{attribute.name} takes no value; write {attribute.name} or NO{attribute.name}")
 
 
+def _as_limit(attribute: Attribute, given: object) -> Value:
+    text = str(given).strip().upper()
+    if text in attribute.choices:
+        return text
+    if not re.fullmatch(r"[0-9]{1,9}", text, re.ASCII) or not int(text):
+        words = " or ".join(attribute.choices)
+        problem = f"{attribute.name} takes tenths of a second, 1 to {_MOST}, or {words}, not {text!r:.40}"
+        raise attribute.refusal(problem)
+    return str(int(text))
+
+
+def _as_custom(attribute: Attribute, given: object) -> Value:
+    text = " ".join(str(given).upper().split())
+    if not text:
+        return ""
+    limit = custom_limit(text)
+    if not limit:
+        raise attribute.refusal(f"{attribute.name} takes 'CAPEXPRY(12000)' or nothing, not {text!r:.40}")
+    return f"CAPEXPRY({_as_limit(attribute, limit)})"
+
+
+def custom_limit(text: str) -> str:
+    """Returns the limit of expiry that the value of CUSTOM has, or an empty text.
+
+    >>> custom_limit("CAPEXPRY(12000)")
+    '12000'
+    """
+    found = re.fullmatch(r" *CAPEXPRY *\( *([^ ()]+) *\) *", text)
+    return found.group(1) if found else ""
+
+
+def _as_interval(attribute: Attribute, given: object) -> Value:
+    """Checks minutes, or minutes and seconds with two digits: 1.00 is a minute, and 0.05 five seconds."""
+    text = str(given).strip()
+    if text in attribute.choices or text == "0":
+        return text
+    found = re.fullmatch(r"([0-9]{1,4})(?:\.([0-5][0-9]))?", text, re.ASCII)
+    seconds = 60 * int(found.group(1)) + int(found.group(2) or 0) if found else 0
+    if not 1 <= seconds <= 60 * attribute.high:
+        problem = f"{attribute.name} takes minutes up to {attribute.high}, or minutes and seconds as MMMM.SS"
+        raise attribute.refusal(f"{problem}: 1.00 is a minute and 0.05 five seconds; {text!r:.40} is neither")
+    return text
+
+
 _CONVERSIONS: Final = {
     "integer": _as_integer,
     "text": _as_text,
     "name": _as_name,
     "choice": _as_choice,
     "flag": _as_flag,
+    "limit": _as_limit,
+    "custom": _as_custom,
+    "interval": _as_interval,
 }
 
 
@@ -143,6 +190,8 @@ def _later(names: str, issue: str) -> tuple[Attribute, ...]:
     return tuple(Attribute(name, "text", "", later=issue) for name in names.split())
 
 
+_DAY: Final = 1_440  # minutes
+_NO_LIMIT: Final = (Attribute("CAPEXPRY", "limit", "NOLIMIT", choices=("NOLIMIT",)), Attribute("CUSTOM", "custom", ""))
 _DATES: Final = tuple(map(_shown, ("ALTDATE", "ALTTIME")))
 _CREATED: Final = (*tuple(map(_shown, ("CRDATE", "CRTIME"))), *_DATES)
 _NO_CLUSTERS: Final = "there are no clusters here"
@@ -202,8 +251,9 @@ _LOCAL: Final = (
     _choice("CLWLUSEQ", "QMGR LOCAL ANY"),
     Attribute("CLCHNAME", "text", "", fixed=_NO_CLUSTERS),
     *(*_OF_CLUSTERS, *_OF_PROGRAMS, *_OF_EVENTS_AND_TRIGGERS),
-    *_later("STREAMQ STRMQOS", "streaming queues"),
-    *_later("CUSTOM CAPEXPRY", "limits of expiry"),
+    _name_of("STREAMQ"),
+    _choice("STRMQOS", "BESTEF MUSTDUP"),
+    *_NO_LIMIT,
     *_later("STATQ ACCTQ", "statistics and accounting"),
     *(_shown("CURDEPTH", 0), _shown("IPPROCS", 0), _shown("OPPROCS", 0), _shown("DEFTYPE", "PREDEFINED"), *_CREATED),
 )
@@ -213,7 +263,7 @@ _ALIAS: Final = (
     _choice("TARGTYPE", "QUEUE TOPIC"),
     _choice("SCOPE", "QMGR CELL", fixed=_NOT_HERE),
     *(*_OF_CLUSTERS, *_OF_PROGRAMS),
-    *_later("CUSTOM CAPEXPRY", "limits of expiry"),
+    *_NO_LIMIT,
     *_DATES,
 )
 _MANAGER: Final = (
@@ -229,7 +279,6 @@ _MANAGER: Final = (
     _choice("MONQ", "OFF NONE LOW MEDIUM HIGH", fixed=_NO_EVENTS),
     _name_of("DEFXMITQ", fixed="there are no channels here"),
     *_later("STATQ STATMQI STATINT STATIME ACCTQ ACCTMQI ACCTINT ACCTIME ACCTCONO", "statistics and accounting"),
-    *_later("CUSTOM CAPEXPRY", "limits of expiry"),
     *_later("COMPLOG", "compression"),
     _choice("PSMODE", "ENABLED COMPAT DISABLED"),
     *(_shown("MAXPRTY", 9), _shown("CCSID", 1208), _shown("CMDLEVEL", 930), _shown("PLATFORM", "UNIX")),
@@ -253,7 +302,8 @@ _TOPIC: Final = (
     _choice("DEFPRESP", f"{_INHERITED} SYNC ASYNC", fixed=_NOT_HERE),
     _choice("PUBSCOPE", f"{_INHERITED} ALL QMGR", fixed=_NOT_HERE),
     _choice("SUBSCOPE", f"{_INHERITED} ALL QMGR", fixed=_NOT_HERE),
-    *_later("CUSTOM CAPEXPRY", "limits of expiry"),
+    Attribute("CAPEXPRY", "limit", _INHERITED, choices=(_INHERITED, "NOLIMIT")),
+    Attribute("CUSTOM", "custom", ""),
     *_CREATED,
 )
 _SUBSCRIPTION: Final = (

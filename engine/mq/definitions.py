@@ -5,19 +5,27 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
-from engine.mq.attributes import Value, defaults
+from engine.mq.attributes import Value, custom_limit, defaults
 from engine.work import QueueAttributes
 
 _PLAIN: Final = QueueAttributes()
+
+
+class Stream(NamedTuple):
+    """Where copies of a queue's messages go; `must` says that a message without its copy is refused."""
+
+    name: str
+    must: bool
 
 
 @dataclass(frozen=True, slots=True)
 class QueueDefinition:
     """How a queue is defined, or an alias, of which `target` is the queue that it stands for.
 
-    `values` are all attributes under MQ's names, of one that was defined by them.
+    `longest_expiry` is what CAPEXPRY allows, in tenths of seconds; 0: no limit. `values` are all attributes under MQ's
+    names, of one that was defined by them.
     """
 
     name: str
@@ -28,6 +36,8 @@ class QueueDefinition:
     put_enabled: bool = True
     fifo: bool = False
     target: str = ""
+    stream: Stream | None = None
+    longest_expiry: int = 0
     values: Mapping[str, Value] = field(default_factory=dict, compare=False)
 
     @property
@@ -52,6 +62,8 @@ def queue_of(name: str, values: Mapping[str, Value]) -> QueueDefinition:
         values["GET"] == "ENABLED",
         values["PUT"] == "ENABLED",
         values["MSGDLVSQ"] == "FIFO",
+        stream=stream_of(values),
+        longest_expiry=longest_expiry(values),
         values=values,
     )
 
@@ -64,8 +76,25 @@ def alias_of(name: str, values: Mapping[str, Value]) -> QueueDefinition:
         get_enabled=values["GET"] == "ENABLED",
         put_enabled=values["PUT"] == "ENABLED",
         target=str(values["TARGET"]),
+        longest_expiry=longest_expiry(values),
         values=values,
     )
+
+
+def stream_of(values: Mapping[str, Value]) -> Stream | None:
+    """Returns where a queue with these attributes streams to."""
+    name = str(values.get("STREAMQ", ""))
+    return Stream(name, values["STRMQOS"] == "MUSTDUP") if name else None
+
+
+def longest_expiry(values: Mapping[str, Value]) -> int:
+    """Returns the lowest of the limits that CAPEXPRY and CUSTOM of an object set; 0 where neither does.
+
+    >>> longest_expiry({"CAPEXPRY": "NOLIMIT", "CUSTOM": "CAPEXPRY(12000)"})
+    12000
+    """
+    said = (str(values.get("CAPEXPRY", "")), custom_limit(str(values.get("CUSTOM", ""))))
+    return min((int(limit) for limit in said if limit.isdecimal()), default=0)
 
 
 def values_of(kind: str, definition: QueueDefinition) -> dict[str, Value]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
+from engine.mq import stream_rules
 from engine.mq.attributes import Value, checked, checked_name, defaults
 from engine.mq.definitions import QueueDefinition, alias_of, moments, queue_of, values_of
 from engine.mq.queue import Queue
@@ -95,18 +96,21 @@ class Directory:
             self.alter(kind, name, attributes)
             return
         values = defaults(kind) | given | moments("CR", "ALT")
+        stream_rules.check(self, kind, name, values)
         self.restore(kind, name, values, self._keep(kind, name, values))
 
     def restore(self, kind: str, name: str, values: Mapping[str, Value], number: int) -> None:
         """Add an object with all its attributes, as it was kept."""
         if kind in KINDS:
             self.topics.restore(kind, name, values)
-        elif kind == QMGR:
-            self.settings = dict(values)
+            return
+        known = defaults(kind) | dict(values)  # one that an earlier version kept lacks some
+        if kind == QMGR:
+            self.settings = known
         elif kind == "QALIAS":
-            self.aliases[name] = alias_of(name, values)
+            self.aliases[name] = alias_of(name, known)
         else:
-            self.add(queue_of(name, values), number)
+            self.add(queue_of(name, known), number)
 
     def alter(self, kind: str, name: str, attributes: Mapping[str, object]) -> None:
         """Give an object other attributes; those that are not named stay."""
@@ -121,6 +125,7 @@ class Directory:
             return
         definition = self._definition(kind, name)
         values = values_of(kind, definition) | given | moments("ALT")
+        stream_rules.check(self, kind, name, values)
         self._keep(kind, name, values)
         if kind == "QALIAS":
             self.aliases[name] = alias_of(name, values)

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from engine.errors import BrokerError
+from engine.errors import BrokerError, MessageException
 from engine.mq.attributes import Value
 from engine.mq.expiry import ExpiryTask
 from engine.mq.memory import Budget, Memory
 from engine.mq.record import Record
+from engine.mq.refusals import STORAGE_MEDIUM_FULL
+from engine.mq.streams import note_failure
 
 if TYPE_CHECKING:
     from engine.mq.manager import QueueManager
     from engine.mq.queue import Queue
     from engine.mq.store.store import Store
-    from engine.mq.unit import Moved, Then
+    from engine.mq.unit import Moved, Spare, Then
 
 _LOCAL: Final = "QLOCAL"
 
@@ -23,31 +25,41 @@ _LOCAL: Final = "QLOCAL"
 class Lasting:
     """The store as a queue manager uses it. A unit of work's messages are available once the store has it."""
 
-    __slots__ = ("_budget", "_manager", "_task", "store")
+    __slots__ = ("_budget", "_manager", "_task", "_told", "store")
 
     def __init__(self, manager: QueueManager, store: Store) -> None:
         self.store = store
         self._manager = manager
         self._budget = Budget()
         self._task = ExpiryTask(self._expire)
+        self._told: dict[str, int] = {}  # why copies were given up, by queue
         store.journal.failed = manager.fail
 
-    def write(self, puts: Moved, taken: Moved, decided: tuple[bytes, ...] = ()) -> None:
-        """Make a unit of work last, and its messages available; one that cannot be kept is backed out."""
+    def write(self, puts: Moved, taken: Moved, decided: tuple[bytes, ...] = (), spare: Spare = ()) -> None:
+        """Make a unit of work last, and its messages available; one that cannot be kept is backed out.
+
+        Where the store is too full, the unit goes without its `spare` copies.
+        """
         record = self._record(puts, taken, decided)
         try:
             self.store.journal.commit(record)
-        except BrokerError:
+        except BrokerError as error:
+            if spare and isinstance(error, MessageException) and error.reason == STORAGE_MEDIUM_FULL:
+                self.write(self._without(spare, puts, error), taken, decided)
+                return
             self._given_up(puts, taken)
             raise
         self._manager.apply(puts, taken)
 
-    def write_then(self, puts: Moved, taken: Moved, decided: tuple[bytes, ...], then: Then) -> None:
+    def write_then(self, puts: Moved, taken: Moved, decided: tuple[bytes, ...], then: Then, spare: Spare = ()) -> None:
         """Make a unit of work last without waiting for it; `then` learns the outcome."""
 
         def finished(error: BrokerError | None) -> None:
             if error is None:
                 self._manager.apply(puts, taken)
+            elif spare and isinstance(error, MessageException) and error.reason == STORAGE_MEDIUM_FULL:
+                self.write_then(self._without(spare, puts, error), taken, decided, then)
+                return
             else:
                 self._given_up(puts, taken)
             then(error)
@@ -141,6 +153,15 @@ class Lasting:
             removals=[(queue.number, stored) for queue, stored in taken if stored.descriptor.persistence],
             decided=decided,
         )
+
+    def _without(self, spare: Spare, puts: Moved, error: MessageException) -> Moved:
+        """Returns what a unit puts without its spare copies, which are given up."""
+        gone: set[int] = set()
+        for base, copies in spare:
+            self._given_up(copies, [])
+            note_failure(base, error, self._told)
+            gone.update(stored.order for _, stored in copies)
+        return [(queue, stored) for queue, stored in puts if stored.order not in gone]
 
     def _given_up(self, puts: Moved, taken: Moved) -> None:
         with self._manager.lock:

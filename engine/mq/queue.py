@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from weakref import ref
 
 from engine.descriptor import LAST_MSG_IN_GROUP
+from engine.mq.counting import Counts
 from engine.mq.handles import GROUPED, SCANS, Handle
 from engine.mq.memory import Memory
 from engine.mq.scans import Scan
 from engine.mq.selecting import in_turn, is_scan, matches
-from engine.mq.stored import Line, Stored, first_of, has_ids, has_too_many, keys_of, swept
+from engine.mq.stored import Line, Stored, first_of, has_ids, has_too_many, index, keys_of, swept
 from engine.mq.waiting import Waiter, Waiters
 from engine.work import Selection
 
@@ -29,7 +30,7 @@ class Queue:
 
     __slots__ = (
         *("_by_id", "_orders", "_waiting", "arrivals", "backings", "definition", "depth", "epoch", "expired"),
-        *("in_hand", "memory", "most", "now", "number", "reserved", "scans", "waiters"),
+        *("counts", "in_hand", "memory", "most", "now", "number", "reserved", "scans", "stream", "waiters"),
     )
 
     def __init__(self, definition: QueueDefinition, now: Callable[[], float] = time, number: int = 0) -> None:
@@ -45,6 +46,7 @@ class Queue:
         self.epoch = 0  # grows when messages move between memory and backings
         self.scans: list[ref[Scan]] = []
         self.waiters = Waiters()
+        self.counts = Counts()
         self._waiting: dict[int, Stored] = {}
         self._orders: list[int] = []  # a heap of those that wait, and of some that were taken by id
         self._by_id: dict[bytes, Line] | None = None
@@ -54,6 +56,7 @@ class Queue:
         """Give the queue another definition."""
         self.definition = definition
         self.most = definition.max_depth
+        self.stream = definition.stream
 
     def __len__(self) -> int:
         return self.depth
@@ -85,7 +88,7 @@ class Queue:
         self._waiting[stored.order] = stored
         heappush(self._orders, stored.order)
         if self._by_id is not None:
-            self._index(stored, self._by_id)
+            index(stored, self._by_id)
 
     def release(self, order: int) -> None:
         """Keep a message in memory no longer."""
@@ -376,7 +379,7 @@ class Queue:
         if self._by_id is None:
             self._by_id = {}
             for waiting in self._waiting.values():
-                self._index(waiting, self._by_id)
+                index(waiting, self._by_id)
         return self._by_id
 
     def _sweep(self) -> None:
@@ -389,11 +392,3 @@ class Queue:
             line.lose(self._waiting)
             if not line.live:
                 del by_id[key]
-
-    @staticmethod
-    def _index(stored: Stored, by_id: dict[bytes, Line]) -> None:
-        for key in keys_of(stored.descriptor):
-            line = by_id.get(key)
-            if line is None:
-                line = by_id[key] = Line()
-            line.add(stored.order)

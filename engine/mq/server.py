@@ -143,6 +143,9 @@ class Server:
         """Returns what a client needs to know of a queue to put to it."""
         target = self.manager.target(queue)
         room = target.queue.most - target.queue.depth - target.queue.reserved
+        stream = target.queue.stream
+        if stream is not None and stream.must:
+            room = 0  # its copy may be refused at any time, and then the put is
         return Facts(target.attributes, target.longest, room)
 
     def drop(self, session: Session) -> None:

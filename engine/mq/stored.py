@@ -55,6 +55,15 @@ class Line:
         return None
 
 
+def index(stored: Stored, by_id: dict[bytes, Line]) -> None:
+    """Add a message to the lines of its ids."""
+    for key in keys_of(stored.descriptor):
+        line = by_id.get(key)
+        if line is None:
+            line = by_id[key] = Line()
+        line.add(stored.order)
+
+
 def has_too_many(orders: list[int], live: int) -> bool:
     """Returns True when most of the orders in a heap belong to messages that are gone."""
     return len(orders) > 2 * live + _SPARE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +15,7 @@ from engine.mq.opened import Opened, Waiting, bounded
 from engine.mq.refusals import SYNCPOINT_LIMIT_REACHED, refusal
 from engine.mq.reports import COA, COD, is_asked, report
 from engine.mq.served import Unfinished
+from engine.mq.streams import streamed
 from engine.mq.waiting import Sleep, Waiter
 from engine.topics import ADDRESS, address
 from engine.work import Arrival, QueueAttributes, Selection
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from engine.mq.stored import Stored
 
 Moved = list[tuple["Queue", "Stored"]]
+Spare = Sequence[tuple["Queue", Moved]]  # copies that a unit may do without, by the queue of their originals
 Then = Callable[[BrokerError | None], None]
 _PIECE: Final = SEGMENT | LAST_SEGMENT
 
@@ -37,8 +39,8 @@ class Work:
     """
 
     __slots__ = (
-        *("__weakref__", "_context", "_interrupted", "_lasting", "_manager", "_opened", "_puts", "_sleep", "_taken"),
-        *("patience", "sliced", "unfinished", "user"),
+        *("__weakref__", "_context", "_copied", "_interrupted", "_lasting", "_manager", "_opened", "_puts", "_sleep"),
+        *("_spare", "_taken", "patience", "refused_streams", "sliced", "unfinished", "user"),
     )
 
     def __init__(self, manager: QueueManager, user: str = "", application: str = "") -> None:
@@ -53,6 +55,9 @@ class Work:
         self._opened: dict[str, Opened] = {}
         self._taken: Moved = []
         self._puts: Moved = []
+        self._copied = 0  # copies for streams in the unit, which MAXUMSGS does not count
+        self._spare: list[tuple[Queue, Moved]] = []  # those that the unit may do without
+        self.refused_streams: dict[str, int] = {}  # why copies were not made, by queue
         self._lasting = False  # something of the unit is in the store, or is to be
 
     def get(
@@ -64,7 +69,7 @@ class Work:
             opened = self._open(queue)
             if opened is None:
                 return None
-        if len(self._taken) + len(self._puts) >= manager.most_uncommitted and syncpoint is not False:
+        if len(self._taken) + len(self._puts) - self._copied >= manager.most_uncommitted and syncpoint is not False:
             raise self._too_many()
         with manager.lock:
             stored = opened.queue.take(selection, opened.handle)
@@ -97,7 +102,7 @@ class Work:
     def put(self, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool = True) -> Descriptor:
         manager = self._manager
         target = manager.targets.get(queue) or manager.target(queue)
-        if syncpoint and len(self._taken) + len(self._puts) >= manager.most_uncommitted:
+        if syncpoint and len(self._taken) + len(self._puts) - self._copied >= manager.most_uncommitted:
             raise self._too_many()
         if target.topic is not None:
             return self._publish(target, descriptor, body, syncpoint=syncpoint)
@@ -107,7 +112,10 @@ class Work:
         else:
             puts = [(target.queue, manager.admission.admit(target, descriptor, body, self._context))]
         own = puts[0][1].descriptor
-        self.add(puts, syncpoint=syncpoint)
+        if target.queue.stream is None:
+            self.add(puts, syncpoint=syncpoint)
+        else:
+            self._add_streamed(target.queue, puts, streamed(manager, self, target, puts), syncpoint=syncpoint)
         if own.report and is_asked(COA, own):
             self.put_report(*report(COA, own, body, manager.name), own.reply_to_q, syncpoint=syncpoint)
         return own
@@ -137,7 +145,15 @@ class Work:
         self.add(puts, syncpoint=syncpoint)
         return own
 
-    def add(self, puts: Moved, *, syncpoint: bool = True) -> None:
+    def _add_streamed(self, base: Queue, puts: Moved, copies: Moved, *, syncpoint: bool) -> None:
+        """Add messages and their copies; where both do not fit into the store, those that need no copies go alone."""
+        spare: Spare = [(base, copies)] if copies and base.stream is not None and not base.stream.must else []
+        if syncpoint:
+            self._copied += len(copies)
+            self._spare += spare
+        self.add(puts + copies, spare, syncpoint=syncpoint)
+
+    def add(self, puts: Moved, spare: Spare = (), *, syncpoint: bool = True) -> None:
         """Add messages that have been admitted to the unit, or make them available at once."""
         manager = self._manager
         lasting = manager.store is not None and any(stored.descriptor.persistence for _, stored in puts)
@@ -145,7 +161,7 @@ class Work:
             self._puts += puts
             self._lasting = self._lasting or lasting
         elif lasting and manager.store is not None:
-            manager.store.write(puts, [])
+            manager.store.write(puts, [], spare=spare)
         else:
             manager.apply(puts, [])
 
@@ -172,16 +188,17 @@ class Work:
         """Make the unit last; `decision` names the branches of other resources that commit with it."""
         store = self._manager.store
         if store is not None and (self._lasting or decision):
+            spare = self._spare
             puts, taken = self._detached()
             try:
-                store.write(puts, taken, decision)
+                store.write(puts, taken, decision, spare)
             except BaseException:
                 self._settle(kept=False)
                 raise
         elif self._puts or self._taken:
             if self._puts:
                 self._manager.apply(self._puts, [])
-                self._puts = []
+                self._puts, self._spare, self._copied = [], [], 0
             self._taken = []
         self._settle(kept=True)
 
@@ -203,13 +220,14 @@ class Work:
             self.commit()
             then(None)
             return
+        spare = self._spare
         puts, taken = self._detached()
 
         def finished(error: BrokerError | None) -> None:
             self._settle(kept=error is None)
             then(error)
 
-        store.write_then(puts, taken, decision, finished)
+        store.write_then(puts, taken, decision, finished, spare)
 
     def back_out_then(self, then: Then) -> None:
         """Back out without waiting for the store to keep the backout counts."""
@@ -364,6 +382,7 @@ class Work:
         """Returns what the unit has put and got, and begins another."""
         unit = self._puts, self._taken
         self._puts, self._taken, self._lasting = [], [], False
+        self._spare, self._copied = [], 0
         return unit
 
     def _settle(self, *, kept: bool) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
-from engine.mq.admission import MAX_PRIORITY, ORDER_BITS
+from engine.mq.admission import MAX_PRIORITY, ORDER_BITS, expires_at, limited
 from engine.mq.properties import Property, join, properties_of, split
 from engine.mq.refusals import full, too_long
 from engine.mq.stored import Stored
@@ -27,14 +27,15 @@ class Copy:
     """What each copy for one subscription has of its own."""
 
     __slots__ = (
-        *("correl_id", "default_priority", "longest", "persistence", "priority", "queue", "refused", "shape"),
-        "subscription",
+        *("correl_id", "default_priority", "longest", "longest_expiry", "persistence", "priority", "queue"),
+        *("refused", "shape", "subscription"),
     )
 
     def __init__(self, subscription: Subscription, target: Target | None, refused: MessageException | None) -> None:
         self.subscription = subscription
         self.queue = None if target is None else target.queue
         self.longest = 0 if target is None else target.longest
+        self.longest_expiry = 0 if target is None else target.longest_expiry
         self.default_priority = 0 if target is None else target.attributes.default_priority
         self.refused = refused  # why its queue takes nothing
         self.correl_id = subscription.correl_id
@@ -129,8 +130,19 @@ def admitted(
             rank = copy.default_priority if queue.definition.fifo else priority
             descriptor = new(Descriptor, (*head, priority, persistence, identifier(number), copy.correl_id, *tail))
             order = (MAX_PRIORITY - rank << ORDER_BITS) + number
+            if copy.longest_expiry:
+                moved.append((queue, _limited(manager, copy, Stored(order, descriptor, body, expires))))
+                continue
             moved.append((queue, new(Stored, (order, descriptor, body, expires))))
     return moved, failed
+
+
+def _limited(manager: QueueManager, copy: Copy, stored: Stored) -> Stored:
+    """Returns a copy for a queue that limits how long messages stay."""
+    descriptor = limited(stored.descriptor, copy.longest_expiry)
+    if descriptor is stored.descriptor:
+        return stored
+    return stored._replace(descriptor=descriptor, expires=expires_at(descriptor.expiry, manager.admission.clock()))
 
 
 def _refused(copy: Copy, length: int) -> MessageException:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from engine.dead_letters import FORMAT, header
 from engine.descriptor import NO_ID, UNLIMITED, UTF_8, Descriptor
 from engine.errors import BrokerError, MessageException
-from engine.mq.admission import Target, TopicAddress, expires_at
+from engine.mq import stream_rules
+from engine.mq.admission import Target, TopicAddress, expires_at, limited
 from engine.mq.definitions import QueueDefinition
 from engine.mq.directory import check_gate
 from engine.mq.queue import Queue
@@ -112,6 +113,7 @@ class Topics:
 
     def check_destination(self, queue: str) -> None:
         """Refuse what publications cannot be sent to; that puts are inhibited now is no matter."""
+        stream_rules.check_destination(self._directory, queue)
         try:
             target = self._manager.target(queue)
         except MessageException as error:
@@ -131,7 +133,8 @@ class Topics:
             said = TopicAddress(self.objects.topic_of({"TOPICOBJ": alias.target}), retains=False, point="")
         settings = self.objects.settings(said.topic)
         own = QueueAttributes(default_persistence=settings.persistence, default_priority=settings.priority)
-        definition = QueueDefinition(name, own)
+        limits = {settings.longest_expiry, 0 if alias is None else alias.longest_expiry} - {0}
+        definition = QueueDefinition(name, own, longest_expiry=min(limits, default=0))
         target = Target(name, Queue(definition), definition, self._manager.admission.longest)
         target.topic = said
         return target
@@ -171,6 +174,8 @@ class Topics:
         if route is None:
             route = target.route = self.route(topic, point)
         number = self._manager.admission.numbers.next(1 + len(route.copies))
+        if target.longest_expiry:
+            descriptor = limited(descriptor, target.longest_expiry)
         publication = self._published(target.topic, route.settings, descriptor, body, (number, work.user))
         copies = wanted(route.copies, publication) if route.selective else route.copies
         if without:

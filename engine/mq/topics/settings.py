@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.mq.attributes import Value
+from engine.mq.definitions import longest_expiry
 from engine.topics import levels_of
 
 INHERITED: Final = "ASPARENT"
+_LIMITS: Final = ("CAPEXPRY", "CUSTOM")
 _AT_THE_ROOT: Final[Mapping[str, str]] = {
     "PUB": "ENABLED",
     "SUB": "ENABLED",
@@ -34,6 +36,7 @@ class TopicSettings:
     delivery: tuple[str, str]  # of non-persistent publications, of persistent ones
     dead_letters: bool
     blocked: int
+    longest_expiry: int
 
 
 class TopicObjects:
@@ -61,11 +64,12 @@ class TopicObjects:
         """Returns what holds for a topic: what the nearest object at it or above says of each attribute."""
         levels = levels_of(topic)
         found = dict(_AT_THE_ROOT)
-        blocked = 0
+        blocked, limits = 0, dict[str, Value]()
         for length in range(1, len(levels) + 1):
             values = self._at.get(levels[:length])
             if values is not None:
                 found |= {name: str(values[name]) for name in _AT_THE_ROOT if values[name] != INHERITED}
+                limits |= {name: values[name] for name in _LIMITS if values.get(name, INHERITED) not in {INHERITED, ""}}
                 if values["WILDCARD"] == "BLOCK":
                     blocked = length
         return TopicSettings(
@@ -77,6 +81,7 @@ class TopicObjects:
             (found["NPMSGDLV"], found["PMSGDLV"]),
             found["USEDLQ"] == "YES",
             blocked,
+            longest_expiry(limits),
         )
 
 

@@ -1,0 +1,67 @@
+"""Streaming queues: the copy of each message that its queue's STREAMQ asks for, in the unit of work of its original."""
+
+from __future__ import annotations
+
+import logging
+import os
+from typing import TYPE_CHECKING, Final
+
+from engine.errors import MessageException
+from engine.mq.addresses import name_of
+from engine.mq.admission import released
+from engine.mq.refusals import refusal
+
+if TYPE_CHECKING:
+    from engine.mq.admission import Target
+    from engine.mq.manager import QueueManager
+    from engine.mq.queue import Queue
+    from engine.mq.unit import Moved, Work
+
+_LOG: Final = logging.getLogger("penstock.streams")
+
+
+def streamed(manager: QueueManager, work: Work, target: Target, puts: Moved) -> Moved:
+    """Returns the copies of messages that were just admitted to a queue that streams.
+
+    A copy that cannot be made is left out; where it must be made, the messages are not admitted any more either.
+    """
+    base, stream = target.queue, target.queue.stream
+    assert stream is not None  # it is asked for queues that have one
+    try:
+        copies = _copies(manager, work, stream.name, puts)
+    except MessageException as error:
+        note_failure(base, error, work.refused_streams)
+        if stream.must:
+            manager.undo(puts, [])
+            text = f"the message is to be copied from {target.name} to {stream.name}, which does not take it"
+            raise refusal(error.reason, f"{text}: {error.text}", stream.name) from error
+        return []
+    with manager.lock:
+        base.counts.streamed += len(puts)
+    return copies
+
+
+def _copies(manager: QueueManager, work: Work, name: str, puts: Moved) -> Moved:
+    target = manager.targets.get(name) or manager.target(name)
+    copies: Moved = []
+    try:
+        for _, stored in puts:
+            if target.topic is None:
+                copies.append((target.queue, manager.admission.copy(target, stored)))
+                continue
+            own = released(stored.descriptor)._replace(user_identifier=name_of(os.getuid())[:12])
+            copies += manager.topics.publish(target, own, stored.body, work)[1]
+    except MessageException:
+        manager.undo(copies, [])
+        raise
+    return copies
+
+
+def note_failure(base: Queue, error: MessageException, told: dict[str, int]) -> None:
+    """Count a copy that is not made, and tell the log why, unless the same was `told` for the queue before."""
+    base.counts.stream_failed += 1
+    name, stream = base.definition.name, base.stream
+    if told.get(name) != error.reason:
+        told[name] = error.reason
+        to = "" if stream is None else stream.name
+        _LOG.warning("messages of queue %s are not copied to %s (reason %d): %s", name, to, error.reason, error.text)
