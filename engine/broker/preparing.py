@@ -9,7 +9,7 @@ from pathlib import Path
 from posixpath import normpath
 from typing import Any, Final
 
-from engine.allowed_files import allowed_around
+from engine.allowed_files import AllowedFiles, allowed_around
 from engine.broker.definition import FlowUse
 from engine.broker.overrides import overridden, promoted
 from engine.broker.state import BrokerState, DeployedUse
@@ -26,6 +26,7 @@ from flows.shipped import OwnNodes, Shipped, ship
 
 _ORDERS: Final = ("default", "byUserID", "byQueueOrder")
 _MESSAGE_SET: Final = ".set.yaml"
+_ANY_FILE: Final = AllowedFiles((Path("/"),))
 _DATA_SOURCE: Final = "dataSource"
 
 
