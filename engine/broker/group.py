@@ -60,6 +60,8 @@ class Group:
         self._leaving: list[Staffed] = []
         self._goal: frozenset[str] = frozenset()  # the flows that are to run once what is prepared counts
         self._waits = ""  # for "prepared" or "committed" to be said
+        self._tried: dict[str, Staffed] = {}  # flows that are read and compiled already
+        self._wrong: list[str] = []  # of what the process was started with
         self._ending = False
         self._loop = Loop()
         hand_to(log, place.group)
@@ -85,9 +87,22 @@ class Group:
             self._stop()
 
     def _run(self, message: dict[str, Any]) -> None:
-        """Run what the supervisor starts this process with."""
-        if self._prepare(message):
+        """Run what the supervisor starts this process with; a flow that cannot run keeps no other from it."""
+        self._wrong = []
+        able = [flow for flow in message["flows"] if self._is_able(flow)]
+        if self._prepare({**message, "flows": able}):
             self._commit(message)
+
+    def _is_able(self, flow: dict[str, Any]) -> bool:
+        """Read and compile a flow; what is wrong with it is told."""
+        try:
+            self._tried[flow["use"]["name"]] = self._staffed(flow["key"], use_of_data(flow["use"]), flow["content"])
+        except (BrokerError, OSError) as error:
+            text = f"{flow['use']['name']} cannot run: {error}"
+            self._wrong.append(text)
+            self._say(text)
+            return False
+        return True
 
     def _prepare(self, message: dict[str, Any]) -> bool:
         """Start the workers of what is new, which wait for the word to go."""
@@ -100,7 +115,8 @@ class Group:
             for flow in message["flows"]:
                 name, key = flow["use"]["name"], flow["key"]
                 if name not in self._running or self._running[name].key != key:
-                    self._coming[name] = self._staffed(key, use_of_data(flow["use"]), flow["content"])
+                    known = self._tried.pop(name, None)
+                    self._coming[name] = known or self._staffed(key, use_of_data(flow["use"]), flow["content"])
             for staffed in self._coming.values():
                 for job in staffed.jobs:
                     self._start(staffed, job)
@@ -155,8 +171,10 @@ class Group:
         self._coming = {}
         self._waits = ""
 
-    def _commit(self, _: dict[str, Any]) -> None:
+    def _commit(self, message: dict[str, Any]) -> None:
         """Let what is prepared go, and what it replaces end."""
+        if message["do"] == "commit":
+            self._wrong = []
         self._waits = "committed"
         for name, staffed in self._coming.items():
             if name in self._running:
@@ -197,7 +215,7 @@ class Group:
             if self._leaving or not all(worked.ready for worked in running):
                 return
             self._waits = ""
-            self._channel.send({"committed": True, "workers": self._workers()})
+            self._channel.send({"committed": True, "workers": self._workers(), "wrong": self._wrong})
         elif not self._waits:
             self._channel.send({"workers": self._workers()})
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from posixpath import normpath
 from typing import Any, Final
 
-from engine.allowed_files import AllowedFiles, allowed_around
+from engine.allowed_files import AllowedFiles
 from engine.broker.definition import FlowUse
 from engine.broker.overrides import overridden, promoted
 from engine.broker.state import BrokerState, DeployedUse
@@ -103,7 +103,7 @@ def ready(
     if bound.asking_databases and not broker.data_sources:
         text = f"the program of {bound.asking_databases[0]} asks a database, and {broker.name} has no data source"
         raise ConfigurationException(f"{use.name}: {text}: say its url under dataSources in broker.yaml")
-    deployed = deploy(flow, bind=bound.allowing(allowed_around()))
+    deployed = deploy(flow, bind=bound.allowing(_ANY_FILE))  # which files it may write is for the broker's process
     if not deployed.entrances:
         raise ConfigurationException(f"flow {use.name} reads no queue: give it an MQInput node")
     reads = tuple(str(getattr(e.node, "queue_name", e.label)) for e in deployed.entrances)

@@ -159,7 +159,8 @@ class Supervisor:
                 self.log.tell(message["failed"], "ERROR", kept.name)
                 kept.state = f"failed: {message['failed']}"
             if message.get("ready") or message.get("committed"):
-                kept.state = "running"
+                wrong = message.get("wrong")
+                kept.state = f"running, but {'; '.join(wrong)}" if wrong else "running"
             self._sessions.heard(kept.name, message)
         if not child.channel.is_open:
             self.loop.forget(child.channel)
