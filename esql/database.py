@@ -11,6 +11,7 @@ from engine.errors import BrokerError
 from engine.tree import Element
 from esql.select import new_row
 from esql.support import NO_ERROR, SqlState, sql_state_of
+from esql.trees.assigning import FreshRow
 from esql.values import Bit, Interval, qualifier
 
 NO_DATABASE: Final = 2393
@@ -113,9 +114,10 @@ def rows_of(answer: Answer) -> list[Element]:
     >>> [field.value for field in rows_of(Answer(("ID", "NAME"), [(1, None)]))[0]]
     [1, None]
     """
-    names, found = answer.names, []
+    names = answer.names
+    found: list[Element] = []
     for values in answer.rows:
-        row = new_row()
+        row = FreshRow("")
         add = row.add
         for name, value in zip(names, values, strict=True):
             add(name, value_from_database(value) if type(value) is Duration else value)

@@ -7,11 +7,14 @@ from multiprocessing import get_context
 from types import MappingProxyType
 from typing import Final
 
-from engine.costs import budget, compute, esql, hops, kernel, queues, records, spark
+from engine.costs import budget, compute, databases, esql, hops, kernel, queues, records, spark
 from engine.costs.bounds import Benchmark, Measured
 
 GROUPS: Final[Mapping[str, Benchmark]] = MappingProxyType(
-    {module.GROUP: module.benchmarks for module in (kernel, hops, esql, compute, budget, queues, records, spark)}
+    {
+        module.GROUP: module.benchmarks
+        for module in (kernel, hops, esql, compute, budget, queues, databases, records, spark)
+    }
 )
 
 

@@ -16,7 +16,7 @@ _NOT_FOUND = Warned(100, "02000", 0, "no row was found")
 class Link:
     """What a unit of work does to one data source; nothing is begun before something is written."""
 
-    __slots__ = ("_connection", "_cursor", "_held", "_protected", "lost", "opened", "source", "wrote")
+    __slots__ = ("__weakref__", "_connection", "_cursor", "_held", "_protected", "lost", "opened", "source", "wrote")
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -69,6 +69,7 @@ class Link:
 
     def _connect(self) -> None:
         self._held = self.source.connect()
+        self.source.lent(self)
         self._connection = self._held.dbapi_connection
         self._cursor = self.source.driver.cursor(self._connection)
 
@@ -164,10 +165,14 @@ class Link:
         self.release()
 
     def release(self) -> None:
+        """Be ready for the next unit of work; the connection stays with whoever has it, as most will need it again."""
+        self.opened = self.wrote = self._protected = False
+
+    def close(self) -> None:
         """Give the connection back."""
         held, self._held = self._held, None
         self._connection = self._cursor = None
-        self.opened = self.wrote = self._protected = False
+        self.release()
         if held is not None:
             held.close()
 

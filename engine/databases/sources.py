@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import quote, quote_plus
+from weakref import WeakSet
 
 from engine.catalog import did_you_mean
 from engine.databases.definitions import Definition
@@ -24,6 +25,14 @@ _MOST_PLANS: Final = 10_000
 _VERSIONS: Final = MappingProxyType({"sqlite": "SELECT sqlite_version()", "postgresql": "SHOW server_version"})
 
 
+class Closing(Protocol):
+    """Who has a connection."""
+
+    def close(self) -> None:
+        """Give it back."""
+        ...
+
+
 class Source:
     """A data source that is open: connections, and tables as they were first looked up."""
 
@@ -33,6 +42,7 @@ class Source:
         self._secrets: tuple[str, ...] = ()
         self._lock = threading.RLock()
         self._tables: dict[Names, Table] = {}
+        self._links: WeakSet[Closing] = WeakSet()
         self._engine = self._opened(definition)
 
     driver: Driver
@@ -82,6 +92,11 @@ class Source:
             return self._engine.raw_connection()
         except Exception as error:  # drivers raise what they like while they connect
             raise self.failure(getattr(error, "orig", None) or error) from None
+
+    def lent(self, link: Closing) -> None:
+        """Remember who has a connection, for who has them has to give them back in the end."""
+        with self._lock:
+            self._links.add(link)
 
     def failure(self, error: BaseException) -> DatabaseException:
         """An error of the database's driver as flows see it, without the password."""
@@ -170,7 +185,11 @@ class Source:
         self._tables.clear()
 
     def close(self) -> None:
-        """Close the connections that are in the pool."""
+        """Close all connections."""
+        with self._lock:
+            links = list(self._links)
+        for link in links:
+            link.close()
         self._engine.dispose()
 
 

@@ -65,6 +65,10 @@ def set_list(parent: Element, wanted: Step, items: Sequence[object], nodes: Node
 
     What an instance had before goes; an item that is NULL makes a field without a value, so that places are kept.
     """
+    if items and type(items[0]) is FreshRow and _takes_rows(parent, wanted):
+        items = _moved(parent, wanted, items, nodes)
+        if not items:
+            return
     top = _top(parent)
     values = [copy_of(item) if isinstance(item, Element) and _top(item) is top else item for item in items]
     for number, item in enumerate(values, 1):
@@ -77,6 +81,30 @@ def set_list(parent: Element, wanted: Step, items: Sequence[object], nodes: Node
         _replace(parent.ensure_nth(wanted, number), item)
     for surplus in parent.every(wanted)[len(values) :]:
         delete(surplus)
+
+
+class FreshRow(Element):
+    """A row that a database has just given: nothing else holds it, so that it can be put where it is wanted."""
+
+    __slots__ = ()
+
+
+def _takes_rows(parent: Element, wanted: Step) -> bool:
+    """Returns True where new fields are plain: a name, no types, of no parser, and none of the name there yet."""
+    return bool(wanted.name) and not wanted.types and parent.owner is GENERIC and parent.child(wanted) is None
+
+
+def _moved(parent: Element, wanted: Step, items: Sequence[object], nodes: Nodes | None) -> Sequence[object]:
+    """Put rows that nothing else holds below a field; all items are given back where one of them is no such row."""
+    rows = [item for item in items if type(item) is FreshRow and item.parent is None]
+    if len(rows) != len(items) or len({id(row) for row in rows}) != len(rows):
+        return items
+    if nodes is not None:
+        nodes.made(len(rows) * (1 + sum(1 for _ in rows[0])))  # each has the same columns
+    for row in rows:
+        row.name, row.namespace = wanted.name or "", wanted.namespace or ""
+        parent.append(row)
+    return ()
 
 
 def _added(parent: Element, wanted: Step, number: int, item: Element) -> Element:
