@@ -314,8 +314,7 @@ class QueueManager:
     def target(self, queue: str) -> Target:
         """Returns what messages are put to by a name."""
         self.check()
-        if self.topics.is_default(queue) and queue not in self.directory.queues:
-            self.define("QLOCAL", queue, {})
+        self.topics.make_ready(queue)
         with self.lock:
             alias = self.directory.aliases.get(queue)
             if queue.startswith(ADDRESS) or (alias is not None and alias.is_of_topic):

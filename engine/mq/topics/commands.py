@@ -255,7 +255,7 @@ def _deregister_all(manager: QueueManager, command: Asked, options: frozenset[st
     topics, point, text = command.values.get("Topic"), command.one("SubPoint"), command.one("Filter")
     found = [
         one
-        for one in manager.topics.objects.subscriptions.values()
+        for one in list(manager.topics.objects.subscriptions.values())
         if subscriber.has(one)
         and (topics is None or one.topic in topics)
         and (not point or one.point == point)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from engine.mq.attributes import Value, checked, checked_name, defaults
@@ -39,13 +40,16 @@ _LONGEST_NAME: Final = 400  # bytes
 class Objects:
     """Topic objects and subscriptions. `keep` keeps what lasts; `check` refuses a destination that is none."""
 
-    __slots__ = ("_characters", "_keep", "_tries", "check", "compile_content", "subscriptions", "topics", "version")
+    __slots__ = (
+        *("_characters", "_keep", "_lock", "_tries", "check", "compile_content", "subscriptions", "topics", "version"),
+    )
 
     def __init__(self, keep: Keep) -> None:
         self.topics = TopicObjects()
         self.subscriptions: dict[str, Subscription] = {}
         self.compile_content: Compile | None = None
         self.version = 0
+        self._lock = threading.Lock()  # of the patterns, which publishers look through
         self._tries: dict[str, Trie[Subscription]] = {}
         self._characters: dict[str, dict[Subscription, None]] = {}
         self._keep = keep
@@ -128,13 +132,27 @@ class Objects:
         return select
 
     def _add(self, made: Subscription) -> None:
+        with self._lock:
+            self._hold(made)
+
+    def _replace(self, gone: Subscription, made: Subscription) -> None:
+        """Hold one in the place of another, so that no publication finds neither."""
+        with self._lock:
+            self._let_go(gone)
+            self._hold(made)
+
+    def _remove(self, gone: Subscription) -> None:
+        with self._lock:
+            self._let_go(gone)
+
+    def _hold(self, made: Subscription) -> None:
         self.subscriptions[made.name] = made
         if made.levels is not None:
             self._tries.setdefault(made.point, Trie()).add(made.levels, made)
         else:
             self._characters.setdefault(made.point, {})[made] = None
 
-    def _remove(self, gone: Subscription) -> None:
+    def _let_go(self, gone: Subscription) -> None:
         del self.subscriptions[gone.name]
         if gone.levels is not None:
             self._tries[gone.point].remove(gone.levels, gone)
@@ -159,8 +177,7 @@ class Objects:
             self.check(made.queue)
             if made.durable:
                 self._keep(SUB, name, values)
-            self._remove(self.subscriptions[name])
-            self._add(made)
+            self._replace(self.subscriptions[name], made)
         self.version += 1
 
     def delete(self, kind: str, name: str) -> Mapping[str, Value]:
@@ -195,14 +212,13 @@ class Objects:
         """Returns what topic objects say of a topic."""
         return self.topics.settings(topic)
 
-    def fitting(self, topic: str, point: str) -> Iterator[Subscription]:
-        """Yields the subscriptions that a topic fits, but for wildcards above one that blocks them."""
+    def fitting(self, topic: str, point: str) -> list[Subscription]:
+        """Returns the subscriptions that a topic fits, but for wildcards above one that blocks them."""
         blocked = self.settings(topic).blocked
-        trie = self._tries.get(point)
-        if trie is not None:
-            for found in trie.fitting(levels_of(topic)):
-                if found.wild is None or found.wild >= blocked:
-                    yield found
-        for found in self._characters.get(point, ()):
-            if found.fits is not None and found.fits(topic) and (found.wild is None or not blocked):
-                yield found
+        with self._lock:
+            trie = self._tries.get(point)
+            found = [] if trie is None else list(trie.fitting(levels_of(topic)))
+            others = list(self._characters.get(point, ()))
+        found = [one for one in found if one.wild is None or one.wild >= blocked]
+        others = [one for one in others if one.fits is not None and one.fits(topic)]
+        return found + [one for one in others if one.wild is None or not blocked]

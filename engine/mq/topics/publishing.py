@@ -13,7 +13,13 @@ from engine.mq.admission import Target, TopicAddress, expires_at, limited
 from engine.mq.definitions import QueueDefinition
 from engine.mq.directory import check_gate
 from engine.mq.queue import Queue
-from engine.mq.refusals import ALIAS_BASE_Q_TYPE_ERROR, MSG_TOO_BIG_FOR_Q_MGR, PUT_INHIBITED, refusal
+from engine.mq.refusals import (
+    ALIAS_BASE_Q_TYPE_ERROR,
+    MSG_TOO_BIG_FOR_Q_MGR,
+    OBJECT_ALREADY_EXISTS,
+    PUT_INHIBITED,
+    refusal,
+)
 from engine.mq.topics.copies import Copy, Moved, Publication, admitted, wanted
 from engine.mq.topics.listening import QUEUES, Listeners
 from engine.mq.topics.objects import SUB
@@ -68,9 +74,10 @@ class Topics:
         """Wait until the commands that were put are carried out."""
         self._listeners.drain()
 
-    def is_default(self, queue: str) -> bool:
-        """Returns True for a queue that is defined when something is first put to it."""
-        return queue in QUEUES and self._directory.settings.get("PSMODE") == "ENABLED"
+    def make_ready(self, queue: str) -> None:
+        """Define a queue of commands when something is first put to it."""
+        if queue in QUEUES and self._directory.settings.get("PSMODE") == "ENABLED":
+            self._define_once(queue, {})
 
     def define(self, kind: str, name: str, attributes: Mapping[str, object], *, replace: bool) -> None:
         """Define a topic or a subscription; a new subscription is sent what is retained on the topics it fits."""
@@ -291,5 +298,14 @@ class Topics:
 
     def _ready(self) -> None:
         """Define the queue of retained publications where it is not there yet."""
-        if RETAINED not in self._manager.names():
-            self._manager.define("QLOCAL", RETAINED, {"MSGDLVSQ": "FIFO", "MAXMSGL": 104_857_600})
+        self._define_once(RETAINED, {"MSGDLVSQ": "FIFO", "MAXMSGL": 104_857_600})
+
+    def _define_once(self, queue: str, attributes: Mapping[str, object]) -> None:
+        """Define a queue of the system, unless it is there, or another thread is quicker."""
+        if queue in self._directory.queues:
+            return
+        try:
+            self._manager.define("QLOCAL", queue, attributes)
+        except MessageException as error:
+            if error.reason != OBJECT_ALREADY_EXISTS:
+                raise
