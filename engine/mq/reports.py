@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from engine.descriptor import NO_ID, UNLIMITED, Descriptor
+from engine.dead_letters import FORMAT
+from engine.descriptor import LITTLE_ENDIAN, NO_ID, UNLIMITED, Descriptor
 
 REPORT: Final = 4  # a message type
 COPY_CORREL_ID: Final = 0x40  # MQRO_PASS_CORREL_ID
 PASS_MSG_ID: Final = 0x80
+_HEADER: Final = 172  # bytes of an MQDLH; its reason stands behind StrucId and Version
+_INTEGERS: Final = 0xF  # the digit of an Encoding that says how integers are
 _DATA: Final = 100  # bytes of the message in a report with data
 _QMGR: Final = 7  # MQAT_QMGR
 
@@ -38,6 +41,16 @@ def is_asked(kind: Kind, descriptor: Descriptor) -> bool:
     (True, False)
     """
     return bool(descriptor.report & kind.asked and descriptor.reply_to_q)
+
+
+def exception(descriptor: Descriptor, body: bytes, queue_manager: str) -> tuple[Descriptor, bytes] | None:
+    """Returns the report on a message that is put away with an MQDLH, if it asks for one; its feedback is why."""
+    if not is_asked(EXCEPTION, descriptor) or descriptor.format != FORMAT or len(body) < _HEADER:
+        return None
+    little = descriptor.encoding & _INTEGERS == LITTLE_ENDIAN & _INTEGERS
+    reason = int.from_bytes(body[8:12], "little" if little else "big")
+    form = body[116:124].decode("latin-1").rstrip(" \0")
+    return report(EXCEPTION, descriptor._replace(format=form), body[_HEADER:], queue_manager, reason)
 
 
 def report(

@@ -172,7 +172,9 @@ class Journal:
         for _ in range(64):
             try:
                 self._written(jobs)
-            except lmdb.MapFullError:
+            except lmdb.BadValsizeError as error:
+                return refusal(MD_ERROR, f"the id of a branch cannot be kept ({error}): give it 1 to 511 bytes")
+            except (lmdb.MapFullError, lmdb.TxnFullError):
                 if grows:
                     return _full()
                 self._environment.grow(_GROWTH)

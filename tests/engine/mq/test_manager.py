@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
+from engine.dead_letters import put_away
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
 from engine.mq import QueueManager
@@ -179,6 +180,22 @@ def test_confirmations(option: int, feedback: int, body: bytes, at_put: bool) ->
     assert 1 == queues.depth("REPORTS")
     report = queues.browse("REPORTS")[0]
     assert (feedback, own.msg_id, body) == (report.descriptor.feedback, report.descriptor.correl_id, report.body)
+
+
+def test_an_exception_report() -> None:
+    """A message that is put away on the dead-letter queue and asks for it has its sender told the reason."""
+    queues = manager(IN={}, REPORTS={})
+    work = queues.work()
+    put(work, "IN", b"x" * 300, report=0x3000000, reply_to_q="REPORTS", format="MQSTR")
+    arrival = work.get("IN")
+    assert arrival is not None
+    put_away("IN", *arrival, work, reason=2362)
+    assert 0 == queues.depth("REPORTS")
+    work.commit()
+    report = queues.browse("REPORTS")[0]
+    assert (2362, arrival.descriptor.msg_id, "MQSTR", b"x" * 100) == (
+        report.descriptor.feedback, report.descriptor.correl_id, report.descriptor.format, report.body
+    )  # fmt: skip
 
 
 def test_a_report_that_cannot_be_delivered_goes_to_the_dead_letter_queue() -> None:
