@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from engine.descriptor import NO_ID, Descriptor
+from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP, NO_ID, Descriptor
 from engine.mq import QueueManager
 from engine.mq import memory as memories
 from engine.mq.store import shelves
@@ -73,6 +73,8 @@ class Unit:
     taken: list[Slip] = field(default_factory=list)
     put: list[Slip] = field(default_factory=list)
     browsed: dict[str, tuple[int, int]] = field(default_factory=dict)
+    whole: set[bytes] = field(default_factory=set)  # groups that were whole when the first of them was got
+    kept: set[bytes] = field(default_factory=set)  # the same when the unit began
 
 
 class QueuesAgainstLists(RuleBasedStateMachine):
@@ -87,7 +89,7 @@ class QueuesAgainstLists(RuleBasedStateMachine):
         if self.durable:
             QueueManager.create(self.folder / "QM")
         self.queues = self.opened()
-        for queue in ("A", "B"):
+        for queue in ("A", "B", "GROUPS"):
             self.queues.define("QLOCAL", queue, {})
         self.waiting: list[Slip] = []
         self.number = 0
@@ -107,6 +109,9 @@ class QueuesAgainstLists(RuleBasedStateMachine):
     @rule(unit=UNIT, queue=QUEUES, own=DESCRIPTORS, size=st.sampled_from([1, 50, 3_000]), syncpoint=st.booleans())
     def put(self, unit: int, queue: str, own: Descriptor, size: int, syncpoint: bool) -> None:
         chosen, body = self.units[unit], b"%d." % self.number * size
+        self.put_one(chosen, queue, own, body, syncpoint=syncpoint)
+
+    def put_one(self, chosen: Unit, queue: str, own: Descriptor, body: bytes, *, syncpoint: bool = True) -> None:
         put = chosen.work.put(queue, own, body, syncpoint=syncpoint)
         self.number += 1
         expires = 0 if own.expiry < 0 else self.tenths() + own.expiry
@@ -114,7 +119,9 @@ class QueuesAgainstLists(RuleBasedStateMachine):
 
     @rule(unit=UNIT, queue=QUEUES, wanted=WANTED, syncpoint=st.sampled_from([True, True, False, None]))
     def get(self, unit: int, queue: str, wanted: Selection | None, syncpoint: bool | None) -> None:
-        chosen = self.units[unit]
+        self.get_one(self.units[unit], queue, wanted, syncpoint=syncpoint)
+
+    def get_one(self, chosen: Unit, queue: str, wanted: Selection | None, *, syncpoint: bool | None) -> None:
         found = next((slip for slip in self.in_order() if slip.is_wanted(queue, wanted, self.tenths())), None)
         arrival = chosen.work.get(queue, wanted, syncpoint=syncpoint)
         assert (None if found is None else self.shown(found)) == arrival
@@ -123,6 +130,11 @@ class QueuesAgainstLists(RuleBasedStateMachine):
         self.waiting.remove(found)
         if syncpoint or (syncpoint is None and found.descriptor.persistence == 1):
             chosen.taken.append(found)
+
+    @rule(unit=UNIT, queue=QUEUES, wanted=WANTED, times=st.integers(2, 9))
+    def get_many(self, unit: int, queue: str, wanted: Selection | None, times: int) -> None:
+        for _ in range(times):
+            self.get_one(self.units[unit], queue, wanted, syncpoint=True)
 
     @rule(unit=UNIT, queue=QUEUES)
     def browse(self, unit: int, queue: str) -> None:
@@ -135,12 +147,49 @@ class QueuesAgainstLists(RuleBasedStateMachine):
         if found is not None:
             chosen.browsed[queue] = (-found.descriptor.priority, found.number)
 
+    @rule(unit=UNIT, queue=QUEUES, priorities=st.lists(st.integers(3, 5), min_size=6, max_size=12))
+    def put_many(self, unit: int, queue: str, priorities: list[int]) -> None:
+        """More than memory keeps, half of them with an id."""
+        for number, priority in enumerate(priorities):
+            own = Descriptor(priority=priority, persistence=1, correl_id=b"a" * 24 if number % 2 else NO_ID)
+            self.put_one(self.units[unit], queue, own, b"one of many %d" % self.number, syncpoint=False)
+
+    @rule(
+        unit=UNIT,
+        group=st.sampled_from([b"a" * 24, b"b" * 24, NO_ID]),
+        number=st.integers(1, 3),
+        priority=st.integers(0, 1),
+        persistence=st.integers(0, 1),
+    )
+    def put_of_a_group(self, unit: int, group: bytes, number: int, priority: int, persistence: int) -> None:
+        flags = 0 if group == NO_ID else MSG_IN_GROUP | (LAST_MSG_IN_GROUP if number == 3 else 0)
+        own = Descriptor(
+            priority=priority, persistence=persistence, group_id=group, msg_seq_number=number, msg_flags=flags
+        )
+        self.put_one(self.units[unit], "GROUPS", own, b"%d of a group" % number)
+
+    @rule(unit=UNIT)
+    def get_of_a_whole_group(self, unit: int) -> None:
+        chosen = self.units[unit]
+        waiting = [slip for slip in self.in_order() if slip.queue == "GROUPS"]
+        numbers: dict[bytes, set[int]] = {}
+        for slip in waiting:
+            numbers.setdefault(slip.descriptor.group_id, set()).add(slip.descriptor.msg_seq_number)
+        whole = {NO_ID, *chosen.whole, *(group for group, found in numbers.items() if found == {1, 2, 3})}
+        found = next((slip for slip in waiting if slip.descriptor.group_id in whole), None)
+        arrival = chosen.work.get("GROUPS", Selection(whole_groups=True))
+        assert (None if found is None else self.shown(found)) == arrival
+        if found is not None:
+            self.waiting.remove(found)
+            chosen.taken.append(found)
+            chosen.whole |= {found.descriptor.group_id} - {NO_ID}
+
     @rule(unit=UNIT)
     def commit(self, unit: int) -> None:
         chosen = self.units[unit]
         chosen.work.commit()
         self.waiting += chosen.put
-        chosen.put, chosen.taken = [], []
+        chosen.put, chosen.taken, chosen.kept = [], [], set(chosen.whole)
 
     @rule(unit=UNIT)
     def back_out(self, unit: int) -> None:
@@ -151,7 +200,7 @@ class QueuesAgainstLists(RuleBasedStateMachine):
         for slip in chosen.taken:
             again = slip.descriptor._replace(backout_count=slip.descriptor.backout_count + more)
             self.waiting.append(replace(slip, descriptor=again))
-        chosen.put, chosen.taken = [], []
+        chosen.put, chosen.taken, chosen.whole = [], [], set(chosen.kept)
 
     @rule(seconds=st.sampled_from([0.1, 1.0, 2.0]))
     def time_passes(self, seconds: float) -> None:
@@ -189,7 +238,7 @@ class QueuesAgainstLists(RuleBasedStateMachine):
 
     @invariant()
     def queues_hold_what_the_lists_hold(self) -> None:
-        for queue in ("A", "B"):
+        for queue in ("A", "B", "GROUPS"):
             expected = [self.shown(s) for s in self.in_order() if s.is_wanted(queue, None, self.tenths())]
             assert expected == self.queues.browse(queue)
             assert len(expected) <= self.queues.depth(queue) <= sum(slip.queue == queue for slip in self.waiting)
@@ -199,6 +248,17 @@ class DurableQueuesAgainstLists(QueuesAgainstLists):
     """The same with a store, so little of which is in memory that most of it is not."""
 
     durable = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        for queue in ("A", "B"):
+            for number in range(12):
+                ids = (b"a" * 24, b"b" * 24, NO_ID)[number % 3]
+                own = Descriptor(priority=number % 5 + 1, persistence=number % 4 != 0, correl_id=ids)
+                self.put_one(self.units[0], queue, own, b"%d" % number, syncpoint=False)
+        self.queues.close()
+        self.queues = self.opened()
+        self.begin()
 
 
 @pytest.mark.parametrize("machine", [QueuesAgainstLists, DurableQueuesAgainstLists])
