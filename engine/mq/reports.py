@@ -43,6 +43,15 @@ def is_asked(kind: Kind, descriptor: Descriptor) -> bool:
     return bool(descriptor.report & kind.asked and descriptor.reply_to_q)
 
 
+def on_arrival(
+    descriptor: Descriptor, body: bytes, queue_manager: str, *, put_away: bool
+) -> list[tuple[Descriptor, bytes]]:
+    """Returns the reports for which a message asks when it arrives; `put_away` says: on the dead-letter queue."""
+    made = [report(COA, descriptor, body, queue_manager)] if is_asked(COA, descriptor) else []
+    told = exception(descriptor, body, queue_manager) if put_away else None
+    return made if told is None else [*made, told]
+
+
 def exception(descriptor: Descriptor, body: bytes, queue_manager: str) -> tuple[Descriptor, bytes] | None:
     """Returns the report on a message that is put away with an MQDLH, if it asks for one; its feedback is why."""
     if not is_asked(EXCEPTION, descriptor) or descriptor.format != FORMAT or len(body) < _HEADER:

@@ -13,7 +13,7 @@ from engine.mq.admission import context_of
 from engine.mq.handles import SLICE
 from engine.mq.opened import Opened, Waiting, bounded
 from engine.mq.refusals import SYNCPOINT_LIMIT_REACHED, refusal
-from engine.mq.reports import COA, COD, exception, is_asked, report
+from engine.mq.reports import COD, is_asked, on_arrival, report
 from engine.mq.served import Unfinished
 from engine.mq.streams import streamed
 from engine.mq.waiting import Sleep, Waiter
@@ -117,17 +117,9 @@ class Work:
         else:
             self._add_streamed(target.queue, puts, streamed(manager, self, target, puts), syncpoint=syncpoint)
         if own.report:
-            self._report_on_arrival(queue, own, body, syncpoint=syncpoint)
+            for made in on_arrival(own, body, manager.name, put_away=queue == self.dead_letter_queue):
+                self.put_report(*made, own.reply_to_q, syncpoint=syncpoint)
         return own
-
-    def _report_on_arrival(self, queue: str, own: Descriptor, body: bytes, *, syncpoint: bool) -> None:
-        """Say that a message has arrived, or has been put away, where it asks for that."""
-        name = self._manager.name
-        if is_asked(COA, own):
-            self.put_report(*report(COA, own, body, name), own.reply_to_q, syncpoint=syncpoint)
-        put_away = exception(own, body, name) if queue == self.dead_letter_queue else None
-        if put_away is not None:
-            self.put_report(*put_away, own.reply_to_q, syncpoint=syncpoint)
 
     def publish(
         self,
