@@ -88,6 +88,11 @@ def define_missing(queues: Any, state: BrokerState) -> list[str]:
         if isinstance(persistence := attributes.get("DEFPSIST"), int):
             attributes["DEFPSIST"] = _YES.get(persistence, str(persistence))
         queues.define(kind, name, attributes)
+    for kind, objects in (("TOPIC", state.topics), ("SUB", state.subscriptions)):
+        known = {str(row.get(kind, "")) for row in queues.display(kind, "*")} if objects else set()
+        for name, said in objects.items():
+            if name not in known:
+                queues.define(kind, name, dict(said))
     queues.alter("QMGR", "", {"DEADQ": state.dead_letter_queue})
     return new
 

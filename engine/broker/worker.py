@@ -292,6 +292,7 @@ class Worker:
             if outcome is None or outcome.error is None:
                 continue
             raise_if_lost(outcome.error)
+            _LOG.warning("%s", outcome.error)
             if outcome.error.number == BLOCKED:
                 self._ending.wait(_BLOCKED_FOR)
         finish(batch, whole)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.broker.running import Running, broker, flow, until
+from tests.broker.running import Running, broker, end, flow, until
 
 LIMIT = 60
 
@@ -164,3 +165,42 @@ def test_statistics_are_published(tmp_path: Path) -> None:
         assert ["SnapShot"] == [
             one["WMQIStatisticsAccounting"]["RecordType"] for one in made.json("stats", str(made.folder))
         ][1:]
+
+
+LIMITS = """\
+broker: LIM
+queues: {{IN: {{}}, OUT: {{}}, PRICES.Q: {{}}}}
+topics: {{PRICES: {{TOPICSTR: prices}}}}
+subscriptions: {{ALL.PRICES: {{TOPICSTR: 'prices/#', DEST: PRICES.Q}}}}
+executionGroups:
+  G:
+    limits: {{memory: 300m, cpuSecondsPerMessage: 0.5, messagesPerSecond: 50}}
+    flows: [{0}]
+"""
+GREEDY = (
+    "SET OutputRoot = InputRoot; DECLARE i INTEGER 0;"
+    " IF InputRoot.XMLNSC.loop IS NOT NULL THEN WHILE i < 1000000000 DO SET i = i + 1; END WHILE; END IF;"
+    " IF InputRoot.XMLNSC.big IS NOT NULL THEN SET OutputRoot.XMLNSC.big = REPLICATE('xxxxxxxx', 80000000); END IF;"
+)
+
+
+def test_limits_of_a_group(tmp_path: Path) -> None:
+    """A message that takes more time or memory than it may fails alone, and rates are kept; topics are defined."""
+    made = Running(tmp_path / "lim")
+    made.folder.mkdir()
+    file = flow(tmp_path, "F", program=GREEDY)
+    (made.folder / "broker.yaml").write_text(LIMITS.format(file), encoding="utf-8")
+    made.run("broker", "create", str(made.folder))
+    made.start()
+    try:
+        made.put("IN", b"<loop/>", b"<a/>", b"<big/>", b"<b/>")
+        assert {b"<a/>", b"<b/>"} == set(made.get("OUT", 2, seconds=30))
+        assert 2 == len(made.get("SYSTEM.DEAD.LETTER.QUEUE", 2))
+        began = time.monotonic()
+        made.put("IN", *[b"<c/>"] * 50)
+        assert 50 == len(made.get("OUT", 50))
+        assert 0.8 < time.monotonic() - began
+        made.run("publish", "prices/x", "--text", "1", "--broker", str(made.folder))
+        assert [b"1"] == made.get("PRICES.Q", 1)
+    finally:
+        end(made)
