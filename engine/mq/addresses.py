@@ -40,7 +40,7 @@ def short_path(folder: Path) -> Iterator[str]:
     if len(os.fsencode(plain)) <= _LONGEST:
         yield str(plain)
     elif _DESCRIPTORS.is_dir():
-        number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        number = os.open(folder, os.O_PATH | os.O_DIRECTORY)  # who may only pass through has no right to read it
         try:
             yield str(_DESCRIPTORS / str(number) / SOCKET)
         finally:
@@ -68,8 +68,9 @@ def listening(folder: Path, group: str = "") -> socket.socket:
         finally:
             os.umask(before)
         if group:
-            os.chown(folder / SOCKET, -1, number)
-            (folder / SOCKET).chmod(0o660)
+            for place, mode in ((folder / SOCKET, 0o660), (folder, 0o710)):  # to connect, and to pass through to it
+                os.chown(place, -1, number)
+                place.chmod(mode)
         made.listen(_QUEUED)
         made.setblocking(False)
     except BaseException:

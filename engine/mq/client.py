@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 from weakref import WeakSet
 
 from engine.errors import MessageException
@@ -14,7 +14,7 @@ from engine.mq import frames
 from engine.mq.client_work import ClientWork
 from engine.mq.connection import Connection
 from engine.mq.mqsc import Answer
-from engine.work import Arrival
+from engine.work import Arrival, QueueAttributes
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor
@@ -45,6 +45,12 @@ class Client:
         self._works.add(made)
         return made
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         """Ends the connections; units of work that are open are backed out, and the queue manager goes on."""
         for work in list(self._works):
@@ -57,6 +63,19 @@ class Client:
     def depth(self, queue: str) -> int:
         """Returns how many messages can be got from a queue now."""
         return int(self._call("depth", queue))
+
+    def attributes(self, queue: str) -> QueueAttributes | None:
+        """Returns the attributes of a queue, or None where there is none."""
+        found = self._call("attributes", queue)
+        return None if found is None else QueueAttributes(**found)
+
+    def new_id(self) -> bytes:
+        """Returns an id that no other message has."""
+        return bytes.fromhex(self._call("new_ids", 1))
+
+    def browse(self, queue: str) -> list[Arrival]:
+        """Returns the messages of a queue, in the order in which they would be got; they stay there."""
+        return list(self.cursor(queue))
 
     def names(self) -> list[str]:
         """Returns the names of all queues, sorted."""

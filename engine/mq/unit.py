@@ -5,15 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from engine.descriptor import LAST_SEGMENT, SEGMENT, SEGMENTATION_ALLOWED, Descriptor
+from engine.descriptor import SEGMENT, SEGMENTATION_ALLOWED, Descriptor
 from engine.errors import BrokerError, MessageException
 from engine.mq.admission import context_of
 from engine.mq.handles import SLICE
 from engine.mq.opened import Opened, Waiting, bounded
 from engine.mq.refusals import SYNCPOINT_LIMIT_REACHED, refusal
 from engine.mq.reports import COD, is_asked, on_arrival, report
+from engine.mq.segments import joined, taken_with
 from engine.mq.served import Unfinished
 from engine.mq.streams import streamed
 from engine.mq.waiting import Sleep, Waiter
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 Moved = list[tuple["Queue", "Stored"]]
 Spare = Sequence[tuple["Queue", Moved]]  # copies that a unit may do without, by the queue of their originals
 Then = Callable[[BrokerError | None], None]
-_PIECE: Final = SEGMENT | LAST_SEGMENT
 
 
 class Work:
@@ -82,7 +82,8 @@ class Work:
         if selection is not None and selection.browse:
             return manager.arrival(stored)
         if stored.descriptor.msg_flags & SEGMENT:
-            return self._assembled(opened, stored, syncpoint=syncpoint)
+            pieces = taken_with(manager, opened, stored)
+            return self._got([(opened.queue, one) for one in pieces], joined(pieces), syncpoint=syncpoint)
         return self._got([(opened.queue, stored)], stored, syncpoint=syncpoint)
 
     def get_some(
@@ -98,6 +99,13 @@ class Work:
         finally:
             opened.handle.slice, self.sliced = SLICE, False
         return Unfinished.UNFINISHED if arrival is None and opened.handle.unfinished else arrival
+
+    def commit_then_get(
+        self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True, wait: float = 0.0
+    ) -> Arrival | None:
+        """Commit, and get the next message; over a socket this is one round trip."""
+        self.commit()
+        return self.get(queue, selection, syncpoint=syncpoint, wait=wait)
 
     def put(self, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool = True) -> Descriptor:
         manager = self._manager
@@ -332,28 +340,6 @@ class Work:
             finally:
                 with manager.lock:
                     opened.queue.waiters.remove(waiter)
-
-    def _assembled(self, opened: Opened, first: Stored, *, syncpoint: bool | None) -> Arrival:
-        """Returns the whole message whose first segment was found; a segment whose others are not there as it is."""
-        manager, queue, descriptor, pieces = self._manager, opened.queue, first.descriptor, [first]
-        wanted = Selection(group_id=descriptor.group_id)
-        length = len(first.body) if descriptor.offset == 0 else -1
-        while length >= 0 and not pieces[-1].descriptor.msg_flags & LAST_SEGMENT:
-            with manager.lock:
-                found = queue.take(wanted, opened.handle)
-            if found is not None:
-                pieces.append(found)
-            if found is None or found.descriptor.offset != length:
-                manager.undo([], [(queue, one) for one in pieces[1:]], counted=False)
-                pieces = [first]
-                break
-            length += len(found.body)
-        taken: Moved = [(queue, one) for one in pieces]
-        if len(pieces) == 1:
-            return self._got(taken, first, syncpoint=syncpoint)
-        whole = descriptor._replace(msg_flags=descriptor.msg_flags & ~_PIECE, original_length=-1)
-        joined = first._replace(descriptor=whole, body=b"".join([one.body for one in pieces]))
-        return self._got(taken, joined, syncpoint=syncpoint)
 
     def _got(self, taken: Moved, stored: Stored, *, syncpoint: bool | None) -> Arrival:
         """Returns a message that has been taken off its queue, and makes that part of the unit, or final."""

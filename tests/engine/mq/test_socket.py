@@ -191,6 +191,19 @@ def test_a_commit_carries_the_next_get_of_a_patient_reader(client, manager):
     assert [(b"3", 0)] == [(body, descriptor.backout_count) for descriptor, body in client.cursor("A")]
 
 
+@pytest.mark.parametrize("remote", [True, False])
+def test_a_commit_and_the_next_get_in_one(client, manager, remote):
+    """The unit is committed before the next message comes; what the commit refuses is raised, and nothing is got."""
+    put(client, "A", b"1", b"2")
+    work = (client if remote else manager).work()
+    assert b"1" == work.get("A").body
+    work.put("B", Descriptor(), b"answer")
+    assert b"2" == work.commit_then_get("A").body
+    assert [b"answer"] == bodies(client, "B")
+    assert work.commit_then_get("A", wait=0.01) is None
+    assert 2085 == refused(lambda: work.commit_then_get("NONE"))
+
+
 def test_a_reader_that_waits_is_interrupted(client):
     """Its get ends with nothing, and it waits no more."""
     work = client.work()
@@ -234,8 +247,11 @@ def test_displays_definitions_and_scripts_answer_as_in_the_process(client, manag
     assert manager.mqsc("DISPLAY QLOCAL(NEW) MAXDEPTH") == client.mqsc("DISPLAY QLOCAL(NEW) MAXDEPTH")
     client.delete("QLOCAL", "NEW")
     assert manager.names() == client.names()
+    assert manager.attributes("A") == client.attributes("A")
+    assert client.attributes("NONE") is None
+    assert 2 == len({client.new_id(), client.new_id()})
     put(client, "A", *(b"%d" % number for number in range(1000)))
-    assert 1000 == client.depth("A")
+    assert 1000 == client.depth("A") == len(client.browse("A"))
     assert [b"%d" % number for number in range(1000)] == bodies(client, "A")
     assert (1000, 0) == (client.purge("A"), client.depth("A"))
     assert "QMX" == client.name
@@ -256,6 +272,7 @@ def test_a_group_may_be_let_in(tmp_path):
     made = listening(tmp_path, str((tmp_path).stat().st_gid))
     made.close()
     assert 0o660 == stat.S_IMODE((tmp_path / "socket").stat().st_mode)
+    assert 0o710 == stat.S_IMODE(tmp_path.stat().st_mode)
     assert 2035 == refused(lambda: listening(tmp_path, "no such group"))
 
 

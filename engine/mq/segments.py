@@ -1,0 +1,41 @@
+"""Segments: a message that stands on a queue in pieces, put together again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from engine.descriptor import LAST_SEGMENT, SEGMENT
+from engine.work import Selection
+
+if TYPE_CHECKING:
+    from engine.mq.manager import QueueManager
+    from engine.mq.opened import Opened
+    from engine.mq.stored import Stored
+
+_PIECE: Final = SEGMENT | LAST_SEGMENT
+
+
+def taken_with(manager: QueueManager, opened: Opened, first: Stored) -> list[Stored]:
+    """Returns a segment and those behind it, taken off their queue; it alone where they are not all there."""
+    queue, pieces = opened.queue, [first]
+    wanted = Selection(group_id=first.descriptor.group_id)
+    length = len(first.body) if first.descriptor.offset == 0 else -1
+    while length >= 0 and not pieces[-1].descriptor.msg_flags & LAST_SEGMENT:
+        with manager.lock:
+            found = queue.take(wanted, opened.handle)
+        if found is not None:
+            pieces.append(found)
+        if found is None or found.descriptor.offset != length:
+            manager.undo([], [(queue, one) for one in pieces[1:]], counted=False)
+            return [first]
+        length += len(found.body)
+    return pieces
+
+
+def joined(pieces: list[Stored]) -> Stored:
+    """Returns the whole message of its segments."""
+    if len(pieces) == 1:
+        return pieces[0]
+    descriptor = pieces[0].descriptor
+    whole = descriptor._replace(msg_flags=descriptor.msg_flags & ~_PIECE, original_length=-1)
+    return pieces[0]._replace(descriptor=whole, body=b"".join([one.body for one in pieces]))
