@@ -86,6 +86,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "flows.shipped": ("engine", "flows"),
     "flows.schemas": ("engine", "parsers", "flows.document"),
     "flows.content_filters": ("engine", "esql"),
+    "flows.filtering": ("engine", "flows.content_filters"),
     "flows.programs": (
         *("engine", "esql", "parsers", "flows.esql_files", "flows.message_sets", "flows.schemas", "flows.tables"),
     ),

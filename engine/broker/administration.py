@@ -21,6 +21,7 @@ from engine.broker.plans import plan_of
 from engine.broker.repository.opened import Change, Repository, opened
 from engine.broker.state import BrokerState, GroupState
 from engine.errors import BrokerError, ConfigurationException
+from flows.filtering import filtering
 
 if TYPE_CHECKING:
     from engine.broker.changes import Planned
@@ -183,7 +184,7 @@ class Broker:
             self.folder.path.rmdir()
 
     def _refuse_messages(self, *, purge: bool) -> None:
-        queue_manager = queues.queue_managers().open(self.folder.queues)
+        queue_manager = filtering(queues.queue_managers().open(self.folder.queues))
         try:
             count = queues.messages_in(queue_manager)
         finally:

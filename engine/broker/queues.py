@@ -11,6 +11,7 @@ from typing import Any, Final
 from engine.broker.folder import Folder
 from engine.broker.state import BrokerState
 from engine.errors import BrokerError, ConfigurationException
+from flows.filtering import filtering
 
 WAIT: Final = 10.0  # seconds that a command waits for a queue manager that restarts
 _YES: Final = {0: "NO", 1: "YES"}
@@ -54,7 +55,7 @@ def reached(folder: Folder, wait: float = WAIT) -> Iterator[Any]:
     queues = None
     while queues is None:
         if not folder.holder:
-            queues = queue_managers().open(folder.queues)
+            queues = filtering(queue_managers().open(folder.queues))
             break
         try:
             queues = queue_managers().connect(folder.queues)
@@ -122,7 +123,7 @@ def messages_in(queues: Any) -> int:
 def serve(folder: Folder, ready: Callable[[], None], stopped: Callable[[Callable[[], None]], None]) -> None:
     """Serve the queue manager in this process until it is stopped; `stopped` is given what stops it."""
     server_of: Any = import_module("engine.mq.server").Server
-    manager = queue_managers().open(folder.queues)
+    manager = filtering(queue_managers().open(folder.queues))
     try:
         server = server_of(manager, folder.queues)
         stopped(server.stop)

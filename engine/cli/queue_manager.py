@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from engine.cli.app import Json, app
-from engine.cli.reaching import PATIENCE, Folder, filtering, reached
+from engine.cli.reaching import PATIENCE, Folder, reached
 from engine.errors import ConfigurationException
+from flows.filtering import filtering
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

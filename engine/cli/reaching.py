@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from engine.errors import ConfigurationException, MessageException
+from flows.filtering import filtering
 
 if TYPE_CHECKING:
     from engine.broker.folder import Folder as BrokerFolder
-    from engine.descriptor import Descriptor
     from engine.mq import QueueManager
     from engine.mq.client import Client
 
@@ -84,18 +84,6 @@ def connected_or_opened(folder: Path) -> Any:
             if error.reason not in ENDING or time.monotonic() >= end:
                 raise
         time.sleep(_PAUSE)
-
-
-def filtering(manager: QueueManager) -> QueueManager:
-    """Returns a queue manager whose subscriptions may have filters of contents in ESQL."""
-
-    def compile_content(text: str) -> Callable[[Descriptor, bytes], bool | None]:
-        from flows.content_filters import compile_content  # it brings all of ESQL, which few subscriptions need
-
-        return compile_content(text)
-
-    manager.topics.objects.compile_content = compile_content
-    return manager
 
 
 @contextmanager
