@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 from engine.catalog import Catalog
 from engine.errors import NOWHERE, ConfigurationException, Place
-from engine.node import NodeType, Property, Range, prop, properties_of
+from engine.node import NodeType, Property, Range, YesOrNo, prop, properties_of
 
 if TYPE_CHECKING:
     import networkx
@@ -135,7 +135,7 @@ class FlowProperties:
     wlm_policy: str = prop("", "The workload management policy.")
     commit_count: Annotated[int, Range(1)] = prop(1, "How many messages make a unit of work.")
     commit_interval: Annotated[float, Range(0, 60)] = prop(0.0, "Seconds after which a smaller unit is committed.")
-    coordinated_transaction: bool = prop(False, "Whether queues and databases commit together.")
+    coordinated_transaction: Annotated[bool, YesOrNo()] = prop(False, "Whether queues and databases commit together.")
     consumer_policy_set: str = prop("", "The policy set of a web service's consumers.")
     provider_policy_set: str = prop("", "The policy set of a web service's providers.")
     consumer_policy_set_bindings: str = prop("", "The bindings of the consumer policy set.")

@@ -82,6 +82,11 @@ class Pending:
 
 
 @dataclass(frozen=True, slots=True)
+class YesOrNo:
+    """Marks a truth that may be written yes or no as well, as in IBM's documents."""
+
+
+@dataclass(frozen=True, slots=True)
 class LabelName:
     """Marks the property by which a node is reached from nodes that route to labels: unique in a flow."""
 
@@ -142,6 +147,8 @@ class Property:
         return tuple(self._read_row(item) if self.columns else self._read_one(item) for item in value)
 
     def _read_one(self, value: object) -> object:
+        if isinstance(value, str) and any(isinstance(mark, YesOrNo) for mark in self.marks):
+            value = {"yes": "true", "no": "false"}.get(value.lower(), value)
         read = READERS[self.type](value)
         if read is None or (self.choices and read not in self.choices):
             close = did_you_mean(read, self.choices) if isinstance(read, str) else ""
