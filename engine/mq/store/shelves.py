@@ -7,7 +7,9 @@ from typing import Final
 
 import lmdb
 
+from engine.errors import MessageException
 from engine.mq.record import Record
+from engine.mq.refusals import STORAGE_MEDIUM_FULL, refusal
 from engine.mq.store.environment import Environment
 from engine.mq.store.keys import LAST
 from engine.mq.store.reading import message, messages, with_ids
@@ -111,7 +113,7 @@ class Overflow:
         """Write messages that were in memory: the last ones, in order; a full disk leaves them there."""
         try:
             self._write(Record(puts=[(self._number, stored) for stored in waiting]))
-        except lmdb.Error:
+        except MessageException:
             return False
         self.count += len(waiting)
         self.first = min(self.first, waiting[0].order)
@@ -149,5 +151,9 @@ class Overflow:
         """Nothing was remembered."""
 
     def _write(self, record: Record) -> None:
-        with self._environment.begin() as transaction:
-            write(record, transaction, self._environment)
+        try:
+            with self._environment.begin() as transaction:
+                write(record, transaction, self._environment)
+        except lmdb.Error as error:
+            text = f"messages that memory has no room for cannot be written or removed ({error}): make room on the disk"
+            raise refusal(STORAGE_MEDIUM_FULL, text) from error
