@@ -10,7 +10,7 @@ import typer
 from engine.cli.app import app
 from engine.cli.get import form
 from engine.cli.message_ids import Selector
-from engine.cli.reaching import Reach, reached
+from engine.cli.reaching import Reach, User, reached
 
 
 @app.command()
@@ -18,11 +18,12 @@ def browse(
     queue: Annotated[str, typer.Argument(help="The queue.")],
     selector: Selector = "",
     queue_manager: Reach = None,
+    user: User = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print a message as a line of JSON.")] = False,
 ) -> None:
     """Show the messages of a queue in the order in which they would be got, such as `penstock browse ORDERS --json`."""
     out = sys.stdout.buffer
-    with reached(queue_manager) as manager:
+    with reached(queue_manager, user) as manager:
         for arrival in manager.cursor(queue, selector):
             out.write(form(arrival, as_json=as_json))
     out.flush()

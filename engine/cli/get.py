@@ -13,7 +13,7 @@ import typer
 
 from engine.cli.app import app
 from engine.cli.message_ids import CorrelId, GroupId, MsgId, Selector, selection
-from engine.cli.reaching import ENDING, Reach, begin, reached
+from engine.cli.reaching import ENDING, Reach, User, begin, reached
 from engine.errors import ConfigurationException, MessageException
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def get(
         Path | None, typer.Option(metavar="DIR", help="Write a file a message there, in place of printing it.")
     ] = None,
     queue_manager: Reach = None,
+    user: User = "",
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a message as a line of JSON, or write its file so.")
     ] = False,
@@ -53,7 +54,7 @@ def get(
     take = _printer(as_json=as_json) if output is None else _writer(output, as_json=as_json)
     left = None if everything else count or 1
     while left is None or left > 0:  # again where the queue manager's process ended while nothing was in hand
-        with reached(queue_manager) as manager:
+        with reached(queue_manager, user) as manager:
             taken, more = _take_some(begin(manager), queue, wanted, take, left, wait)
         if not more:
             return

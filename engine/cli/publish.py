@@ -10,7 +10,7 @@ import typer
 from engine.cli.app import app
 from engine.cli.failing import existing
 from engine.cli.put import Options
-from engine.cli.reaching import Reach, reached
+from engine.cli.reaching import Reach, User, reached
 from engine.errors import ConfigurationException
 
 
@@ -31,6 +31,7 @@ def publish(
         typer.Option("--property", metavar="NAME=VALUE", help="A property, which is text; may be given several times."),
     ] = None,
     queue_manager: Reach = None,
+    user: User = "",
 ) -> None:
     """Publish a message, such as `penstock publish prices/NYSE/XYZ --text 120 --retain --queue-manager qm`.
 
@@ -42,7 +43,7 @@ def publish(
     options.check()
     body = _body(file, text)
     given = options.message("", Descriptor(priority=-1, persistence=2), body)
-    with reached(queue_manager) as manager:
+    with reached(queue_manager, user) as manager:
         manager.publish(topic, given.descriptor, given.body, retain=retain, point=point)
 
 

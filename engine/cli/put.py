@@ -14,7 +14,7 @@ import typer
 from engine.cli.app import app
 from engine.cli.failing import existing
 from engine.cli.message_ids import identifier
-from engine.cli.reaching import Reach, begin, reached
+from engine.cli.reaching import Reach, User, begin, reached
 from engine.errors import BrokerError, ConfigurationException, MessageException
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ def put(
         typer.Option("--property", metavar="NAME=VALUE", help="A property, which is text; may be given several times."),
     ] = None,
     queue_manager: Reach = None,
+    user: User = "",
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a line a message, and read lines of this form where FILE is -.")
     ] = False,
@@ -103,7 +104,7 @@ def put(
     options.check()
     if (text is None) == (not files):
         raise ConfigurationException("name files, or - for standard input, or give --text: one of the three")
-    with reached(queue_manager) as manager:
+    with reached(queue_manager, user) as manager:
         work = begin(manager)
         done, given = 0, _messages(files or [], text, options, count, as_json=as_json)
         while True:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import signal
 import sys
@@ -61,6 +62,9 @@ def start(
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(0))
     with closing(filtering(QueueManager.open(folder, wait=PATIENCE))) as manager:
+        log = logging.getLogger("penstock.queues")
+        log.addHandler(logging.StreamHandler())
+        log.setLevel(logging.INFO)
         server = Server(manager, folder, group=socket_group)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: server.stop())

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from engine.broker.folder import Folder as BrokerFolder
     from engine.mq import QueueManager
     from engine.mq.client import Client
+    from engine.mq.security.guarded import Guarded
 
 PATIENCE: Final = 5.0  # seconds that a command waits for a folder that another process has
 _PAUSE: Final = 0.02
@@ -36,9 +37,32 @@ Reach = Annotated[
 ]
 
 
+User = Annotated[
+    str,
+    typer.Option(
+        "--user",
+        metavar="NAME",
+        help="Act for this user, who is held to the authority records of the queue manager.",
+    ),
+]
+
+
 @contextmanager
-def reached(folder: Path | None) -> Iterator[QueueManager | Client]:
-    """Gives a queue manager, by its socket or opened here, where others reach it for as long as this lasts."""
+def reached(folder: Path | None, user: str = "") -> Iterator[QueueManager | Client | Guarded]:
+    """Gives a queue manager, by its socket or opened here, where others reach it for as long as this lasts.
+
+    `user` is one for whom the command acts, and who is held to authority records.
+    """
+    with _reached(folder) as manager:
+        if not user:
+            yield manager
+            return
+        with closing(manager.acting_for(user)) as face:
+            yield face
+
+
+@contextmanager
+def _reached(folder: Path | None) -> Iterator[QueueManager | Client]:
     if folder is None:
         raise ConfigurationException(
             "no queue manager is named: give --queue-manager DIR, or set PENSTOCK_QUEUE_MANAGER"
@@ -107,8 +131,6 @@ def served(manager: Any, folder: Path, *, lasting: bool = False) -> Iterator[Non
 
 def begin(manager: Any) -> Any:
     """Returns a unit of work of the user whose command this is."""
-    import os
+    from engine.mq.addresses import owner_name
 
-    from engine.mq.addresses import name_of
-
-    return manager.work(name_of(os.geteuid()), "penstock")
+    return manager.work(owner_name(), "penstock")

@@ -11,7 +11,7 @@ import typer
 
 from engine.cli.app import app
 from engine.cli.message_ids import Selector
-from engine.cli.reaching import Reach, reached
+from engine.cli.reaching import Reach, User, reached
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ def subscribe(
         float | None, typer.Option(min=0, help="Seconds that are waited for each; otherwise without end.")
     ] = None,
     queue_manager: Reach = None,
+    user: User = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print a publication as a line of JSON.")] = False,
 ) -> None:
     """Subscribe to a topic, such as `penstock subscribe prices/# --json --count 2 --wait 10 --queue-manager qm`.
@@ -47,13 +48,13 @@ def subscribe(
     if durable:
         if count is not None or wait is not None:
             raise ConfigurationException("--durable ends at once: leave --count and --wait out, and get from the queue")
-        with reached(queue_manager) as manager:
+        with reached(queue_manager, user) as manager:
             manager.define("SUB", durable, attributes, replace=True)
         return
     if queue:
         raise ConfigurationException("--queue goes with --durable NAME: give both, or none to print publications")
     name = f"penstock subscribe {os.getpid()} {os.urandom(8).hex()}"
-    with reached(queue_manager) as manager:
+    with reached(queue_manager, user) as manager:
         manager.define("SUB", name, attributes | {"PSPROP": "MSGPROP", "DURABLE": "NO"})
         try:
             _print(manager, str(manager.display("SUB", name)[0]["DEST"]), count, wait, as_json=as_json)

@@ -116,6 +116,11 @@ def name_of(user: int) -> str:
         return str(user)
 
 
+def owner_name() -> str:
+    """Returns the name of the user whose process this is."""
+    return name_of(os.geteuid())
+
+
 def _group_number(group: str) -> int:
     import grp  # noqa: PLC0415 - not on Windows
 

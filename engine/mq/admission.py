@@ -92,6 +92,10 @@ class Numbers:
             self.last += count
         return first
 
+    def new_id(self, count: int = 1) -> bytes:
+        """Returns the first of so many ids that no other message has; their last eight bytes count up."""
+        return self.identifier(self.next(count))
+
     def identifier(self, number: int) -> bytes:
         """Returns the id of a number: 24 bytes that begin as queue managers begin theirs."""
         return self._identifier + (self._start + number & _EIGHT_BYTES).to_bytes(8)

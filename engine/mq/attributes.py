@@ -319,7 +319,7 @@ _SUBSCRIPTION: Final = (
     _choice("PUBPSIST", "ASPUB ASQDEF YES NO"),
     _choice("REQONLY", "NO YES"),
     Attribute("SUBPOINT", "text", "", high=128),
-    Attribute("SUBUSER", "text", "", high=12),
+    Attribute("SUBUSER", "text", "", high=64),
     Attribute("USERDATA", "text", "", high=10_240),
     Attribute("DESTQMGR", "text", "", fixed="there are no other queue managers here"),
     _choice("EXPIRY", "UNLIMITED", fixed=_NOT_HERE),

@@ -26,22 +26,24 @@ class Client:
     A connection that breaks ends its unit of work with reason 2009, and the next call makes a new one.
     """
 
-    def __init__(self, folder: str | Path) -> None:
+    def __init__(self, folder: str | Path, user: str = "") -> None:
+        """`user` is the user for whom this process acts, which only the owner and who has ALTUSR may name."""
         self.folder = Path(folder)
+        self.user = user
         self._lock = threading.Lock()
         self._works: WeakSet[ClientWork] = WeakSet()
-        self._connection: Connection | None = Connection(self.folder)
+        self._connection: Connection | None = self._connected()
         self.name = self._connection.greeting.name
         self.is_lasting = self._connection.greeting.lasting
         self.dead_letter_queue = self._connection.greeting.dead_letter_queue
 
     def work(self, user: str = "", application: str = "", *, blamed: bool = True) -> ClientWork:
-        """Returns a new unit of work, of the user whose process this is: the kernel names it to the server.
+        """Returns a new unit of work, of the user whose process this is, whom the kernel names, or for whom it acts.
 
         `blamed` says that messages which it has in hand when this process dies are counted as backed out.
         """
         del user
-        made = ClientWork(lambda: Connection(self.folder, application, blamed=blamed))
+        made = ClientWork(lambda: self._connected(application, blamed=blamed))
         self._works.add(made)
         return made
 
@@ -50,6 +52,13 @@ class Client:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def acting_for(self, user: str) -> Client:
+        """Returns the queue manager as a user sees it, who is held to the authority records unless it is the owner."""
+        return Client(self.folder, user)
+
+    def _connected(self, application: str = "", *, blamed: bool = True) -> Connection:
+        return Connection(self.folder, application, user=self.user, blamed=blamed)
 
     def close(self) -> None:
         """Ends the connections; units of work that are open are backed out, and the queue manager goes on."""
@@ -140,7 +149,7 @@ class Client:
 
     def cursor(self, queue: str, selector: str = "") -> Iterator[Arrival]:
         """Browses a queue, on a connection of its own; nothing is held between messages."""
-        with closing(Connection(self.folder)) as connection:
+        with closing(self._connected()) as connection:
             connection.ask(frames.OPEN_CURSOR, {"cursor": 1, "queue": queue, "selector": selector}, frames.DONE)
             last = False
             while not last:
@@ -151,7 +160,7 @@ class Client:
     def _call(self, name: str, *arguments: Any, **options: Any) -> Any:
         with self._lock:
             if self._connection is None:
-                self._connection = Connection(self.folder)
+                self._connection = self._connected()
             try:
                 return self._connection.call(name, *arguments, **options)
             except MessageException as error:

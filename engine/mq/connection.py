@@ -40,8 +40,8 @@ class Connection:
 
     __slots__ = ("_rest", "_sending", "_socket", "application", "changes", "folder", "greeting")
 
-    def __init__(self, folder: Path, application: str = "", *, blamed: bool = True) -> None:
-        """`blamed` says that messages in hand count as backed out where this process dies."""
+    def __init__(self, folder: Path, application: str = "", *, user: str = "", blamed: bool = True) -> None:
+        """`user` is one for whom this process acts; `blamed`: messages in hand count as backed out where it dies."""
         self.folder = folder
         self.application = application
         self.changes = -1
@@ -49,7 +49,7 @@ class Connection:
         self._sending = threading.Lock()
         self._socket = connected(folder)
         try:
-            hello = {"protocol": frames.PROTOCOL, "application": application, "blamed": blamed}
+            hello = {"protocol": frames.PROTOCOL, "application": application, "user": user, "blamed": blamed}
             said = self.ask(frames.HELLO, hello, frames.DATA).data
             self.greeting = Greeting(**json.loads(said))
         except BaseException:

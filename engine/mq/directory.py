@@ -22,6 +22,7 @@ from engine.mq.refusals import (
     refusal,
     unknown,
 )
+from engine.mq.security.records import AUTHREC, Records
 from engine.mq.topics.objects import KINDS, Objects
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ QMGR: Final = "QMGR"
 class Directory:
     """The objects of a queue manager. `make` makes a queue of a definition, `keep` keeps what is defined."""
 
-    __slots__ = ("_keep", "_make", "aliases", "queues", "settings", "topics")
+    __slots__ = ("_keep", "_make", "aliases", "authorities", "queues", "settings", "topics")
 
     def __init__(
         self,
@@ -43,6 +44,7 @@ class Directory:
         keep: Callable[[str, str, Mapping[str, Value] | None], int],
     ) -> None:
         self.topics = Objects(keep)
+        self.authorities = Records(keep)
         self.queues: dict[str, Queue] = {}
         self.aliases: dict[str, QueueDefinition] = {}
         self.settings: dict[str, Value] = defaults(QMGR) | {"QMNAME": name} | moments("CR", "ALT")
@@ -84,6 +86,9 @@ class Directory:
 
     def define(self, kind: str, name: str, attributes: Mapping[str, object], *, replace: bool) -> None:
         """Define a queue or an alias; one that is there is refused, or takes the attributes where it is replaced."""
+        if kind == AUTHREC:
+            self.authorities.define(name, attributes)
+            return
         _check_kind(kind)
         checked_name(name)
         given = checked(kind, attributes)
@@ -103,6 +108,9 @@ class Directory:
         """Add an object with all its attributes, as it was kept."""
         if kind in KINDS:
             self.topics.restore(kind, name, values)
+            return
+        if kind == AUTHREC:
+            self.authorities.restore(name, values)
             return
         known = defaults(kind) | dict(values)  # one that an earlier version kept lacks some
         if kind == QMGR:
@@ -134,6 +142,9 @@ class Directory:
 
     def delete(self, kind: str, name: str, works: Iterable[Work], *, purged: bool) -> None:
         """Delete a queue that is empty, or has been purged, or an alias."""
+        if kind == AUTHREC:
+            self.authorities.delete(name)
+            return
         self._definition(kind, name)
         if kind == "QALIAS":
             self._keep(kind, name, None)
@@ -160,6 +171,8 @@ class Directory:
         """Returns the objects whose names fit a pattern, such as ORDERS.*, with their attributes."""
         if kind == QMGR:
             return [dict(self.settings)]
+        if kind == AUTHREC:
+            return list(self.authorities.display())
         if kind in KINDS:
             return self.topics.display(kind, pattern)
         _check_kind(kind)

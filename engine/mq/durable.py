@@ -9,6 +9,7 @@ from engine.mq.admission import Numbers
 from engine.mq.attributes import defaults
 from engine.mq.lasting import Lasting
 from engine.mq.places import check_place
+from engine.mq.security.principals import GROUPS, Principals
 from engine.mq.store import store as stores
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def opened(manager: QueueManager, folder: Path, wait: float) -> QueueManager:
     manager.directory.settings |= defaults("QMGR") | {"QMNAME": store.name}
     manager.store = Lasting(manager, store)
     manager.store.restore()
+    manager.security.principals = Principals(folder / GROUPS)
     manager.configure()
     manager.topics.listen()
     return manager

@@ -19,6 +19,8 @@ from engine.mq.expiry import Expiry
 from engine.mq.mqsc import Answer, run
 from engine.mq.queue import Queue
 from engine.mq.refusals import Q_MGR_STOPPING, refusal, unknown
+from engine.mq.security.guarded import Guarded
+from engine.mq.security.rights import SECURITY, Security
 from engine.mq.stored import Stored, backed_out
 from engine.mq.topics.objects import KINDS
 from engine.mq.topics.publishing import Topics
@@ -67,6 +69,7 @@ class QueueManager:
         self._closed = ""
         self.when_ended: Callable[[], None] | None = None
         self.directory = Directory(name, self._made, self._keep)
+        self.security = Security(self.directory.authorities, self.directory.topics.topics)
         self.topics = Topics(self, self.directory)
         self._works: WeakSet[Work] = WeakSet()
         self.expiry = Expiry(self, clock)
@@ -87,11 +90,18 @@ class QueueManager:
         """Returns the queue manager of a folder whose process serves its socket."""
         return Client(folder)
 
-    def work(self, user: str = "", application: str = "") -> Work:
-        """Returns a new unit of work; what it puts has this user and application where its descriptor says none."""
-        work = Work(self, user, application)
+    def work(self, user: str = "", application: str = "", *, held: bool = False) -> Work:
+        """Returns a new unit of work; what it puts has this user and application where its descriptor says none.
+
+        `held` says that the user is held to the authority records; otherwise it acts as the owner, who may do all.
+        """
+        work = Work(self, user, application, self.security.rights(user) if held else None)
         self._works.add(work)
         return work
+
+    def acting_for(self, user: str) -> QueueManager | Guarded:
+        """Returns the queue manager as a user sees it, who is held to the authority records unless it is the owner."""
+        return self if self.security.is_owner(user) else Guarded(self, user)
 
     @classmethod
     def create(cls, folder: str | Path, name: str = "QM", max_size: int | None = None) -> None:
@@ -159,8 +169,7 @@ class QueueManager:
 
     def forget_retained(self, topic: str) -> bool:
         """Remove what is retained on a topic; False where nothing is."""
-        work = self.work()
-        found = self.topics.forget(topic, "", work)
+        found = self.topics.forget(topic, "", work := self.work())
         work.commit()
         return found
 
@@ -176,8 +185,7 @@ class QueueManager:
 
     def browse(self, queue: str) -> list[Arrival]:
         """Returns the messages of a queue, in the order in which they would be got; they stay there."""
-        found = self.find(queue)
-        if found is None:
+        if (found := self.find(queue)) is None:
             return []
         with self.lock:
             return [self.arrival(stored) for stored in found.browse()]
@@ -200,7 +208,7 @@ class QueueManager:
     def alter(self, kind: str, name: str, attributes: Mapping[str, object]) -> None:
         """Give a queue, an alias or the queue manager other attributes; those that are not named stay."""
         with self._administering:
-            self.directory.alter(kind, name, attributes)
+            self.security.refresh() if kind == SECURITY else self.directory.alter(kind, name, attributes)
             self.changed()
 
     def delete(self, kind: str, name: str, *, purge: bool = False) -> None:
@@ -240,15 +248,11 @@ class QueueManager:
 
     def purge(self, queue: str) -> int:
         """Remove the messages that can be got from a queue, and return how many there were."""
-        removed = 0
-        while some := self.purge_some(queue, _SLICE):
-            removed += some
-        return removed
+        return sum(iter(lambda: self.purge_some(queue, _SLICE), 0))
 
     def purge_some(self, queue: str, most: int) -> int:
         """Remove so many messages of a queue at most, and return how many were removed."""
-        found = self.directory.queues.get(queue)
-        if found is None:
+        if (found := self.directory.queues.get(queue)) is None:
             raise unknown(queue)
         with self.lock:
             taken = found.take_some(most)
@@ -278,13 +282,11 @@ class QueueManager:
 
     def new_id(self) -> bytes:
         """Returns an id that no other message has."""
-        numbers = self.admission.numbers
-        return numbers.identifier(numbers.next())
+        return self.admission.numbers.new_id()
 
     def new_ids(self, count: int) -> bytes:
         """Returns the first of so many ids that no other message has; their last eight bytes count up."""
-        numbers = self.admission.numbers
-        return numbers.identifier(numbers.next(count))
+        return self.admission.numbers.new_id(count)
 
     def attributes(self, queue: str) -> QueueAttributes | None:
         """Returns the attributes of a queue, of the one behind an alias, or None where there is none."""

@@ -51,3 +51,9 @@ def too_long(queue: str, length: int, most: int) -> MessageException:
     """Returns the error for a message that is longer than its queue allows."""
     text = f"a message of {length} bytes is longer than queue {queue} allows ({most})"
     return refusal(MSG_TOO_BIG_FOR_Q, text, queue)
+
+
+def too_many(most: int) -> MessageException:
+    """Returns the error for a unit of work that holds as many messages as may be uncommitted."""
+    text = f"a unit of work has {most} uncommitted messages, which is MAXUMSGS: commit more often"
+    return refusal(SYNCPOINT_LIMIT_REACHED, text)

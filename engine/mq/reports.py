@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from engine.dead_letters import FORMAT
 from engine.descriptor import LITTLE_ENDIAN, NO_ID, UNLIMITED, Descriptor
+from engine.errors import MessageException
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from engine.work import UnitOfWork
 
 REPORT: Final = 4  # a message type
 COPY_CORREL_ID: Final = 0x40  # MQRO_PASS_CORREL_ID
@@ -91,3 +98,13 @@ def report(
         original_length=len(body),
     )
     return made, data
+
+
+def put_where_taken(
+    work: UnitOfWork, queues: Iterable[str], descriptor: Descriptor, body: bytes, *, syncpoint: bool
+) -> None:
+    """Put a report on the first of some queues that takes it; what none takes is dropped, as in MQ."""
+    for queue in queues:
+        with suppress(MessageException):
+            work.put(queue, descriptor, body, syncpoint=syncpoint)
+            return

@@ -27,6 +27,7 @@ _MOST_CURSORS: Final = 256  # of one connection
 # Functions of the queue manager that a client may call as they are.
 _PLAIN: Final = frozenset({"depth", "names", "display"})
 _LONG: Final = frozenset({"define", "alter", "delete", "clear", "forget_retained", "mqsc"})
+_CHECKED: Final = frozenset({"purge", "stop", "decisions", "forget", "refuse"})
 
 
 class Requests:
@@ -58,7 +59,8 @@ class Requests:
             text = f"this queue manager speaks protocol {frames.PROTOCOL}, not {said.get('protocol')}: use its version"
             raise ConfigurationException(text)
         manager = self._server.manager
-        session.begin(str(said.get("application", ""))[:28], blamed=bool(said.get("blamed", True)))
+        user = str(said.get("user", ""))
+        session.begin(str(said.get("application", ""))[:28], user, blamed=bool(said.get("blamed", True)))
         greeting = {
             "name": manager.name,
             "dead_letter_queue": manager.dead_letter_queue,
@@ -69,6 +71,8 @@ class Requests:
 
     def _call(self, session: Session, name: str, arguments: list[Any], options: dict[str, Any]) -> None:
         manager = self._server.manager
+        if name in _CHECKED and session.guarded is not None:
+            session.guarded.check_call(name, arguments)
         if name == "attributes":
             found = session.attributes(*arguments)
             session.answer_json(None if found is None else asdict(found))
@@ -87,14 +91,14 @@ class Requests:
         elif name in _LONG:
             self._apart(session, name, arguments, options)
         elif name in _PLAIN:
-            session.answer_json(getattr(manager, name)(*arguments, **options))
+            session.answer_json(getattr(session.face, name)(*arguments, **options))
         else:
             raise ConfigurationException(f"{name} is not known here: use clients of this version")
 
     def _apart(self, session: Session, name: str, arguments: list[Any], options: dict[str, Any]) -> None:
         """Calls what may take long, or waits for the store, in a thread of its own, and answers then."""
         session.owe()
-        function = getattr(self._server.manager, name)
+        function = getattr(session.face, name)
 
         def call() -> None:
             try:
@@ -132,7 +136,7 @@ class Requests:
     def _open(self, session: Session, said: dict[str, Any]) -> None:
         if session.cursors() >= _MOST_CURSORS:
             raise ConfigurationException(f"a connection may have {_MOST_CURSORS} cursors open: close some")
-        work = self._server.manager.work()
+        work = session.face.work()
         wanted = Selection(browse=True, selector=said["selector"])
         session.open_cursor(said["cursor"], lambda most: work.get_some(said["queue"], wanted, most=most))
         session.answer(frames.DONE)

@@ -84,6 +84,10 @@ class Served(Protocol):
         """Register a get of a unit that found nothing; it is woken at once where a message came since."""
         ...
 
+    def acting_for(self, user: str) -> Any:
+        """Return the queue manager as a user sees it, who is held to authority records unless it is the owner."""
+        ...
+
     def decisions(self) -> dict[bytes, bool]:
         """Return the branches of two-phase commits that are decided, and whether they commit."""
         ...

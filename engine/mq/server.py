@@ -17,6 +17,7 @@ from engine.mq.addresses import SOCKET, Peer, listening, name_of, peer
 from engine.mq.channel import Channel
 from engine.mq.polling import ENDED, READS, WRITES, poll
 from engine.mq.requests import Requests
+from engine.mq.security.guarded import Guarded
 from engine.mq.served import Facts
 from engine.mq.session import Session
 
@@ -138,6 +139,23 @@ class Server:
     def trusts(self, other: Peer) -> bool:
         """Returns True for the folder's owner, who may set context as it likes."""
         return other.user in {self._owner, 0}
+
+    def guarded(self, other: Peer, user: str) -> Guarded | None:
+        """Returns the queue manager as a user sees it who is held to authority records, or None for the owner."""
+        return None if self.trusts(other) else self._face(user)
+
+    def admitted(self, other: Peer, user: str, wanted: str) -> Guarded | None:
+        """Returns the face for a user who connects, perhaps to act for another; who may not is refused."""
+        guarded = self.guarded(other, user)
+        if guarded is not None:
+            guarded.check_connect(wanted)
+        if wanted == user:
+            return guarded
+        return self._face(wanted)
+
+    def _face(self, user: str) -> Guarded | None:
+        face = self.manager.acting_for(user)
+        return face if isinstance(face, Guarded) else None
 
     def facts(self, queue: str) -> Facts:
         """Returns what a client needs to know of a queue to put to it."""

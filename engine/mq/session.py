@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from engine.errors import BrokerError, MessageException
 from engine.mq import frames
@@ -45,7 +45,8 @@ class Session:
             "_waiter",
             "_work",
         ),
-        *("application", "channel", "ended", "get", "peer", "server", "subscriptions", "user", "watched"),
+        *("application", "channel", "ended", "face", "get", "guarded", "peer", "server", "subscriptions", "user"),
+        "watched",
     )
 
     def __init__(self, server: Server, channel: Channel, peer: Peer, user: str) -> None:
@@ -59,7 +60,9 @@ class Session:
         self.ended = False
         self.application = ""
         self._blamed = True
-        self._work: ServedWork = server.manager.work(user)
+        self.guarded = server.guarded(peer, user)  # None: the owner, or who acts as it
+        self.face: Any = self.guarded or server.manager
+        self._work: ServedWork = self.face.work(user)
         self._once: ServedWork | None = None  # for what is done outside the unit, each a unit of its own
         self._waiter: Waiter | None = None
         self._owes = False  # an answer that comes later
@@ -189,8 +192,6 @@ class Session:
         self._carried = False
         try:
             queue, descriptor, body = frames.read_put(data)
-            if not self.server.trusts(self.peer):
-                descriptor = descriptor._replace(user_identifier=self.user)
             if not flags & frames.IN_SYNCPOINT:
                 self._put_once(queue, lambda work: work.put(queue, descriptor, body))
                 return
@@ -222,7 +223,7 @@ class Session:
 
     def _apart(self) -> ServedWork:
         if self._once is None:
-            self._once = self.server.manager.work(self.user, self.application)
+            self._once = self.face.work(self.user, self.application)
         return self._once
 
     def _begin_get(self, flags: int, data: bytes | memoryview) -> None:
@@ -292,11 +293,17 @@ class Session:
             self.answer(frames.NOTHING)
             self.server.ready(self)
 
-    def begin(self, application: str, *, blamed: bool = True) -> None:
-        """Begins to work for a program; what it has in hand as it dies counts as backed out if it is `blamed`."""
+    def begin(self, application: str, user: str = "", *, blamed: bool = True) -> None:
+        """Begins to work for a program; what it has in hand as it dies counts as backed out if it is `blamed`.
+
+        `user` is another user than that of the process, for whom it acts.
+        """
+        self.guarded = self.server.admitted(self.peer, self.user, user or self.user)
+        self.user = user or self.user
+        self.face = self.guarded or self.server.manager
         self.application = application
         self._blamed = blamed
-        self._work = self.server.manager.work(self.user, application)
+        self._work = self.face.work(self.user, application)
 
     def attributes(self, queue: str) -> QueueAttributes | None:
         """Returns the attributes of a queue."""

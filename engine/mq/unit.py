@@ -8,12 +8,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from engine.descriptor import SEGMENT, SEGMENTATION_ALLOWED, Descriptor
-from engine.errors import BrokerError, MessageException
+from engine.errors import BrokerError
 from engine.mq.admission import context_of
 from engine.mq.handles import SLICE
 from engine.mq.opened import Opened, Waiting, bounded
-from engine.mq.refusals import SYNCPOINT_LIMIT_REACHED, refusal
-from engine.mq.reports import COD, is_asked, on_arrival, report
+from engine.mq.refusals import too_many
+from engine.mq.reports import COD, is_asked, on_arrival, put_where_taken, report
+from engine.mq.security.authorities import BROWSE, GET, INQ
 from engine.mq.segments import joined, taken_with
 from engine.mq.served import Unfinished
 from engine.mq.streams import streamed
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from engine.mq.admission import Target
     from engine.mq.manager import QueueManager
     from engine.mq.queue import Queue
+    from engine.mq.security.rights import Rights
     from engine.mq.stored import Stored
 
 Moved = list[tuple["Queue", "Stored"]]
@@ -39,12 +41,15 @@ class Work:
     """
 
     __slots__ = (
-        *("__weakref__", "_context", "_copied", "_interrupted", "_lasting", "_manager", "_opened", "_puts", "_sleep"),
-        *("_spare", "_taken", "patience", "refused_streams", "sliced", "unfinished", "user"),
+        *("__weakref__", "_context", "_copied", "_interrupted", "_lasting", "_manager", "_opened", "_puts", "_rights"),
+        *("_sleep", "_spare", "_taken", "patience", "refused_streams", "sliced", "unfinished", "user"),
     )
 
-    def __init__(self, manager: QueueManager, user: str = "", application: str = "") -> None:
+    def __init__(
+        self, manager: QueueManager, user: str = "", application: str = "", rights: Rights | None = None
+    ) -> None:
         self.user = user
+        self._rights = rights  # that the user is held to; None: the owner's, who may do all
         self.patience = 0.0
         self.sliced = False
         self.unfinished = False
@@ -69,8 +74,10 @@ class Work:
             opened = self._open(queue)
             if opened is None:
                 return None
+        if self._rights is not None:
+            self._rights.check(queue, BROWSE if selection is not None and selection.browse else GET)
         if len(self._taken) + len(self._puts) - self._copied >= manager.most_uncommitted and syncpoint is not False:
-            raise self._too_many()
+            raise too_many(manager.most_uncommitted)
         with manager.lock:
             stored = opened.queue.take(selection, opened.handle)
             if stored is None:
@@ -110,8 +117,11 @@ class Work:
     def put(self, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool = True) -> Descriptor:
         manager = self._manager
         target = manager.targets.get(queue) or manager.target(queue)
+        if self._rights is not None:
+            self._rights.check_put(target)
+            descriptor = self._rights.context(target, descriptor, self)
         if syncpoint and len(self._taken) + len(self._puts) - self._copied >= manager.most_uncommitted:
-            raise self._too_many()
+            raise too_many(manager.most_uncommitted)
         if target.topic is not None:
             return self._publish(target, descriptor, body, syncpoint=syncpoint)
         if descriptor.msg_flags & SEGMENTATION_ALLOWED:
@@ -175,7 +185,13 @@ class Work:
             manager.apply(puts, [])
 
     def attributes(self, queue: str) -> QueueAttributes | None:
+        if self._rights is not None:
+            self._rights.check(queue, INQ)
         return self._manager.attributes(queue)
+
+    def context_taken(self) -> list[Descriptor]:
+        """Returns the descriptors of the messages that the unit has got, whose context it may pass on."""
+        return [stored.descriptor for _, stored in self._taken]
 
     def new_id(self) -> bytes:
         return self._manager.new_id()
@@ -358,12 +374,11 @@ class Work:
 
     def put_report(self, descriptor: Descriptor, body: bytes, queue: str, *, syncpoint: bool) -> None:
         """Put a report where it is wanted, else on the dead-letter queue; what neither takes is dropped, as in MQ."""
-        for target in (queue, self.dead_letter_queue):
-            try:
-                self.put(target, descriptor, body, syncpoint=syncpoint)
-            except MessageException:
-                continue
-            return
+        rights, self._rights = self._rights, None  # it is the queue manager that reports
+        try:
+            put_where_taken(self, (queue, self.dead_letter_queue), descriptor, body, syncpoint=syncpoint)
+        finally:
+            self._rights = rights
 
     def _detached(self) -> tuple[Moved, Moved]:
         """Returns what the unit has put and got, and begins another."""
@@ -379,8 +394,3 @@ class Work:
             if handle.changed:
                 handle.commit() if kept else handle.back_out()
                 self._manager.release(opened.queue, handle)
-
-    def _too_many(self) -> MessageException:
-        most = self._manager.most_uncommitted
-        text = f"a unit of work has {most} uncommitted messages, which is MAXUMSGS: commit more often"
-        return refusal(SYNCPOINT_LIMIT_REACHED, text)

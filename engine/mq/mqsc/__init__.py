@@ -12,7 +12,9 @@ from engine.mq.mqsc.defining import CHANGES, forget
 from engine.mq.mqsc.displaying import display
 from engine.mq.mqsc.objects import KINDS, SYNONYMS, VERBS, Objects
 from engine.mq.mqsc.reading import Command, Parameter, read
+from engine.mq.mqsc.securing import delete_authorities, display_authorities, refresh, set_authorities
 from engine.mq.mqsc.wrong import WrongCommandError
+from engine.mq.security.records import AUTHREC
 
 __all__ = ["Answer", "Objects", "printed", "run"]
 
@@ -92,6 +94,8 @@ class _Asked:
 def _changed(objects: Objects, command: Command, asked: _Asked) -> Answer:
     if (asked.verb, asked.what) == ("CLEAR", "TOPICSTR"):
         return Answer(command.line, command.text, *forget(objects, asked.subject, asked.rest))
+    if (asked.verb, asked.what) == ("DELETE", AUTHREC):
+        return Answer(command.line, command.text, *delete_authorities(objects, asked.rest))
     allowed = _ALLOWED[asked.verb]
     if asked.what not in allowed:
         raise asked.unknown(*allowed)
@@ -100,6 +104,11 @@ def _changed(objects: Objects, command: Command, asked: _Asked) -> Answer:
 
 
 def _displayed(objects: Objects, command: Command, asked: _Asked) -> Answer:
+    if asked.what == AUTHREC:
+        records = tuple(display_authorities(objects, asked.rest))
+        if not records:
+            return Answer(command.line, command.text, "AMQ8864I", "there is no such authority record.")
+        return Answer(command.line, command.text, "AMQ8864I", "Display authority record details.", records)
     if asked.what not in {*KINDS, "QUEUE", "QSTATUS"}:
         raise asked.unknown("QUEUE", "QSTATUS", *KINDS)
     found = tuple(display(objects, asked.what, asked.subject, asked.rest))
@@ -109,6 +118,18 @@ def _displayed(objects: Objects, command: Command, asked: _Asked) -> Answer:
     if not found:
         return Answer(command.line, command.text, "AMQ8147I", f"no {kind.noun} fits {asked.subject.text}.")
     return Answer(command.line, command.text, kind.details, kind.details_text, found)
+
+
+def _set(objects: Objects, command: Command, asked: _Asked) -> Answer:
+    if asked.what != AUTHREC:
+        raise asked.unknown(AUTHREC)
+    return Answer(command.line, command.text, *set_authorities(objects, asked.rest))
+
+
+def _refreshed(objects: Objects, command: Command, asked: _Asked) -> Answer:
+    if asked.what != "SECURITY":
+        raise asked.unknown("SECURITY")
+    return Answer(command.line, command.text, *refresh(objects, asked.rest))
 
 
 def _pinged(objects: Objects, command: Command, asked: _Asked) -> Answer:
@@ -129,4 +150,6 @@ _VERBS: Final[dict[str, Callable[[Objects, Command, _Asked], Answer]]] = {
     **dict.fromkeys(CHANGES, _changed),
     "DISPLAY": _displayed,
     "PING": _pinged,
+    "SET": _set,
+    "REFRESH": _refreshed,
 }

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final
 from engine.descriptor import NO_ID, Descriptor
 from engine.errors import MessageException
 from engine.mq.properties import Property, join, opened
+from engine.mq.security.authorities import PUB, SUB
+from engine.mq.security.rights import base_of
 from engine.mq.topics.retained import retained_topics
 from engine.mq.topics.trie import Trie
 from engine.topics import address, levels_of, wildcards
@@ -30,6 +32,7 @@ PUB_OPTIONS_ERROR: Final = 3084
 DEL_OPTIONS_ERROR: Final = 3087
 FILTER_ERROR: Final = 3150
 WRONG_USER: Final = 3151
+NOT_AUTHORIZED: Final = 2035
 RFH_COMMAND_ERROR: Final = 2336
 RFH_DUPLICATE_PARM: Final = 2338
 COMMAND_FAILED: Final = 3008
@@ -197,6 +200,8 @@ def _register(manager: QueueManager, _: Work, command: Asked) -> Answered:
     def register(topic: str) -> None:
         name = subscriber.name(command, topic)
         _check_user(manager, command, options, manager.topics.objects.subscriptions.get(name))
+        if not manager.security.subscribes(command.descriptor.user_identifier, base_of(topic), SUB):
+            raise RefusedError(NOT_AUTHORIZED)
         try:
             manager.topics.register(name, attributes | {"TOPICSTR": topic}, new_only="NewPubsOnly" in options)
         except MessageException as error:
@@ -277,6 +282,8 @@ def _publish(manager: QueueManager, work: Work, command: Asked) -> Answered:
     descriptor, body = join(command.others, command.behind, command.body)
     for topic in command.topics:
         try:
+            if not manager.security.subscribes(command.descriptor.user_identifier, topic, PUB):
+                raise RefusedError(NOT_AUTHORIZED)
             name = address(topic, retain="RetainPub" in options, point=command.one("SubPoint"))
             _, puts = manager.topics.publish(manager.target(name), descriptor, body, work, without)
             work.add(puts)

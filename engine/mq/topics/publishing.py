@@ -20,6 +20,8 @@ from engine.mq.refusals import (
     PUT_INHIBITED,
     refusal,
 )
+from engine.mq.security.authorities import PERSIST
+from engine.mq.security.authorities import SUB as SUBSCRIBE
 from engine.mq.topics.copies import Copy, Moved, Publication, admitted, wanted
 from engine.mq.topics.listening import QUEUES, Listeners
 from engine.mq.topics.objects import SUB
@@ -153,7 +155,8 @@ class Topics:
             self._routes, self._version = {}, version
         found = self._routes.get((topic, point))
         if found is None:
-            copies = [self._copy(one) for one in self.objects.fitting(topic, point) if not one.on_request]
+            fitting = [one for one in self.objects.fitting(topic, point) if not one.on_request]
+            copies = [self._copy(one, topic) for one in fitting if self._may(one, topic)]
             shapes = {copy.shape: copy.shape for copy in copies}
             copies.sort(key=lambda copy: copy.shape)
             for copy in copies:
@@ -162,11 +165,18 @@ class Topics:
             found = self._routes[topic, point] = Route(copies, selective, self.objects.settings(topic))
         return found
 
-    def _copy(self, subscription: Subscription) -> Copy:
+    def _may(self, subscription: Subscription, topic: str) -> bool:
+        """Returns True where the user of a subscription may have what is published on a topic."""
+        return self._manager.security.subscribes(str(subscription.values["SUBUSER"]), topic, SUBSCRIBE)
+
+    def _copy(self, subscription: Subscription, topic: str) -> Copy:
         try:
-            return Copy(subscription, self._manager.target(subscription.queue), None)
+            made = Copy(subscription, self._manager.target(subscription.queue), None)
         except MessageException as refused:
             return Copy(subscription, None, refused)
+        if not self._manager.security.subscribes(str(subscription.values["SUBUSER"]), topic, PERSIST):
+            made.persistence = 0
+        return made
 
     def publish(
         self, target: Target, descriptor: Descriptor, body: bytes, work: Work, without: str = ""
@@ -276,8 +286,10 @@ class Topics:
         if subscription.on_request and not asked:
             return 0
         manager, sent = self._manager, 0
-        copy = self._copy(subscription)
         for publication in retained(manager, subscription):
+            if not self._may(subscription, publication.topic):
+                continue
+            copy = self._copy(subscription, publication.topic)
             number = manager.admission.numbers.next(2)
             moved, failed = admitted(manager, wanted([copy], publication), publication, number)
             work = manager.work()

@@ -42,19 +42,30 @@ class TopicSettings:
 class TopicObjects:
     """The topic objects of a queue manager, by their names and by the topics that they stand at."""
 
-    __slots__ = ("_at", "named")
+    __slots__ = ("_at", "_names", "changes", "named")
 
     def __init__(self) -> None:
         self.named: dict[str, dict[str, Value]] = {}
+        self.changes = 0
         self._at: dict[tuple[str, ...], dict[str, Value]] = {}
+        self._names: dict[tuple[str, ...], str] = {}
 
     def put(self, name: str, values: Mapping[str, Value]) -> None:
         """Add an object, or change one that is there; its topic string stays."""
-        self.named[name] = self._at[levels_of(str(values["TOPICSTR"]))] = dict(values)
+        levels = levels_of(str(values["TOPICSTR"]))
+        self.named[name] = self._at[levels] = dict(values)
+        self._names[levels] = name
+        self.changes += 1
 
     def remove(self, name: str) -> None:
         """Remove an object."""
-        del self._at[levels_of(str(self.named.pop(name)["TOPICSTR"]))]
+        levels = levels_of(str(self.named.pop(name)["TOPICSTR"]))
+        del self._at[levels], self._names[levels]
+        self.changes += 1
+
+    def name_at(self, levels: tuple[str, ...]) -> str:
+        """Returns the name of the object at a topic, or an empty text."""
+        return self._names.get(levels, "")
 
     def is_taken(self, topic: str) -> bool:
         """Returns True where an object stands at a topic."""

@@ -1,0 +1,1 @@
+"""Security: who may do what to which objects of a queue manager."""

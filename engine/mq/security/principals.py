@@ -1,0 +1,58 @@
+"""Principals: the groups of a user, from a file of the queue manager and from the system."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+GROUPS: Final = "groups"  # the file, in the folder of the queue manager, with the form of /etc/group
+
+
+class Principals:
+    """The groups that users belong to: those that a file lists, and those that the system has for its own users.
+
+    A line of the file is `name:password:number:user,user`, where the two in the middle are not looked at, or
+    `name:user,user`.
+    """
+
+    __slots__ = ("_listed", "_path")
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self._listed: dict[str, list[str]] = {}
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Read the file again."""
+        listed: dict[str, list[str]] = {}
+        text = self._path.read_text("utf-8") if self._path is not None and self._path.is_file() else ""
+        for line in text.splitlines():
+            if not line.strip() or line.startswith("#"):
+                continue
+            name, *_, users = line.split(":")
+            for user in users.split(","):
+                if user.strip():
+                    listed.setdefault(user.strip(), []).append(name.strip())
+        self._listed = listed
+
+    def groups(self, user: str) -> list[str]:
+        """Returns the names of the groups that a user belongs to."""
+        return sorted({*self._listed.get(user, ()), *_of_the_system(user)})
+
+
+def _of_the_system(user: str) -> list[str]:
+    import grp  # noqa: PLC0415 - not on Windows, where importing this module is no error
+    import pwd  # noqa: PLC0415
+
+    try:
+        numbers = os.getgrouplist(user, pwd.getpwnam(user).pw_gid)
+    except (KeyError, OSError):
+        return []
+    names: list[str] = []
+    for number in numbers:
+        try:
+            names.append(grp.getgrgid(number).gr_name)
+        except KeyError:
+            continue
+    return names
