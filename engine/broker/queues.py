@@ -14,6 +14,7 @@ from engine.errors import BrokerError, ConfigurationException
 from flows.filtering import filtering
 
 WAIT: Final = 10.0  # seconds that a command waits for a queue manager that restarts
+_OWN: Final = ("SYSTEM.RETAINED.PUB.QUEUE", "SYSTEM.ADMIN.STATISTICS.QUEUE", "SYSTEM.ADMIN.ACCOUNTING.QUEUE")
 _YES: Final = {0: "NO", 1: "YES"}
 
 
@@ -116,8 +117,9 @@ def missing(queues: Any, wanted: Mapping[str, Iterable[str]], coming: Iterable[s
 
 
 def messages_in(queues: Any) -> int:
-    """Returns how many messages the queues hold."""
-    return sum(int(row["CURDEPTH"]) for row in queues.display("QLOCAL", "*"))
+    """Returns how many messages the queues hold, but for those that the broker itself keeps there."""
+    rows = queues.display("QLOCAL", "*")
+    return sum(int(row["CURDEPTH"]) for row in rows if row["QUEUE"] not in _OWN)
 
 
 def serve(folder: Folder, ready: Callable[[], None], stopped: Callable[[Callable[[], None]], None]) -> None:
