@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -43,6 +44,7 @@ def start_apart(folder: Folder) -> list[str]:
     with os.fdopen(read, encoding="utf-8", errors="replace") as answers:
         lines = [line.strip() for line in answers]
     if lines and " is ready" in lines[-1]:
+        threading.Thread(target=process.wait, daemon=True).start()  # it is buried, should it end before this process
         return lines
     process.wait(_ENDS_WITHIN)
     said = lines[-1].removeprefix("penstock: ") if lines else f"the broker did not start: see {folder.log}"

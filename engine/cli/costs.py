@@ -233,7 +233,7 @@ def _rows(wanted: Wanted, how: How, spark: Spark | None, reason: str, say: Say) 
 
     found = itertools.chain(nodes.rows(wanted.keys, how), on_spark.rows(wanted.on_spark, how, spark, reason))
     for row in found:
-        where = " on Spark" if row.place == "spark" else ""
+        where = {"spark": " on Spark", "broker": " on a broker"}.get(row.place, "")
         say(f"{row.key.scenario}{where}, {row.key.message_bytes:,} bytes")
         yield row
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from engine.broker import queues
 from engine.broker.administration import Broker, create
+from engine.broker.definition import Definition
 from engine.broker.looking import looked
 from engine.broker.starting import start_apart
 from engine.broker.starting_points import definition_for
@@ -48,9 +49,9 @@ def observed(flow: str, body: bytes, *, persistent: bool, count: int, instances:
     """Carry messages through a flow on a broker of its own, and say what each has taken."""
     with _broker(flow, instances) as (broker, queue):
         _carry(broker, queue, body, _WARM, persistent=persistent)
-        before, began = _cpu(broker), time.monotonic()
+        before, began = cpu_of(broker), time.monotonic()
         _carry(broker, queue, body, count, persistent=persistent)
-        seconds, after = time.monotonic() - began, _cpu(broker)
+        seconds, after = time.monotonic() - began, cpu_of(broker)
         now = looked(broker)
         with queues.reached(broker.folder) as reached:
             out = sum(reached.depth(name) for name in reached.names())
@@ -75,13 +76,20 @@ def _broker(flow: str, instances: int) -> Iterator[tuple[Broker, str]]:
         folder.mkdir()
         definition, (candidate, *_) = definition_for(folder, [flow], {})
         uses = tuple(replace(use, additional_instances=instances - 1) for use in definition.flows)
-        (folder / "broker.yaml").write_text(broker_text(replace(definition, flows=uses)), encoding="utf-8")
-        broker = create(folder)
-        start_apart(broker.folder)
-        try:
+        with running(folder, replace(definition, flows=uses)) as broker:
             yield broker, candidate.use.reads[0]
-        finally:
-            broker.stop()
+
+
+@contextmanager
+def running(folder: Path, definition: Definition) -> Iterator[Broker]:
+    """Run a broker in a folder."""
+    (folder / "broker.yaml").write_text(broker_text(definition), encoding="utf-8")
+    broker = create(folder)
+    start_apart(broker.folder)
+    try:
+        yield broker
+    finally:
+        broker.stop()
 
 
 def _carry(broker: Broker, queue: str, body: bytes, count: int, *, persistent: bool) -> None:
@@ -109,8 +117,8 @@ def _taken(broker: Broker) -> int:
     )
 
 
-def _cpu(broker: Broker) -> dict[str, float]:
-    """The processor time that each process of a broker has taken, in seconds."""
+def cpu_of(broker: Broker) -> dict[str, float]:
+    """Returns the processor time that each process of a broker has taken, in seconds."""
     status: dict[str, Any] = broker.status() or {"processes": []}
     found: dict[str, float] = {}
     for one in status["processes"]:

@@ -13,6 +13,7 @@ from typing import Final
 from engine.catalog import did_you_mean
 from engine.costs.deploying import Folders, hindrance, own_folders
 from engine.costs.drivers import Run, Stand
+from engine.costs.on_broker import SECTIONS, runs_of
 from engine.costs.processes import cpu_ms, cpu_percent, own_rss_mib, processors
 from engine.costs.published import published
 from engine.costs.results import Key, Node, Row, Spread, Taken
@@ -30,11 +31,12 @@ _SHARE_BEFORE: Final = 0.4  # to warm up, and once more to see what each node co
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How rows are measured: the seconds of one run, how many runs there are, and how many drivers."""
+    """How rows are measured: the seconds of one run, how many runs and drivers there are, and if on brokers too."""
 
     seconds: float = SECONDS
     runs: int = RUNS
     drivers: int = DRIVERS
+    brokers: bool = True  # rows that need one are measured on a broker of their own
 
 
 def chosen(patterns: Sequence[str] = (), sizes: Sequence[int] = ()) -> tuple[Key, ...]:
@@ -72,7 +74,16 @@ def rows(wanted: Sequence[Key], how: How, folders: Folders | None = None) -> Ite
     for key in wanted:
         scenario = scenarios()[key.scenario]
         reason = hindrance(scenario, places, persistent=key.persistent)
+        if reason and how.brokers and key.section in SECTIONS:  # what takes the processes of a broker, or its queues
+            yield Row(key, "broker", on_a_broker(scenario, key, how, places))
+            continue
         yield Row(key, "memory", None if reason else measured(scenario, key, how, places), reason)
+
+
+def on_a_broker(scenario: Scenario, key: Key, how: How, folders: Folders) -> Taken:
+    """One row whose flows are processes of a broker."""
+    runs, memory = runs_of(scenario, key, how.seconds, how.runs, folders)
+    return taken(runs, (), drivers=0, nodes=(), rss_mib=memory)
 
 
 def measured(scenario: Scenario, key: Key, how: How, folders: Folders) -> Taken:

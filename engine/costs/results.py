@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 FORMAT: Final = 1  # of the JSON form; a reader refuses any other
-Place: TypeAlias = Literal["memory", "spark"]
+Place: TypeAlias = Literal["memory", "broker", "spark"]
 
 
 @dataclass(frozen=True, slots=True)

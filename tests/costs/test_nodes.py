@@ -22,7 +22,7 @@ from engine.errors import BrokerError, ConfigurationException
 from engine.statistics import AROUND
 from engine.transports.memory import MemoryQueues
 
-QUICK = How(seconds=0.001, runs=2, drivers=3)
+QUICK = How(seconds=0.001, runs=2, drivers=3, brokers=False)
 PASSING = """flow: {name}
 nodes:
   In: {{type: MQInput, queueName: COSTS.IN, transactionMode: automatic}}

@@ -84,7 +84,7 @@ def kind(key: Key) -> str:
 
 def run_on(place: Place) -> str:
     """What is behind a scenario's name where it did not run on the broker."""
-    return " on Spark" if place == "spark" else ""
+    return {"spark": " on Spark", "broker": " on a broker"}.get(place, "")
 
 
 def named(row: Row) -> str:

@@ -99,7 +99,7 @@ WRONG: tuple[tuple[Callable[[dict[str, Any]], None], str], ...] = (
     (_set("started", to="x" * 10_001), "started: a text of 10,001 characters is longer than the 10,000 allowed"),
     (_set("options", "deep", to=json.loads("[" * 40 + "]" * 40)), "it is nested too deeply"),
     (_gone(*ROW, "reason"), "rows[0]: the field reason is missing"),
-    (_set(*ROW, "place", to="moon"), "rows[0].place: one of memory, spark is expected here"),
+    (_set(*ROW, "place", to="moon"), "rows[0].place: one of memory, broker, spark is expected here"),
     (_set(*ROW, "key", "persistent", to="no"), "rows[0].key.persistent: true or false is expected here"),
     (_set(*ROW, "key", "message_bytes", to=1.5), "rows[0].key.message_bytes: a whole number is expected here"),
     (_set(*ROW, "key", "message_bytes", to=-1), "rows[0].key.message_bytes: a whole number from 0 to"),
