@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import re
 import signal
 import sys
@@ -56,6 +55,8 @@ def start(
 
     It prints a line with `ready` when it takes connections, and ends in order at SIGTERM or `queue-manager stop`.
     """
+    import logging
+
     from engine.mq import QueueManager
     from engine.mq.server import Server
 
