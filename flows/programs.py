@@ -125,10 +125,11 @@ def binder(  # noqa: PLR0913 - what is around a deployment
 
 
 def check_tables(flow: Flow, routines: Mapping[Key, Routine], sources: DataSources) -> None:
-    """Raise with every table, column and data source that programs name and that is not there."""
+    """Raise with every table, column and data source that is not there, or that cannot be coordinated with another."""
+    from flows.data_sources import uncoordinated
     from flows.tables import unknown_tables  # it brings what databases need, which most flows do without
 
-    problems = unknown_tables(flow, routines, sources)
+    problems = (*unknown_tables(flow, routines, sources), *uncoordinated(flow, routines, sources))
     if problems:
         raise ConfigurationException(f"{flow.file or flow.name} cannot be deployed: {problems[0].text}", problems)
 

@@ -89,8 +89,9 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "flows.filtering": ("engine", "flows.content_filters"),
     "flows.programs": (
         *("engine", "esql", "parsers", "flows.esql_files", "flows.message_sets", "flows.schemas", "flows.tables"),
+        "flows.data_sources",
     ),
-    "flows.tables": ("engine", "esql"),
+    **dict.fromkeys(("flows.data_sources", "flows.tables"), ("engine", "esql")),
     **dict.fromkeys(("engine.costs", "engine.testing"), EVERYTHING),
     "engine.costs.spark": (*EVERYTHING, "spark_exec"),  # what it measures
     "engine.cli": (*EVERYTHING, "spark_exec"),

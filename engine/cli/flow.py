@@ -7,12 +7,16 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engine.cli.app import Json, OwnNodes, app
+from engine.cli.app import DataSources, Json, OwnNodes, app
 from engine.errors import ConfigurationException, Problem
+
+if TYPE_CHECKING:
+    from engine.databases.sources import Sources
+    from flows.files import Loaded
 
 flow = typer.Typer(help="Draw and check flow files.", no_args_is_help=True)
 app.add_typer(flow, name="flow")
@@ -71,14 +75,20 @@ def lint(
         list[str], typer.Argument(help="Flow files, and folders of them; what they use is found beside them.")
     ],
     nodes: OwnNodes = None,
+    data_sources: DataSources = None,
     as_json: Json = False,
 ) -> None:
     """Everything that is wrong with flow files, found without running them; the exit code is 1 if there is anything.
 
     Files that are named are deployed together; each flow file in a folder is one that could be deployed by itself.
+    With --data-source a driver that is missing is told, and where a coordinated flow has no two-phase commit; nothing
+    is connected to.
+
+    Example: penstock flow lint flows --data-source STOCK=sqlite:///stock.db
     """
     from dataclasses import asdict
 
+    from engine.cli.data_sources import opened
     from engine.notes import notes
     from engine.own_nodes import load_nodes
     from flows.files import load
@@ -93,6 +103,11 @@ def lint(
         flows = (*loaded.flows, *loaded.subflows.values())
         problems.update(loaded.lint(labels=label_names), problems_of(*flows))
         known.update(notes(*flows))
+        with opened(data_sources) as sources:
+            if sources is not None:
+                found, said = _of_data_sources(loaded, sources)
+                problems.update(found)
+                known.update(said)
     if as_json:
         typer.echo(json.dumps([asdict(problem) for problem in sorted(problems)], indent=2))
     else:
@@ -101,6 +116,24 @@ def lint(
         for note in sorted(known):
             typer.echo(note.render(), err=True)
     raise typer.Exit(1 if problems else 0)
+
+
+def _of_data_sources(loaded: Loaded, sources: Sources) -> tuple[set[Problem], set[Problem]]:
+    """Returns the problems of data sources, and notes on them, for flows that compile."""
+    from engine.flow import expand
+    from flows.data_sources import missing_drivers, notes_of, uncoordinated
+    from flows.programs import binder
+
+    problems, known = set(missing_drivers(sources)), set[Problem]()
+    for flow in loaded.flows:
+        try:
+            whole = expand(flow, loaded.subflows)
+            routines = binder(whole).routines
+            problems.update(uncoordinated(whole, routines, sources))
+            known.update(notes_of(whole, routines, sources))
+        except ConfigurationException:  # it is told of already
+            continue
+    return problems, known
 
 
 def _deployed_together(paths: list[str]) -> Iterator[list[str]]:

@@ -11,14 +11,14 @@ import itertools
 import logging
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from urllib.parse import quote, unquote
 from uuid import uuid4
 
-from engine.databases.errors import DatabaseException
+from engine.databases.errors import NOT_NOW, DatabaseException, refusal
 from engine.errors import BrokerError
 
 if TYPE_CHECKING:
@@ -117,6 +117,8 @@ class Coordinator:
         links = session.written
         preparing = [link for link in links if link.source.driver.prepares]
         others = [link for link in links if not link.source.driver.prepares]
+        if len(others) > 1:
+            raise _too_many(others)
         if not preparing:
             session.commit()
             work.commit()
@@ -278,6 +280,14 @@ class Coordinator:
             self._thread.join()
         with suppress(BrokerError):
             self.forget_done()
+
+
+def _too_many(links: Sequence[Link]) -> DatabaseException:
+    """The error of a unit whose parts could be kept in one database and lost in another."""
+    names = " and ".join(link.source.name for link in links)
+    text = f"{names} cannot prepare a unit of work, and a coordinated one may have written to one of such only:"
+    source = links[-1].source
+    return refusal(source.name, source.driver.name, NOT_NOW, 0, f"{text} give a node transaction commit")
 
 
 def identity_of(folder: Path) -> str:

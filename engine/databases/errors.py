@@ -12,6 +12,7 @@ GENERAL: Final = "HY000"
 NO_TABLE: Final = "42S02"
 NO_COLUMN: Final = "42S22"
 BROKEN: Final = "08S01"
+NOT_NOW: Final = "25000"
 _NUMBER: Final = 2  # the insert types of numbers and of texts
 _TEXT: Final = 5
 

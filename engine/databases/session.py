@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from engine.databases.driver import ColumnType
-from engine.databases.errors import NO_COLUMN, NO_TABLE, DatabaseException, refusal
+from engine.databases.errors import NO_COLUMN, NO_TABLE, NOT_NOW, DatabaseException, refusal
 from engine.databases.link import Link
 from engine.databases.procedures import call_procedure
 from engine.databases.sources import NotFoundError, Planned, Source, Sources
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 _OF_TABLES: Final = frozenset((Select, Insert, Update, Delete))
 _DEFINES: Final = re.compile(r"\s*(create|alter|drop|rename)\b", re.IGNORECASE)
 _READS: Final = re.compile(r"\s*(select|values|explain|pragma)\b", re.IGNORECASE)
-_NOT_NOW: Final = "25000"
 _UNKNOWN: Final = ColumnType()
 
 
@@ -75,7 +74,7 @@ class Session:
                 "this database has one writer at a time, and a node with another value of transaction has written to it"
                 " in this unit of work: give both nodes the same"
             )
-            raise refusal(source.name, source.driver.name, _NOT_NOW, 0, text)
+            raise refusal(source.name, source.driver.name, NOT_NOW, 0, text)
 
     @property
     def written(self) -> list[Link]:
@@ -187,7 +186,7 @@ class Connection:
             return call_procedure(link, statement, place[1] if len(place) > 1 else "", values)
         if self.session.coordinated and not self._access.at_once:
             text = "COMMIT and ROLLBACK cannot end a unit of work that is coordinated: take them out, or give the node"
-            raise refusal(source.name, source.driver.name, _NOT_NOW, 0, f"{text} transaction commit")
+            raise refusal(source.name, source.driver.name, NOT_NOW, 0, f"{text} transaction commit")
         if isinstance(statement, Commit):
             link.commit()
         elif isinstance(statement, Rollback):

@@ -255,8 +255,10 @@ class Planned:
 class Sources:
     """All data sources that flows of this process may work with; the first is the default one."""
 
-    def __init__(self, definitions: Iterable[Definition] = ()) -> None:
+    def __init__(self, definitions: Iterable[Definition] = (), *, stand_in: bool = False) -> None:
+        """Data sources that stand in for others, in tests of flows, may be of a kind that prepares nothing."""
         self.definitions = tuple(definitions)
+        self.stand_in = stand_in
         self.plans: dict[tuple[str, int, Names], Planned] = {}
         self._lock = threading.RLock()
         self._open: dict[str, Source] = {}

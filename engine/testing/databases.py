@@ -93,7 +93,8 @@ def databases_of(case: Case, given: Sources | None) -> Iterator[Sources | None]:
         yield given
         return
     known = {one.name: one for one in (given.definitions if given else ())}
-    made = Sources([*known.values(), *(Definition(name, _IN_MEMORY) for name in names if name not in known)])
+    others = [Definition(name, _IN_MEMORY) for name in names if name not in known]
+    made = Sources([*known.values(), *others], stand_in=True)
     created: list[GivenTable] = []
     try:
         for table in case.tables:
