@@ -221,6 +221,15 @@ def by_default(descriptor: Descriptor, attributes: QueueAttributes) -> Descripto
 def completed(descriptor: Descriptor, msg_id: bytes, stamp: tuple[str, str], context: tuple[str, str]) -> Descriptor:
     """Returns the descriptor with its id, when it was put, and, where it does not say, who put it."""
     origin: tuple[object, ...] = descriptor[14:19]
+    if (
+        msg_id is descriptor.msg_id
+        and not descriptor.backout_count
+        and stamp == descriptor[19:21]
+        and (origin[0] or not context[0])
+        and (origin[4] or not context[1])
+        and (origin[3] or context is _NO_CONTEXT)
+    ):
+        return descriptor  # its client has completed it
     if context is not _NO_CONTEXT and not (origin[0] and origin[4]):
         origin = _originated(origin, context)
     return tuple.__new__(

@@ -98,7 +98,9 @@ class Channel:
 
     def send(self) -> bool:
         """Sends what can be sent without waiting, as much as one turn allows; False where the other side has gone."""
-        if self._pieces and not self._out:
+        if not self._out:
+            if not self._pieces:
+                return True
             pieces, self._pieces = self._pieces, []
             return self._send_first(pieces)
         if self._pieces:
@@ -122,7 +124,7 @@ class Channel:
 
     def _send_first(self, pieces: list[bytes]) -> bool:
         """Sends answers when nothing else is on its way: small ones in one call."""
-        if any(len(piece) > _LARGE for piece in pieces):
+        if max(map(len, pieces)) > _LARGE:
             self._queue(pieces)
             return self.send()
         data = pieces[0] if len(pieces) == 1 else b"".join(pieces)

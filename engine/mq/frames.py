@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, ConfigurationException, MessageException
-from engine.mq.packed import pack, unpack
+from engine.mq.packed import pack, received, unpack
 from engine.mq.served import Facts
 from engine.work import NO_ORDER, Arrival, Order, QueueAttributes, Selection
 
@@ -43,6 +43,7 @@ _SYNCPOINTS: Final = (False, True, None)
 _MODES: Final = ("default", "byUserID", "byQueueOrder")
 _BY_MSG_ID, _BY_CORREL_ID, _BY_GROUP_ID, _LOGICAL, _WHOLE_GROUPS, _BROWSE, _ORDER_OF_GROUPS = (1 << n for n in range(7))
 _SELECTS: Final = 128
+_MORE_THAN_IDS: Final = _LOGICAL | _WHOLE_GROUPS | _BROWSE | _ORDER_OF_GROUPS
 _ID: Final = 24
 
 
@@ -73,7 +74,7 @@ def read_put(data: bytes | memoryview) -> tuple[str, Descriptor, bytes]:
     at = _PUT.size + names
     return (
         str(data[_PUT.size : at], "utf-8"),
-        unpack(data, at, at + length),
+        received(data, at, at + length),
         bytes(data[at + length :]),
     )
 
@@ -153,13 +154,15 @@ def read_get(data: bytes | memoryview) -> Get:
     """Returns a get as its frame says it."""
     inside, asked, mode, wait, rewind, names, selectors = _GET.unpack_from(data)
     at = _GET.size
+    if not asked:
+        return Get(str(data[at : at + names], "utf-8"), None, _SYNCPOINTS[inside], wait)
     ids: list[bytes] = []
     for bit in (_BY_MSG_ID, _BY_CORREL_ID, _BY_GROUP_ID):
         ids.append(bytes(data[at : at + _ID]) if asked & bit else b"")
         at += _ID if asked & bit else 0
     queue, syncpoint = str(data[at : at + names], "utf-8"), _SYNCPOINTS[inside]
-    if not asked:
-        return Get(queue, None, syncpoint, wait)
+    if rewind == -1.0 and not (asked & _MORE_THAN_IDS or mode or selectors):
+        return Get(queue, Selection(*ids), syncpoint, wait)
     by_groups = bool(asked & _ORDER_OF_GROUPS)
     selection = Selection(
         ids[0],

@@ -51,6 +51,8 @@ def pack(descriptor: Descriptor) -> bytes:
     >>> unpack(pack(Descriptor(format="MQSTR", priority=4))) == Descriptor(format="MQSTR", priority=4)
     True
     """
+    if type(descriptor) is Received and descriptor.packed:
+        return descriptor.packed
     parts = _TEXTS_OF(descriptor)
     ids = _IDS_OF(descriptor)
     texts = "\0".join(parts)
@@ -73,7 +75,20 @@ def unpack(data: bytes | memoryview, at: int = 0, end: int | None = None) -> Des
     if fixed[0] != VERSION:
         raise MessageException(MD_ERROR, f"a descriptor of version {fixed[0]} is not known here", reason=MD_ERROR)
     texts = _split(data, at + FIXED_SIZE, end, measured=fixed[1] == _MEASURED)
-    return Descriptor._make(_IN_ORDER(fixed + texts))
+    return tuple.__new__(Descriptor, _IN_ORDER(fixed + texts))
+
+
+class Received(Descriptor):
+    """A descriptor with the bytes that it was read from, which say the same: those made from it are without."""
+
+    packed: bytes = b""
+
+
+def received(data: bytes | memoryview, at: int, end: int) -> Descriptor:
+    """Returns the descriptor that stands in `data` from `at` to `end`, and keeps these bytes for `pack`."""
+    made = tuple.__new__(Received, unpack(data, at, end))
+    made.packed = bytes(data[at:end])
+    return made
 
 
 def number_at(packed: bytes | memoryview, at: int) -> int:

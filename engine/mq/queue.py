@@ -80,7 +80,7 @@ class Queue:
 
     def wake(self, stored: Stored) -> None:
         """Wake one who waits for a message that is there."""
-        if self.is_there(stored.order):
+        if stored.order in self._waiting or self.is_there(stored.order):
             self.waiters.wake(stored, self._is_wanted)
 
     def hold(self, stored: Stored) -> None:

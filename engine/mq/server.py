@@ -53,6 +53,7 @@ class Server:
         self._thread = 0
         self._stopping = False
         self._posted: deque[Callable[[], None]] = deque()  # by other threads, and by this one for later
+        self._woken_gets: deque[tuple[Session, Get]] = deque()  # that wait for what has come
         self._turns: deque[Session] = deque()  # sessions that have more frames
         self._slices: deque[Iterator[bool]] = deque()  # long requests, each a generator that yields between slices
         self._parked: deque[Iterator[bool]] = deque()
@@ -88,7 +89,17 @@ class Server:
 
     def wake(self, session: Session, wanted: Get) -> None:
         """Has a session look again for what it waits for."""
-        self.post(lambda: session.look_again(wanted))
+        if self.is_here():
+            self._woken_gets.append((session, wanted))
+        else:
+            self.post(lambda: session.look_again(wanted))
+
+    def serve_woken(self) -> None:
+        """Gives those whom this thread has woken what they wait for."""
+        woken = self._woken_gets
+        while woken:
+            session, wanted = woken.popleft()
+            session.look_again(wanted)
 
     def look_on(self, session: Session, wanted: Get) -> None:
         """Has a session look on when all others had their turn."""
@@ -211,6 +222,8 @@ class Server:
             if not session.ended:
                 self.ready(session)
         self.call_posted()
+        if self._woken_gets:
+            self.serve_woken()
         if self._limits:
             self._end_waits()
         self._rounds += 1
@@ -228,7 +241,7 @@ class Server:
             posted.popleft()()
 
     def _timeout(self) -> float:
-        if self._turns or self._posted or self._slices:
+        if self._turns or self._posted or self._slices or self._woken_gets:
             return 0.0
         if self._drained:
             return _DRAINING

@@ -345,6 +345,8 @@ class Session:
             self._owes = False
             if answered:
                 self.answer(frames.DONE)
+            elif flags & frames.CARRIES_GET:
+                self.server.serve_woken()  # who waits for what was put has it before this client waits itself
 
         self._work.commit_then(self._then(settle), tuple(decision.split(b"\0")) if decision else ())
 

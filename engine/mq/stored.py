@@ -85,19 +85,22 @@ def first_of(lines: list[Line], wanted: Selection, waiting: Mapping[int, Stored]
 
 def keys_of(ids: Selection | Descriptor) -> tuple[bytes, ...]:
     """Returns what a message is found by; where an id is not set, it is not found by it, and any message is good."""
-    named = ((b"M", ids.msg_id), (b"C", ids.correl_id), (b"G", ids.group_id))
-    return tuple([kind + value for kind, value in named if value not in _ANY])
+    msg_id, correl_id, group_id = ids.msg_id, ids.correl_id, ids.group_id
+    keys: tuple[bytes, ...] = (b"M" + msg_id,) if msg_id and msg_id != NO_ID else ()
+    if correl_id and correl_id != NO_ID:
+        keys += (b"C" + correl_id,)
+    if group_id and group_id != NO_ID:
+        keys += (b"G" + group_id,)
+    return keys
 
 
 def has_ids(descriptor: Descriptor, wanted: Selection) -> bool:
     """Returns True when a message has every id that is asked for."""
-    return all(
-        want in _ANY or want == has
-        for want, has in (
-            (wanted.msg_id, descriptor.msg_id),
-            (wanted.correl_id, descriptor.correl_id),
-            (wanted.group_id, descriptor.group_id),
-        )
+    msg_id, correl_id, group_id = wanted.msg_id, wanted.correl_id, wanted.group_id
+    return (
+        (msg_id == descriptor.msg_id or msg_id in _ANY)
+        and (correl_id == descriptor.correl_id or correl_id in _ANY)
+        and (group_id == descriptor.group_id or group_id in _ANY)
     )
 
 

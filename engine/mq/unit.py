@@ -298,7 +298,9 @@ class Work:
 
     def waiter(self, queue: str, selection: Selection | None, wake: Callable[[], None]) -> Waiting:
         """Returns the registration of a get that found nothing; it is woken at once where a message came since."""
-        opened = self._open(queue)
+        opened = self._opened.get(queue)
+        if opened is None or opened.version != self._manager.version:
+            opened = self._open(queue)
         assert opened is not None  # one that found nothing has opened it
         waiter = Waiter(selection, opened.handle, wake)
         with self._manager.lock:

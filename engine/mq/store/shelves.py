@@ -81,7 +81,8 @@ class Shelf:
         self.count -= 1
 
     def take(self, stored: Stored) -> None:
-        self.held.add(stored.order)
+        if stored.descriptor.persistence:
+            self.held.add(stored.order)
 
     def forget(self, stored: Stored) -> None:
         self.held.discard(stored.order)
