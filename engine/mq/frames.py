@@ -162,7 +162,7 @@ def read_get(data: bytes | memoryview) -> Get:
         at += _ID if asked & bit else 0
     queue, syncpoint = str(data[at : at + names], "utf-8"), _SYNCPOINTS[inside]
     if rewind == -1.0 and not (asked & _MORE_THAN_IDS or mode or selectors):
-        return Get(queue, Selection(*ids), syncpoint, wait)
+        return Get(queue, Selection(ids[0], ids[1], ids[2]), syncpoint, wait)
     by_groups = bool(asked & _ORDER_OF_GROUPS)
     selection = Selection(
         ids[0],
