@@ -10,7 +10,7 @@ import typer
 from engine.cli.app import app
 from engine.cli.get import form
 from engine.cli.message_ids import Selector
-from engine.cli.reaching import Reach, User, reached
+from engine.cli.reaching import KeyStore, Reach, User, reached
 
 
 @app.command()
@@ -19,6 +19,7 @@ def browse(
     selector: Selector = "",
     queue_manager: Reach = None,
     user: User = "",
+    _key_store: KeyStore = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a message as a line of JSON.")] = False,
 ) -> None:
     """Show the messages of a queue in the order in which they would be got, such as `penstock browse ORDERS --json`."""

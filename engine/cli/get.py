@@ -13,7 +13,7 @@ import typer
 
 from engine.cli.app import app
 from engine.cli.message_ids import CorrelId, GroupId, MsgId, Selector, selection
-from engine.cli.reaching import ENDING, Reach, User, begin, reached
+from engine.cli.reaching import ENDING, KeyStore, Reach, User, begin, reached
 from engine.errors import ConfigurationException, MessageException
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def get(
     ] = None,
     queue_manager: Reach = None,
     user: User = "",
+    _key_store: KeyStore = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a message as a line of JSON, or write its file so.")
     ] = False,
@@ -70,6 +71,8 @@ def _take_some(
         try:
             arrival = work.get(queue, wanted, wait=wait)
         except MessageException as error:
+            if error.reason == 2063:
+                work.commit()  # the message is on the error queue
             if error.reason in ENDING and wait:
                 time.sleep(0.05)
                 return taken, True

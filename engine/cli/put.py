@@ -14,7 +14,7 @@ import typer
 from engine.cli.app import app
 from engine.cli.failing import existing
 from engine.cli.message_ids import identifier
-from engine.cli.reaching import Reach, User, begin, reached
+from engine.cli.reaching import KeyStore, Reach, User, begin, reached
 from engine.errors import BrokerError, ConfigurationException, MessageException
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ def put(
     ] = None,
     queue_manager: Reach = None,
     user: User = "",
+    _key_store: KeyStore = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a line a message, and read lines of this form where FILE is -.")
     ] = False,

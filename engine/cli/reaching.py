@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -37,6 +38,23 @@ Reach = Annotated[
 ]
 
 
+def _name_key_store(folder: Path | None) -> Path | None:
+    """Has units of work of this process protect messages with the keys of a folder."""
+    if folder is not None:
+        os.environ["PENSTOCK_KEY_STORE"] = str(folder)
+    return folder
+
+
+KeyStore = Annotated[
+    Path | None,
+    typer.Option(
+        "--key-store",
+        metavar="DIR",
+        callback=_name_key_store,
+        help="The folder of the certificates and private keys that protected messages are put and got with;"
+        " otherwise the one that PENSTOCK_KEY_STORE names.",
+    ),
+]
 User = Annotated[
     str,
     typer.Option(

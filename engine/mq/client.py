@@ -14,6 +14,7 @@ from engine.mq import frames
 from engine.mq.client_work import ClientWork
 from engine.mq.connection import Connection
 from engine.mq.mqsc import Answer
+from engine.mq.protection.guarding import Protection
 from engine.work import Arrival, QueueAttributes
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class Client:
         """`user` is the user for whom this process acts, which only the owner and who has ALTUSR may name."""
         self.folder = Path(folder)
         self.user = user
+        self._protection = Protection()
         self._lock = threading.Lock()
         self._works: WeakSet[ClientWork] = WeakSet()
         self._connection: Connection | None = self._connected()
@@ -43,7 +45,7 @@ class Client:
         `blamed` says that messages which it has in hand when this process dies are counted as backed out.
         """
         del user
-        made = ClientWork(lambda: self._connected(application, blamed=blamed))
+        made = ClientWork(lambda: self._connected(application, blamed=blamed), self._protection)
         self._works.add(made)
         return made
 

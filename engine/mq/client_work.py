@@ -13,11 +13,14 @@ from engine.mq.addresses import CONNECTION_BROKEN, Q_MGR_NOT_AVAILABLE
 from engine.mq.admission import context_of
 from engine.mq.frames import Get, frame, get_data, put_frame, read_arrival
 from engine.mq.known import Known, ReservedNumbers
+from engine.mq.protection.guarding import Protection
+from engine.mq.protection.policies import policy_of
 from engine.topics import address
 from engine.work import Arrival, QueueAttributes, Selection
 
 if TYPE_CHECKING:
     from engine.mq.connection import Answer, Connection
+    from engine.mq.protection.policies import Policy
 
 _MOST_HELD: Final = 256 * 1024  # bytes of puts that wait here for their commit
 _GONE: Final = (CONNECTION_BROKEN, Q_MGR_NOT_AVAILABLE)
@@ -33,10 +36,15 @@ class ClientWork:
 
     __slots__ = (
         *("__weakref__", "_broken", "_carried", "_connect", "_connection", "_eager", "_first", "_held", "_interrupted"),
+        *("_policies", "_policies_at", "_protection", "protects"),
         *("_known", "_length", "_lock", "_numbers", "_open", "_syncs", "patience"),
     )
 
-    def __init__(self, connect: Callable[[], Connection]) -> None:
+    def __init__(self, connect: Callable[[], Connection], protection: Protection | None = None) -> None:
+        self.protects = True
+        self._protection = protection or Protection()
+        self._policies: dict[str, dict[str, Policy]] = {}
+        self._policies_at = -1
         self.patience = 0.0
         self._connect = connect
         self._connection: Connection | None = None
@@ -60,6 +68,8 @@ class ClientWork:
     def get(
         self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True, wait: float = 0.0
     ) -> Arrival | None:
+        if self.protects and (policy := self._policy("GET", queue)) is not None:
+            return self._protection.get(self, queue, policy, selection, syncpoint=syncpoint, wait=wait)
         wanted = Get(queue, selection, syncpoint, wait)
         connection = self._reached()
         try:
@@ -91,6 +101,8 @@ class ClientWork:
         return not (self._open or self._held)
 
     def put(self, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool = True) -> Descriptor:
+        if self.protects and (policy := self._policy("PUT", queue)) is not None:
+            return self._protection.put(self, queue, policy, (descriptor, body), syncpoint=syncpoint)
         connection = self._reached()
         try:
             self._return_carried(connection)
@@ -147,6 +159,16 @@ class ClientWork:
             raise self._noted(error) from error.__cause__
         return None if found is None else QueueAttributes(**found)
 
+    def _policy(self, way: str, queue: str) -> Policy | None:
+        """Returns the policy by which messages are put to a queue, or got; asked for anew when definitions change."""
+        connection = self._reached()
+        if self._policies_at != connection.changes:
+            self._return_carried(connection)
+            said = connection.call("policies")
+            self._policies = {way: {name: policy_of(*one) for name, one in said[way].items()} for way in said}
+            self._policies_at = connection.changes
+        return self._policies[way].get(queue)
+
     def new_id(self) -> bytes:
         return self._numbers.new_id()
 
@@ -189,6 +211,9 @@ class ClientWork:
         self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True, wait: float = 0.0
     ) -> Arrival | None:
         """Commit, and get the next message in the same round trip."""
+        if self.protects and self._policy("GET", queue) is not None:
+            self.commit()
+            return self.get(queue, selection, syncpoint=syncpoint, wait=wait)
         wanted = Get(queue, selection, syncpoint, wait)
         connection = self._reached()
         try:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from engine.mq import stream_rules
 from engine.mq.attributes import Value, checked, checked_name, defaults
 from engine.mq.definitions import QueueDefinition, alias_of, moments, queue_of, values_of
+from engine.mq.protection.policies import ERRORS, POLICY, Policies, Policy
 from engine.mq.queue import Queue
 from engine.mq.refusals import (
     ALIAS_BASE_Q_TYPE_ERROR,
@@ -35,7 +36,7 @@ QMGR: Final = "QMGR"
 class Directory:
     """The objects of a queue manager. `make` makes a queue of a definition, `keep` keeps what is defined."""
 
-    __slots__ = ("_keep", "_make", "aliases", "authorities", "queues", "settings", "topics")
+    __slots__ = ("_keep", "_make", "_records", "aliases", "authorities", "policies", "queues", "settings", "topics")
 
     def __init__(
         self,
@@ -45,6 +46,8 @@ class Directory:
     ) -> None:
         self.topics = Objects(keep)
         self.authorities = Records(keep)
+        self.policies = Policies(keep)
+        self._records: Mapping[str, Records | Policies] = {AUTHREC: self.authorities, POLICY: self.policies}
         self.queues: dict[str, Queue] = {}
         self.aliases: dict[str, QueueDefinition] = {}
         self.settings: dict[str, Value] = defaults(QMGR) | {"QMNAME": name} | moments("CR", "ALT")
@@ -60,6 +63,22 @@ class Directory:
         """Returns the queue of a name, or that an alias stands for, inhibited or not; None where there is none."""
         alias = self.aliases.get(name)
         return self.queues.get(name if alias is None else alias.target)
+
+    def protected(self) -> dict[str, dict[str, Policy]]:
+        """Returns the policies by which messages are put and got, by the names under which that is done.
+
+        An alias has the policy of its queue, and copies of a stream are got by that of the queue that streams.
+        """
+        named = self.policies.named
+        if not named:
+            return {"PUT": {}, "GET": {}}
+        put = {name: named[alias.target] for name, alias in list(self.aliases.items()) if alias.target in named}
+        put |= named
+        got = dict(put)
+        for name, queue in list(self.queues.items()):
+            if name in named and queue.stream is not None:
+                got.setdefault(queue.stream.name, named[name])
+        return {"PUT": put, "GET": got}
 
     def resolve(self, name: str, gate: str) -> tuple[Queue, QueueDefinition] | None:
         """Returns the queue that a name leads to, and the definition of the name; None where there is none.
@@ -86,8 +105,10 @@ class Directory:
 
     def define(self, kind: str, name: str, attributes: Mapping[str, object], *, replace: bool) -> None:
         """Define a queue or an alias; one that is there is refused, or takes the attributes where it is replaced."""
-        if kind == AUTHREC:
-            self.authorities.define(name, attributes)
+        if kind in self._records:
+            self._records[kind].define(name, attributes)
+            if kind == POLICY and ERRORS not in self.queues:
+                self.define("QLOCAL", ERRORS, {}, replace=False)
             return
         _check_kind(kind)
         checked_name(name)
@@ -109,8 +130,8 @@ class Directory:
         if kind in KINDS:
             self.topics.restore(kind, name, values)
             return
-        if kind == AUTHREC:
-            self.authorities.restore(name, values)
+        if kind in self._records:
+            self._records[kind].restore(name, values)
             return
         known = defaults(kind) | dict(values)  # one that an earlier version kept lacks some
         if kind == QMGR:
@@ -142,8 +163,8 @@ class Directory:
 
     def delete(self, kind: str, name: str, works: Iterable[Work], *, purged: bool) -> None:
         """Delete a queue that is empty, or has been purged, or an alias."""
-        if kind == AUTHREC:
-            self.authorities.delete(name)
+        if kind in self._records:
+            self._records[kind].delete(name)
             return
         self._definition(kind, name)
         if kind == "QALIAS":
@@ -171,8 +192,8 @@ class Directory:
         """Returns the objects whose names fit a pattern, such as ORDERS.*, with their attributes."""
         if kind == QMGR:
             return [dict(self.settings)]
-        if kind == AUTHREC:
-            return list(self.authorities.display())
+        if kind in self._records:
+            return list(self._records[kind].display())
         if kind in KINDS:
             return self.topics.display(kind, pattern)
         _check_kind(kind)

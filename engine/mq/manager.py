@@ -17,6 +17,7 @@ from engine.mq.definitions import QueueDefinition
 from engine.mq.directory import Directory
 from engine.mq.expiry import Expiry
 from engine.mq.mqsc import Answer, run
+from engine.mq.protection.guarding import Protection
 from engine.mq.queue import Queue
 from engine.mq.refusals import Q_MGR_STOPPING, refusal, unknown
 from engine.mq.security.guarded import Guarded
@@ -69,6 +70,8 @@ class QueueManager:
         self._closed = ""
         self.when_ended: Callable[[], None] | None = None
         self.directory = Directory(name, self._made, self._keep)
+        self.protection = Protection()
+        self.policies = self.directory.protected()
         self.security = Security(self.directory.authorities, self.directory.topics.topics)
         self.topics = Topics(self, self.directory)
         self._works: WeakSet[Work] = WeakSet()
@@ -154,14 +157,7 @@ class QueueManager:
     def publish(
         self, topic: str, descriptor: Descriptor, body: bytes, *, retain: bool = False, point: str = ""
     ) -> Descriptor:
-        """Publish a message on a topic in a unit of work of its own.
-
-        >>> queues = QueueManager("Q")
-        >>> queues.define("SUB", "S", {"TOPICSTR": "news/#", "DEST": "Q"})
-        >>> _ = queues.publish("news/today", Descriptor(), b"rain")
-        >>> queues.work().get("Q").body
-        b'rain'
-        """
+        """Publish a message on a topic in a unit of work of its own."""
         work = self.work()
         published = work.publish(topic, descriptor, body, retain=retain, point=point)
         work.commit()
@@ -393,6 +389,7 @@ class QueueManager:
 
     def configure(self) -> None:
         """Act by what the queue manager's own attributes say."""
+        self.policies = self.directory.protected()
         settings = self.directory.settings
         self.admission.longest = int(settings["MAXMSGL"])
         self.most_uncommitted = int(settings["MAXUMSGS"])

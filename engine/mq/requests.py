@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from engine.errors import BrokerError, ConfigurationException
 from engine.mq import frames
+from engine.mq.protection.policies import policies_of
 from engine.mq.purging import Purge
+from engine.mq.served import unprotected
 from engine.work import Arrival, Selection
 
 if TYPE_CHECKING:
@@ -42,6 +44,8 @@ class Requests:
         if kind == frames.HELLO:
             self._greet(session, said)
         elif kind == frames.CALL:
+            if session.guarded is not None and said["call"] in _CHECKED:
+                session.guarded.check_call(said["call"], said["arguments"])
             self._call(session, said["call"], said["arguments"], said["options"])
         elif kind == frames.OPEN_CURSOR:
             self._open(session, said)
@@ -71,11 +75,11 @@ class Requests:
 
     def _call(self, session: Session, name: str, arguments: list[Any], options: dict[str, Any]) -> None:
         manager = self._server.manager
-        if name in _CHECKED and session.guarded is not None:
-            session.guarded.check_call(name, arguments)
         if name == "attributes":
             found = session.attributes(*arguments)
             session.answer_json(None if found is None else asdict(found))
+        elif name == "policies":
+            session.answer_json(policies_of(manager))
         elif name == "new_ids":
             session.answer_json(manager.new_ids(*arguments).hex())
         elif name == "purge":
@@ -136,7 +140,7 @@ class Requests:
     def _open(self, session: Session, said: dict[str, Any]) -> None:
         if session.cursors() >= _MOST_CURSORS:
             raise ConfigurationException(f"a connection may have {_MOST_CURSORS} cursors open: close some")
-        work = session.face.work()
+        work = unprotected(session.face.work())
         wanted = Selection(browse=True, selector=said["selector"])
         session.open_cursor(said["cursor"], lambda most: work.get_some(said["queue"], wanted, most=most))
         session.answer(frames.DONE)

@@ -38,6 +38,8 @@ class Waiter(Protocol):
 class ServedWork(UnitOfWork, Protocol):
     """A unit of work whose calls do not hold the thread that makes them."""
 
+    protects: bool  # messages by policies, which is not for a server to do
+
     @property
     def is_idle(self) -> bool:
         """True where nothing has been put or got since the unit began."""
@@ -103,3 +105,9 @@ class Served(Protocol):
     def target(self, queue: str) -> Target:
         """Return what messages are put to by a name."""
         ...
+
+
+def unprotected(work: ServedWork) -> ServedWork:
+    """Returns a unit of work whose messages stay as they come: the other end of the socket protects them."""
+    work.protects = False
+    return work

@@ -12,7 +12,7 @@ from engine.mq import frames
 from engine.mq.addresses import Peer
 from engine.mq.channel import BadFrameError, Channel
 from engine.mq.frames import Get
-from engine.mq.served import Unfinished
+from engine.mq.served import Unfinished, unprotected
 from engine.work import Arrival, QueueAttributes
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Session:
         self._blamed = True
         self.guarded = server.guarded(peer, user)  # None: the owner, or who acts as it
         self.face: Any = self.guarded or server.manager
-        self._work: ServedWork = self.face.work(user)
+        self._work: ServedWork = unprotected(self.face.work(user))
         self._once: ServedWork | None = None  # for what is done outside the unit, each a unit of its own
         self._waiter: Waiter | None = None
         self._owes = False  # an answer that comes later
@@ -223,7 +223,7 @@ class Session:
 
     def _apart(self) -> ServedWork:
         if self._once is None:
-            self._once = self.face.work(self.user, self.application)
+            self._once = unprotected(self.face.work(self.user, self.application))
         return self._once
 
     def _begin_get(self, flags: int, data: bytes | memoryview) -> None:
@@ -303,7 +303,7 @@ class Session:
         self.face = self.guarded or self.server.manager
         self.application = application
         self._blamed = blamed
-        self._work = self.face.work(self.user, application)
+        self._work = unprotected(self.face.work(self.user, application))
 
     def attributes(self, queue: str) -> QueueAttributes | None:
         """Returns the attributes of a queue."""

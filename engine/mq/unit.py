@@ -14,7 +14,7 @@ from engine.mq.handles import SLICE
 from engine.mq.opened import Opened, Waiting, bounded
 from engine.mq.refusals import too_many
 from engine.mq.reports import COD, is_asked, on_arrival, put_where_taken, report
-from engine.mq.security.authorities import BROWSE, GET, INQ
+from engine.mq.security.authorities import INQ
 from engine.mq.segments import joined, taken_with
 from engine.mq.served import Unfinished
 from engine.mq.streams import streamed
@@ -42,13 +42,14 @@ class Work:
 
     __slots__ = (
         *("__weakref__", "_context", "_copied", "_interrupted", "_lasting", "_manager", "_opened", "_puts", "_rights"),
-        *("_sleep", "_spare", "_taken", "patience", "refused_streams", "sliced", "unfinished", "user"),
+        *("_sleep", "_spare", "taken", "patience", "protects", "refused_streams", "sliced", "unfinished", "user"),
     )
 
     def __init__(
         self, manager: QueueManager, user: str = "", application: str = "", rights: Rights | None = None
     ) -> None:
         self.user = user
+        self.protects = True  # messages here, by the policies of queues; not where a socket's other end does it
         self._rights = rights  # that the user is held to; None: the owner's, who may do all
         self.patience = 0.0
         self.sliced = False
@@ -58,7 +59,7 @@ class Work:
         self._manager = manager
         self._context = context_of(user, application)
         self._opened: dict[str, Opened] = {}
-        self._taken: Moved = []
+        self.taken: Moved = []
         self._puts: Moved = []
         self._copied = 0  # copies for streams in the unit, which MAXUMSGS does not count
         self._spare: list[tuple[Queue, Moved]] = []  # those that the unit may do without
@@ -75,8 +76,10 @@ class Work:
             if opened is None:
                 return None
         if self._rights is not None:
-            self._rights.check(queue, BROWSE if selection is not None and selection.browse else GET)
-        if len(self._taken) + len(self._puts) - self._copied >= manager.most_uncommitted and syncpoint is not False:
+            self._rights.check_get(queue, selection)
+        if self.protects and (policy := manager.policies["GET"].get(queue)) is not None:
+            return manager.protection.get(self, queue, policy, selection, syncpoint=syncpoint, wait=wait)
+        if len(self.taken) + len(self._puts) - self._copied >= manager.most_uncommitted and syncpoint is not False:
             raise too_many(manager.most_uncommitted)
         with manager.lock:
             stored = opened.queue.take(selection, opened.handle)
@@ -88,10 +91,9 @@ class Work:
                 return None
         if selection is not None and selection.browse:
             return manager.arrival(stored)
-        if stored.descriptor.msg_flags & SEGMENT:
-            pieces = taken_with(manager, opened, stored)
-            return self._got([(opened.queue, one) for one in pieces], joined(pieces), syncpoint=syncpoint)
-        return self._got([(opened.queue, stored)], stored, syncpoint=syncpoint)
+        pieces = taken_with(manager, opened, stored) if stored.descriptor.msg_flags & SEGMENT else [stored]
+        whole = stored if len(pieces) == 1 else joined(pieces)
+        return self._got([(opened.queue, one) for one in pieces], whole, syncpoint=syncpoint)
 
     def get_some(
         self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True, most: int
@@ -120,7 +122,9 @@ class Work:
         if self._rights is not None:
             self._rights.check_put(target)
             descriptor = self._rights.context(target, descriptor, self)
-        if syncpoint and len(self._taken) + len(self._puts) - self._copied >= manager.most_uncommitted:
+        if self.protects and (policy := manager.policies["PUT"].get(queue)) is not None:
+            return manager.protection.put(self, queue, policy, (descriptor, body), syncpoint=syncpoint)
+        if syncpoint and len(self.taken) + len(self._puts) - self._copied >= manager.most_uncommitted:
             raise too_many(manager.most_uncommitted)
         if target.topic is not None:
             return self._publish(target, descriptor, body, syncpoint=syncpoint)
@@ -189,10 +193,6 @@ class Work:
             self._rights.check(queue, INQ)
         return self._manager.attributes(queue)
 
-    def context_taken(self) -> list[Descriptor]:
-        """Returns the descriptors of the messages that the unit has got, whose context it may pass on."""
-        return [stored.descriptor for _, stored in self._taken]
-
     def new_id(self) -> bytes:
         return self._manager.new_id()
 
@@ -207,7 +207,7 @@ class Work:
     @property
     def is_idle(self) -> bool:
         """True where nothing has been put or got since the unit began."""
-        return not (self._puts or self._taken)
+        return not (self._puts or self.taken)
 
     def commit(self, decision: tuple[bytes, ...] = ()) -> None:
         """Make the unit last; `decision` names the branches of other resources that commit with it."""
@@ -220,11 +220,11 @@ class Work:
             except BaseException:
                 self._settle(kept=False)
                 raise
-        elif self._puts or self._taken:
+        elif self._puts or self.taken:
             if self._puts:
                 self._manager.apply(self._puts, [])
                 self._puts, self._spare, self._copied = [], [], 0
-            self._taken = []
+            self.taken = []
         self._settle(kept=True)
 
     def back_out(self) -> None:
@@ -293,7 +293,7 @@ class Work:
 
     def uses(self, queue: Queue) -> tuple[int, bool, bool]:
         """Returns how many uncommitted messages of a queue the unit has, and whether it reads and writes it."""
-        moved = sum(one is queue for one, _ in (*self._puts, *self._taken))
+        moved = sum(one is queue for one, _ in (*self._puts, *self.taken))
         return moved, any(opened.queue is queue for opened in self._opened.values()), moved > 0
 
     def waiter(self, queue: str, selection: Selection | None, wake: Callable[[], None]) -> Waiting:
@@ -364,7 +364,7 @@ class Work:
         manager, descriptor = self._manager, stored.descriptor
         lasting = descriptor.persistence and manager.store is not None
         if syncpoint or (syncpoint is None and descriptor.persistence):
-            self._taken += taken
+            self.taken += taken
             if lasting:
                 self._lasting = True
         elif lasting:
@@ -384,8 +384,8 @@ class Work:
 
     def _detached(self) -> tuple[Moved, Moved]:
         """Returns what the unit has put and got, and begins another."""
-        unit = self._puts, self._taken
-        self._puts, self._taken, self._lasting = [], [], False
+        unit = self._puts, self.taken
+        self._puts, self.taken, self._lasting = [], [], False
         self._spare, self._copied = [], 0
         return unit
 

@@ -11,9 +11,11 @@ from engine.mq.mqsc.answers import Answer, printed
 from engine.mq.mqsc.defining import CHANGES, forget
 from engine.mq.mqsc.displaying import display
 from engine.mq.mqsc.objects import KINDS, SYNONYMS, VERBS, Objects
+from engine.mq.mqsc.protecting import delete_policy, display_policies, set_policy
 from engine.mq.mqsc.reading import Command, Parameter, read
 from engine.mq.mqsc.securing import delete_authorities, display_authorities, refresh, set_authorities
 from engine.mq.mqsc.wrong import WrongCommandError
+from engine.mq.protection.policies import POLICY
 from engine.mq.security.records import AUTHREC
 
 __all__ = ["Answer", "Objects", "printed", "run"]
@@ -96,6 +98,8 @@ def _changed(objects: Objects, command: Command, asked: _Asked) -> Answer:
         return Answer(command.line, command.text, *forget(objects, asked.subject, asked.rest))
     if (asked.verb, asked.what) == ("DELETE", AUTHREC):
         return Answer(command.line, command.text, *delete_authorities(objects, asked.rest))
+    if (asked.verb, asked.what) == ("DELETE", POLICY):
+        return Answer(command.line, command.text, *delete_policy(objects, asked.subject, asked.rest))
     allowed = _ALLOWED[asked.verb]
     if asked.what not in allowed:
         raise asked.unknown(*allowed)
@@ -104,6 +108,10 @@ def _changed(objects: Objects, command: Command, asked: _Asked) -> Answer:
 
 
 def _displayed(objects: Objects, command: Command, asked: _Asked) -> Answer:
+    if asked.what == POLICY:
+        policies = tuple(display_policies(objects, asked.subject, asked.rest))
+        text = "Display policy details." if policies else f"no policy fits {asked.subject.text}."
+        return Answer(command.line, command.text, "AMQ9087I" if policies else "AMQ8147I", text, policies)
     if asked.what == AUTHREC:
         records = tuple(display_authorities(objects, asked.rest))
         if not records:
@@ -121,8 +129,10 @@ def _displayed(objects: Objects, command: Command, asked: _Asked) -> Answer:
 
 
 def _set(objects: Objects, command: Command, asked: _Asked) -> Answer:
+    if asked.what == POLICY:
+        return Answer(command.line, command.text, *set_policy(objects, asked.subject, asked.rest))
     if asked.what != AUTHREC:
-        raise asked.unknown(AUTHREC)
+        raise asked.unknown(AUTHREC, POLICY)
     return Answer(command.line, command.text, *set_authorities(objects, asked.rest))
 
 

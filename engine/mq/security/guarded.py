@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.mq.mqsc import run
+from engine.mq.protection.policies import POLICY
 from engine.mq.security.authorities import (
     ALTUSR,
     CHG,
@@ -119,7 +120,8 @@ class Guarded:
             sees = bool(self._rights.of_manager() & DSP)
             return [one for one in self._manager.display(kind, pattern) if sees or one["SUBUSER"] == self.user]
         if kind not in _TYPES:
-            self._check(kind, SELF, DSP | INQ)
+            if kind != POLICY:
+                self._check(kind, SELF, DSP | INQ)
             return self._manager.display(kind, pattern)
         own, named = _TYPES[kind], _NAMED[kind]
         found = self._manager.display(kind, pattern)

@@ -8,7 +8,20 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from engine.mq.addresses import owner_name
-from engine.mq.security.authorities import PASSALL, PASSID, PERSIST, PUB, PUT, QMGR, QUEUE, SETALL, SETID, TOPIC
+from engine.mq.security.authorities import (
+    BROWSE,
+    GET,
+    PASSALL,
+    PASSID,
+    PERSIST,
+    PUB,
+    PUT,
+    QMGR,
+    QUEUE,
+    SETALL,
+    SETID,
+    TOPIC,
+)
 from engine.mq.security.principals import Principals
 from engine.mq.security.records import GROUP, PRINCIPAL, PUBLIC, SELF, Entity, Granted, Key, Records, authority_error
 from engine.topics import ADDRESS, levels_of, wildcards
@@ -18,6 +31,7 @@ if TYPE_CHECKING:
     from engine.mq.admission import Target
     from engine.mq.topics.settings import TopicObjects
     from engine.mq.unit import Work
+    from engine.work import Selection
 
 _LOG: Final = logging.getLogger("penstock.queues.authority")
 _LOG.addHandler(logging.NullHandler())
@@ -55,6 +69,10 @@ class Rights:
         if not granted & wanted:
             raise self.refused(wanted, QUEUE, queue)
         self.idle = 0
+
+    def check_get(self, queue: str, selection: Selection | None) -> None:
+        """Refuse to get from a queue, or to browse it."""
+        self.check(queue, BROWSE if selection is not None and selection.browse else GET)
 
     def check_manager(self, wanted: int) -> None:
         """Refuse what the user may not do to the queue manager."""
@@ -96,7 +114,7 @@ class Rights:
         if granted & SETALL:
             return descriptor
         identity = descriptor[_IDENTITY]
-        passed = [taken for taken in work.context_taken() if taken[_IDENTITY] == identity]
+        passed = [got.descriptor for _, got in work.taken if got.descriptor[_IDENTITY] == identity]
         if granted & PASSALL and any(taken[14:22] == descriptor[14:22] for taken in passed):
             return descriptor
         changes: dict[str, object] = {"put_appl_type": 0, "put_appl_name": "", "put_date": "", "put_time": ""}

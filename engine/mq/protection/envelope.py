@@ -1,0 +1,224 @@
+"""The envelope of a protected message: a fixed head, a header as JSON, and the body, signed, encrypted or both.
+
+Layout, version 1, all numbers big-endian:
+
+    magic "PSPM", version (1 byte), kind (1 byte: 1 integrity, 2 privacy, 3 confidentiality), two bytes of zeros,
+    Encoding and CodedCharSetId of the message (4 bytes each), its Format (8 bytes), the length of its body (8 bytes),
+    a nonce (12 bytes), the length of the header (4 bytes), the header, and the contents.
+
+The header is JSON: `digest` and `cipher`, and for each who may read, `keys`: the SHA-256 fingerprint of the certificate
+and the wrapped key, as Base64. The contents are the signed part, encrypted by AES in GCM where the kind says so, with
+all that is in front of it as associated data. The signed part of what is signed is the length of the signer's
+certificate and the certificate (DER), the length of the signature and the signature, and the body; the signature is
+over all that is in front of the contents and the body. Of what is not signed it is the body alone.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import struct
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from cryptography import x509
+from cryptography.exceptions import InvalidSignature, InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.keywrap import InvalidUnwrap
+from cryptography.hazmat.primitives.serialization import Encoding
+
+from engine.mq.protection.keys import has_name
+from engine.mq.protection.policies import CIPHERS, DIGESTS, NONE, UNLIMITED, UnprotectedError
+from engine.mq.protection.wrapping import sign, unwrap, verify, wrap
+
+if TYPE_CHECKING:
+    from engine.descriptor import Descriptor
+    from engine.mq.protection.keys import KeyStore
+    from engine.mq.protection.policies import Policy
+
+FORMAT: Final = "PSPROT"  # of messages in an envelope
+_MAGIC: Final = b"PSPM"
+_VERSION: Final = 1
+_HEAD: Final = struct.Struct(">4sBBHii8sQ12sI")
+_SIZE: Final = struct.Struct(">I")
+_INTEGRITY: Final = 1
+_PRIVACY: Final = 2
+_CONFIDENTIALITY: Final = 3
+_KNOWN_KEYS: Final = 64  # that a reader keeps unwrapped
+_SHARED: Final = 2**32  # messages at most under one key
+_BITS: Final = {"AES128": 16, "AES256": 32}
+
+
+class _Key(NamedTuple):
+    """A key that messages are encrypted with, the header that goes with it, and the certificates that it is for."""
+
+    cipher: AESGCM
+    header: bytes
+
+
+class Writer:
+    """What puts messages in envelopes; keys that may be reused are, message by message."""
+
+    __slots__ = ("_keys", "_store", "wrapped")
+
+    def __init__(self, store: KeyStore) -> None:
+        self._store = store
+        self._keys: dict[Policy, tuple[_Key, int]] = {}
+        self.wrapped = 0  # how often a key was wrapped
+
+    def seal(self, policy: Policy, descriptor: Descriptor, body: bytes) -> bytes:
+        """Returns the envelope of a message."""
+        kind = _kind(policy)
+        key = self._key(policy) if policy.encrypts else None
+        header = _header(policy, ()) if key is None else key.header
+        nonce = os.urandom(12)
+        front = (
+            _HEAD.pack(
+                *(_MAGIC, _VERSION, kind, 0, descriptor.encoding, descriptor.coded_char_set_id),
+                *(descriptor.format.encode("ascii", "replace"), len(body), nonce, len(header)),
+            )
+            + header
+        )
+        contents = self._signed(policy, front, body) if policy.signs else body
+        return front + (contents if key is None else key.cipher.encrypt(nonce, contents, front))
+
+    def _signed(self, policy: Policy, front: bytes, body: bytes) -> bytes:
+        identity = self._store.signer()
+        certificate = identity.certificate.public_bytes(Encoding.DER)
+        signature = sign(identity.key, front + body, policy.digest)
+        return b"".join((_SIZE.pack(len(certificate)), certificate, _SIZE.pack(len(signature)), signature, body))
+
+    def _key(self, policy: Policy) -> _Key:
+        """Returns the key for the next message, the one before where it may be reused once more."""
+        key, left = self._keys.get(policy, (None, 0))
+        if key is None or not left:
+            key, left = self._made(policy), _SHARED if policy.reuse == UNLIMITED else policy.reuse
+        self._keys[policy] = key, left - 1
+        return key
+
+    def _made(self, policy: Policy) -> _Key:
+        plain = os.urandom(_BITS[policy.cipher])
+        certificates = [self._store.recipient(name) for name in policy.recipients]
+        self.wrapped += len(certificates)
+        return _Key(AESGCM(plain), _header(policy, [(one, wrap(one, plain)) for one in certificates]))
+
+
+def _kind(policy: Policy) -> int:
+    return _CONFIDENTIALITY if not policy.signs else _PRIVACY if policy.encrypts else _INTEGRITY
+
+
+def _header(policy: Policy, keys: list[tuple[x509.Certificate, bytes]] | tuple[()]) -> bytes:
+    wrapped = {one.fingerprint(SHA256()).hex(): base64.b64encode(key).decode() for one, key in keys}
+    return json.dumps({"digest": policy.digest, "cipher": policy.cipher, "keys": wrapped}, sort_keys=True).encode()
+
+
+class Opened(NamedTuple):
+    """What an envelope holds: the message's own encoding, character set and format, and its body."""
+
+    encoding: int
+    coded_char_set_id: int
+    format: str
+    body: bytes
+
+
+class Reader:
+    """What takes messages out of envelopes; keys that were unwrapped last are kept."""
+
+    __slots__ = ("_keys", "_store", "unwrapped")
+
+    def __init__(self, store: KeyStore) -> None:
+        self._store = store
+        self._keys: OrderedDict[bytes, AESGCM] = OrderedDict()  # by the headers that they came in
+        self.unwrapped = 0  # how often a key was unwrapped
+
+    def open(self, policy: Policy, envelope: bytes) -> Opened:
+        """Returns what an envelope holds; one that is not as the policy asks, or was changed, is refused."""
+        if len(envelope) < _HEAD.size:
+            raise UnprotectedError("its envelope is cut off")
+        magic, version, kind, _, encoding, ccsid, name, length, nonce, size = _HEAD.unpack_from(envelope)
+        if magic != _MAGIC or version != _VERSION:
+            raise UnprotectedError(f"its envelope is of another version than {_VERSION}, or none")
+        if kind != _kind(policy):
+            raise UnprotectedError("it is protected in another way than the policy asks")
+        end = _HEAD.size + size
+        front, contents = envelope[:end], envelope[end:]
+        said = self._checked(policy, front[_HEAD.size :])
+        if policy.encrypts:
+            try:
+                contents = self._key(front[_HEAD.size :], said).decrypt(nonce, contents, front)
+            except InvalidTag:
+                raise UnprotectedError("it was changed since it was encrypted") from None
+        body = self._verified(policy, str(said["digest"]), front, contents) if policy.signs else contents
+        if len(body) != length:
+            raise UnprotectedError("its length is another than when it was put")
+        return Opened(encoding, ccsid, name.rstrip(b"\0").decode("ascii", "replace"), body)
+
+    @staticmethod
+    def _checked(policy: Policy, header: bytes) -> dict[str, object]:
+        """Returns what a header says, where its algorithms are as strong as the policy's."""
+        try:
+            said = json.loads(header)
+            weak = _is_weaker(said["digest"], policy.digest, DIGESTS) or _is_weaker(
+                said["cipher"], policy.cipher, CIPHERS
+            )
+            keys = said["keys"]
+        except (ValueError, LookupError, TypeError):
+            raise UnprotectedError("its header cannot be read") from None
+        if weak or not isinstance(keys, dict):
+            raise UnprotectedError("its algorithms are weaker than the policy's")
+        return dict(said)
+
+    def _key(self, header: bytes, said: dict[str, object]) -> AESGCM:
+        """Returns the key of a message, unwrapped anew where its header is another than those of late."""
+        known = self._keys.get(header)
+        if known is not None:
+            return known
+        wrapped = said["keys"]
+        assert isinstance(wrapped, dict)  # as it was checked
+        for identity in self._store.identities:
+            own = wrapped.get(identity.fingerprint.hex())
+            if not isinstance(own, str):
+                continue
+            try:
+                made = AESGCM(unwrap(identity.key, base64.b64decode(own, validate=True)))
+            except (ValueError, TypeError, InvalidUnwrap):
+                raise UnprotectedError("its key cannot be unwrapped") from None
+            self.unwrapped += 1
+            self._keys[header] = made
+            if len(self._keys) > _KNOWN_KEYS:
+                self._keys.popitem(last=False)
+            return made
+        raise UnprotectedError("it is encrypted for others")
+
+    def _verified(self, policy: Policy, digest: str, front: bytes, contents: bytes) -> bytes:
+        """Returns the body of what is signed, by someone who may, with a signature that holds."""
+        try:
+            certificate_bytes, rest = _piece(contents)
+            signature, body = _piece(rest)
+            certificate = x509.load_der_x509_certificate(certificate_bytes)
+            verify(certificate, signature, front + body, digest)
+        except (ValueError, TypeError, struct.error):
+            raise UnprotectedError("its signature cannot be read") from None
+        except InvalidSignature:
+            raise UnprotectedError("its signature is not that of what it holds") from None
+        if not self._store.trusts(certificate):
+            raise UnprotectedError("the certificate of its signer is not trusted, or not in force")
+        if policy.signers and not any(has_name(certificate, name) for name in policy.signers):
+            raise UnprotectedError("its signer is none of those that the policy names")
+        return body
+
+
+def _piece(data: bytes) -> tuple[bytes, bytes]:
+    end = _SIZE.size + _SIZE.unpack_from(data)[0]
+    if end > len(data):
+        raise ValueError("a piece is cut off")
+    return data[_SIZE.size : end], data[end:]
+
+
+def _is_weaker(said: str, asked: str, known: tuple[str, ...]) -> bool:
+    """Returns True for an algorithm that is weaker than another, or none where one is asked for."""
+    if asked == NONE:
+        return said != NONE
+    return said not in known or known.index(said) < known.index(asked)
