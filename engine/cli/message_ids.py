@@ -22,10 +22,10 @@ _LENGTH: Final = 24
 
 
 def identifier(name: str, digits: str) -> bytes:
-    r"""Returns an id that an option gives; a short one is filled with zeros.
+    """Returns an id that an option gives; a short one is filled with zeros.
 
-    >>> identifier("msg_id", "0aFF")[:3]
-    b'\\n\\xff\\x00'
+    >>> identifier("msg_id", "0aFF")[:3].hex()
+    '0aff00'
     """
     option = f"--{name.replace('_', '-')}"
     if len(digits) > 2 * _LENGTH or not re.fullmatch("([0-9a-fA-F]{2})*", digits):

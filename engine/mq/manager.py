@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 from weakref import WeakSet
 
+from engine.descriptor import Descriptor
 from engine.errors import ConfigurationException
 from engine.mq.admission import Admission, Numbers, Target
 from engine.mq.attributes import Value
@@ -30,7 +31,6 @@ from engine.topics import ADDRESS
 from engine.work import Arrival, QueueAttributes, Selection
 
 if TYPE_CHECKING:
-    from engine.descriptor import Descriptor
     from engine.mq.handles import Handle
     from engine.mq.lasting import Lasting
     from engine.mq.opened import Waiting

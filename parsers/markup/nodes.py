@@ -61,7 +61,7 @@ def field_value(node: etree._Element, kind: Kind, key: str) -> str | None:
 def attribute_of(node: etree._Element, key: str) -> str | None:
     """The value of an attribute; lxml finds none by the name that it has in a namespace with a brace in it.
 
-    >>> node = etree.fromstring('<a xmlns:p="u}v" p:b="1"/>')
+    >>> node = etree.fromstring('<a xmlns:p="u}v" p:b="1"/>', etree.XMLParser(recover=True))
     >>> attribute_of(node, "{u}v}b")
     '1'
     """

@@ -195,7 +195,7 @@ def test_a_kill_leaves_one_run_whole(tmp_path: Path) -> None:
     """Wherever a run is killed, the earlier messages are there or all of its own; the next run completes a move."""
     out, earlier = tmp_path / "out", {"ORDERS.ACCEPTED/order-1.xml": EARLIER}
     done: dict[str, bytes] = {}
-    for calls in (*range(60), 1000):
+    for calls in (*range(0, 60, 1 if os.environ.get("PENSTOCK_KILLS") else 7), 1000):
         shutil.rmtree(out, ignore_errors=True)
         (out / "ORDERS.ACCEPTED").mkdir(parents=True)
         (out / "ORDERS.ACCEPTED" / "order-1.xml").write_bytes(EARLIER)

@@ -53,8 +53,8 @@ class Identifiers:
         """Returns the 24 bytes for an AMQP id.
 
         >>> ids = Identifiers()
-        >>> ids.known("order-1"), ids.sent(ids.known("order-1"))
-        (b'order-1...', 'order-1')
+        >>> len(ids.known("order-1")), ids.sent(ids.known("order-1"))
+        (24, 'order-1')
         """
         if given is None:
             return NO_ID
