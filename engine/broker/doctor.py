@@ -17,6 +17,7 @@ from engine.broker.folder import Folder
 from engine.broker.people import system_user
 from engine.broker.preparing import given_to, queues_of
 from engine.broker.repository.opened import opened
+from engine.broker.standstill import standstills
 from engine.broker.state import BrokerState
 from engine.broker.worker import loaded
 from engine.errors import BrokerError
@@ -90,6 +91,8 @@ def _processes(broker: Broker, state: BrokerState) -> Iterator[Finding]:
         well = process["state"] == "running"
         advice = "" if well else "see penstock broker logs, and begin anew with penstock flow start"
         yield Finding(well, f"{process['name']}, process {process['process']}: {process['state']}", advice)
+    for one in standstills(state, status):
+        yield Finding(False, f"{one.group}/{one.flow} does not run", one.reason)
 
 
 def _queues(broker: Broker, state: BrokerState) -> Iterator[Finding]:

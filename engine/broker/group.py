@@ -61,7 +61,7 @@ class Group:
         self._goal: frozenset[str] = frozenset()  # the flows that are to run once what is prepared counts
         self._waits = ""  # for "prepared" or "committed" to be said
         self._tried: dict[str, Staffed] = {}  # flows that are read and compiled already
-        self._wrong: list[str] = []  # of what the process was started with
+        self._wrong: dict[str, str] = {}  # the flows that cannot run, and why
         self._ending = False
         self._loop = Loop()
         hand_to(log, place.group)
@@ -88,7 +88,7 @@ class Group:
 
     def _run(self, message: dict[str, Any]) -> None:
         """Run what the supervisor starts this process with; a flow that cannot run keeps no other from it."""
-        self._wrong = []
+        self._wrong = {}
         able = [flow for flow in message["flows"] if self._is_able(flow)]
         if self._prepare({**message, "flows": able}):
             self._commit(message)
@@ -98,9 +98,8 @@ class Group:
         try:
             self._tried[flow["use"]["name"]] = self._staffed(flow["key"], use_of_data(flow["use"]), flow["content"])
         except (BrokerError, OSError) as error:
-            text = f"{flow['use']['name']} cannot run: {error}"
-            self._wrong.append(text)
-            self._say(text)
+            self._wrong[flow["use"]["name"]] = str(error)
+            self._say(f"{flow['use']['name']} cannot run: {error}")
             return False
         return True
 
@@ -150,8 +149,11 @@ class Group:
         """A worker says that it is ready, or that it cannot be."""
         for message in worked.child.channel.arrived():
             if "failed" in message:
+                if staffed.goes:
+                    self._wrong[staffed.use.name] = message["failed"]
                 self._refuse(message["failed"], gives_up=not staffed.goes)
                 return
+            self._wrong.pop(staffed.use.name, None)
             worked.ready = bool(message.get("ready"))
             if worked.ready and staffed.goes:
                 worked.child.channel.send({"go": True})
@@ -162,7 +164,7 @@ class Group:
     def _refuse(self, text: str, *, gives_up: bool = True) -> None:
         if gives_up:
             self._abort({})
-        self._channel.send({"failed": text})
+        self._channel.send({"failed": text, "wrong": self._wrong})
 
     def _abort(self, _: dict[str, Any]) -> None:
         """Give up what is prepared."""
@@ -174,7 +176,7 @@ class Group:
     def _commit(self, message: dict[str, Any]) -> None:
         """Let what is prepared go, and what it replaces end."""
         if message["do"] == "commit":
-            self._wrong = []
+            self._wrong = {}
         self._waits = "committed"
         for name, staffed in self._coming.items():
             if name in self._running:
@@ -217,7 +219,7 @@ class Group:
             self._waits = ""
             self._channel.send({"committed": True, "workers": self._workers(), "wrong": self._wrong})
         elif not self._waits:
-            self._channel.send({"workers": self._workers()})
+            self._channel.send({"workers": self._workers(), "wrong": self._wrong})
 
     def _workers(self) -> list[dict[str, Any]]:
         return [

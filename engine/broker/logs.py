@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ _LARGEST: Final = 8 << 20
 _KEPT: Final = 5
 _LONGEST: Final = 4000  # bytes that a pipe takes whole, whoever else writes to it
 _LOOKS: Final = 0.2  # seconds between looks at a log that is followed
+_IN_WORDS: Final = re.compile(r"(\d{4}-\S+) ([A-Z]+) +(.*?)\[(\d*)\] (.*)")
 _TRACE_LARGEST: Final = 4 << 20
 
 
@@ -116,6 +118,19 @@ def in_words(said: dict[str, Any]) -> str:
     """
     text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in said["text"])
     return f"{said['at']} {said['level']:7} {said['part']}[{said.get('process', '')}] {text}"
+
+
+def as_data(line: str) -> dict[str, Any]:
+    """Returns a line of the log as data, in whichever of its forms it is.
+
+    >>> as_data("2026-01-02T03:04:05Z INFO    default[7] x")["text"]
+    'x'
+    """
+    found = _IN_WORDS.fullmatch(line)
+    if found is None:
+        return _read(line.encode(errors="replace"))
+    at, level, part, process, text = found.groups()
+    return {"at": at, "level": level, "part": part, "process": int(process) if process else None, "text": text}
 
 
 def lines_of(folder: Folder) -> Iterator[str]:

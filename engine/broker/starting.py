@@ -19,10 +19,10 @@ _PROGRAM: Final = (
 _ENDS_WITHIN: Final = 30.0
 
 
-def start_here(folder: Folder) -> NoReturn:
+def start_here(folder: Folder, *, as_json: bool = False) -> NoReturn:
     """Become the broker's supervisor; this does not return."""
     check_start(folder)
-    command = supervisor_command(folder.path)
+    command = supervisor_command(folder.path, "", "json" if as_json else "")
     sys.stdout.flush()
     os.execv(command[0], command)  # noqa: S606  # the process that was asked to start the broker is what it runs in
 

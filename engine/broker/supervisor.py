@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -46,6 +47,7 @@ class Kept:
     wanted: bool = True
     state: str = "starting"
     workers: list[dict[str, Any]] = field(default_factory=list)
+    wrong: dict[str, str] = field(default_factory=dict)  # flows that cannot run, and why
 
 
 class Supervisor:
@@ -155,12 +157,14 @@ class Supervisor:
                 self.log.tell(message["say"], "WARNING", kept.name)
             if "workers" in message:
                 kept.workers = message["workers"]
+            if "wrong" in message:
+                kept.wrong = message["wrong"]
             if "failed" in message:
                 self.log.tell(message["failed"], "ERROR", kept.name)
                 kept.state = f"failed: {message['failed']}"
             if message.get("ready") or message.get("committed"):
-                wrong = message.get("wrong")
-                kept.state = f"running, but {'; '.join(wrong)}" if wrong else "running"
+                wrong = "; ".join(f"{flow} cannot run: {why}" for flow, why in kept.wrong.items())
+                kept.state = f"running, but {wrong}" if wrong else "running"
             self._sessions.heard(kept.name, message)
         if not child.channel.is_open:
             self.loop.forget(child.channel)
@@ -188,7 +192,7 @@ class Supervisor:
         self._take_lines()
         self.loop.forget(child.channel)
         child.channel.close()
-        kept.child, kept.workers = None, []
+        kept.child, kept.workers, kept.wrong = None, [], {}
         self._sessions.ended(kept.name)
         if self._ending or not kept.wanted:
             kept.state = "stopped"
@@ -301,6 +305,7 @@ class Supervisor:
                     "process": kept.child.pid if kept.child else None,
                     "state": kept.state,
                     "workers": kept.workers,
+                    "wrong": kept.wrong,
                 }
                 for kept in self._kept.values()
             ],
@@ -317,8 +322,11 @@ class _Descriptor:
         return self.number
 
 
-def main(path: str, ready: str = "") -> None:
-    """Run the broker of a folder; `ready` is a descriptor that is written to when it is, instead of standard output."""
+def main(path: str, ready: str = "", form: str = "") -> None:
+    """Run the broker of a folder; `ready` is a descriptor that is written to when it is, instead of standard output.
+
+    `form` is that of the line on standard output: json, or nothing for words.
+    """
 
     def started(differences: list[str]) -> None:
         told = "".join(f"penstock: {line}\n" for line in differences)
@@ -329,7 +337,8 @@ def main(path: str, ready: str = "") -> None:
                 os.close(int(ready))
         else:
             sys.stderr.write(told)
-            sys.stdout.write(line)
+            data = {"ready": True, "folder": path, "process": os.getpid()}
+            sys.stdout.write(json.dumps(data) + "\n" if form else line)
             sys.stdout.flush()
 
     try:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any, Final
 from urllib.parse import quote
 
 from engine.broker.folder import Folder
+
+_ENTRY: Final = re.compile(r"(\d{4}-\d\d-\d\d) ([\d:.]+)  (\d+)  UserTrace  (.*)")
 
 
 def trace_file(folder: Folder, group: str, flow: str) -> Path:
@@ -21,6 +25,22 @@ def trace_lines(folder: Folder, group: str, flow: str) -> Iterator[str]:
         if part.is_file():
             with part.open(encoding="utf-8", errors="replace") as lines:
                 yield from (line.rstrip("\n") for line in lines)
+
+
+def as_data(lines: Iterable[str]) -> list[dict[str, Any]]:
+    r"""Returns the entries of a user trace as data; lines without a time of their own belong to the entry before.
+
+    >>> as_data(["2026-01-02 03:04:05.000006  7  UserTrace  a", "b"])
+    [{'at': '2026-01-02T03:04:05.000006', 'process': 7, 'text': 'a\nb'}]
+    """
+    entries: list[dict[str, Any]] = []
+    for line in lines:
+        if (found := _ENTRY.fullmatch(line)) is not None:
+            day, hour, process, text = found.groups()
+            entries.append({"at": f"{day}T{hour}", "process": int(process), "text": text})
+        elif entries:
+            entries[-1]["text"] += f"\n{line}"
+    return entries
 
 
 def forget(folder: Folder, group: str, flow: str) -> None:

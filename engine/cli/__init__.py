@@ -6,10 +6,19 @@ import sys
 from importlib import import_module
 from pkgutil import iter_modules
 
+from typer import Typer
+
 from engine.cli.app import app
 from engine.cli.failing import end_in_order, failures_shown
 from engine.cli.standard_streams import prepare_streams
 from engine.room import with_room
+
+
+def commands() -> Typer:
+    """Returns the application with all of its commands."""
+    for module in iter_modules(__path__, f"{__name__}."):
+        import_module(module.name)
+    return app
 
 
 def main() -> None:
@@ -17,8 +26,7 @@ def main() -> None:
     prepare_streams()
     end_in_order()
     with failures_shown():
-        for module in iter_modules(__path__, f"{__name__}."):
-            import_module(module.name)
-        code = with_room(lambda: app(prog_name="penstock", standalone_mode=False))
+        penstock = commands()
+        code = with_room(lambda: penstock(prog_name="penstock", standalone_mode=False))
         sys.stdout.flush()
         sys.exit(code)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -86,6 +87,7 @@ def create(
 def start(
     name: BrokerName,
     detach: Annotated[bool, typer.Option("--detach", help="Return when it is ready, and leave it running.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Run a broker's flows until SIGTERM; a line says when it is ready.
 
@@ -96,11 +98,12 @@ def start(
 
     folder = found(name)
     if not detach:
-        start_here(folder)
+        start_here(folder, as_json=as_json)
     *differences, ready = start_apart(folder)
     for line in differences:
         typer.echo(line, err=True)
-    typer.echo(ready.removeprefix("penstock: "))
+    data = {"ready": True, "folder": str(folder.path), "process": folder.holder}
+    show(data, [ready.removeprefix("penstock: ")], as_json=as_json)
 
 
 @broker.command()
@@ -177,10 +180,12 @@ def broker_of_reader(name: str) -> Broker:
 
 def _show(found: Broker, *, as_json: bool) -> None:
     from engine.broker.differing import differences
+    from engine.broker.standstill import standstills
 
     state, status = found.load("read"), found.status()
     data = {**_as_data(state), "folder": str(found.folder.path), "running": found.runs, "processes": status}
     data["differences"] = differences(found.folder, state)
+    data["notRunning"] = [one._asdict() for one in standstills(state, status)] if status else []
     show(data, _lines(data), as_json=as_json)
 
 
@@ -218,12 +223,15 @@ def _lines(data: dict[str, Any]) -> list[str]:
     runs = "running" if data["running"] else "stopped"
     lines = [f"broker {data['broker']} in {data['folder']}: {runs}, queue manager {data['queueManager']}"]
     processes = {one["name"]: one for one in (data["processes"] or {}).get("processes", ())}
+    reasons = {(one["group"], one["flow"]): one["reason"] for one in data["notRunning"]}
     for group in data["groups"]:
         own = processes.get(group["name"])
         where = f", process {own['process']}, {own['state']}" if own else ""
         lines.append(f"execution group {group['name']}{where}")
         for flow in group["flows"]:
-            state = "running" if flow["running"] and data["running"] else "stopped"
+            reason = reasons.get((group["name"], flow["name"]), "")
+            wanted = flow["running"] and group["running"] and data["running"]
+            state = f"stopped, as {reason}" if reason else "running" if wanted else "stopped"
             reads = ", ".join(flow["reads"])
             lines.append(f"  {flow['name']} reads {reads}: {state}, {flow['how']}, {flow['content'][:12]}")
     return [*lines, *(f"differs: {line}" for line in data["differences"])]
@@ -261,16 +269,21 @@ def logs(
     follow: Annotated[
         bool, typer.Option("-f", "--follow", help="Go on with what is written, until interrupted.")
     ] = False,
+    as_json: Json = False,
 ) -> None:
-    """Print a broker's log.
+    """Print a broker's log; with --json as a list of its lines, and with -f too each as a line of JSON.
 
     Example: penstock broker logs shop -f
     """
-    from engine.broker.logs import followed, lines_of
+    from engine.broker.logs import as_data, followed, lines_of
 
     found = broker_of_reader(name)
-    for line in followed(found.folder) if follow else lines_of(found.folder):
-        typer.echo(line)
+    if follow:
+        for line in followed(found.folder):
+            typer.echo(json.dumps(as_data(line)) if as_json else line)
+        return
+    lines = list(lines_of(found.folder))
+    show([as_data(line) for line in lines] if as_json else [], lines, as_json=as_json)
 
 
 @broker.command()
@@ -279,11 +292,14 @@ def export(
     target: Annotated[
         Path | None, typer.Argument(help="A folder, or a file whose name ends in .yaml.  [default: standard output]")
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Write what a broker runs as a broker file, with its flows beside it; Spark takes that too.
 
     Example: penstock broker export shop exported
     """
+    import yaml
+
     from engine.broker.exporting import export as write
     from engine.broker.folder import write_synced
 
@@ -291,18 +307,21 @@ def export(
     state = found.load("read")
     contents = found.repository.contents({use.content for group in state.groups for use in group.flows})
     if target is None:
-        typer.echo(write(state, contents, found.folder.path / "content" / state.digest[:16]), nl=False)
+        text = write(state, contents, found.folder.path / "content" / state.digest[:16])
+        show(yaml.safe_load(text) if as_json else {}, [text.removesuffix("\n")], as_json=as_json)
         return
     file = target if target.suffix in {".yaml", ".yml"} else target / "broker.yaml"
     file.parent.mkdir(parents=True, exist_ok=True)
     write_synced(file, write(state, contents, file.parent / "flows", file))
-    typer.echo(f"{file}: {sum(len(group.flows) for group in state.groups)} flows")
+    count = sum(len(group.flows) for group in state.groups)
+    show({"file": str(file), "flows": count}, [f"{file}: {count} flows"], as_json=as_json)
 
 
 @broker.command()
 def units(
     name: BrokerName,
     folder: Annotated[Path, typer.Option("--output", help="The folder that they are written to.")] = Path(),
+    as_json: Json = False,
 ) -> None:
     """Write a systemd unit, a Containerfile and a compose file that run a broker.
 
@@ -313,6 +332,8 @@ def units(
     from engine.output_files import write_file
 
     folder.mkdir(parents=True, exist_ok=True)
-    for file, text in files_for(found(name)).items():
+    files = files_for(found(name))
+    for file, text in files.items():
         write_file(folder / file, text)
-        typer.echo(str(folder / file))
+    written = [str(folder / file) for file in files]
+    show({"files": written}, written, as_json=as_json)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from engine.cli.app import Json, OwnNodes, app
-from engine.cli.broker_options import BrokerName, GroupName, SomeGroup, show
+from engine.cli.broker_options import BrokerName, GroupName, SomeGroup, known_flows, show
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def deploy(
 @app.command()
 def undeploy(
     name: BrokerName,
-    flows: Annotated[list[str], typer.Argument(help="The names of flows.")],
+    flows: Annotated[list[str], typer.Argument(help="The names of flows.", autocompletion=known_flows)],
     group: SomeGroup = "",
     dry_run: DryRun = False,
     as_json: Json = False,

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from engine.cli.app import Json
-from engine.cli.broker_options import BrokerName, SomeGroup, show
+from engine.cli.broker_options import BrokerName, SomeFlow, SomeGroup, show
 from engine.cli.flow import flow as flow_commands
 
 if TYPE_CHECKING:
     from engine.broker.changes import Planned
-
-FlowName = Annotated[str, typer.Argument(metavar="[FLOW]", help="The flow.  [default: all of them]")]
+    from engine.broker.state import DeployedUse, GroupState
 
 
 @flow_commands.command("list")
-def list_(name: BrokerName, flow: FlowName = "", group: SomeGroup = "", as_json: Json = False) -> None:
+def list_(name: BrokerName, flow: SomeFlow = "", group: SomeGroup = "", as_json: Json = False) -> None:
     """List the flows of a broker: whether they are running or stopped, and how many instances they have.
 
     Example: penstock flow list shop
     """
     from engine.broker.administration import broker_of
     from engine.broker.changes import uses_of
+    from engine.broker.standstill import standstills
 
     found = broker_of(name)
-    state, runs = found.load("read"), found.runs
+    state, status = found.load("read"), found.status()
+    reasons = {(one.group, one.flow): one.reason for one in standstills(state, status)} if status else {}
     pairs = [(own, use) for own in state.groups for use in own.flows if group in {"", own.name}]
     rows = [
         {
             "group": own.name,
             "flow": use.name,
-            "state": "running" if runs and own.running and use.running else "stopped",
+            "state": "running" if _runs(own, use, status, reasons) else "stopped",
+            "reason": reasons.get((own.name, use.name), ""),
             "instances": use.instances,
             "how": use.how,
             "reads": list(use.reads),
@@ -40,11 +40,22 @@ def list_(name: BrokerName, flow: FlowName = "", group: SomeGroup = "", as_json:
         }
         for own, use in (uses_of(state, flow, group) if flow else pairs)
     ]
-    show(rows, [f"{r['group']}/{r['flow']}: {r['state']}, {r['how']}" for r in rows], as_json=as_json)
+    show(rows, [_line(row) for row in rows], as_json=as_json)
+
+
+def _runs(
+    group: GroupState, use: DeployedUse, status: dict[str, Any] | None, reasons: dict[tuple[str, str], str]
+) -> bool:
+    return status is not None and group.running and use.running and (group.name, use.name) not in reasons
+
+
+def _line(row: dict[str, Any]) -> str:
+    why = f", as {row['reason']}" if row["reason"] else ""
+    return f"{row['group']}/{row['flow']}: {row['state']}, {row['how']}{why}"
 
 
 @flow_commands.command()
-def start(name: BrokerName, flow: FlowName = "", group: SomeGroup = "", as_json: Json = False) -> None:
+def start(name: BrokerName, flow: SomeFlow = "", group: SomeGroup = "", as_json: Json = False) -> None:
     """Start a flow of a broker, or all of them; also a group that was stopped as it kept dying.
 
     Example: penstock flow start shop orders
@@ -53,7 +64,7 @@ def start(name: BrokerName, flow: FlowName = "", group: SomeGroup = "", as_json:
 
 
 @flow_commands.command()
-def stop(name: BrokerName, flow: FlowName = "", group: SomeGroup = "", as_json: Json = False) -> None:
+def stop(name: BrokerName, flow: SomeFlow = "", group: SomeGroup = "", as_json: Json = False) -> None:
     """Stop a flow of a broker, or all of them; messages in hand are finished, others stay on their queues.
 
     Example: penstock flow stop shop orders

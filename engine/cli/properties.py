@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from engine.cli.app import Json, app
-from engine.cli.broker_options import BrokerName, SomeGroup, show
+from engine.cli.broker_options import BrokerName, FlowName, SomeGroup, show
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @app.command("change-properties")
 def change_properties(
     name: BrokerName,
-    flow: Annotated[str, typer.Argument(help="The flow.")],
+    flow: FlowName,
     values: Annotated[list[str], typer.Argument(metavar="NAME=VALUE...", help="Properties: NAME, or Node.property.")],
     group: SomeGroup = "",
     as_json: Json = False,
@@ -52,7 +52,7 @@ def _value(text: str) -> tuple[str, str]:
 @app.command("report-properties")
 def report_properties(
     name: BrokerName,
-    flow: Annotated[str, typer.Argument(help="The flow.")],
+    flow: FlowName,
     group: SomeGroup = "",
     as_json: Json = False,
 ) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from engine.cli.app import Json, app
-from engine.cli.broker_options import BrokerName, SomeGroup
+from engine.cli.broker_options import BrokerName, SomeFlow, SomeGroup, show
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @app.command()
 def stats(
     name: BrokerName,
-    flow: Annotated[str, typer.Argument(metavar="[FLOW]", help="The flow.  [default: all of them]")] = "",
+    flow: SomeFlow = "",
     level: Annotated[
         str, typer.Option(help="Count from now on: none, basic (each flow), or nodes (each node too).")
     ] = "",
@@ -37,7 +37,7 @@ def stats(
 
     found = broker_of(name)
     if level:
-        _switch(name, flow, group, level)
+        _switch(name, flow, group, level, as_json=as_json)
         return
     state = found.load("read")
     if flow and not state.uses_of(flow, group):
@@ -59,7 +59,7 @@ def stats(
             typer.echo(line)
 
 
-def _switch(name: str, flow: str, group: str, level: str) -> None:
+def _switch(name: str, flow: str, group: str, level: str, *, as_json: bool) -> None:
     from engine.broker.administration import broker_of
     from engine.broker.changes import switched
     from engine.broker.repository.opened import Change
@@ -83,9 +83,9 @@ def _switch(name: str, flow: str, group: str, level: str) -> None:
     for changed in planned.changes:
         for _, use in before.uses_of(changed.flow, changed.group):
             forget(found.folder, changed.group, changed.flow, use.statistics)
-        typer.echo(f"{changed.group}/{changed.flow}: statistics {level}")
-    if not planned.changes:
-        typer.echo(f"{flow or 'all flows'}: statistics {level} already")
+    rows = [{"group": changed.group, "flow": changed.flow, "level": level} for changed in planned.changes]
+    lines = [f"{row['group']}/{row['flow']}: statistics {level}" for row in rows]
+    show(rows, lines or [f"{flow or 'all flows'}: statistics {level} already"], as_json=as_json)
 
 
 def _lines(records: list[dict[str, Any]]) -> list[str]:

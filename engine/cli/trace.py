@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engine.cli.app import app
-from engine.cli.broker_options import BrokerName, SomeGroup
+from engine.cli.app import Json, app
+from engine.cli.broker_options import BrokerName, FlowName, SomeGroup, show
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 @app.command()
 def trace(
     name: BrokerName,
-    flow: Annotated[str, typer.Argument(help="The flow.")],
+    flow: FlowName,
     level: Annotated[str, typer.Option(help="Trace from now on: none, normal, or debug.")] = "",
     reset: Annotated[bool, typer.Option("--reset", help="Forget what was traced until now.")] = False,
     group: SomeGroup = "",
+    as_json: Json = False,
 ) -> None:
     """Print the user trace of a flow, or switch it with --level.
 
@@ -30,17 +31,17 @@ def trace(
     from engine.broker.changes import switched, uses_of
     from engine.broker.repository.opened import Change
     from engine.broker.state import TRACE_LEVELS
-    from engine.broker.tracing import forget, trace_lines
+    from engine.broker.tracing import as_data, forget, trace_lines
 
     found = broker_of(name)
     state = found.load("operate" if level or reset else "read", flow=flow, group=group)
-    for own, use in uses_of(state, flow, group):
-        if reset:
-            forget(found.folder, own.name, use.name)
-        elif not level:
-            for line in trace_lines(found.folder, own.name, use.name):
-                typer.echo(line)
+    uses = uses_of(state, flow, group)
+    for own, use in uses if reset else ():
+        forget(found.folder, own.name, use.name)
     if not level:
+        traces = [(own.name, use.name, list(trace_lines(found.folder, own.name, use.name))) for own, use in uses]
+        rows = [{"group": own, "flow": name, "entries": as_data(lines)} for own, name, lines in traces]
+        show(rows, [line for _, _, lines in traces for line in lines], as_json=as_json)
         return
     if level not in TRACE_LEVELS:
         raise ConfigurationException(f"--level {level} is none of {', '.join(TRACE_LEVELS)}")
@@ -49,4 +50,4 @@ def trace(
         return Change("trace", f"{level}: {flow}")
 
     found.change(lambda now: switched(now, [flow], group, trace=level), change, right="operate", deploys=False)
-    typer.echo(f"{flow}: user trace {level}")
+    show({"flow": flow, "level": level}, [f"{flow}: user trace {level}"], as_json=as_json)
