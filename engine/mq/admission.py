@@ -127,9 +127,12 @@ class Admission:
             expires = expires_at(descriptor.expiry, now)
         with self._lock:
             if queue.depth + queue.reserved >= queue.most:
+                queue.counts.puts_failed += 1
                 raise full(queue.definition.name, queue.most)
             queue.reserved += 1
             numbers.last = number = numbers.last + 1
+            queue.counts.puts[descriptor.persistence] += 1
+            queue.counts.put_bytes[descriptor.persistence] += length
         msg_id = descriptor.msg_id
         if msg_id == NO_ID:
             msg_id = numbers.identifier(number)
@@ -155,9 +158,12 @@ class Admission:
             expires = expires_at(descriptor.expiry, self.clock())
         with self._lock:
             if queue.depth + queue.reserved >= queue.most:
+                queue.counts.puts_failed += 1
                 raise full(queue.definition.name, queue.most)
             queue.reserved += 1
             numbers.last = number = numbers.last + 1
+            queue.counts.puts[descriptor.persistence] += 1
+            queue.counts.put_bytes[descriptor.persistence] += length
         priority = target.attributes.default_priority if queue.definition.fifo else descriptor.priority
         return Stored((MAX_PRIORITY - priority << ORDER_BITS) + number, descriptor, stored.body, expires)
 
@@ -186,6 +192,7 @@ class Admission:
 
     def _too_long(self, target: Target, length: int) -> MessageException:
         most = target.queue.definition.max_message_length
+        target.queue.counts.puts_failed += 1
         if length > most:
             return too_long(target.queue.definition.name, length, most)
         text = f"a message of {length} bytes is longer than the queue manager allows ({target.longest})"

@@ -21,6 +21,7 @@ OBJECT_NAME: Final = 2152  # MQRC_OBJECT_NAME_ERROR
 
 _NAME: Final = re.compile(r"[A-Za-z0-9._/%]{1,48}")
 _MOST: Final = 999_999_999
+_DAY: Final = 1_440  # minutes
 _LONGEST: Final = 104_857_600
 
 
@@ -178,6 +179,10 @@ def _choice(name: str, choices: str, *, fixed: str = "", synonyms: tuple[str, ..
     return Attribute(name, "choice", words[0], choices=words, fixed=fixed, synonyms=synonyms)
 
 
+def _interval(name: str, default: str, *words: str) -> Attribute:
+    return Attribute(name, "interval", default, high=_DAY, choices=words)
+
+
 def _name_of(name: str, *synonyms: str, fixed: str = "") -> Attribute:
     return Attribute(name, "name", "", synonyms=synonyms, fixed=fixed)
 
@@ -190,13 +195,13 @@ def _later(names: str, issue: str) -> tuple[Attribute, ...]:
     return tuple(Attribute(name, "text", "", later=issue) for name in names.split())
 
 
-_DAY: Final = 1_440  # minutes
 _NO_LIMIT: Final = (Attribute("CAPEXPRY", "limit", "NOLIMIT", choices=("NOLIMIT",)), Attribute("CUSTOM", "custom", ""))
 _DATES: Final = tuple(map(_shown, ("ALTDATE", "ALTTIME")))
 _CREATED: Final = (*tuple(map(_shown, ("CRDATE", "CRTIME"))), *_DATES)
 _NO_CLUSTERS: Final = "there are no clusters here"
 _NO_EVENTS: Final = "there are no events here"
 _NO_TRIGGERS: Final = "queues start no programs here"
+_BY_QUEUE: Final = "statistics and accounting are by queue here (STATQ, ACCTQ)"
 _NOT_HERE: Final = "this queue manager works in this way only"
 _GATES: Final = (_choice("GET", "ENABLED DISABLED"), _choice("PUT", "ENABLED DISABLED"))
 _PUT_DEFAULTS: Final = (_integer("DEFPRTY", 0, 0, 9), _choice("DEFPSIST", "NO YES"))
@@ -254,7 +259,8 @@ _LOCAL: Final = (
     _name_of("STREAMQ"),
     _choice("STRMQOS", "BESTEF MUSTDUP"),
     *_NO_LIMIT,
-    *_later("STATQ ACCTQ", "statistics and accounting"),
+    *(_choice(name, "QMGR OFF ON") for name in ("STATQ", "ACCTQ")),
+    *(_interval(name, "QMGR", "QMGR") for name in ("STATIME", "ACCTIME")),
     *(_shown("CURDEPTH", 0), _shown("IPPROCS", 0), _shown("OPPROCS", 0), _shown("DEFTYPE", "PREDEFINED"), *_CREATED),
 )
 _ALIAS: Final = (
@@ -278,7 +284,11 @@ _MANAGER: Final = (
     _choice("AUTHOREV", "DISABLED ENABLED", fixed=_NO_EVENTS),
     _choice("MONQ", "OFF NONE LOW MEDIUM HIGH", fixed=_NO_EVENTS),
     _name_of("DEFXMITQ", fixed="there are no channels here"),
-    *_later("STATQ STATMQI STATINT STATIME ACCTQ ACCTMQI ACCTINT ACCTIME ACCTCONO", "statistics and accounting"),
+    *(_choice(name, "OFF ON NONE") for name in ("STATQ", "ACCTQ")),
+    _interval("STATIME", "30"),
+    _interval("ACCTIME", "-1", "-1"),
+    *(_shown("CURSTATIME"), _shown("CURACCTIME")),  # of the intervals that run
+    *(_choice(name, "OFF ON", fixed=_BY_QUEUE) for name in ("STATMQI", "ACCTMQI")),
     *_later("COMPLOG", "compression"),
     _choice("PSMODE", "ENABLED COMPAT DISABLED"),
     *(_shown("MAXPRTY", 9), _shown("CCSID", 1208), _shown("CMDLEVEL", 930), _shown("PLATFORM", "UNIX")),

@@ -96,6 +96,10 @@ class Client:
         """Returns the attributes of the objects of a kind whose names fit a pattern."""
         return list(self._call("display", kind, pattern))
 
+    def statistics(self) -> list[dict[str, Any]]:
+        """Returns what was done to each queue since it was opened, as counts by their names."""
+        return list(self._call("statistics"))
+
     def define(self, kind: str, name: str, attributes: Mapping[str, Any], *, replace: bool = False) -> None:
         """Defines an object."""
         self._call("define", kind, name, dict(attributes), replace=replace)

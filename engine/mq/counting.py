@@ -2,14 +2,119 @@
 
 from __future__ import annotations
 
-FIELDS = ("streamed", "stream_failed")
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from engine.mq.queue import Queue
+    from engine.mq.stored import Stored
+    from engine.work import Selection
+
+_PAIRS: Final = ("puts", "put_bytes", "gets", "get_bytes", "browses", "browse_bytes", "times", "timed")
+_NUMBERS: Final = (
+    *("puts_failed", "gets_failed", "browses_failed", "not_queued", "expired", "purged"),
+    *("streamed", "stream_failed"),
+)
+_ALL_TIMED: Final = 16  # of the messages that come in an interval, before one in as many is
+_MOST_TIMED: Final = 1_000
+
+Seen = dict[str, tuple[int, ...] | int]
 
 
 class Counts:
-    """What has been done to a queue since it was opened; pairs are of non-persistent messages and of others."""
+    """What has been done to a queue since it was opened; pairs are of non-persistent messages and of persistent ones.
 
-    __slots__ = FIELDS
+    The time that messages stay is measured on the first that come in an interval, then on one in sixteen.
+    """
+
+    __slots__ = (*_PAIRS, *_NUMBERS, "_arrivals", "_came", "high", "is_watched", "low")
 
     def __init__(self) -> None:
+        self.puts = [0, 0]
+        self.put_bytes = [0, 0]
+        self.gets = [0, 0]
+        self.get_bytes = [0, 0]
+        self.browses = [0, 0]
+        self.browse_bytes = [0, 0]
+        self.times = [0, 0]  # microseconds that the messages stayed that were measured
+        self.timed = [0, 0]  # and how many they were
+        self.puts_failed = 0
+        self.gets_failed = 0
+        self.browses_failed = 0
+        self.not_queued = 0  # messages that someone waited for
+        self.expired = 0
+        self.purged = 0
         self.streamed = 0  # messages of which copies were made
         self.stream_failed = 0  # messages of which no copy was made
+        self.high = 0  # depth since the last interval began
+        self.low = 0
+        self.is_watched = False  # an interval runs
+        self._arrivals = 0
+        self._came: dict[int, float] = {}  # messages that are measured, by order
+
+    def note_arrival(self, stored: Stored, queue: Queue) -> None:
+        """Follow the depth, and begin to measure how long a message stays, where it is its turn."""
+        self.high = max(self.high, queue.depth)
+        self._arrivals += 1
+        if self._arrivals > _ALL_TIMED and self._arrivals % _ALL_TIMED:
+            return
+        if len(self._came) < _MOST_TIMED and not stored.descriptor.backout_count:
+            self._came[stored.order] = queue.now()
+
+    def note_taken(self, stored: Stored, selection: Selection | None, queue: Queue) -> None:
+        """Count a message that was got or browsed."""
+        persistence, length = stored.descriptor.persistence, len(stored.body)
+        if selection is not None and selection.browse:
+            self.browses[persistence] += 1
+            self.browse_bytes[persistence] += length
+            return
+        self.gets[persistence] += 1
+        self.get_bytes[persistence] += length
+        if self.is_watched:
+            self.low = min(self.low, queue.depth)
+            if stored.order in self._came:
+                self.times[persistence] += max(0, int((queue.now() - self._came.pop(stored.order)) * 1e6))
+                self.timed[persistence] += 1
+
+    def note_nothing(self, selection: Selection | None) -> None:
+        """Count a get or a browse that found nothing."""
+        if selection is not None and selection.browse:
+            self.browses_failed += 1
+        else:
+            self.gets_failed += 1
+
+    def seen(self) -> Seen:
+        """Returns all counts as they are now."""
+        pairs: Seen = {name: tuple(getattr(self, name)) for name in _PAIRS}
+        return pairs | {name: getattr(self, name) for name in _NUMBERS}
+
+    def begin(self, depth: int, *, watched: bool) -> Seen:
+        """Begin an interval, and return the counts at its beginning."""
+        self.high = self.low = depth
+        self._arrivals = 0
+        self.is_watched = watched
+        if not watched:
+            self._came = {}
+        return self.seen()
+
+
+def since(before: Seen, now: Seen) -> Seen:
+    """Returns what was counted between two moments.
+
+    >>> since({"puts": (1, 0), "expired": 2}, {"puts": (3, 1), "expired": 2})
+    {'puts': (2, 1), 'expired': 0}
+    """
+    found: Seen = {}
+    for name, value in now.items():
+        then = before[name]
+        if isinstance(value, tuple) and isinstance(then, tuple):
+            found[name] = tuple(new - old for new, old in zip(value, then, strict=True))
+        elif isinstance(value, int) and isinstance(then, int):
+            found[name] = value - then
+    return found
+
+
+def average(times: Seen) -> list[int]:
+    """Returns how long messages stayed, in microseconds: non-persistent ones and persistent ones; 0 for none."""
+    taken, counted = times["times"], times["timed"]
+    assert isinstance(taken, tuple) and isinstance(counted, tuple)  # noqa: PT018 - they are pairs
+    return [total // max(1, count) for total, count in zip(taken, counted, strict=True)]

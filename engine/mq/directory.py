@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
+from engine.errors import ConfigurationException, MessageException
 from engine.mq import stream_rules
 from engine.mq.attributes import Value, checked, checked_name, defaults
 from engine.mq.definitions import QueueDefinition, alias_of, moments, queue_of, values_of
@@ -36,7 +37,10 @@ QMGR: Final = "QMGR"
 class Directory:
     """The objects of a queue manager. `make` makes a queue of a definition, `keep` keeps what is defined."""
 
-    __slots__ = ("_keep", "_make", "_records", "aliases", "authorities", "policies", "queues", "settings", "topics")
+    __slots__ = (
+        *("_keep", "_make", "_records", "aliases", "authorities", "policies", "queues", "running", "settings"),
+        *("topics", "watched"),
+    )
 
     def __init__(
         self,
@@ -49,10 +53,22 @@ class Directory:
         self.policies = Policies(keep)
         self._records: Mapping[str, Records | Policies] = {AUTHREC: self.authorities, POLICY: self.policies}
         self.queues: dict[str, Queue] = {}
+        self.running: Callable[[], Mapping[str, Value]] = dict  # intervals, which are shown with the attributes
+        self.watched: set[str] = set()  # queues whose own STATQ or ACCTQ is on, or was
         self.aliases: dict[str, QueueDefinition] = {}
         self.settings: dict[str, Value] = defaults(QMGR) | {"QMNAME": name} | moments("CR", "ALT")
         self._make = make
         self._keep = keep
+
+    def add_all(self, definitions: Iterable[QueueDefinition | str], dead_letter_queue: str) -> None:
+        """Add queues that are not kept, each once, and a dead-letter queue where that is none of them."""
+        for definition in definitions:
+            made = QueueDefinition(definition) if isinstance(definition, str) else definition
+            if made.name in self.queues:
+                raise ConfigurationException(f"there are two queues called {made.name}: define it once")
+            self.add(made)
+        if dead_letter_queue and dead_letter_queue not in self.queues:
+            self.add(QueueDefinition(dead_letter_queue))
 
     def add(self, definition: QueueDefinition, number: int = 0) -> Queue:
         """Add a queue that is not kept: one that was kept before, or one of a queue manager without a store."""
@@ -87,7 +103,7 @@ class Directory:
         """
         queue = self.queues.get(name)
         if queue is not None:
-            check_gate(queue.definition, gate)
+            _pass(queue.definition, gate, queue)
             return queue, queue.definition
         alias = self.aliases.get(name)
         if alias is None:
@@ -100,7 +116,7 @@ class Directory:
         if queue is None:
             text = f"alias {name} stands for {alias.target!r}, and there is no such queue: define it"
             raise refusal(UNKNOWN_ALIAS_BASE_Q, text, name)
-        check_gate(queue.definition, gate)
+        _pass(queue.definition, gate, queue)
         return queue, alias
 
     def define(self, kind: str, name: str, attributes: Mapping[str, object], *, replace: bool) -> None:
@@ -140,6 +156,7 @@ class Directory:
             self.aliases[name] = alias_of(name, known)
         else:
             self.add(queue_of(name, known), number)
+            self._watch(name, known)
 
     def alter(self, kind: str, name: str, attributes: Mapping[str, object]) -> None:
         """Give an object other attributes; those that are not named stay."""
@@ -160,6 +177,11 @@ class Directory:
             self.aliases[name] = alias_of(name, values)
         else:
             self.queues[name].redefine(queue_of(name, values))
+            self._watch(name, values)
+
+    def _watch(self, name: str, values: Mapping[str, Value]) -> None:
+        if "ON" in {values.get("STATQ"), values.get("ACCTQ")}:
+            self.watched.add(name)
 
     def delete(self, kind: str, name: str, works: Iterable[Work], *, purged: bool) -> None:
         """Delete a queue that is empty, or has been purged, or an alias."""
@@ -191,7 +213,7 @@ class Directory:
     def display(self, kind: str, pattern: str, works: Iterable[Work]) -> list[dict[str, Value]]:
         """Returns the objects whose names fit a pattern, such as ORDERS.*, with their attributes."""
         if kind == QMGR:
-            return [dict(self.settings)]
+            return [dict(self.settings) | dict(self.running())]
         if kind in self._records:
             return list(self._records[kind].display())
         if kind in KINDS:
@@ -234,6 +256,18 @@ def _check_kind(kind: str) -> None:
     if kind not in QUEUES:
         text = f"there are no objects of kind {kind} here: define {', '.join((*QUEUES, *KINDS))}"
         raise refusal(UNKNOWN_OBJECT_NAME, text, kind)
+
+
+def _pass(definition: QueueDefinition, gate: str, queue: Queue) -> None:
+    """Refuse what is inhibited, and count that."""
+    try:
+        check_gate(definition, gate)
+    except MessageException:
+        if gate == "PUT":
+            queue.counts.puts_failed += 1
+        else:
+            queue.counts.gets_failed += 1
+        raise
 
 
 def check_gate(definition: QueueDefinition, gate: str) -> None:

@@ -39,4 +39,5 @@ def opened(manager: QueueManager, folder: Path, wait: float) -> QueueManager:
     manager.security.principals = Principals(folder / GROUPS)
     manager.configure()
     manager.topics.listen()
+    manager.monitoring.change()
     return manager

@@ -58,6 +58,7 @@ class Expiry:
         with manager.lock:
             late, queue.expired = queue.expired, []
         if late:
+            queue.counts.expired += len(late)
             manager.remove([(queue, stored) for stored in late])
             work = manager.work()
             for stored in late:

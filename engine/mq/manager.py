@@ -6,17 +6,17 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 from weakref import WeakSet
 
 from engine.descriptor import Descriptor
-from engine.errors import ConfigurationException
 from engine.mq.admission import Admission, Numbers, Target
 from engine.mq.attributes import Value
 from engine.mq.client import Client
 from engine.mq.definitions import QueueDefinition
 from engine.mq.directory import Directory
 from engine.mq.expiry import Expiry
+from engine.mq.monitoring import Monitoring
 from engine.mq.mqsc import Answer, run
 from engine.mq.protection.guarding import Protection
 from engine.mq.queue import Queue
@@ -65,10 +65,9 @@ class QueueManager:
         self.version = 0  # of the definitions
         self.targets: dict[str, Target] = {}
         self.admission = Admission(Numbers(name, self.lock), self.lock, clock)
-        self._clock = clock
         self._open = open_
         self._closed = ""
-        self.when_ended: Callable[[], None] | None = None
+        self.when_ended: Callable[[], None] = lambda: None
         self.directory = Directory(name, self._made, self._keep)
         self.protection = Protection()
         self.policies = self.directory.protected()
@@ -76,14 +75,9 @@ class QueueManager:
         self.topics = Topics(self, self.directory)
         self._works: WeakSet[Work] = WeakSet()
         self.expiry = Expiry(self, clock)
+        self.monitoring = Monitoring(self, self._works, clock)
         self._administering = threading.Lock()
-        for definition in definitions:
-            made = QueueDefinition(definition) if isinstance(definition, str) else definition
-            if made.name in self.directory.queues:
-                raise ConfigurationException(f"there are two queues called {made.name}: define it once")
-            self.directory.add(made)
-        if dead_letter_queue and dead_letter_queue not in self.directory.queues:
-            self.directory.add(QueueDefinition(dead_letter_queue))
+        self.directory.add_all(definitions, dead_letter_queue)
         self.directory.settings |= {"DEADQ": dead_letter_queue, "MAXUMSGS": _MOST_UNCOMMITTED}
         self.configure()
         self.topics.listen()
@@ -100,6 +94,7 @@ class QueueManager:
         """
         work = Work(self, user, application, self.security.rights(user) if held else None)
         self._works.add(work)
+        self.monitoring.open(work)
         return work
 
     def acting_for(self, user: str) -> QueueManager | Guarded:
@@ -129,6 +124,7 @@ class QueueManager:
     def close(self) -> None:
         """End in order: units of work are backed out, nothing more is put or got, and who waits is told."""
         self.topics.drain()
+        self.monitoring.close()
         with self._administering:
             if self._closed:
                 return
@@ -146,8 +142,7 @@ class QueueManager:
             self.targets = {}
             for queue in self.directory.queues.values():
                 queue.waiters.wake_all()
-        if self.when_ended is not None:
-            self.when_ended()
+        self.when_ended()
 
     @property
     def dead_letter_queue(self) -> str:
@@ -210,14 +205,13 @@ class QueueManager:
     def delete(self, kind: str, name: str, *, purge: bool = False) -> None:
         """Delete an alias, a topic, a subscription, or a queue without messages; others only where they are purged."""
         with self._administering:
+            queue = self.directory.queues.get(name)
             if kind in KINDS:
                 self.topics.delete(kind, name)
-                self.changed()
-                return
-            if purge and kind == "QLOCAL":
-                self.purge(name)
-            queue = self.directory.queues.get(name)
-            self.directory.delete(kind, name, list(self._works), purged=purge)
+            else:
+                if purge and kind == "QLOCAL":
+                    self.purge(name)
+                self.directory.delete(kind, name, list(self._works), purged=purge)
             self.changed()
             if queue is not None:
                 with self.lock:
@@ -226,6 +220,10 @@ class QueueManager:
     def display(self, kind: str, pattern: str = "*") -> list[dict[str, Value]]:
         """Returns the attributes of the objects whose names fit a pattern, such as `ORDERS.*`."""
         return self.directory.display(kind, pattern, list(self._works))
+
+    def statistics(self) -> list[dict[str, Any]]:
+        """Returns what was done to each queue since it was opened, as counts by their names."""
+        return self.monitoring.snapshot()
 
     def mqsc(self, text: str) -> list[Answer]:
         """Carry out a script of MQSC commands, and return what each answered.
@@ -252,6 +250,7 @@ class QueueManager:
             raise unknown(queue)
         with self.lock:
             taken = found.take_some(most)
+            found.counts.purged += len(taken)
         self.remove([(found, stored) for stored in taken])
         return len(taken)
 
@@ -368,7 +367,7 @@ class QueueManager:
         return self.expiry.arrival(stored)
 
     def _made(self, definition: QueueDefinition, number: int) -> Queue:
-        queue = Queue(definition, self._clock, number)
+        queue = Queue(definition, self.admission.clock, number)
         if self.store is not None:
             self.store.furnish(queue)
         return queue
@@ -386,6 +385,7 @@ class QueueManager:
             for queue in self.directory.queues.values():
                 queue.waiters.wake_all()
         self.topics.listen()
+        self.monitoring.change()
 
     def configure(self) -> None:
         """Act by what the queue manager's own attributes say."""

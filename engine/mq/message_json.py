@@ -12,6 +12,7 @@ from typing import Any, Final
 from engine.catalog import did_you_mean
 from engine.descriptor import LENGTHS, NO_ID, NO_TOKEN, Descriptor
 from engine.errors import ConfigurationException
+from engine.mq import pcf
 from engine.mq.properties import Property, join, split
 
 _NAMES: Final = (
@@ -32,7 +33,7 @@ _NAMES: Final = (
 _SELDOM: Final = ("put_appl_type", "appl_identity_data", "appl_origin_data", "accounting_token", "original_length")
 _DEFAULTS: Final[Mapping[str, object]] = Descriptor._field_defaults
 _AS_THE_QUEUE_HAS_IT: Final = Descriptor(priority=-1, persistence=2)
-_TOP: Final = frozenset({*Descriptor._fields, "properties", "body", "body64", "queue"})
+_TOP: Final = frozenset({*Descriptor._fields, "properties", "body", "body64", "pcf", "queue"})
 _BYTES: Final = "hex"  # a property that is bytes is an object with this one name
 _SHORTEST: Final = -(1 << 31)
 
@@ -53,6 +54,9 @@ def to_object(descriptor: Descriptor, body: bytes) -> dict[str, object]:
         found["body"] = body.decode()
     except UnicodeDecodeError:
         found["body64"] = base64.b64encode(body).decode()
+        record = pcf.read(body) if descriptor.format == pcf.FORMAT else None
+        if record is not None:  # what the body says; who puts such a line puts the body
+            found["pcf"] = record
     return found
 
 

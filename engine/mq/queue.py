@@ -65,6 +65,8 @@ class Queue:
         """Make a message available, or put one back where it was before it was taken."""
         self.depth += 1
         self.arrivals += 1
+        if self.counts.is_watched:
+            self.counts.note_arrival(stored, self)
         if not self.backings:
             self.hold(stored)
         elif not self._is_kept(stored):
@@ -72,11 +74,12 @@ class Queue:
             self.memory.add(stored)
             if self.memory.is_over():
                 self._evict()
-        if self.scans:
-            for scan in self._live_scans():
-                scan.note(stored.order)
-        if self.waiters.count:
+        for scan in self._live_scans() if self.scans else ():
+            scan.note(stored.order)
+        waiting = self.waiters.count
+        if waiting:
             self.wake(stored)
+            self.counts.not_queued += self.waiters.count < waiting
 
     def wake(self, stored: Stored) -> None:
         """Wake one who waits for a message that is there."""
@@ -102,11 +105,14 @@ class Queue:
     def take(self, wanted: Selection | None, handle: Handle) -> Stored | None:
         """Returns the next message that is wanted; unless it is browsed, it no longer waits."""
         if wanted is None or (wanted.next_in_turn and not handle.group and self._begins_alone()):
-            return self._next()
-        if wanted.plain:
-            keys = keys_of(wanted)
-            return self._found(wanted, keys) if keys else self._next()
-        return self._chosen(wanted, handle)
+            stored = self._next()
+        elif wanted.plain:
+            stored = self._found(wanted, keys) if (keys := keys_of(wanted)) else self._next()
+        else:
+            stored = self._chosen(wanted, handle)
+        if stored is not None:
+            self.counts.note_taken(stored, wanted, self)
+        return stored
 
     def browse(self) -> list[Stored]:
         """Returns the messages in the order in which they would be taken."""

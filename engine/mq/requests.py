@@ -27,7 +27,7 @@ _LOOKS: Final = 50  # messages that one look passes over
 _MOST_CURSORS: Final = 256  # of one connection
 
 # Functions of the queue manager that a client may call as they are.
-_PLAIN: Final = frozenset({"depth", "names", "display"})
+_PLAIN: Final = frozenset({"depth", "names", "display", "statistics"})
 _LONG: Final = frozenset({"define", "alter", "delete", "clear", "forget_retained", "mqsc"})
 _CHECKED: Final = frozenset({"purge", "stop", "decisions", "forget", "refuse"})
 

@@ -20,25 +20,28 @@ if TYPE_CHECKING:
 _LOG: Final = logging.getLogger("penstock.streams")
 
 
-def streamed(manager: QueueManager, work: Work, target: Target, puts: Moved) -> Moved:
-    """Returns the copies of messages that were just admitted to a queue that streams.
+def add_streamed(manager: QueueManager, work: Work, target: Target, puts: Moved, *, syncpoint: bool) -> None:
+    """Add messages that were just admitted to a queue that streams to a unit of work, and their copies with them.
 
     A copy that cannot be made is left out; where it must be made, the messages are not admitted any more either.
     """
     base, stream = target.queue, target.queue.stream
     assert stream is not None  # it is asked for queues that have one
+    copies: Moved = []
     try:
         copies = _copies(manager, work, stream.name, puts)
+        base.counts.streamed += len(puts)
     except MessageException as error:
         note_failure(base, error, work.refused_streams)
         if stream.must:
             manager.undo(puts, [])
             text = f"the message is to be copied from {target.name} to {stream.name}, which does not take it"
             raise refusal(error.reason, f"{text}: {error.text}", stream.name) from error
-        return []
-    with manager.lock:
-        base.counts.streamed += len(puts)
-    return copies
+    spare = [(base, copies)] if copies and not stream.must else []
+    if syncpoint:
+        work.copied += len(copies)
+        work.spare += spare
+    work.add(puts + copies, spare, syncpoint=syncpoint)
 
 
 def _copies(manager: QueueManager, work: Work, name: str, puts: Moved) -> Moved:

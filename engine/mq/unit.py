@@ -17,12 +17,13 @@ from engine.mq.reports import COD, is_asked, on_arrival, put_where_taken, report
 from engine.mq.security.authorities import INQ
 from engine.mq.segments import joined, taken_with
 from engine.mq.served import Unfinished
-from engine.mq.streams import streamed
+from engine.mq.streams import add_streamed
 from engine.mq.waiting import Sleep, Waiter
 from engine.topics import ADDRESS, address
 from engine.work import Arrival, QueueAttributes, Selection
 
 if TYPE_CHECKING:
+    from engine.mq.accounting import Account
     from engine.mq.admission import Target
     from engine.mq.manager import QueueManager
     from engine.mq.queue import Queue
@@ -41,8 +42,9 @@ class Work:
     """
 
     __slots__ = (
-        *("__weakref__", "_context", "_copied", "_interrupted", "_lasting", "_manager", "_opened", "_puts", "_rights"),
-        *("_sleep", "_spare", "taken", "patience", "protects", "refused_streams", "sliced", "unfinished", "user"),
+        *("__weakref__", "_interrupted", "_lasting", "_manager", "_opened", "_puts", "_rights", "_sleep", "account"),
+        *("context", "copied", "patience", "protects", "refused_streams", "sliced", "spare", "taken", "unfinished"),
+        "user",
     )
 
     def __init__(
@@ -57,18 +59,21 @@ class Work:
         self._interrupted = False
         self._sleep: Sleep | None = None  # of a get that waits
         self._manager = manager
-        self._context = context_of(user, application)
+        self.context = context_of(user, application)
         self._opened: dict[str, Opened] = {}
         self.taken: Moved = []
         self._puts: Moved = []
-        self._copied = 0  # copies for streams in the unit, which MAXUMSGS does not count
-        self._spare: list[tuple[Queue, Moved]] = []  # those that the unit may do without
+        self.copied = 0  # copies for streams in the unit, which MAXUMSGS does not count
+        self.spare: list[tuple[Queue, Moved]] = []  # those that the unit may do without
+        self.account: Account | None = None  # of what is done, where accounting is on
         self.refused_streams: dict[str, int] = {}  # why copies were not made, by queue
         self._lasting = False  # something of the unit is in the store, or is to be
 
     def get(
         self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True, wait: float = 0.0
     ) -> Arrival | None:
+        if self.account is not None:
+            return self.account.get(self, queue, selection, syncpoint=syncpoint, wait=wait)
         manager = self._manager
         opened = self._opened.get(queue)
         if opened is None or opened.version != manager.version:
@@ -79,12 +84,11 @@ class Work:
             self._rights.check_get(queue, selection)
         if self.protects and (policy := manager.policies["GET"].get(queue)) is not None:
             return manager.protection.get(self, queue, policy, selection, syncpoint=syncpoint, wait=wait)
-        if len(self.taken) + len(self._puts) - self._copied >= manager.most_uncommitted and syncpoint is not False:
+        if len(self.taken) + len(self._puts) - self.copied >= manager.most_uncommitted and syncpoint is not False:
             raise too_many(manager.most_uncommitted)
         with manager.lock:
             stored = opened.queue.take(selection, opened.handle)
-            if stored is None:
-                opened.seen = opened.queue.arrivals
+            opened.seen = opened.queue.arrivals
         if stored is None or opened.queue.expired:
             stored = self._looked_further(queue, opened, selection, wait, stored)
             if stored is None:
@@ -117,6 +121,8 @@ class Work:
         return self.get(queue, selection, syncpoint=syncpoint, wait=wait)
 
     def put(self, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool = True) -> Descriptor:
+        if self.account is not None:
+            return self.account.put(self, queue, descriptor, body, syncpoint=syncpoint)
         manager = self._manager
         target = manager.targets.get(queue) or manager.target(queue)
         if self._rights is not None:
@@ -124,20 +130,20 @@ class Work:
             descriptor = self._rights.context(target, descriptor, self)
         if self.protects and (policy := manager.policies["PUT"].get(queue)) is not None:
             return manager.protection.put(self, queue, policy, (descriptor, body), syncpoint=syncpoint)
-        if syncpoint and len(self.taken) + len(self._puts) - self._copied >= manager.most_uncommitted:
+        if syncpoint and len(self.taken) + len(self._puts) - self.copied >= manager.most_uncommitted:
             raise too_many(manager.most_uncommitted)
         if target.topic is not None:
             return self._publish(target, descriptor, body, syncpoint=syncpoint)
         if descriptor.msg_flags & SEGMENTATION_ALLOWED:
-            admitted = manager.admission.segments(target, descriptor, body, self._context)
+            admitted = manager.admission.segments(target, descriptor, body, self.context)
             puts: Moved = [(target.queue, stored) for stored in admitted]
         else:
-            puts = [(target.queue, manager.admission.admit(target, descriptor, body, self._context))]
+            puts = [(target.queue, manager.admission.admit(target, descriptor, body, self.context))]
         own = puts[0][1].descriptor
         if target.queue.stream is None:
             self.add(puts, syncpoint=syncpoint)
         else:
-            self._add_streamed(target.queue, puts, streamed(manager, self, target, puts), syncpoint=syncpoint)
+            add_streamed(manager, self, target, puts, syncpoint=syncpoint)
         if own.report:
             for made in on_arrival(own, body, manager.name, put_away=queue == self.dead_letter_queue):
                 self.put_report(*made, own.reply_to_q, syncpoint=syncpoint)
@@ -167,14 +173,6 @@ class Work:
         own, puts = self._manager.topics.publish(target, descriptor, body, self)
         self.add(puts, syncpoint=syncpoint)
         return own
-
-    def _add_streamed(self, base: Queue, puts: Moved, copies: Moved, *, syncpoint: bool) -> None:
-        """Add messages and their copies; where both do not fit into the store, those that need no copies go alone."""
-        spare: Spare = [(base, copies)] if copies and base.stream is not None and not base.stream.must else []
-        if syncpoint:
-            self._copied += len(copies)
-            self._spare += spare
-        self.add(puts + copies, spare, syncpoint=syncpoint)
 
     def add(self, puts: Moved, spare: Spare = (), *, syncpoint: bool = True) -> None:
         """Add messages that have been admitted to the unit, or make them available at once."""
@@ -213,7 +211,7 @@ class Work:
         """Make the unit last; `decision` names the branches of other resources that commit with it."""
         store = self._manager.store
         if store is not None and (self._lasting or decision):
-            spare = self._spare
+            spare = self.spare
             puts, taken = self._detached()
             try:
                 store.write(puts, taken, decision, spare)
@@ -223,7 +221,7 @@ class Work:
         elif self._puts or self.taken:
             if self._puts:
                 self._manager.apply(self._puts, [])
-                self._puts, self._spare, self._copied = [], [], 0
+                self._puts, self.spare, self.copied = [], [], 0
             self.taken = []
         self._settle(kept=True)
 
@@ -245,7 +243,7 @@ class Work:
             self.commit()
             then(None)
             return
-        spare = self._spare
+        spare = self.spare
         puts, taken = self._detached()
 
         def finished(error: BrokerError | None) -> None:
@@ -331,6 +329,8 @@ class Work:
         finally:
             if opened.queue.expired:
                 self._manager.expiry.discard(opened.queue)
+        if stored is None and not opened.handle.unfinished:
+            opened.queue.counts.note_nothing(selection)
         return stored
 
     def _awaited(self, queue: str, opened: Opened, selection: Selection | None, wait: float) -> Stored | None:
@@ -386,7 +386,7 @@ class Work:
         """Returns what the unit has put and got, and begins another."""
         unit = self._puts, self.taken
         self._puts, self.taken, self._lasting = [], [], False
-        self._spare, self._copied = [], 0
+        self.spare, self.copied = [], 0
         return unit
 
     def _settle(self, *, kept: bool) -> None:

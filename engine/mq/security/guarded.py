@@ -80,9 +80,16 @@ class Guarded:
         if kind == _SUB:
             self._subscribe(name, attributes, replace=replace)
             return
+        self._check_stream(attributes)
         there = replace and kind in _TYPES and self._manager.display(kind, name)
         self._check(kind, name, CHG if there or kind not in _TYPES else CRT)
         self._manager.define(kind, name, attributes, replace=replace)
+
+    def _check_stream(self, attributes: Mapping[str, Any]) -> None:
+        """Refuses a STREAMQ to a queue that the user may not change; who puts needs no right to it."""
+        stream = str(attributes.get("STREAMQ", ""))
+        if stream:
+            self._check("QLOCAL", stream, CHG)
 
     def _subscribe(self, name: str, attributes: Mapping[str, Any], *, replace: bool) -> None:
         """Subscribes as the user: with the right to the topic, and to put to the queue that it names."""
@@ -103,6 +110,7 @@ class Guarded:
             self._subscribe(name, attributes, replace=True)
             return
         self._check(kind, name, CHG)
+        self._check_stream(attributes)
         self._manager.alter(kind, name, attributes)
 
     def delete(self, kind: str, name: str, *, purge: bool = False) -> None:
@@ -163,6 +171,11 @@ class Guarded:
     def names(self) -> list[str]:
         """Returns the names of the queues that the user may see."""
         return [name for name in self._manager.names() if self._rights.of(QUEUE, name) & (DSP | INQ)]
+
+    def statistics(self) -> list[dict[str, Any]]:
+        """Returns what was done to each queue that the user may see."""
+        seen = set(self.names())
+        return [one for one in self._manager.statistics() if one["queue"] in seen]
 
     def publish(
         self, topic: str, descriptor: Descriptor, body: bytes, *, retain: bool = False, point: str = ""

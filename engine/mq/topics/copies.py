@@ -127,6 +127,8 @@ def admitted(
             queue.reserved += 1
             priority = own[7] if copy.priority is None else copy.priority
             persistence = own[8] if copy.persistence is None else copy.persistence
+            queue.counts.puts[persistence] += 1
+            queue.counts.put_bytes[persistence] += len(body)
             rank = copy.default_priority if queue.definition.fifo else priority
             descriptor = new(Descriptor, (*head, priority, persistence, identifier(number), copy.correl_id, *tail))
             order = (MAX_PRIORITY - rank << ORDER_BITS) + number

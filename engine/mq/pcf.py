@@ -1,0 +1,169 @@
+r"""Records in PCF, the format MQADMIN: written from named values, and read back.
+
+A record has a header, then parameters: numbers, texts, lists of numbers, and groups of parameters. Names stand for the
+numbers that MQ gives them; those from 65,536 on are of this queue manager alone.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
+
+FORMAT: Final = "MQADMIN"
+Parameter: TypeAlias = "int | str | Sequence[int] | Sequence[Mapping[str, Parameter]]"
+
+_VERSION: Final = 3
+_HEADER: Final = struct.Struct("<9i")  # kind, length, version, command, sequence number, control, codes, parameters
+_START: Final = struct.Struct("<3i")  # kind, length, parameter
+_INT: Final = struct.Struct("<i")
+_LONG: Final = struct.Struct("<iq")
+_UTF_8: Final = 1208
+_INTEGER, _STRING, _INTEGERS, _GROUP, _LONG_INTEGER, _LONG_INTEGERS = 3, 4, 5, 20, 23, 25
+_COMMANDS: Final = {"statistics": (21, 165), "accounting": (22, 168)}  # the header's kind, and its command
+_NAMES: Final = {
+    "queue_manager": 2015,
+    "start_date": 2711,
+    "start_time": 2712,
+    "end_date": 2707,
+    "end_time": 2708,
+    "command_level": 31,
+    "sequence_number": 1079,
+    "process": 1024,
+    "application": 3024,
+    "user": 3025,
+    "object_count": 732,
+    "queues": 8011,
+    "queues_of_task": 8010,
+    "queue": 2016,
+    "queue_type": 20,
+    "depth": 3,
+    "low_depth": 740,
+    "high_depth": 739,
+    "average_time": 703,
+    "puts": 735,
+    "puts_failed": 754,
+    "put1s": 734,
+    "put1s_failed": 755,
+    "put_bytes": 748,
+    "gets": 722,
+    "get_bytes": 747,
+    "gets_failed": 725,
+    "browses": 705,
+    "browse_bytes": 745,
+    "browses_failed": 708,
+    "not_queued": 759,
+    "expired": 758,
+    "purged": 760,
+    "streamed": 65_536,
+    "stream_failed": 65_537,
+    "put_elapsed": 65_538,
+    "put_cpu": 65_539,
+    "get_elapsed": 65_540,
+    "get_cpu": 65_541,
+    "store": 65_542,
+}
+_BY_NUMBER: Final = {number: name for name, number in _NAMES.items()}
+_LONG_NAMES: Final = frozenset(
+    {"average_time", "put_bytes", "get_bytes", "browse_bytes", "put_elapsed", "put_cpu", "get_elapsed", "get_cpu"}
+)
+_MOST: Final = (1 << 31) - 1
+
+
+def written(kind: str, values: Mapping[str, Parameter], *, number: int = 1, last: bool = True) -> bytes:
+    """Returns a record, statistics or accounting, as bytes; `number` is its place among those of one interval.
+
+    >>> read(written("statistics", {"queue_manager": "QM", "queues": [{"queue": "A", "puts": [1, 0]}]}))["queues"]
+    [{'queue': 'A', 'puts': [1, 0]}]
+    """
+    code, command = _COMMANDS[kind]
+    count = sum(_count(value) for value in values.values())
+    parameters = [part for name, value in values.items() for part in _parameters(name, value)]
+    return _HEADER.pack(code, _HEADER.size, _VERSION, command, number, last, 0, 0, count) + b"".join(parameters)
+
+
+def _count(value: Parameter) -> int:
+    """Returns how many parameters a value is: as many as it has groups, otherwise one."""
+    return len(value) if isinstance(value, Sequence) and value and isinstance(value[0], Mapping) else 1
+
+
+def _parameters(name: str, value: Parameter) -> Iterator[bytes]:
+    number = _NAMES[name]
+    if isinstance(value, str):
+        data = value.encode()
+        data += b" " * (-len(data) % 4)
+        yield _START.pack(_STRING, _START.size + 8 + len(data), number)
+        yield struct.pack("<2i", _UTF_8, len(value.encode())) + data
+    elif isinstance(value, int):
+        if name in _LONG_NAMES:
+            yield _START.pack(_LONG_INTEGER, 24, number) + _LONG.pack(0, value)
+        else:
+            yield _START.pack(_INTEGER, 16, number) + _INT.pack(min(value, _MOST))
+    else:
+        for one in value:
+            if isinstance(one, Mapping):
+                yield _START.pack(_GROUP, 16, number) + _INT.pack(len(one))
+                yield from (part for inner, has in one.items() for part in _parameters(inner, has))
+        numbers = [one for one in value if isinstance(one, int)]
+        if numbers:
+            yield _list(name, number, numbers)
+
+
+def _list(name: str, number: int, numbers: Sequence[int]) -> bytes:
+    if name in _LONG_NAMES:
+        kind, data = _LONG_INTEGERS, struct.pack(f"<{len(numbers)}q", *numbers)
+    else:
+        kind, data = _INTEGERS, struct.pack(f"<{len(numbers)}i", *(min(one, _MOST) for one in numbers))
+    return _START.pack(kind, _START.size + 4 + len(data), number) + _INT.pack(len(numbers)) + data
+
+
+def read(data: bytes) -> dict[str, object] | None:
+    """Returns what a record says by the names of its parameters, or None where the bytes are no record."""
+    try:
+        code, length, _, command, number, control, _, _, count = _HEADER.unpack_from(data)
+        kind = next((name for name, codes in _COMMANDS.items() if codes == (code, command)), "")
+        if length != _HEADER.size or not kind:
+            return None
+        found, end = _read(data, length, count)
+    except (struct.error, ValueError):
+        return None
+    if end != len(data):
+        return None
+    return {"kind": kind, "number": number, "last": bool(control)} | found
+
+
+def _read(data: bytes, at: int, count: int) -> tuple[dict[str, object], int]:
+    found: dict[str, object] = {}
+    for _ in range(count):
+        at = _read_one(data, at, found)
+    return found, at
+
+
+def _read_one(data: bytes, at: int, found: dict[str, object]) -> int:
+    """Reads a parameter into `found`, and returns where the next begins; groups of one name make a list."""
+    kind, length, number = map(int, _START.unpack_from(data, at))
+    if length < 16 or at + length > len(data):
+        raise ValueError(f"a parameter of {length} bytes at {at}")
+    name, inner = _BY_NUMBER.get(number, str(number)), at + _START.size
+    if kind == _GROUP:
+        count: int = _INT.unpack_from(data, inner)[0]
+        group, end = _read(data, at + length, count)
+        groups = found.setdefault(name, [])
+        assert isinstance(groups, list)  # a name is of a group or of a value
+        groups.append(group)
+        return end
+    found[name] = _value(kind, data[inner : at + length])
+    return at + length
+
+
+def _value(kind: int, data: bytes) -> object:
+    if kind == _INTEGER:
+        return _INT.unpack(data)[0]
+    if kind == _LONG_INTEGER:
+        return _LONG.unpack(data)[1]
+    if kind == _STRING:
+        return data[8 : 8 + _INT.unpack_from(data, 4)[0]].decode().rstrip(" ")
+    if kind in {_INTEGERS, _LONG_INTEGERS}:
+        letter = "i" if kind == _INTEGERS else "q"
+        return list(struct.unpack_from(f"<{_INT.unpack_from(data)[0]}{letter}", data, 4))
+    raise ValueError(f"a parameter of kind {kind}")

@@ -1,0 +1,192 @@
+"""Statistics of queues: records of what was counted in an interval, put on a queue of the system."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from engine.descriptor import Descriptor
+from engine.errors import BrokerError
+from engine.mq import pcf
+from engine.mq.counting import Seen, average, since
+from engine.mq.intervals import OF_MANAGER, Clock, interval_of, is_on
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from engine.mq.manager import QueueManager
+    from engine.mq.pcf import Parameter
+    from engine.mq.queue import Queue
+
+STATISTICS: Final = "SYSTEM.ADMIN.STATISTICS.QUEUE"
+ACCOUNTING: Final = "SYSTEM.ADMIN.ACCOUNTING.QUEUE"
+_DESTINATIONS: Final = (STATISTICS, ACCOUNTING)
+_TOGETHER: Final = 100  # queues in one record
+_LOCAL_QUEUE: Final = 1
+_LOG: Final = logging.getLogger("penstock.statistics")
+_UNWRITTEN: Final = ("times", "timed")
+
+
+class Statistics:
+    """The statistics of a queue manager: which queues they are on for, and the intervals that run."""
+
+    __slots__ = ("_began", "_clock", "_clocks", "_manager", "_told")
+
+    def __init__(self, manager: QueueManager, clock: Callable[[], float]) -> None:
+        self._manager = manager
+        self._clock = clock
+        self._clocks: dict[str, Clock] = {}
+        self._began: dict[str, tuple[str, Queue, Seen]] = {}  # by queue: its clock, and its counts at the beginning
+        self._told = 0  # the reason why records were lost, that the log was told last
+
+    def change(self) -> None:
+        """Begin intervals of queues that statistics have come to be on for."""
+        now = self._clock()
+        if OF_MANAGER in self._clocks:
+            self._clocks[OF_MANAGER].begin_with(self._text(OF_MANAGER))
+        for queue in self._chosen():
+            name = queue.definition.name
+            if name not in self._began or self._began[name][1] is not queue:
+                self._begin(queue, now)
+
+    def _chosen(self) -> Iterator[Queue]:
+        """Yields the queues that statistics are on for and that have no interval, or had one of an earlier queue."""
+        directory = self._manager.directory
+        names: Iterable[str] = directory.watched
+        if directory.settings.get("STATQ") == "ON":
+            names = directory.queues.keys() - self._began.keys()
+        for name in list(names):
+            queue = directory.queues.get(name)
+            if queue is not None and self._is_on(queue):
+                yield queue
+
+    def _is_on(self, queue: Queue) -> bool:
+        values = queue.definition.values
+        if queue.definition.name in _DESTINATIONS and values.get("STATQ") != "ON":
+            return False  # its own records would be all that happens there
+        return is_on("STATQ", self._manager.directory.settings, values)
+
+    def _begin(self, queue: Queue, now: float) -> None:
+        own = str(queue.definition.values.get("STATIME", OF_MANAGER))
+        if own not in self._clocks:
+            self._clocks[own] = Clock(self._text(own), now)
+        with self._manager.lock:
+            self._began[queue.definition.name] = (own, queue, queue.counts.begin(queue.depth, watched=True))
+
+    def _text(self, key: str) -> str:
+        return interval_of("STATIME", self._manager.directory.settings) if key == OF_MANAGER else key
+
+    @property
+    def running(self) -> str:
+        """The interval of the queue manager that runs, or that would."""
+        clock = self._clocks.get(OF_MANAGER)
+        return self._text(OF_MANAGER) if clock is None else clock.text
+
+    def due(self) -> float | None:
+        """Returns when the next interval ends, or None."""
+        return min((clock.ends for clock in self._clocks.values()), default=None)
+
+    def run(self) -> None:
+        """Write what was counted in the intervals that have ended, and begin the next ones."""
+        now = self._clock()
+        for key, clock in list(self._clocks.items()):
+            if clock.ends <= now:
+                self._end(key, clock, now)
+
+    def finish(self) -> None:
+        """Write what was counted until now."""
+        for key, clock in list(self._clocks.items()):
+            self._end(key, clock, self._clock())
+
+    def _end(self, key: str, clock: Clock, now: float) -> None:
+        directory = self._manager.directory
+        members = [(name, began) for name, began in self._began.items() if began[0] == key]
+        self._write([_group(queue, seen) for _, (_, queue, seen) in members], clock.began, now)
+        for name, (_, queue, _) in members:
+            del self._began[name]
+            if directory.queues.get(name) is queue and self._is_on(queue):
+                continue
+            queue.counts.begin(queue.depth, watched=False)
+        clock.turn(self._text(key), now)
+        for name, (_, queue, _) in members:
+            if directory.queues.get(name) is queue and self._is_on(queue):
+                self._begin(queue, now)
+        if not any(began[0] == key for began in self._began.values()):
+            del self._clocks[key]
+
+    def _write(self, groups: list[dict[str, Parameter]], began: float, ended: float) -> None:
+        for at in range(0, len(groups), _TOGETHER):
+            some = groups[at : at + _TOGETHER]
+            number, last = 1 + at // _TOGETHER, at + _TOGETHER >= len(groups)
+            values: dict[str, Parameter] = {**header(self._manager.name, began, ended), "sequence_number": number}
+            record = pcf.written(
+                "statistics", values | {"object_count": len(some), "queues": some}, number=number, last=last
+            )
+            self._told = put_record(self._manager, STATISTICS, record, self._told)
+
+    def snapshot(self) -> list[dict[str, Any]]:
+        """Returns what was counted of each queue since it was opened, its depth, and who has it open."""
+        manager = self._manager
+        shown = {str(one["QUEUE"]): one for one in manager.display("QLOCAL")}
+        with manager.lock:
+            found = [(queue, queue.counts.seen()) for queue in manager.directory.queues.values()]
+        return [
+            {
+                "queue": queue.definition.name,
+                "depth": queue.depth,
+                "uncommitted": queue.reserved,
+                "readers": shown.get(queue.definition.name, {}).get("IPPROCS", 0),
+                "writers": shown.get(queue.definition.name, {}).get("OPPROCS", 0),
+                "stream": "" if queue.stream is None else queue.stream.name,
+                "average_time": average(seen),
+            }
+            | {name: value for name, value in seen.items() if name not in _UNWRITTEN}
+            for queue, seen in sorted(found, key=lambda one: one[0].definition.name)
+        ]
+
+
+def _group(queue: Queue, before: Seen) -> dict[str, Parameter]:
+    """Returns what is written of a queue at the end of an interval."""
+    counts = queue.counts
+    found = since(before, counts.seen())
+    said: dict[str, Parameter] = {
+        "queue": queue.definition.name,
+        "queue_type": _LOCAL_QUEUE,
+        "store": "durable" if queue.backings else "memory",
+        "depth": queue.depth,
+        "low_depth": counts.low,
+        "high_depth": counts.high,
+        "average_time": average(found),
+        "put1s": [0, 0],
+        "put1s_failed": 0,
+    }
+    return said | {name: value for name, value in found.items() if name not in _UNWRITTEN}
+
+
+def header(name: str, began: float, ended: float) -> Mapping[str, Parameter]:
+    """Returns what records begin with: of which queue manager, and of which interval, in local time as MQ has it."""
+    first, last = time.localtime(began), time.localtime(ended)
+    return {
+        "queue_manager": name,
+        "start_date": time.strftime("%Y-%m-%d", first),
+        "start_time": time.strftime("%H.%M.%S", first),
+        "end_date": time.strftime("%Y-%m-%d", last),
+        "end_time": time.strftime("%H.%M.%S", last),
+        "command_level": 930,
+    }
+
+
+def put_record(manager: QueueManager, queue: str, record: bytes, told: int) -> int:
+    """Put a record; one that its queue does not take is lost, and the log is told so once for each reason."""
+    try:
+        manager.work().put(
+            queue, Descriptor(format=pcf.FORMAT, priority=0, put_appl_name=manager.name), record, syncpoint=False
+        )
+    except BrokerError as error:
+        reason = getattr(error, "reason", -1)
+        if reason != told:
+            _LOG.warning("records for %s are lost: %s", queue, error.text)
+        return int(reason)
+    return 0
