@@ -29,8 +29,8 @@ _LONGEST: Final = 104_857_600
 class Attribute:
     """One attribute of a kind of object.
 
-    `later` is what an attribute waits for, and `fixed` the reason why no value but the default can be set; both are
-    refused with these words. One that is `shown` only cannot be set at all.
+    `fixed` is the reason why no value but the default can be set, and the words with which others are refused. One that
+    is `shown` only cannot be set at all.
     """
 
     name: str
@@ -42,7 +42,6 @@ class Attribute:
     synonyms: tuple[str, ...] = ()
     shown: bool = False
     fixed: str = ""
-    later: str = ""
 
     def value(self, given: object) -> Value:
         """Returns a value in the form it is kept in: int, str or bool; one that the attribute cannot have is refused.
@@ -52,8 +51,6 @@ class Attribute:
         """
         if self.shown:
             raise self.refusal(f"{self.name} cannot be set, it is shown only; leave it out", ATTRIBUTE_FIXED)
-        if self.later:
-            raise self.refusal(f"{self.name} is not supported yet ({self.later}); leave it out", ATTRIBUTE_FIXED)
         value = _CONVERSIONS[self.kind](self, given)
         if self.fixed and value != self.default:
             shown = f"{self.name}({self.default})"
@@ -170,7 +167,7 @@ def checked_name(name: str) -> str:
 
 
 def _integer(name: str, default: int, low: int, high: int, **more: str) -> Attribute:
-    return Attribute(name, "integer", default, low, high, fixed=more.get("fixed", ""), later=more.get("later", ""))
+    return Attribute(name, "integer", default, low, high, fixed=more.get("fixed", ""))
 
 
 def _choice(name: str, choices: str, *, fixed: str = "", synonyms: tuple[str, ...] = ()) -> Attribute:
@@ -189,10 +186,6 @@ def _name_of(name: str, *synonyms: str, fixed: str = "") -> Attribute:
 
 def _shown(name: str, default: Value = "") -> Attribute:
     return Attribute(name, "integer" if isinstance(default, int) else "text", default, shown=True)
-
-
-def _later(names: str, issue: str) -> tuple[Attribute, ...]:
-    return tuple(Attribute(name, "text", "", later=issue) for name in names.split())
 
 
 _NO_LIMIT: Final = (Attribute("CAPEXPRY", "limit", "NOLIMIT", choices=("NOLIMIT",)), Attribute("CUSTOM", "custom", ""))
@@ -289,7 +282,7 @@ _MANAGER: Final = (
     _interval("ACCTIME", "-1", "-1"),
     *(_shown("CURSTATIME"), _shown("CURACCTIME")),  # of the intervals that run
     *(_choice(name, "OFF ON", fixed=_BY_QUEUE) for name in ("STATMQI", "ACCTMQI")),
-    *_later("COMPLOG", "compression"),
+    _choice("COMPLOG", "NONE RLE ZLIBFAST ZLIBHIGH ANY"),  # of bodies in the store
     _choice("PSMODE", "ENABLED COMPAT DISABLED"),
     *(_shown("MAXPRTY", 9), _shown("CCSID", 1208), _shown("CMDLEVEL", 930), _shown("PLATFORM", "UNIX")),
     *_CREATED,
@@ -371,7 +364,7 @@ def defaults(kind: str) -> dict[str, Value]:
     ('', 0)
     """
     known = ATTRIBUTES[kind].values()
-    return {attribute.name: attribute.default for attribute in known if not (attribute.shown or attribute.later)}
+    return {attribute.name: attribute.default for attribute in known if not attribute.shown}
 
 
 def checked(kind: str, attributes: Mapping[str, object]) -> dict[str, Value]:

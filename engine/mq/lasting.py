@@ -120,9 +120,10 @@ class Lasting:
         queue.memory = Memory(self._budget)
         queue.depth = sum(shelf.count for shelf in shelves)
 
-    def configure(self, interval: int) -> None:
-        """Let messages expire by a task every so many seconds."""
-        self._task.every(interval)
+    def configure(self, settings: Mapping[str, Value]) -> None:
+        """Act by the queue manager's attributes: how often a task lets messages expire, and how bodies are kept."""
+        self._task.every(int(settings["EXPRYINT"]))
+        self.store.journal.codec = str(settings["COMPLOG"])
 
     def _expire(self) -> int:
         """Returns how many messages a run of the task removed; none where the queue manager cannot write any more."""

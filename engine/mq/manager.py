@@ -394,4 +394,4 @@ class QueueManager:
         self.admission.longest = int(settings["MAXMSGL"])
         self.most_uncommitted = int(settings["MAXUMSGS"])
         if self.store is not None:
-            self.store.configure(int(settings["EXPRYINT"]))
+            self.store.configure(settings)

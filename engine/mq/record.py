@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from engine.mq.store.codecs import Packed, packed
 
 if TYPE_CHECKING:
     from engine.mq.attributes import Value
     from engine.mq.stored import Stored
 
 Placed = tuple[int, "Stored"]  # the number of a queue in the store, and a message of it
+
+
+_INLINE: Final = 2018  # bytes of a body that may stand beside its descriptor; a longer one is kept once for all
 
 
 @dataclass(slots=True)
@@ -27,7 +32,13 @@ class Record:
     decided: tuple[bytes, ...] = ()
     forgotten: tuple[bytes, ...] = ()
     refused: tuple[bytes, ...] = ()
+    packed: Packed | None = None  # bodies that are compressed; None: it was not tried yet
     objects: list[tuple[str, str, Mapping[str, Value] | None, int]] = field(default_factory=list)  # kind, name, number
+
+    def pack(self, codec: str) -> None:
+        """Compress bodies by a codec where that pays, once."""
+        if self.packed is None:
+            self.packed = packed((stored.body for _, stored in self.puts), codec)
 
     @property
     def grows(self) -> bool:
@@ -37,4 +48,12 @@ class Record:
     @property
     def size(self) -> int:
         """About how many bytes it adds."""
-        return sum(len(stored.body) + 1024 for _, stored in self.puts) + 4096
+        packed, long, size = self.packed or {}, dict[int, int](), 4096
+        for _, stored in self.puts:
+            body = packed.get(id(stored.body), (0, stored.body))[1]
+            if len(body) > _INLINE:
+                long[id(stored.body)] = len(body)
+                size += 1024
+            else:
+                size += len(body) + 1024
+        return size + sum(long.values())

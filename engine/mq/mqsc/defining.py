@@ -56,11 +56,7 @@ def _like(objects: Objects, kind: Kind, name: str) -> dict[str, Value]:
     found = objects.display(kind.kind, name)
     if not found:
         raise WrongCommandError(f"there is no {kind.noun} called {name} to be like; define it first", reason=2085)
-    return {
-        word: value
-        for word, value in found[0].items()
-        if word in known and not (known[word].shown or known[word].later)
-    }
+    return {word: value for word, value in found[0].items() if word in known and not known[word].shown}
 
 
 def alter(objects: Objects, kind: Kind, subject: Parameter, rest: Sequence[Parameter]) -> tuple[str, str]:
@@ -133,7 +129,7 @@ def _settings_of(kind: Kind, parameter: Parameter) -> Iterator[tuple[Attribute, 
         yield attribute, True
         return
     values = parameter.values
-    if values is None and not (attribute.shown or attribute.later):
+    if values is None and not attribute.shown:
         raise WrongCommandError(f"{parameter.word} lacks its value; write {parameter.word}(VALUE)")
     if values is not None and len(values) > 1:
         raise WrongCommandError(f"{parameter.word} takes one value; quote one that has blanks or commas")

@@ -44,17 +44,18 @@ def problems(environment: Environment) -> Iterator[str]:
     """Yields what is wrong with an environment."""
     with environment.read() as transaction:
         expected: Counter[bytes] = Counter()
-        bodies: dict[int, int] = {}
+        bodies = Counter[int]()
         depths: Counter[int] = Counter()
         yield from _messages(transaction, environment, (expected, bodies, depths))
         yield from _indexes(transaction, environment, expected)
         yield from _chunks(transaction, environment, bodies)
+        yield from _references(transaction, environment, bodies)
         yield from _counts(transaction, environment, depths)
         yield from _entries(transaction, environment)
 
 
 def _messages(
-    transaction: Any, environment: Environment, found: tuple[Counter[bytes], dict[int, int], Counter[int]]
+    transaction: Any, environment: Environment, found: tuple[Counter[bytes], Counter[int], Counter[int]]
 ) -> Iterator[str]:
     expected, bodies, depths = found
     for key, record in _rows(transaction, environment, "messages"):
@@ -73,7 +74,7 @@ def _messages(
         if stored.expires:
             expected[EXPIRY.pack(stored.expires, queue, order)] += 1
         if known.body is None:
-            bodies[known.body_id] = known.length
+            bodies[known.body_id] += 1
         if transaction.get(key, db=environment.db["messages"]) != record:
             yield f"the message {key.hex()} is not found where it stands"
 
@@ -90,7 +91,7 @@ def _indexes(transaction: Any, environment: Environment, expected: Counter[bytes
         yield f"an index does not have the message at {place}"
 
 
-def _chunks(transaction: Any, environment: Environment, bodies: dict[int, int]) -> Iterator[str]:
+def _chunks(transaction: Any, environment: Environment, bodies: Counter[int]) -> Iterator[str]:
     lengths: Counter[int] = Counter()
     for key, record in _rows(transaction, environment, "chunks"):
         try:
@@ -99,6 +100,16 @@ def _chunks(transaction: Any, environment: Environment, bodies: dict[int, int]) 
             yield error.text
     for body_id in lengths.keys() - bodies.keys():
         yield f"the body {body_id} belongs to no message"
+
+
+def _references(transaction: Any, environment: Environment, bodies: Counter[int]) -> Iterator[str]:
+    known = {int.from_bytes(key): int.from_bytes(count) for key, count in _rows(transaction, environment, "references")}
+    for body_id, messages in bodies.items():
+        counted = known.pop(body_id, 0)
+        if counted != messages - 1:
+            yield f"the body {body_id} belongs to {messages} messages, and its counter says {counted + 1}"
+    for body_id in known:
+        yield f"the body {body_id} belongs to no message, and has a counter"
 
 
 def _counts(transaction: Any, environment: Environment, depths: Counter[int]) -> Iterator[str]:

@@ -18,7 +18,7 @@ from engine.errors import ConfigurationException
 from engine.mq.store.records import damaged
 
 FORMAT: Final = 1
-_TABLES: Final = ("messages", "chunks", "ids", "expiry", "counts", "objects", "decisions", "meta")
+_TABLES: Final = ("messages", "chunks", "references", "ids", "expiry", "counts", "objects", "decisions", "meta")
 _UNLIMITED: Final = 1 << 36  # bytes of address space, not of disk
 _ROOM: Final = 1 << 16  # bytes that a transaction writes beside messages
 _READERS: Final = 126

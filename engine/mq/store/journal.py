@@ -16,6 +16,7 @@ from engine.errors import BrokerError
 from engine.mq.packed import MD_ERROR
 from engine.mq.record import Record
 from engine.mq.refusals import STORAGE_MEDIUM_FULL, UNEXPECTED_ERROR, refusal
+from engine.mq.store.codecs import NONE
 from engine.mq.store.environment import Environment
 from engine.mq.store.writing import write
 
@@ -54,11 +55,12 @@ class Journal:
 
     __slots__ = (
         *("_before", "_environment", "_last", "_pending", "_reserve", "_thread", "_took", "_wake"),
-        *("_writing", "failed", "failure", "syncs", "watch"),
+        *("_writing", "codec", "failed", "failure", "syncs", "watch"),
     )
 
     def __init__(self, environment: Environment) -> None:
         self.failure: BrokerError | None = None
+        self.codec = NONE  # that bodies are compressed by
         self.syncs = 0
         self.failed: Callable[[str], None] | None = None  # is told when nothing can be written any more
         self.watch: Callable[[str], None] | None = None  # is told of each step, for tests that end there
@@ -74,6 +76,7 @@ class Journal:
 
     def commit(self, record: Record) -> None:
         """Returns when a unit of work is on the disk; one that cannot be kept is refused."""
+        record.pack(self.codec)
         job = Job(record)
         self._pending.append(job)
         if not self._writing.acquire(blocking=False):
@@ -148,6 +151,8 @@ class Journal:
         if not jobs:
             return
         self._before, self._last = self._last, {job.owner for job in jobs}
+        for job in jobs:
+            job.record.pack(self.codec)
         begun = time.monotonic()
         self._write(jobs)
         self._took = time.monotonic() - begun

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
+from engine.mq.store.codecs import unpacked
 from engine.mq.store.keys import CHUNK, LAST, ORDER, ORDER_AT, id_prefix, order_of
 from engine.mq.store.records import damaged, read_chunk, read_head
 from engine.mq.stored import Stored, keys_of
@@ -25,6 +26,8 @@ def stored_of(key: bytes, record: bytes, transaction: Any, environment: Environm
         body = _joined(found.body_id, found.length, transaction, environment.db["chunks"])
     if len(body) != found.length:
         raise damaged(f"a body of {found.length} bytes has {len(body)}")
+    if found.codec:
+        body = unpacked(found.codec, body)
     return Stored(order_of(key), found.descriptor, body, found.expires)
 
 

@@ -14,7 +14,7 @@ from engine.mq.store.keys import CHUNK
 from engine.mq.stored import Stored
 
 VERSION: Final = 1
-_HEAD: Final = struct.Struct(">IBBHQIQ")  # checksum, version, in chunks, descriptor's length, expiry, length, body
+_HEAD: Final = struct.Struct(">IBBHQIQ")  # checksum, version, form, descriptor's length, expiry, length, body
 _CHECKSUM: Final = 4
 _CHECK: Final = struct.Struct(">I")
 LONGEST: Final = 2018  # bytes of a record: two of them and their keys fill a page
@@ -23,19 +23,19 @@ _RUN: Final = 16  # pages of a long chunk; a body's last chunks are a page each,
 _PAGE_HEADER: Final = 16
 LONG_CHUNK: Final = _RUN * _PAGE - _PAGE_HEADER - _CHECKSUM
 SHORT_CHUNK: Final = _PAGE - _PAGE_HEADER - _CHECKSUM
-_IN_CHUNKS: Final = 1
+_IN_CHUNKS: Final = 1  # the lowest bit of the form; the others are the number of the codec
+_OF_CODEC: Final = 1
 
 
 class Head:
     """What the store says of a message without its body, if that is in chunks."""
 
-    __slots__ = ("body", "body_id", "descriptor", "expires", "length")
+    __slots__ = ("body", "body_id", "codec", "descriptor", "expires", "length")
 
-    def __init__(self, descriptor: Descriptor, body: bytes | None, body_id: int, length: int, expires: int) -> None:
+    def __init__(self, descriptor: Descriptor, body: bytes | None, place: tuple[int, int, int], expires: int) -> None:
         self.descriptor = descriptor
         self.body = body
-        self.body_id = body_id
-        self.length = length
+        self.body_id, self.length, self.codec = place  # the length is that which is stored
         self.expires = expires
 
 
@@ -44,11 +44,12 @@ def is_long(descriptor: bytes, body: bytes) -> bool:
     return _HEAD.size + len(descriptor) + len(body) > LONGEST
 
 
-def head(key: bytes, stored: Stored, body_id: int) -> tuple[bytes, bool]:
-    """Returns the record of a message, and whether its body is to be kept in chunks."""
-    packed, body = pack(stored.descriptor), stored.body
+def head(key: bytes, stored: Stored, body_id: int, codec: int, body: bytes) -> tuple[bytes, bool]:
+    """Returns the record of a message, its body as the codec left it, and True where that is to be kept in chunks."""
+    packed = pack(stored.descriptor)
     long = is_long(packed, body)
-    fixed = _HEAD.pack(0, VERSION, long, len(packed), stored.expires, len(body), body_id)[_CHECKSUM:]
+    form = long | codec << _OF_CODEC
+    fixed = _HEAD.pack(0, VERSION, form, len(packed), stored.expires, len(body), body_id)[_CHECKSUM:]
     return _checked(key, fixed + packed + (b"" if long else body)), long
 
 
@@ -56,10 +57,11 @@ def read_head(key: bytes, record: bytes) -> Head:
     """Returns what a record says, or refuses one that is damaged."""
     if len(record) < _HEAD.size or crc32(record[_CHECKSUM:], crc32(key)) != _CHECK.unpack_from(record)[0]:
         raise damaged(f"the record of a message ({key.hex()}) is not what was written")
-    _, _, chunked, length, expires, whole, body_id = _HEAD.unpack_from(record)
+    _, _, form, length, expires, whole, body_id = _HEAD.unpack_from(record)
     end = _HEAD.size + length
     descriptor = unpack(record, _HEAD.size, end)
-    return Head(descriptor, None if chunked else record[end:], body_id, whole, expires)
+    place = (body_id, whole, form >> _OF_CODEC)
+    return Head(descriptor, None if form & _IN_CHUNKS else record[end:], place, expires)
 
 
 def with_backout_count(key: bytes, record: bytes, count: int) -> bytes:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from engine.mq.admission import ORDER_BITS
 from engine.mq.refusals import BACKED_OUT, refusal
+from engine.mq.store.codecs import PLAIN, Packed
 from engine.mq.store.keys import CHUNK, EXPIRY, NUMBER, ORDER, id_keys
 from engine.mq.store.records import chunks, damaged, head, read_head, with_backout_count
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from engine.mq.record import Record
     from engine.mq.store.environment import Environment
     from engine.mq.stored import Stored
@@ -33,8 +32,9 @@ def write(record: Record, transaction: Any, environment: Environment) -> None:
     for queue, stored in record.removals:
         if _remove(queue, stored, transaction, environment):
             depths[queue] = depths.get(queue, 0) - 1
+    bodies: dict[int, int] = {}
     for queue, stored in record.puts:
-        _put(queue, stored, put, db)
+        _put(queue, stored, record.packed or {}, bodies, transaction, db)
         depths[queue] = depths.get(queue, 0) + 1
     for queue, order, count in record.counts:
         key = ORDER.pack(queue, order)
@@ -51,13 +51,21 @@ def write(record: Record, transaction: Any, environment: Environment) -> None:
         _decide(record, transaction, db["decisions"])
 
 
-def _put(queue: int, stored: Stored, put: Callable[..., bool], db: dict[str, Any]) -> None:
-    key = ORDER.pack(queue, stored.order)
-    body_id = stored.order & NUMBERS
-    record, long = head(key, stored, body_id)
+def _put(
+    queue: int, stored: Stored, packed: Packed, bodies: dict[int, int], transaction: Any, db: dict[str, Any]
+) -> None:
+    """Put a message; a long body that another of its unit has as well, by `bodies`, is kept once."""
+    key, put = ORDER.pack(queue, stored.order), transaction.put
+    identity = id(stored.body)
+    body_id = bodies.get(identity, stored.order & NUMBERS)
+    codec, body = packed.get(identity, (PLAIN, stored.body))
+    record, long = head(key, stored, body_id, codec, body)
     put(key, record, db=db["messages"])
-    if long:
-        for chunk, content in chunks(body_id, stored.body):
+    if long and identity in bodies:
+        _refer(body_id, 1, transaction, db["references"])
+    elif long:
+        bodies[identity] = body_id
+        for chunk, content in chunks(body_id, body):
             put(chunk, content, db=db["chunks"], append=False)
     ids = db["ids"]
     for index in id_keys(queue, stored.order, stored.descriptor):
@@ -76,11 +84,22 @@ def _remove(queue: int, stored: Stored, transaction: Any, environment: Environme
         transaction.delete(index, db=db["ids"])
     if found.expires:
         transaction.delete(EXPIRY.pack(found.expires, queue, stored.order), db=db["expiry"])
-    if found.body is None:
+    if found.body is None and not _refer(found.body_id, -1, transaction, db["references"]):
         number = 0
         while transaction.delete(CHUNK.pack(found.body_id, number), db=db["chunks"]):
             number += 1
     return True
+
+
+def _refer(body_id: int, change: int, transaction: Any, references: Any) -> bool:
+    """Count who else has a body; returns False where nobody has, and it goes with its last message."""
+    key = body_id.to_bytes(_COUNT)
+    known = int.from_bytes(transaction.get(key, b"", db=references))
+    if known + change > 0:
+        transaction.put(key, (known + change).to_bytes(_COUNT), db=references)
+    elif known:
+        transaction.delete(key, db=references)
+    return known + change >= 0
 
 
 def _count(queue: int, change: int, transaction: Any, counts: Any) -> None:

@@ -196,18 +196,22 @@ def test_a_store_that_is_full(tmp_path: Path) -> None:
         work = queues.work()
         with contextlib.suppress(MessageException):  # once it is full
             while True:
-                work.put("F", Descriptor(persistence=1), bytes(60_000), syncpoint=False)
-        work.get("F", syncpoint=False)
+                work.put("F", Descriptor(persistence=1), bytes(1_500), syncpoint=False)
         carried_out(queues, "ALTER QL(Q) STREAMQ(S)\nALTER QL(M) STREAMQ(S) STRMQOS(MUSTDUP)")
-        for queue in ("Q", "M"):
-            work.put(queue, Descriptor(persistence=1), bytes(60_000))
-            if queue == "M":
-                with pytest.raises(MessageException) as refused:
-                    work.commit()
-                assert 2192 == refused.value.reason
-            else:
-                work.commit()
-        assert [1, 0, 0] == [queues.depth(name) for name in ("Q", "S", "M")]
+
+        def put(queue: str) -> None:
+            for _ in range(40):
+                work.put(queue, Descriptor(persistence=1), bytes(1_500))
+            work.commit()
+
+        while not queues.depth("Q"):  # until there is room for the messages, one by one
+            work.get("F", syncpoint=False)
+            with contextlib.suppress(MessageException):
+                put("Q")
+        with pytest.raises(MessageException) as refused:
+            put("M")
+        assert 2192 == refused.value.reason
+        assert [40, 0, 0] == [queues.depth(name) for name in ("Q", "S", "M")]
         assert [0] == [one["CURDEPTH"] for one in queues.display("QLOCAL", "S")]
 
 

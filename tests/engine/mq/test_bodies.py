@@ -1,0 +1,125 @@
+"""Bodies in the store: kept once for all messages of a unit that have them, and compressed by COMPLOG where it pays."""
+
+from __future__ import annotations
+
+import random
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.descriptor import Descriptor
+from engine.errors import MessageException
+from engine.mq import QueueManager
+from engine.mq.store import records
+from engine.mq.store.checking import check
+from engine.mq.store.codecs import packed, unpacked
+from engine.mq.store.environment import Environment
+
+CODECS = ("RLE", "ZLIBFAST", "ZLIBHIGH", "ANY")
+LASTING = Descriptor(persistence=1)
+LONG = 100_000
+
+
+def compressible(size: int, part: float, seed: int = 1) -> bytes:
+    """Returns a body of which a part, in pieces spread over it, is one byte again and again."""
+    chosen, piece = random.Random(seed), 100  # noqa: S311
+    kept = round(piece * (1 - part))
+    return b"".join(chosen.randbytes(kept) + b"x" * (piece - kept) for _ in range(size // piece))
+
+
+def stored_bytes(folder: Path) -> int:
+    """Returns how many bytes of a store are in use, in chunks of bodies and in messages."""
+    environment = Environment(folder / "store", read_only=True)
+    used = environment.used()
+    environment.close()
+    return used
+
+
+@pytest.mark.parametrize(("part", "most"), [(0.5, 0.53), (0.9, 0.15), (0.0, 1.02)])
+@pytest.mark.parametrize("codec", CODECS)
+def test_stored_bytes(tmp_path: Path, codec: str, part: float, most: float) -> None:
+    """A store has little more of a body than cannot be compressed, and gives it back whole, by every codec."""
+    sizes: dict[str, int] = {}
+    for name in ("NONE", codec):
+        folder = tmp_path / name
+        QueueManager.create(folder)
+        empty = stored_bytes(folder)
+        with QueueManager.open(folder) as queues:
+            queues.define("QLOCAL", "Q", {})
+            queues.alter("QMGR", "", {"COMPLOG": name})
+            bodies = [compressible(LONG, part, seed) for seed in range(20)]
+            for body in bodies:
+                queues.work().put("Q", LASTING, body, syncpoint=False)
+        sizes[name] = stored_bytes(folder) - empty
+        assert [] == check(folder)
+        with QueueManager.open(folder) as queues:
+            assert bodies == [arrival.body for arrival in queues.browse("Q")]
+    assert sizes[codec] / sizes["NONE"] <= most
+
+
+def test_mixed_stores(tmp_path: Path) -> None:
+    """Each record says its codec, so that messages from before a change are read behind it."""
+    QueueManager.create(tmp_path / "QM")
+    bodies = []
+    with QueueManager.open(tmp_path / "QM") as queues:
+        queues.define("QLOCAL", "Q", {})
+        for number, codec in enumerate(("NONE", *CODECS, "NONE")):
+            queues.mqsc(f"ALTER QMGR COMPLOG({codec})")
+            for size in (10, 1_023, 1_024, 3_000, LONG):
+                bodies.append(compressible(size, 0.9, number))
+                queues.work().put("Q", LASTING, bodies[-1], syncpoint=False)
+    with QueueManager.open(tmp_path / "QM") as queues:
+        work = queues.work()
+        assert bodies == [arrival.body for _ in bodies if (arrival := work.get("Q")) is not None]
+        work.commit()
+    assert [] == check(tmp_path / "QM")
+
+
+@given(
+    body=st.binary(max_size=3_000) | st.builds(bytes.__mul__, st.binary(min_size=1, max_size=50), st.integers(1, 900))
+)
+@settings(max_examples=100, deadline=None)
+def test_codecs(body: bytes) -> None:
+    """What is compressed is the body again, and less than it."""
+    for name in CODECS:
+        for codec, data in packed([body], name).values():
+            assert len(data) < len(body)
+            assert body == unpacked(codec, data)
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[:-1], lambda data: data[:4], lambda data: data[:20] + b"\xff" * 9]
+)
+def test_damage(damage) -> None:  # type: ignore[no-untyped-def]
+    """Compressed bytes that are not what was written are refused."""
+    ((codec, data),) = packed([bytes(5_000)], "ZLIBFAST").values()
+    with pytest.raises(MessageException, match="damaged"):
+        unpacked(codec, damage(data))
+
+
+def test_one_body_for_all_copies(tmp_path: Path) -> None:
+    """A message, its copy and a publication's messages have one body in the store, there until the last is got."""
+    chunks = sum(1 for _ in records.chunks(1, bytes(LONG)))
+    for order in permutations("QSAB"):
+        folder = tmp_path / "".join(order)
+        QueueManager.create(folder)
+        with QueueManager.open(folder) as queues:
+            script = "DEFINE QL(S)\nDEFINE QL(Q) STREAMQ(S)\nDEFINE QL(A)\nDEFINE QL(B)\n"
+            queues.mqsc(script + "DEFINE SUB(A) TOPICSTR(T) DEST(A)\nDEFINE SUB(B) TOPICSTR(T) DEST(B)")
+            body = compressible(LONG, 0)
+            queues.work().put("Q", LASTING, body, syncpoint=False)
+            queues.publish("T", LASTING, body)
+            assert queues.store is not None
+            entries = queues.store.store.entries()
+        assert entries["chunks"] == 2 * chunks
+        with QueueManager.open(folder) as queues:
+            for queue in order:
+                arrival = queues.work().get(queue, syncpoint=False)
+                assert arrival is not None
+                assert body == arrival.body
+            assert queues.store is not None
+            assert 0 == queues.store.store.entries()["chunks"]
+        assert [] == check(folder)
