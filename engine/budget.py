@@ -32,7 +32,7 @@ _WEIGHINGS: Final = 16  # looks at the memory of the process while a whole allow
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What one message may take: seconds of processor time, and bytes by which the process may grow for it."""
+    """The processor time in seconds that one message may take, and the bytes by which the process may grow for it."""
 
     cpu: float = SECONDS_OF_A_MESSAGE
     memory: int = BYTES_OF_A_MESSAGE
@@ -51,7 +51,7 @@ def resident() -> int:
 
 
 class Budget:
-    """What is left of an allowance; it belongs to the thread that carries the message.
+    """The rest of an allowance; it belongs to the thread that carries the message.
 
     Once it is used up, each further look fails; the first failure leaves a part of the allowance once more, for the
     message to go its way of failure.

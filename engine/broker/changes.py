@@ -17,7 +17,7 @@ SIGNS: Final[Mapping[Sign, str]] = {"+": "new", "~": "changed", "-": "removed", 
 
 @dataclass(frozen=True, slots=True)
 class FlowChange:
-    """What a deployment means for one flow of one group."""
+    """The change that a deployment makes to one flow of one group."""
 
     sign: Sign
     group: str

@@ -43,7 +43,7 @@ class Executors:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What the processes of a group may take; 0 stands for no limit.
+    """The limits of a group's processes; 0 stands for no limit.
 
     `memory` is in bytes for each process, `cpu_seconds` for each message, `rate` in messages a second for each flow.
     """
@@ -69,7 +69,7 @@ class FlowUse:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a user, or each member of a group of users, may do; `group` and `flow` narrow it to a part of the broker."""
+    """The rights of a user or of the members of a user group; `group` and `flow` limit them to a part of the broker."""
 
     user: str
     may: tuple[Right, ...]
@@ -80,7 +80,7 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What holds for the whole broker beside its flows and queues."""
+    """The settings of the whole broker, beside its flows and queues."""
 
     repository: str = ""  # a URL; without one the repository is a SQLite file in the broker's folder
     users: str = ""  # a file of users and their groups; without one they are the system's
@@ -93,7 +93,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What a broker is and runs: what broker.yaml says, and what an export writes."""
+    """The definition of a broker: the content of broker.yaml, and of an export."""
 
     flows: tuple[FlowUse, ...] = ()
     broker: str = "PENSTOCK"

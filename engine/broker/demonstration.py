@@ -113,7 +113,7 @@ def _put(reached: Any, queue: str, bodies: list[bytes]) -> None:
 
 
 def _done(reached: Any) -> int:
-    """How many sales have come out."""
+    """Returns the number of messages on the queues that sales end on."""
     return sum(reached.depth(f"SALES.{name}") for name in ("LARGE", "SMALL", "BACKOUT"))
 
 

@@ -13,7 +13,7 @@ from engine.broker.state import BrokerState, DeployedUse, digest_of, use_of_data
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to run: the flows of each group, as data that its process is sent."""
+    """The flows that are to run in each group, as data that the group's process is sent."""
 
     broker: str = ""
     uuid: str = ""

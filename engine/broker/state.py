@@ -39,12 +39,12 @@ class DeployedUse:
 
     @property
     def instances(self) -> int:
-        """How many messages it works on at a time at each of the queues that it reads."""
+        """Returns the number of messages that the flow works on at a time at each of the queues that it reads."""
         return 1 if self.order == "byQueueOrder" else self.copies * (1 + self.additional_instances)
 
     @property
     def how(self) -> str:
-        """How its instances run, in words."""
+        """Describes in words how many processes or threads run the flow, and why."""
         count = self.instances
         if self.order == "byQueueOrder":
             return "1 process, as orderMode byQueueOrder takes one message after the other"
@@ -54,7 +54,7 @@ class DeployedUse:
 
     @property
     def version(self) -> str:
-        """What tells this way of running this content from any other: processes of another version are replaced."""
+        """Returns a hash of the content and of the settings it runs with; processes of another version are replaced."""
         content = [self.content, self.additional_instances, self.copies, sorted(self.properties.items())]
         content += [self.trace, self.statistics]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
@@ -84,7 +84,7 @@ class GroupState:
 
     @property
     def deployed(self) -> list[dict[str, Any]]:
-        """What of it is the work of deployments, as JSON has it."""
+        """Returns the group's deployed flows as JSON has them, each marked as running."""
         return [{**asdict(use), "running": True} for use in self.flows]
 
     @property
@@ -120,7 +120,7 @@ class BrokerState:
         return replace(self, groups=tuple(others if self.group(group.name) else [*others, group]))
 
     def uses_of(self, flow: str, group: str = "") -> list[tuple[GroupState, DeployedUse]]:
-        """Where a flow is deployed: in which groups, and how; the qualified name or the last part of it will do."""
+        """Returns a flow's deployments with their groups; its qualified name or the last part of it will do."""
         found = [(own, use) for own in self.groups for use in own.flows if group in {"", own.name}]
         named = [pair for pair in found if pair[1].name == flow]
         return named or [pair for pair in found if pair[1].name.rpartition(".")[2] == flow]

@@ -51,7 +51,7 @@ class Kept:
 
 
 class Supervisor:
-    """What runs a broker; `started` is called once all of it is ready."""
+    """The process that runs a broker; it calls `started` once all parts of the broker are ready."""
 
     def __init__(self, folder: Folder, started: Callable[[list[str]], None]) -> None:
         self.folder = folder

@@ -49,7 +49,7 @@ _LOG: Final = logging.getLogger(LOCAL_ERROR)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a worker works: in which group of which broker."""
+    """The broker and the group that a worker belongs to, with the limits and the data sources that they give it."""
 
     folder: str
     broker: str
@@ -61,13 +61,13 @@ class Place:
 
     @property
     def given(self) -> dict[str, str]:
-        """What programs may ask of the broker around them."""
+        """Returns the properties of the broker that programs can read."""
         return given_to(self.broker, self.group)
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What one worker does: the entrances of a flow at which its threads take messages, each with its number."""
+    """The task of one worker: the entrances of a flow at which its threads take messages, each with its number."""
 
     use: DeployedUse
     entrances: tuple[tuple[str, int], ...]
@@ -222,7 +222,7 @@ class Worker:
                 self._ending.wait(pause)
 
     def _coordinator(self, deployed: DeployedFlow, queues: Any, known: Coordinator | None) -> Coordinator | None:
-        """What commits databases and queues as one, for a flow that asks for it; it resolves what is in doubt."""
+        """Returns the coordinator that commits databases and queues as one; None for a flow that asks for none."""
         if self._sources is None or not deployed.properties.coordinated_transaction:
             return None
         if known is None:

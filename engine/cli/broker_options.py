@@ -1,4 +1,4 @@
-"""What commands of brokers have in common: how a broker is named, and how what they find is printed."""
+"""Options that name a broker, and the printing of results, for all commands of brokers."""
 
 from __future__ import annotations
 

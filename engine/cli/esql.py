@@ -184,7 +184,7 @@ def repl(source: Input = None, domain: Domain = "", limits: Limited = None, max_
 
 @contextmanager
 def _desk(limits: str | None) -> Iterator[Surroundings]:
-    """What programs are given at a desk: the CCSIDs that a broker knows, and limits, which hold for their texts too."""
+    """Yields the surroundings of a program without a broker: a broker's CCSIDs, and limits, on its text too."""
     from esql.activation import Surroundings
     from esql.limits import VARIABLE, limits_around, read_limits
     from parsers import ccsid
@@ -201,7 +201,7 @@ def _desk(limits: str | None) -> Iterator[Surroundings]:
 
 
 def _in_unit(databases: Sources | None, around: Surroundings, run_it: Callable[[Surroundings], T]) -> T:
-    """What a program gives; its work in databases is committed if it ends well, else rolled back."""
+    """Returns the program's result; its work in databases is committed if it ends well, else rolled back."""
     if databases is None:
         return run_it(around)
     from dataclasses import replace

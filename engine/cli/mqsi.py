@@ -19,7 +19,7 @@ _NEVER: Final = 65
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a program was called with: its component, and its flags with their values."""
+    """The arguments of a call: its component, and its flags with their values."""
 
     component: str = ""
     flags: Mapping[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""How commands reach a queue manager: its process, where one runs, and otherwise its folder, opened by the command."""
+"""Access of commands to a queue manager: its process, if one runs, and otherwise its folder, opened by the command."""
 
 from __future__ import annotations
 

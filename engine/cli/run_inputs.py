@@ -1,4 +1,4 @@
-"""What penstock run is given: its messages, and what their descriptors say."""
+"""The messages that `penstock run` reads, and the descriptors that it gives them."""
 
 from __future__ import annotations
 

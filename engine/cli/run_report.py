@@ -1,4 +1,4 @@
-"""What penstock run has done so far, for people and as data."""
+"""The report of `penstock run`, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_SHOWN = 20
 
 
 class Report:
-    """What a run has done so far; of what may be endless it keeps the first few, and all for JSON."""
+    """The results of a run so far; a list that may be endless keeps its first few entries, or all of them for JSON."""
 
     def __init__(self, flow: str, *, as_json: bool) -> None:
         self._flow = flow
@@ -45,7 +45,7 @@ class Report:
         lines.clear()
 
     def tells_of(self, words: str) -> bool:
-        """Whether any of what failed did so for something that is called so."""
+        """Returns True where the text of a failure or of its reason contains these words."""
         texts = [*(text for _, text in self._reasons), *(failure["error"] for failure in self._failures)]
         return any(words in text for text in texts)
 

@@ -1,4 +1,4 @@
-"""What penstock run hears of a flow at work: the user trace, and the local error log."""
+"""The user trace and the local error log that `penstock run` writes while a flow works."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TRACE_LEVELS = ("none", "normal", "debug")
 
 
 def tracer(level: str) -> UserTrace | None:
-    """What writes the user trace at this level."""
+    """Returns the writer of the user trace at this level; None for `none`."""
     from engine.usertrace import UserTrace
 
     if level not in TRACE_LEVELS:

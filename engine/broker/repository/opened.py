@@ -39,7 +39,7 @@ class Entry(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What is to stand in the log of changes for a state that is saved."""
+    """The entry in the log of changes for a state that is saved."""
 
     action: str
     what: str

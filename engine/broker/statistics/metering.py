@@ -68,7 +68,7 @@ class FlowMeter:
         self._size = len(source.body) if isinstance(source, Received) else 0
 
     def done(self, outcome: Outcome | None) -> None:
-        """What was received is done with, for better or worse."""
+        """Counts a receive that has ended: a message with its outcome, or a wait without a message."""
         now, cpu, words = time.perf_counter_ns(), time.thread_time_ns(), self._words
         if outcome is None or self._size < 0:
             words[slots.ELAPSED_WAITING] += now - self._began
@@ -219,7 +219,7 @@ class NodeMeter:
         return measured
 
     def _counting(self, terminals: dict[str, int]) -> Callable[[str, str, Message], None]:
-        """What counts messages that a station sends to the failure terminal in its node's place."""
+        """Returns a function that counts messages that a station sends to the failure terminal in its node's place."""
         words = self._words
 
         def heard(label: str, terminal: str, message: Message) -> None:

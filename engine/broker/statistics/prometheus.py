@@ -40,7 +40,7 @@ def exposition(archives: Iterable[Mapping[str, Any]]) -> str:
 
 
 class _Records:
-    """What gives a registry the samples of records."""
+    """A Prometheus collector that yields the samples of archive records."""
 
     def __init__(self, archives: tuple[Mapping[str, Any], ...]) -> None:
         self._contents = [archive[ROOT] for archive in archives]

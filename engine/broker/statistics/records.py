@@ -34,7 +34,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What a flow has done between two moments: of each of its threads, by number."""
+    """The counts of a flow between two moments, by the number of each of its threads."""
 
     begin: float
     end: float
@@ -42,7 +42,7 @@ class Counted:
 
     @property
     def whole(self) -> Totals:
-        """What all its threads have done."""
+        """Returns the counts of all threads added up."""
         return added(self.threads.values())
 
 

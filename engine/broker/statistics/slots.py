@@ -47,7 +47,7 @@ class NodeShape:
 
     @property
     def words(self) -> int:
-        """How many counters it has."""
+        """Returns the number of the node's counters."""
         return NODE_TERMINALS + len(self.outputs)
 
 

@@ -22,7 +22,7 @@ _SNAPSHOT: Final = "snapshot.json"
 
 
 class Snapshots:
-    """What a supervisor remembers of the last interval."""
+    """The counts at the end of the last interval, from which the next snapshot is taken."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder

@@ -23,7 +23,7 @@ class Extremes:
 
 @dataclass(frozen=True, slots=True)
 class NodeTotals:
-    """What one node has done."""
+    """The counts of one node."""
 
     shape: NodeShape
     count: int = 0
@@ -46,7 +46,7 @@ class NodeTotals:
         )
 
     def since(self, before: NodeTotals | None) -> NodeTotals:
-        """What has been added since, but for the extremes, which are of an interval already."""
+        """Returns the counts added since `before`; the extremes stay, as they are those of an interval already."""
         if before is None:
             return self
         outputs = {name: count - before.outputs.get(name, 0) for name, count in self.outputs.items()}
@@ -61,7 +61,7 @@ class NodeTotals:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What one thread of a flow has done, or all of them."""
+    """The counts of one thread of a flow, or of all of them."""
 
     counts: tuple[int, ...] = (0,) * slots.INTERVALS
     extremes: tuple[Extremes, ...] = (Extremes(), Extremes(), Extremes())
@@ -78,7 +78,7 @@ class Totals:
         )
 
     def since(self, before: Totals | None) -> Totals:
-        """What has been added since, but for the extremes, which are of an interval already."""
+        """Returns the counts added since `before`; the extremes stay, as they are those of an interval already."""
         if before is None:
             return self
         counts = tuple(now - then for now, then in zip(self.counts, before.counts, strict=True))
