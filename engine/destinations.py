@@ -13,6 +13,7 @@ from engine.received import Received
 from engine.sharing import copy
 from engine.step import step
 from engine.tree import Element
+from engine.work import authorise
 
 if TYPE_CHECKING:
     from engine.message import Message
@@ -58,6 +59,7 @@ class Destination(NamedTuple):
     reply_to_queue_manager: str = ""
     context: str = "passAll"
     request: bool = False
+    alternate_user: bool = False  # the message's own user has to have the authority to put
 
     def put(self, message: Message, descriptor: Descriptor, body: bytes, work: UnitOfWork) -> Descriptor:
         """Put a body there on behalf of a message; the answer is the descriptor it was given.
@@ -66,6 +68,8 @@ class Destination(NamedTuple):
         """
         if self.queue_manager and (manager := self.queue_manager.strip()) not in {"", work.queue_manager}:
             raise _unreachable(self.queue, manager, work.queue_manager)
+        if self.alternate_user:
+            authorise(work, descriptor.user_identifier, self.queue)
         if self[3:] != _AS_IT_CAME or descriptor.backout_count:
             descriptor = self._made(descriptor, work)
         return work.put(self.queue, descriptor, body, syncpoint=self._syncpoint(message))

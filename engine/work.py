@@ -144,6 +144,16 @@ class UnitOfWork(Protocol):
         ...
 
 
+def authorise(work: UnitOfWork, user: str, queue: str) -> None:
+    """Refuse, by reason 2035, a put that a user may not make, where the unit's queue manager knows what users may do.
+
+    At a desk without authority records, on Spark and at brokers of AMQP all may put.
+    """
+    check = getattr(work, "authorise", None)
+    if check is not None:
+        check(user, queue)
+
+
 @runtime_checkable
 class Dated(Protocol):
     """A unit of work that says itself when it is, so that what it does again is the same in every byte."""

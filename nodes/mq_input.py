@@ -20,7 +20,7 @@ from engine.dead_letters import (
 )
 from engine.descriptor import LITTLE_ENDIAN, UTF_8, is_encoding
 from engine.destinations import QUEUE_NAME
-from engine.errors import NOWHERE, BrokerError, ConversionException, Place
+from engine.errors import NOWHERE, BrokerError, ConversionException, MessageException, Place
 from engine.message import Message
 from engine.node import UNSUITABLE_VALUE, Pattern, Range, mandatory, node, prop
 from engine.parser import Options, Template, conversion_catalog, parser_catalog
@@ -32,8 +32,9 @@ from engine.work import Order, Selection
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor
-    from engine.work import UnitOfWork
+    from engine.work import Arrival, UnitOfWork
 
+SECURITY_ERROR: Final = 2063  # a message that is not protected as the policy of its queue asks
 _SYNCPOINT: Final = {"yes": True, "no": False, "automatic": None}
 
 _HEX: Final = Pattern(r"([0-9A-Fa-f]{2}){0,24}", "up to 48 hex digits, two for each byte")
@@ -162,7 +163,7 @@ class MQInput:
     def receive(self, work: UnitOfWork) -> Message | None:
         """The next message of the queue, its body not parsed yet."""
         syncpoint = _SYNCPOINT[self.transaction_mode]
-        arrival = work.get(self.queue_name, self._selection, syncpoint=syncpoint, wait=work.patience)
+        arrival = self._arrived(work, syncpoint=syncpoint)
         if arrival is None:
             return None
         received = Received(
@@ -174,6 +175,17 @@ class MQInput:
             transactional=self._is_transactional(arrival.descriptor),
         )
         return Message(received.input_root())
+
+    def _arrived(self, work: UnitOfWork, *, syncpoint: bool | None) -> Arrival | None:
+        """The next message that can be read; those before it that are not protected as they should be are put away."""
+        while True:
+            try:
+                return work.get(self.queue_name, self._selection, syncpoint=syncpoint, wait=work.patience)
+            except MessageException as error:
+                if error.reason != SECURITY_ERROR or self.browse:
+                    raise
+                work.commit()  # it is on the error queue
+                _LOG.warning("%s", error.text)
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         received = message.root.source

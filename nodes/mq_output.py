@@ -18,7 +18,7 @@ from engine.destinations import (
 )
 from engine.errors import BrokerError
 from engine.message import Message
-from engine.node import UNSUITABLE_VALUE, Pending, node, prop
+from engine.node import UNSUITABLE_VALUE, node, prop
 from engine.step import step
 from engine.tree import Element
 from engine.validating import ACTION_WORDS, Action, InheritedMaster, validate_written
@@ -54,8 +54,8 @@ class MQOutput:
     message_context: Literal["passAll", "passIdentity", "setAll", "setIdentity", "default", "none"] = prop(
         "passAll", "Which of the sender's identity and origin the message keeps."
     )
-    alternate_user_authority: Annotated[bool, Pending("authorities of queues")] = prop(
-        False, "Whether it is put with its own user's authority; the queues there are ask for none."
+    alternate_user_authority: bool = prop(
+        False, "Whether the user that the MQMD names has to have the authority to put it, by the records of its queue."
     )
     request: bool = prop(False, "Whether the message is a request, with an id of its own, that wants a reply.")
     reply_to_q: Annotated[str, QUEUE_NAME_OR_NONE] = prop("", "Where replies to a request are to go.", name="replyToQ")
@@ -87,6 +87,7 @@ class MQOutput:
             self.reply_to_q_mgr,
             self.message_context,
             self.request,
+            self.alternate_user_authority,
         )
         object.__setattr__(self, "_own", own)
 
@@ -131,8 +132,8 @@ _FIELDS: Final = {
     "segmentationAllowed": "segmentation_allowed",
     "replyToQ": "reply_to_queue",
     "replyToQMgr": "reply_to_queue_manager",
+    "alternateUserAuthority": "alternate_user",
 }
-_CHECKED: Final = {"alternateUserAuthority": "alternate_user_authority"}  # as the property: queues ask for no authority
 _YES_OR_NO: Final[dict[str, object]] = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 _CHOICES: Final[dict[str, dict[str, object]]] = {
     "transaction_mode": {text: text for text in ("yes", "no", "automatic")},
@@ -140,7 +141,7 @@ _CHOICES: Final[dict[str, dict[str, object]]] = {
     "new_msg_id": _YES_OR_NO,
     "new_correl_id": _YES_OR_NO,
     "segmentation_allowed": _YES_OR_NO,
-    "alternate_user_authority": _YES_OR_NO,
+    "alternate_user": _YES_OR_NO,
 }
 
 
@@ -148,7 +149,7 @@ def _overridden(destination: Destination, fields: Element | None) -> Destination
     """The destination with what a folder of the LocalEnvironment says; `automatic` leaves a choice as it is."""
     changes: dict[str, object] = {}
     for said in fields or ():
-        name = _FIELDS.get(said.name) or _CHECKED.get(said.name)
+        name = _FIELDS.get(said.name)
         if name is None or said.value is None:
             continue
         text = str(said.value).strip()
@@ -156,7 +157,7 @@ def _overridden(destination: Destination, fields: Element | None) -> Destination
         if choices is None:
             changes[name] = text
         elif text.lower() in choices:
-            changes |= {name: choices[text.lower()]} if said.name in _FIELDS else {}
+            changes[name] = choices[text.lower()]
         elif text.lower() != "automatic":
             raise BrokerError(
                 2637, f"{said.name} is {_either(choices)}, not {text!r}: correct it where Destination.MQ is set"

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import lmdb
 
-from engine.costs import publications
+from engine.costs import publications, securing
 from engine.costs.bounds import Measured
 from engine.costs.measuring import side_by_side
 from engine.costs.sockets import through_the_socket
@@ -42,6 +42,7 @@ def benchmarks() -> Iterator[Measured]:
     yield selector()
     yield expiry()
     yield from publications.benchmarks()
+    yield from securing.benchmarks()
     folder = Path(tempfile.mkdtemp(prefix="penstock-costs-", dir="/var/tmp"))  # /tmp may be memory
     try:
         yield from durable(folder)

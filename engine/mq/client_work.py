@@ -36,7 +36,7 @@ class ClientWork:
 
     __slots__ = (
         *("__weakref__", "_broken", "_carried", "_connect", "_connection", "_eager", "_first", "_held", "_interrupted"),
-        *("_policies", "_policies_at", "_protection", "protects"),
+        *("_authorised", "_policies", "_policies_at", "_protection", "protects"),
         *("_known", "_length", "_lock", "_numbers", "_open", "_syncs", "patience"),
     )
 
@@ -45,6 +45,7 @@ class ClientWork:
         self._protection = protection or Protection()
         self._policies: dict[str, dict[str, Policy]] = {}
         self._policies_at = -1
+        self._authorised: dict[tuple[str, str], int] = {}  # users who may put, and when that was known
         self.patience = 0.0
         self._connect = connect
         self._connection: Connection | None = None
@@ -168,6 +169,13 @@ class ClientWork:
             self._policies = {way: {name: policy_of(*one) for name, one in said[way].items()} for way in said}
             self._policies_at = connection.changes
         return self._policies[way].get(queue)
+
+    def authorise(self, user: str, queue: str) -> None:
+        connection = self._reached()
+        if self._authorised.get((user, queue)) != connection.changes:
+            self._return_carried(connection)
+            connection.call("authorise", user, queue)
+            self._authorised[user, queue] = connection.changes
 
     def new_id(self) -> bytes:
         return self._numbers.new_id()

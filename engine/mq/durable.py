@@ -36,6 +36,7 @@ def opened(manager: QueueManager, folder: Path, wait: float) -> QueueManager:
     manager.directory.settings |= defaults("QMGR") | {"QMNAME": store.name}
     manager.store = Lasting(manager, store)
     manager.store.restore()
+    manager.security.is_lasting = True
     manager.security.principals = Principals(folder / GROUPS)
     manager.configure()
     manager.topics.listen()

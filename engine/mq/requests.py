@@ -29,7 +29,7 @@ _MOST_CURSORS: Final = 256  # of one connection
 # Functions of the queue manager that a client may call as they are.
 _PLAIN: Final = frozenset({"depth", "names", "display", "statistics"})
 _LONG: Final = frozenset({"define", "alter", "delete", "clear", "forget_retained", "mqsc"})
-_CHECKED: Final = frozenset({"purge", "stop", "decisions", "forget", "refuse"})
+_CHECKED: Final = frozenset({"authorise", "purge", "stop", "decisions", "forget", "refuse"})
 
 
 class Requests:
@@ -78,8 +78,8 @@ class Requests:
         if name == "attributes":
             found = session.attributes(*arguments)
             session.answer_json(None if found is None else asdict(found))
-        elif name == "policies":
-            session.answer_json(policies_of(manager))
+        elif name in {"authorise", "policies"}:
+            session.answer_json(policies_of(manager) if name == "policies" else manager.work().authorise(*arguments))
         elif name == "new_ids":
             session.answer_json(manager.new_ids(*arguments).hex())
         elif name == "purge":

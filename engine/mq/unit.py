@@ -126,8 +126,7 @@ class Work:
         manager = self._manager
         target = manager.targets.get(queue) or manager.target(queue)
         if self._rights is not None:
-            self._rights.check_put(target)
-            descriptor = self._rights.context(target, descriptor, self)
+            descriptor = self._rights.admitted(target, descriptor, self)
         if self.protects and (policy := manager.policies["PUT"].get(queue)) is not None:
             return manager.protection.put(self, queue, policy, (descriptor, body), syncpoint=syncpoint)
         if syncpoint and len(self.taken) + len(self._puts) - self.copied >= manager.most_uncommitted:
@@ -185,6 +184,9 @@ class Work:
             manager.store.write(puts, [], spare=spare)
         else:
             manager.apply(puts, [])
+
+    def authorise(self, user: str, queue: str) -> None:
+        self._manager.security.authorise(user, self._manager.target(queue))
 
     def attributes(self, queue: str) -> QueueAttributes | None:
         if self._rights is not None:

@@ -26,14 +26,6 @@ def test_they_are_checked(kind: str, name: str, value: str, text: str) -> None:
     assert notes(flow) == ()
 
 
-def test_an_authority_that_nobody_asks_for() -> None:
-    """MQOutput says that alternateUserAuthority has no effect before queues ask for authorities."""
-    flow = Flow("F", nodes=(NodeUse("N", "MQOutput", (Setting("alternateUserAuthority", "true"),)),))
-    assert [note.text for note in notes(flow)] == [
-        "note: alternateUserAuthority has no effect yet; it waits for authorities of queues"
-    ]
-
-
 def test_defaults_need_no_note() -> None:
     """A flow that gives none of them gets no note."""
     loaded = load("flows/samples/content_filter/content_filter.yaml")

@@ -82,7 +82,7 @@ TABLES: Final = MappingProxyType(
                 **each("test_mq_output.test_properties", "replyToQ", "replyToQMgr"),
                 **each("test_mq_output.test_new_ids", "newMsgId", "newCorrelId"),
                 "segmentationAllowed": "test_mq_output_segments.test_a_message_that_is_too_long_for_its_queue",
-                "alternateUserAuthority": "test_pending_properties.test_an_authority_that_nobody_asks_for",
+                "alternateUserAuthority": "test_mq_output_authority.test_the_users_authority",
                 **each("test_validation_options.test_before_a_put", "validateMaster", "validateFailureAction"),
             },
             "test_mq_output.test_refusals",

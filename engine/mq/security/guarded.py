@@ -152,9 +152,11 @@ class Guarded:
             self._rights.check_manager(ALTUSR)
 
     def check_call(self, name: str, arguments: Sequence[str]) -> None:
-        """Refuses a purge without CLR of the queue, and what only who controls the queue manager may do."""
+        """Refuses a purge without CLR of the queue, to ask for others without ALTUSR, and the rest without CTRL."""
         if name == "purge":
             self._check("QLOCAL", arguments[0], CLR)
+        elif name == "authorise":
+            self._rights.check_manager(ALTUSR)
         else:
             self._check(QMGR, SELF, CTRL)
 

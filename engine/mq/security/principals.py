@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Final
 
+_MOST: Final = 100_000  # users whose groups are remembered
 GROUPS: Final = "groups"  # the file, in the folder of the queue manager, with the form of /etc/group
 
 
@@ -16,11 +17,12 @@ class Principals:
     `name:user,user`.
     """
 
-    __slots__ = ("_listed", "_path")
+    __slots__ = ("_known", "_listed", "_path")
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
         self._listed: dict[str, list[str]] = {}
+        self._known: dict[str, list[str]] = {}
         self.refresh()
 
     def refresh(self) -> None:
@@ -34,11 +36,16 @@ class Principals:
             for user in users.split(","):
                 if user.strip():
                     listed.setdefault(user.strip(), []).append(name.strip())
-        self._listed = listed
+        self._listed, self._known = listed, {}
 
     def groups(self, user: str) -> list[str]:
-        """Returns the names of the groups that a user belongs to."""
-        return sorted({*self._listed.get(user, ()), *_of_the_system(user)})
+        """Returns the names of the groups that a user belongs to, which are remembered until they are read again."""
+        found = self._known.get(user)
+        if found is None:
+            if len(self._known) >= _MOST:
+                self._known.clear()
+            found = self._known[user] = sorted({*self._listed.get(user, ()), *_of_the_system(user)})
+        return found
 
 
 def _of_the_system(user: str) -> list[str]:

@@ -106,6 +106,9 @@ class Records:
             del self._granted[key.kind, key.entity]
         self.generation += 1
 
+    def __bool__(self) -> bool:
+        return bool(self._granted)
+
     def exactly(self, key: Key) -> Granted | None:
         """Returns what one record grants."""
         profiles = self._granted.get((key.kind, key.entity))

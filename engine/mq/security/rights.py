@@ -108,8 +108,9 @@ class Rights:
             self.check(target.name, PUT)
         self.check_topic(target.topic.topic, PUB)
 
-    def context(self, target: Target, descriptor: Descriptor, work: Work) -> Descriptor:
-        """Returns a descriptor without what the user may not say about the origin of a message."""
+    def admitted(self, target: Target, descriptor: Descriptor, work: Work) -> Descriptor:
+        """Returns the descriptor of a message that may be put, without what the user may not say of its origin."""
+        self.check_put(target)
         granted = 0 if target.topic is not None else self._masks.get(target.name, 0)
         if granted & SETALL:
             return descriptor
@@ -197,13 +198,14 @@ class Rights:
 class Security:
     """The security of a queue manager: its records, the rights found by them, and who belongs to which group."""
 
-    __slots__ = ("_clock", "_looked", "_users", "owner", "principals", "records", "tree")
+    __slots__ = ("_clock", "_looked", "_users", "is_lasting", "owner", "principals", "records", "tree")
 
     def __init__(self, records: Records, tree: TopicObjects, clock: Callable[[], float] = time.monotonic) -> None:
         self.records = records
         self.tree = tree
         self.owner = owner_name()
         self.principals = Principals()
+        self.is_lasting = False  # the queue manager is no desk's
         self._clock = clock
         self._looked = clock()
         self._users: dict[str, Rights] = {}
@@ -216,6 +218,11 @@ class Security:
         if found is None:
             found = self._users.setdefault(user, Rights(self, user))
         return found
+
+    def authorise(self, user: str, target: Target) -> None:
+        """Refuse a put that a user may not make; where nobody has any record and nothing lasts, all may."""
+        if not self.is_owner(user) and (self.is_lasting or self.records):
+            self.rights(user).check_put(target)
 
     def is_owner(self, user: str) -> bool:
         """Returns True for the user who may do all."""
