@@ -48,7 +48,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """What became of one message: the wires it took, what was put, why it failed if it did, and all other errors."""
+    """The result of one message: the wires it took, its puts, the error it failed with if any, and all others."""
 
     name: str
     wires: tuple[tuple[str, str, str], ...]

@@ -19,7 +19,7 @@ _LOG: Final = logging.getLogger("penstock.localerror")
 
 
 class Reason(NamedTuple):
-    """What several errors have in common."""
+    """The reason that several errors have in common: their kind, number and node."""
 
     kind: Kind
     number: int
@@ -48,7 +48,7 @@ class Incident(NamedTuple):
 
 @dataclass(slots=True)
 class Reasons:
-    """How often each reason was met, with the text of its first error."""
+    """The number of errors of each reason, with the text of the first."""
 
     counts: dict[Reason, int] = field(default_factory=dict)
     texts: dict[Reason, str] = field(default_factory=dict)

@@ -30,7 +30,7 @@ _PATIENCE: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What one message takes on a broker, and what its processes hold in memory."""
+    """The processor time and elapsed time of one message on a broker, and the memory that its processes hold."""
 
     flow_cpu: float  # seconds of the flow's workers
     queue_cpu: float  # seconds of the queue manager, its share of the put that brings the message among them

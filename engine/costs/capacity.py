@@ -45,7 +45,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class NodeCost:
-    """What a node takes of the processor for each message of the flow, in microseconds."""
+    """The processor time that a node takes for each message of the flow, in microseconds."""
 
     node: str
     microseconds: float
@@ -53,7 +53,7 @@ class NodeCost:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a load needs."""
+    """The processors, memory and disk that a load needs."""
 
     flow: str
     size: int

@@ -31,7 +31,7 @@ _SHARE_BEFORE: Final = 0.4  # to warm up, and once more to see what each node co
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How rows are measured: the seconds of one run, how many runs and drivers there are, and if on brokers too."""
+    """The way rows are measured: the seconds of one run, the numbers of runs and drivers, and the use of brokers."""
 
     seconds: float = SECONDS
     runs: int = RUNS

@@ -189,7 +189,7 @@ def expiry() -> Measured:
 
 
 def durable(folder: Path) -> Iterator[Measured]:
-    """What has to be on the disk: beside bare LMDB, by committers, by units, and after a kill."""
+    """Yields the figures of persistent messages: beside bare LMDB, by committers, by units, and after a kill."""
     QueueManager.create(folder / "QM")
     with QueueManager.open(folder / "QM") as queues:
         for number in range(16):

@@ -52,7 +52,7 @@ class Decisions(Protocol):
 
 
 class Branch(NamedTuple):
-    """What a gid says: the queue manager, the process and the number of the connection, the unit, the data source."""
+    """The parts of a gid: the queue manager, the process and number of the connection, the unit, the data source."""
 
     manager: str
     connection: str
@@ -291,7 +291,7 @@ def _too_many(links: Sequence[Link]) -> DatabaseException:
 
 
 def identity_of(folder: Path) -> str:
-    """What tells a queue manager from others of its name: the folder that it is in."""
+    """Returns a hash of a queue manager's folder, which tells it from others of its name."""
     return hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:8]
 
 

@@ -38,7 +38,7 @@ class Duration:
 
 @dataclass(frozen=True, slots=True)
 class ColumnType:
-    """What is known of a column: its kind of value, and the digits behind the point of a decimal."""
+    """The type of a column as far as it is known: its kind of value, and the digits behind the point of a decimal."""
 
     kind: str = ""
     scale: int | None = None
@@ -139,7 +139,7 @@ class Driver(Protocol):
         ...
 
     def room(self, connection: Any) -> int:
-        """How many more units of work can be prepared."""
+        """Returns the number of units of work that can still be prepared."""
         ...
 
     def prepare(self, connection: Any, gid: str) -> None:
@@ -155,11 +155,11 @@ class Driver(Protocol):
         ...
 
     def state(self, error: BaseException) -> State:
-        """What the database says of an error."""
+        """Returns the SQLSTATE, the code and the text that the database gives for an error."""
         ...
 
     def is_broken(self, connection: Any, error: BaseException) -> bool:
-        """Whether the connection cannot be used any more."""
+        """Returns True if the connection cannot be used any more."""
         ...
 
 

@@ -14,7 +14,7 @@ _NOT_FOUND = Warned(100, "02000", 0, "no row was found")
 
 
 class Link:
-    """What a unit of work does to one data source; nothing is begun before something is written."""
+    """The part of a unit of work at one data source; no transaction begins before the first write."""
 
     __slots__ = ("__weakref__", "_connection", "_cursor", "_held", "_protected", "lost", "opened", "source", "wrote")
 
@@ -74,7 +74,7 @@ class Link:
         self._cursor = self.source.driver.cursor(self._connection)
 
     def _refused(self, error: BaseException) -> tuple[DatabaseException, bool]:
-        """What a failed statement raises, and whether it may be tried again with another connection."""
+        """Returns the exception for a failed statement, and True if it may be tried again with another connection."""
         driver, failed = self.source.driver, self.source.failure(error)
         if failed.sqlstate.endswith(NO_COLUMN):
             self.source.forget()

@@ -174,7 +174,7 @@ class PostgreSQL:
         return [str(gid) for (gid,) in cursor.execute(f"{asked} ORDER BY prepared", (prefix,)).fetchall()]
 
     def room(self, connection: Any) -> int:
-        """How many transactions can be prepared at once beside those that are."""
+        """Returns the number of transactions that can be prepared beside those that are prepared already."""
         cursor = psycopg.RawCursor(connection)
         most = cursor.execute("SHOW max_prepared_transactions").fetchone()
         held = cursor.execute("SELECT count(*) FROM pg_prepared_xacts").fetchone()

@@ -38,7 +38,7 @@ _UNKNOWN: Final = ColumnType()
 
 
 class Ending(Protocol):
-    """How the units of a session end, where that is not one commit behind the other."""
+    """A way to end the units of a session other than by one commit behind the other."""
 
     def commit(self, links: list[Link]) -> None:
         """Commit what these links have written, as one."""
@@ -102,7 +102,7 @@ class Session:
 
 
 class Access:
-    """How one node works with databases: its data source, and what becomes of warnings and errors."""
+    """The database settings of one node: its data source, and the treatment of warnings and errors."""
 
     __slots__ = ("at_once", "data_source", "throws", "warnings_fail")
 
@@ -115,7 +115,7 @@ class Access:
         self.throws = throws
 
     def connection(self, work: UnitOfWork) -> Connection | None:
-        """What the node asks while it carries a message; None where the unit of work has no databases."""
+        """Returns the node's connection while it carries a message, or None where the unit of work has no databases."""
         session = getattr(work, "databases", None)
         return None if session is None else Connection(self, session)
 
@@ -209,6 +209,6 @@ class Connection:
 
 
 def planned_for(source: Source, statement: OfTable, place: Names, within: Any = None) -> Plan:
-    """What a statement becomes for a source; raises NotFoundError."""
+    """Returns the plan of a statement for a source; raises NotFoundError."""
     joined = statement.joined if isinstance(statement, Select) else ()
     return plan_of(statement, [source.table(one, within) for one in (place, *joined)], source.driver)

@@ -26,7 +26,7 @@ _VERSIONS: Final = MappingProxyType({"sqlite": "SELECT sqlite_version()", "postg
 
 
 class Closing(Protocol):
-    """Who has a connection."""
+    """A holder of a connection."""
 
     def close(self) -> None:
         """Give it back."""

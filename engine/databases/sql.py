@@ -41,7 +41,7 @@ class Plan:
 
 
 class Spelling(Protocol):
-    """What SQL needs of a driver."""
+    """The parts of SQL that each driver spells in its own way."""
 
     def quoted(self, name: str) -> str:
         """A name as it stands in SQL."""
@@ -139,7 +139,7 @@ _COMPARING: Final = frozenset(
 
 
 def plan_of(statement: OfTable, tables: Sequence[Table], driver: Driver) -> Plan:
-    """What a statement becomes for the tables that it names."""
+    """Returns the plan of a statement for the tables that it names."""
     writer = _Writer(driver, tables, alias=isinstance(statement, Select) and len(tables) > 1)
     sql = _sql(writer, statement)
     found = tuple(writer.order)

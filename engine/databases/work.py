@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Coordinated(Protocol):
-    """What a flow says of its units of work."""
+    """The properties of a flow that concern its units of work."""
 
     @property
     def coordinated_transaction(self) -> bool:
@@ -61,7 +61,7 @@ class DatabaseWork:
 
     @property
     def patience(self) -> float:
-        """How long an entrance node waits for a message."""
+        """Returns the number of seconds that an entrance node waits for a message."""
         return float(self._work.patience)
 
     @patience.setter

@@ -28,7 +28,7 @@ _MICRO: Final = 1_000  # nanoseconds
 
 
 class Tally:
-    """What a unit of work has done to a queue, by the name that it uses; `key` is the interval it is written at."""
+    """The counts of a unit of work on a queue, by the name that it uses; `key` is the interval of their record."""
 
     __slots__ = (*_PAIRS, *_NUMBERS, "before", "calls", "key", "name")
 

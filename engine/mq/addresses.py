@@ -1,4 +1,4 @@
-"""Where the socket of a queue manager is, and who is at its other end: folders of any depth, on Linux and macOS."""
+"""Addresses of queue managers' sockets, and the processes at their ends, for deep folders too, on Linux and macOS."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ Seen = dict[str, tuple[int, ...] | int]
 
 
 class Counts:
-    """What has been done to a queue since it was opened; pairs are of non-persistent messages and of persistent ones.
+    """The counters of a queue since it was opened; pairs are of non-persistent messages and of persistent ones.
 
     The time that messages stay is measured on the first that come in an interval, then on one in sixteen.
     """

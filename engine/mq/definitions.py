@@ -14,7 +14,7 @@ _PLAIN: Final = QueueAttributes()
 
 
 class Stream(NamedTuple):
-    """Where copies of a queue's messages go; `must` says that a message without its copy is refused."""
+    """The stream that gets copies of a queue's messages; with `must`, a message that cannot be copied is refused."""
 
     name: str
     must: bool
@@ -22,7 +22,7 @@ class Stream(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class QueueDefinition:
-    """How a queue is defined, or an alias, of which `target` is the queue that it stands for.
+    """The definition of a queue, or of an alias, of which `target` is the queue that it stands for.
 
     `longest_expiry` is what CAPEXPRY allows, in tenths of seconds; 0: no limit. `values` are all attributes under MQ's
     names, of one that was defined by them.

@@ -1,4 +1,4 @@
-"""How much of a durable queue is in memory: the head of its persistent messages, and others by a common budget."""
+"""The part of a durable queue that is in memory: the first persistent messages, and others within a common budget."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _MOST_RECORDS: Final = 3_000  # on a queue that nobody reads
 
 
 class Monitoring:
-    """What is counted of a queue manager, and when it is written. `works` are the units of work that there are."""
+    """The statistics and accounting of a queue manager and their thread; `works` are all units of work."""
 
     __slots__ = ("_lock", "_manager", "_said", "_stopped", "_thread", "_works", "accounting", "statistics")
 

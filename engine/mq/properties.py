@@ -88,7 +88,7 @@ class _NotFlat(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """What the fixed part of an MQRFH2 says, and the texts of its folders."""
+    """The values in the fixed part of an MQRFH2, and the texts of its folders."""
 
     length: int
     encoding: int

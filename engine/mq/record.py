@@ -1,4 +1,4 @@
-"""What one unit of work changes in the store."""
+"""The changes of one unit of work to the store."""
 
 from __future__ import annotations
 

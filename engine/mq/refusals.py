@@ -1,4 +1,4 @@
-"""What a queue manager refuses, each by MQ's reason code."""
+"""The refusals of a queue manager, each by MQ's reason code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader asks of messages beside their ids: selectors, and the order of groups."""
+"""Selection of messages by more than their ids: by selectors, and in the order of groups."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Server:
 
     @property
     def changes(self) -> int:
-        """How often definitions have changed, in sixteen bits."""
+        """Returns the number of changes of definitions, modulo 65,536."""
         return self.manager.version & 0xFFFF
 
     def is_here(self) -> bool:

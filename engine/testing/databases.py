@@ -147,7 +147,7 @@ def _value(text: str | None, kind: str) -> Any:
 
 
 def found_tables(sources: Sources | None, expected: Sequence[ExpectedTable]) -> list[FoundTable]:
-    """What is in the tables that a case speaks of, behind it."""
+    """Returns the contents of the tables that a case expects something of, as they are after the case."""
     found = []
     for table in expected:
         assert sources is not None  # a case that speaks of tables has them

@@ -1,4 +1,4 @@
-"""What commands answer: their messages with AMQ numbers, the objects they display, and how runmqsc prints both."""
+"""Answers of commands: messages with AMQ numbers, objects they display, and the form in which they print."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _NUMBERS: Final = ("No", "One")
 
 
 class Answer(NamedTuple):
-    """What one command answered; `objects` are those displayed, as their attributes in order.
+    """The answer of one command; `objects` are those displayed, as their attributes in order.
 
     `code` is the number of the message, such as AMQ8006I; `failed` says that the command did nothing. An answer that
     came as JSON is `Answer(*values)` again.

@@ -30,7 +30,7 @@ _STATUS: Final = ("CURDEPTH", "IPPROCS", "OPPROCS")
 
 @dataclass(slots=True)
 class _Wanted:
-    """What a DISPLAY command asks for."""
+    """The objects and attributes that a DISPLAY command asks for."""
 
     kinds: tuple[str, ...]
     every: bool = False

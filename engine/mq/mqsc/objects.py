@@ -32,7 +32,7 @@ class Objects(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """How commands speak of a kind of object, and the numbers of the messages about it."""
+    """The words by which commands call a kind of object, and the numbers of the messages about it."""
 
     kind: str
     noun: str

@@ -59,7 +59,7 @@ class _Key(NamedTuple):
 
 
 class Writer:
-    """What puts messages in envelopes; keys that may be reused are, message by message."""
+    """A writer of envelopes; it uses a key for several messages where the policy permits it."""
 
     __slots__ = ("_keys", "_store", "wrapped")
 
@@ -115,7 +115,7 @@ def _header(policy: Policy, keys: list[tuple[x509.Certificate, bytes]] | tuple[(
 
 
 class Opened(NamedTuple):
-    """What an envelope holds: the message's own encoding, character set and format, and its body."""
+    """The content of an envelope: the message's own encoding, character set and format, and its body."""
 
     encoding: int
     coded_char_set_id: int
@@ -124,7 +124,7 @@ class Opened(NamedTuple):
 
 
 class Reader:
-    """What takes messages out of envelopes; keys that were unwrapped last are kept."""
+    """A reader of envelopes; it keeps the keys that it unwrapped last."""
 
     __slots__ = ("_keys", "_store", "unwrapped")
 

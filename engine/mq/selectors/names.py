@@ -1,4 +1,4 @@
-"""What the identifiers of selectors stand for: JMS header fields, fields of the MQMD, and message properties."""
+"""The values of identifiers in selectors: JMS header fields, fields of the MQMD, and message properties."""
 
 from __future__ import annotations
 

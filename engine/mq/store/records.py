@@ -28,7 +28,7 @@ _OF_CODEC: Final = 1
 
 
 class Head:
-    """What the store says of a message without its body, if that is in chunks."""
+    """The record of a message in the store, without its body if that is in chunks."""
 
     __slots__ = ("body", "body_id", "codec", "descriptor", "expires", "length")
 

@@ -41,7 +41,7 @@ class Kept:
 
 
 class Store:
-    """What a queue manager keeps in its folder, while this process has it."""
+    """The store in a queue manager's folder, held by this process alone."""
 
     __slots__ = ("_environment", "_lock", "_numbers", "_overflow", "folder", "journal", "name")
 

@@ -57,7 +57,7 @@ class RefusedError(Exception):
 
 @dataclass(slots=True)
 class Asked:
-    """What a psc folder says, and the message that it stands in front of."""
+    """The values of a psc folder, and the message that it stands in front of."""
 
     descriptor: Descriptor  # of the whole message
     values: dict[str, list[str]]
@@ -143,7 +143,7 @@ def carry_out(manager: QueueManager, work: Work, command: Asked) -> Answered:
 
 @dataclass(frozen=True, slots=True)
 class _Subscriber:
-    """Who subscribes: a queue and, with CorrelAsId, a correlation id."""
+    """The subscriber: a queue and, with CorrelAsId, a correlation id."""
 
     queue: str
     correl_id: bytes

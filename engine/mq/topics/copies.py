@@ -24,7 +24,7 @@ _OF_COMMANDS: Final = ("psc.", "pscr.", "mqps.")
 
 
 class Copy:
-    """What each copy for one subscription has of its own."""
+    """The properties that the copies for one subscription have of their own."""
 
     __slots__ = (
         *("correl_id", "default_priority", "longest", "longest_expiry", "persistence", "priority", "queue"),

@@ -46,7 +46,7 @@ _MANAGED: Final = {"YES": "SYSTEM.MANAGED.DURABLE.", "NO": "SYSTEM.MANAGED.NDURA
 
 
 class Route(NamedTuple):
-    """Where publications on a topic go: a copy for each subscription that it fits, and what holds for the topic."""
+    """The copies that publications on a topic make, one for each subscription that fits, and the topic's settings."""
 
     copies: list[Copy]
     selective: bool  # some of the subscriptions have a selector

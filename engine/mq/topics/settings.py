@@ -26,7 +26,7 @@ _AT_THE_ROOT: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class TopicSettings:
-    """What holds for one topic; `blocked` is how many levels a wildcard must leave alone to be delivered to."""
+    """The settings of one topic; subscriptions with a wildcard in the first `blocked` levels get none of it."""
 
     publishes: bool
     subscribes: bool

@@ -24,7 +24,7 @@ class _Node(Generic[Held]):
 
 
 class Trie(Generic[Held]):
-    """What is held under patterns; `+` fits one level, `#` any number of them, none included, wherever it stands.
+    """A map from topic patterns to values; `+` fits one level, `#` any number of them, or none, wherever it stands.
 
     >>> trie = Trie[str]()
     >>> trie.add(("a", "#", "c"), "one"), trie.add(("+", "b"), "two")
