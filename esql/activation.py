@@ -217,7 +217,7 @@ class Activation(Invocation):
         return self.shared_storage.lock
 
     def alone(self, look: Callable[[], Any]) -> Any:
-        """What an expression gives, while no other invocation of the flow changes what they share."""
+        """Evaluates an expression while no other invocation of the flow changes the variables that they share."""
         with self.shared_storage.lock:
             return look()
 

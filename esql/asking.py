@@ -44,7 +44,7 @@ class WorksWithDatabases(Protocol):
 
     @property
     def transaction(self) -> Literal["automatic", "commit"]:
-        """When work in databases ends."""
+        """Returns `automatic` or `commit`: the time at which work in databases ends."""
         ...
 
     @property
@@ -82,7 +82,7 @@ def asking(program: Routine, node: WorksWithDatabases) -> Asking:
 
 
 def _committed(evaluation: Evaluation, session: Session) -> Evaluation:
-    """What a program sends, its work in databases committed before that and at its end."""
+    """Yields the messages that a program sends; commits its work in databases before each of them and at the end."""
     try:
         terminal, sent = next(evaluation)
         while True:
@@ -100,7 +100,7 @@ def _committed(evaluation: Evaluation, session: Session) -> Evaluation:
 
 
 def _delivered(evaluation: Evaluation) -> Evaluation:
-    """What PROPAGATE sends, but for what goes nowhere; a Label that no node has is an error of the statement."""
+    """Yields the messages that PROPAGATE sends to a terminal; an unknown Label raises an error in the statement."""
     try:
         terminal, sent = next(evaluation)
         while True:

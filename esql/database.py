@@ -65,7 +65,7 @@ def executed(here: Asks, statement: Statement, place: Names, values: tuple[Any, 
 
 
 def results_of(statement: Procedure, answer: Answer) -> Any:
-    """What a stored procedure has returned, and behind it OUT, INOUT and result sets where it has any."""
+    """Returns a stored procedure's return value, followed by its OUT and INOUT parameters and its result sets."""
     outputs = sum(direction != "IN" for direction in statement.directions) + statement.result_sets
     count = outputs + statement.returns
     row: tuple[Any, ...] = tuple(next(iter(answer.rows), ()))

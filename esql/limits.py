@@ -18,7 +18,7 @@ SECONDS: Final = re.compile(r"[0-9]{1,9}(\.[0-9]{1,6})?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one message may take: turns of loops and calls, calls inside calls, new elements, characters of a string.
+    """The limits of one message: turns of loops and calls, calls inside calls, new elements, characters of a string.
 
     `text` is how many characters one program may have; `cpu` and `memory` are the budget of the message.
     """

@@ -50,7 +50,7 @@ class Shipped:
 
     @property
     def content_hash(self) -> str:
-        """What tells it from any other flow: the SHA-256 of all that it is made of."""
+        """Returns the SHA-256 of all that the flow is made of, which tells it from any other flow."""
         parts = [self.name.encode(), self.text.encode()]
         for name, data in (*self.files, *((own.name, own.text) for own in self.own_nodes)):
             parts += [PurePosixPath(name).name.encode(), data]

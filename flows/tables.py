@@ -62,7 +62,7 @@ def _of_node(flow: Flow, use: NodeUse, named: str, statements: list[OfTable], so
 
 
 def _problem(statement: OfTable, named: str, sources: Sources) -> str:
-    """What is wrong with the names of a statement; nothing where some of them are computed, or all are there."""
+    """Returns the fault in the names of a statement, or an empty text, also where some names are computed."""
     place = statement.table
     joined = statement.joined if isinstance(statement, Select) else ()
     if not all(all(one) for one in (place, *joined)):

@@ -18,7 +18,7 @@ Use = FlowUse
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """What a broker runs on Spark."""
+    """The parts of a broker that run on Spark."""
 
     uses: tuple[FlowUse, ...]
     broker: str = "PENSTOCK"

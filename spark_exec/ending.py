@@ -30,7 +30,7 @@ Manifest: TypeAlias = Callable[[str], str]
 
 @dataclass(slots=True)
 class Ending:
-    """What is known of a run when it is ended: where its output is, how far it is, and what makes its manifest."""
+    """The state of a run when it is ended: its output, its summary so far, and the function that makes its manifest."""
 
     output: str
     summary: Summary | None = None

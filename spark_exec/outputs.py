@@ -48,7 +48,7 @@ _OWN: Final = ("kind", "queue", "sequence", "lineage", "body", "error", "excepti
 
 
 class Failed(NamedTuple):
-    """What a row says of an error: its text with the causes, its exceptions as JSON, its number and its node."""
+    """The columns of a row for an error: its text with the causes, its exceptions as JSON, its number and its node."""
 
     error: str | None = None
     exceptions: str | None = None

@@ -142,7 +142,7 @@ def _fed(results: DataFrame) -> DataFrame:
 def _manifest(
     planned: Plan, summary: Summary, inputs: Mapping[str, Any], moment: tuple[str, str], started: float, broken_off: str
 ) -> str:
-    """What ran on what, when, and how much of it; and what broke it off, if that is so."""
+    """Returns the manifest as JSON: the flows, inputs and times of a run, its results, and why it was broken off."""
     began = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started))
     said = {
         "broker": planned.deployment.broker,

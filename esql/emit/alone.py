@@ -27,19 +27,19 @@ _OF_STATEMENTS: Final = (
 
 
 def is_shared_tree(variable: Variable) -> bool:
-    """Whether a variable holds a tree that all invocations of a flow have in common."""
+    """Returns True where a variable holds a tree that all invocations of a flow have in common."""
     return variable.lifetime == "SHARED" and variable.type_name in _TREES
 
 
 def statement_alone(body: Body, node: syntax.Node, emitted: list[ast.stmt]) -> list[ast.stmt]:
-    """What a statement has become, alone with a SHARED tree that it may look into."""
+    """Returns the Python of a statement, which holds the lock if it may look into a SHARED tree."""
     if not emitted or isinstance(node, _OF_STATEMENTS) or not _looks_into(body, node) or _sends(emitted):
         return emitted
     return [ast.With([ast.withitem(method("here", "atomic"))], emitted)]
 
 
 def expression_alone(body: Body, node: syntax.Node, code: ast.expr) -> ast.expr:
-    """What a condition or a list of a statement has become, alone with a SHARED tree that it may look into."""
+    """Returns the Python of a condition or a list, which holds the lock if it may look into a SHARED tree."""
     if not _looks_into(body, node) or _sends([code]):
         return code
     without = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
@@ -47,7 +47,7 @@ def expression_alone(body: Body, node: syntax.Node, code: ast.expr) -> ast.expr:
 
 
 def _looks_into(body: Body, node: syntax.Node) -> bool:
-    """Whether a piece of syntax names a variable that is a SHARED tree, or may refer to one."""
+    """Returns True where a piece of syntax names a variable that is a SHARED tree, or may refer to one."""
     if not body.unit.shares_trees:
         return False
     paths = (one for one in walk([node]) if isinstance(one, syntax.Path))
@@ -56,5 +56,5 @@ def _looks_into(body: Body, node: syntax.Node) -> bool:
 
 
 def _sends(emitted: Iterable[ast.AST]) -> bool:
-    """Whether what is emitted may PROPAGATE: what lies behind it is not to be done alone."""
+    """Returns True where emitted Python may PROPAGATE; such Python does not hold the lock."""
     return any(isinstance(part, ast.Yield | ast.YieldFrom) for one in emitted for part in ast.walk(one))

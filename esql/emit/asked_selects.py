@@ -17,7 +17,7 @@ from esql.scope.references import Variable
 
 
 def run_of_tables(body: Body, node: syntax.Select, number: int) -> int:
-    """How many sources of a SELECT, from the n-th on, are tables of one data source that one statement can join.
+    """Returns the number of sources of a SELECT, from the n-th on, that are tables that one statement can join.
 
     More than one only where all names are known now, and all columns that are wanted of each.
     """

@@ -44,7 +44,7 @@ def known_step(body: Body, node: syntax.Step) -> Step | None:
 
 
 def _is_computed(body: Body, node: syntax.Step) -> bool:
-    """Whether a part of a step is an expression, or a type that is no constant."""
+    """Returns True where a part of a step is an expression, or a type that is no constant."""
     parts = (node.name, node.namespace)
     if any(isinstance(part, syntax.ComputedName) and not isinstance(part.expression, syntax.String) for part in parts):
         return True

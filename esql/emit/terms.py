@@ -1,4 +1,4 @@
-"""What a database works out for a statement: columns, operators and functions on them, and parameters."""
+"""Terms that a database evaluates for a statement: columns, operators and functions on them, and parameters."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ImpossibleError(Exception):
 
 @dataclass(slots=True)
 class Terms:
-    """What is said of the columns of tables, by their numbers, and the values that are bound.
+    """The terms of a statement on the columns of tables, by the tables' numbers, and the values that are bound to it.
 
     `later` are the names of lists behind these tables, whose items are not known yet. A SELECT can work out in memory
     what databases may do in another way, so its functions are those that all of them have alike.
@@ -42,7 +42,7 @@ class Terms:
     values: list[syntax.Node] = field(default_factory=list)
 
     def of(self, node: syntax.Node) -> Term:
-        """What the database is asked: columns, what is worked out of them, and values for everything else."""
+        """Returns an expression as a term; a part that mentions no column becomes a parameter."""
         if not self.mentions(node):
             if self.later and mentions(self.body, node, self.later):
                 raise ImpossibleError(node)
@@ -54,7 +54,7 @@ class Terms:
         return made(self, node)
 
     def mentions(self, node: syntax.Node) -> bool:
-        """Whether a column stands in an expression."""
+        """Returns True where a column stands in an expression."""
         return bool(self.tables) and mentions(self.body, node, frozenset(self.tables))
 
     def bound(self) -> ast.expr:
@@ -63,7 +63,7 @@ class Terms:
 
 
 def mentions(body: Body, node: syntax.Node, variables: frozenset[Variable]) -> bool:
-    """Whether any of these names stands in an expression."""
+    """Returns True where any of these names stands in an expression."""
     pending = [node]
     while pending:
         one = pending.pop()

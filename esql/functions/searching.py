@@ -18,7 +18,7 @@ def units(text: Any) -> Any:
 
 
 def find(source: Any, search: Any) -> int:
-    """Where a string first stands in another, counted from 0; -1 where it does not."""
+    """Returns the place at which a string first stands in another, counted from 0; -1 where it does not."""
     return units(source).find(units(search))  # type: ignore[no-any-return]
 
 
@@ -69,7 +69,7 @@ def position(search: Value, source: Value, *, start: Value = None, repeat: Value
 
 
 def _occurrence(part: Any, text: Any, start: int, times: int) -> int:
-    """Where the n-th occurrence from a place on stands, of those that may overlap; -1 where there is none."""
+    """Returns the place of the n-th occurrence from `start` on, of those that may overlap; -1 where there is none."""
     if times > 1 and len(part) > _LONG_PART:
         return _occurrence_of_long(part, text, start, times)
     at = start - 1
@@ -105,7 +105,7 @@ def _occurrence_of_long(part: Any, text: Any, start: int, times: int) -> int:
 
 @function("CONTAINS")
 def contains(source: Value, search: Value) -> bool:
-    """Whether a string stands in another.
+    """Returns TRUE where a string stands in another.
 
     `CONTAINS('Hello World!', 'World')`
     `CONTAINS('Hello World!', 'world') = FALSE`
@@ -120,7 +120,7 @@ def contains(source: Value, search: Value) -> bool:
 
 @function("STARTSWITH")
 def starts_with(source: Value, search: Value) -> bool:
-    """Whether a string begins with another.
+    """Returns TRUE where a string begins with another.
 
     `STARTSWITH('Hello World!', 'Hello')`
     `STARTSWITH('Hello World!', 'World') = FALSE`
@@ -133,7 +133,7 @@ def starts_with(source: Value, search: Value) -> bool:
 
 @function("ENDSWITH")
 def ends_with(source: Value, search: Value) -> bool:
-    """Whether a string ends with another.
+    """Returns TRUE where a string ends with another.
 
     `ENDSWITH('Hello World!', 'World!')`
     `ENDSWITH('Hello World!', 'World') = FALSE`

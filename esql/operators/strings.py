@@ -50,13 +50,13 @@ def like(value: Value, pattern: Value, escape: Value = "\\") -> bool | None:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """What stands between two %: its length, and its texts between _ with the place of each."""
+    """The part of a pattern between two %: its length, and its texts between _ with the place of each."""
 
     length: int
     texts: tuple[tuple[int, str], ...]
 
     def stands(self, text: str, at: int) -> bool:
-        """Whether it stands at a place of a text."""
+        """Returns True where the part matches at a place of a text."""
         return 0 <= at <= len(text) - self.length and all(
             text.startswith(part, at + place) for place, part in self.texts
         )

@@ -70,7 +70,7 @@ def attribute_of(node: etree._Element, key: str) -> str | None:
 
 
 def is_settable(key: str) -> bool:
-    """Whether lxml can set an attribute of this name: it has no undeclared prefix, and no brace in its namespace.
+    """Returns True where lxml can set an attribute: its name has no undeclared prefix, and no brace in its namespace.
 
     >>> is_settable("{u}b"), is_settable("{u}v}b"), is_settable("p:b")
     (True, False, False)

@@ -33,7 +33,7 @@ _BINARY: Final = re.compile(r"(y+|M+|d+|H+|m+|s+|S+)(?:\+([0-9]{1,9}))?|(X+)")
 
 
 class Moments(NamedTuple):
-    """What a field with dates or times is called, which logical kind it has, by which format, in which century.
+    """The name of a field with dates or times, its logical kind, its format, and the century of two-digit years.
 
     Without a format, dates and times have the form of their kind, and in it all that they hold.
     """

@@ -164,7 +164,7 @@ def _lengths(value: Any, type_: SimpleType) -> Iterator[str]:
 
 
 def _digits(number: Decimal) -> tuple[int, int]:
-    """How many digits a number has before its decimal point, and how many behind it, without zeros around them."""
+    """Returns the numbers of digits before and behind a decimal point, without zeros around them."""
     _, digits, exponent = number.as_tuple()
     if not isinstance(exponent, int) or not any(digits):
         return 0, 0

@@ -131,7 +131,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Copybook:
-    """What a copybook describes; `files` are all that were read for it, those that it copies among them."""
+    """The records of a copybook; `files` are all files that were read for it, those that it copies among them."""
 
     file: str
     records: tuple[Record, ...]

@@ -54,11 +54,11 @@ class Coding:
         return characters.encode(text, self.ccsid, self.encoding, what=what)
 
     def length(self, text: str) -> int:
-        """How many characters scanned text is; a byte that is no part of one counts as one."""
+        """Returns the number of characters of scanned text; a byte that is no part of one counts as one."""
         return len(self._whole(text)) if self.parted else len(text)
 
     def span(self, text: str, start: int, count: int, limit: int) -> int:
-        """Where so many characters of scanned text end that start there; behind the limit where it has not as many."""
+        """Returns the end of `count` characters from `start` on; a place behind `limit` where there are not as many."""
         if not self.parted or count <= 0:
             return start + count
         found = self._whole(text[start : min(start + _LONGEST * count, limit)])

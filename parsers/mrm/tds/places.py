@@ -11,7 +11,7 @@ Stops: TypeAlias = tuple[str, ...]  # markup at which data ends
 
 
 class Place:
-    """Where a field stands in the text; what the model does not know has a name and no plan.
+    """The place of a field in the text; a field that the model does not know has a name and no plan.
 
     It is `bare` where only its tag stands there, with nothing that separates it from data.
     """

@@ -215,12 +215,12 @@ class Reading:
         return end
 
     def _length_of(self, place: Place) -> int:
-        """How long the field is that says the length of another."""
+        """Returns the length of the field that gives the length of another."""
         in_bytes = place.plan is None or place.plan.kept is not None
         return place.end - place.start if in_bytes else self.coding.length(self.text[place.start : place.end])
 
     def matched(self, pattern: Pattern, at: int, limit: int) -> int | None:
-        """Where the data ends that a pattern matches there, None where it matches none."""
+        """Returns the end of the data that a pattern matches at a place, or None where it matches none."""
         if not self.coding.parted:
             return pattern.end(self.text, at, limit, self._patience)
         if self._characters is None:

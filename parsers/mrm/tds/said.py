@@ -24,7 +24,7 @@ class Said:
         self._lasts: dict[tuple[int, str], Element | None] = {}
 
     def of(self, path: tuple[str, ...]) -> tuple[int | None, int]:
-        """What a field that was written before says of another, if it does, and how long it is itself."""
+        """Returns the number that a field written before gives for another, or None, and the length of that field."""
         for above in reversed(self.above):
             found: Element | None = above
             for name in path:
@@ -42,7 +42,7 @@ class Said:
         return self._lasts[key]
 
     def length(self, plan: FieldPlan) -> int:
-        """How long a field must be; 0 where nothing says it."""
+        """Returns the length that a field must have; 0 where nothing fixes it."""
         if not plan.length_reference:
             return plan.length
         said, own = self.of(plan.length_reference)

@@ -111,7 +111,7 @@ class Spelling:
         return text[len(text) - low :] if self.right else text[:low]
 
     def _filling(self, length: int, measure: Measure, value: Value, fill: str = "") -> str:
-        """What fills up so much."""
+        """Returns fill characters of a length that `measure` counts; raises an error where they do not fit exactly."""
         fill = fill or self.fill
         if measure is len:
             return fill * length

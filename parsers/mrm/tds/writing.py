@@ -132,13 +132,13 @@ class Writing:
         return None
 
     def is_bare(self, element: Element) -> bool:
-        """Whether a field that is as it was read is a tag and nothing else."""
+        """Returns True where a field that is unchanged since it was read is a tag and nothing else."""
         held = written(element)
         is_read = isinstance(held.source, Text) and not held.state & EDITED and held.handle is not None
         return is_read and held.handle.bare and held.handle.name == element.name
 
     def _measure(self, plan: FieldPlan, text: str) -> int:
-        """How long scanned text is, in what the field's length counts."""
+        """Returns the length of scanned text, in the unit that the field's length counts."""
         if plan.in_bytes:
             return len(text) if self.coding.mixed else len(self.coding.data(text, plan.name))
         return self.coding.length(text)
@@ -172,14 +172,14 @@ class Writing:
         return text if sized else self.markup.guarded(text, stops, plan.name)
 
     def _bytes_of(self, plan: FieldPlan) -> Measure:
-        """What measures text that is not yet as it is scanned."""
+        """Returns the function that measures text before it is in scanned form."""
         if not plan.in_bytes:
             return len
         ccsid, encoding = self.coding.ccsid, self.coding.encoding
         return lambda text: len(characters.encode(text, ccsid, encoding, what=plan.name))
 
     def _measure_of(self, plan: FieldPlan) -> Measure:
-        """What measures text as it is scanned."""
+        """Returns the function that measures text in scanned form."""
         return (lambda text: self._measure(plan, text)) if plan.in_bytes or self.coding.parted else len
 
     def _in_bytes(self, plan: FieldPlan, kept: InBytes, value: Value) -> str:

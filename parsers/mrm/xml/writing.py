@@ -89,7 +89,7 @@ class Writing:
                 self._stranger(child, node, depth)
 
     def _is_stranger(self, element: Element, above: Element) -> bool:
-        """Whether an element that has a field's name was read as one that the model does not know, and stands there."""
+        """Returns True where an element was read here as unknown to the model, although it has a field's name."""
         place, around = _place_of(element), _place_of(above)
         if place is None or around is None or place.plan is not None:
             return False
@@ -162,7 +162,7 @@ class Writing:
                 node.set(name, text)
 
     def _is_hidden(self, name: str, place: Place) -> bool:
-        """Whether an attribute is no field, and says neither which field its element is nor what its value is."""
+        """Returns True where an attribute is no field, and gives neither its element's field nor its value."""
         plan = place.plan
         if name == NIL:
             return False
@@ -232,7 +232,7 @@ class Writing:
 
 
 def _place_of(element: Element) -> Place | None:
-    """Where an element stood in the document that it was read from."""
+    """Returns the place of an element in the document that it was read from, or None."""
     held = written(element)
     source = held.source
     if isinstance(source, Part):
