@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import lmdb
 
-from engine.costs import publications, securing
+from engine.costs import publications, securing, streams
 from engine.costs.bounds import Measured
 from engine.costs.measuring import side_by_side
 from engine.costs.sockets import through_the_socket
@@ -43,10 +43,12 @@ def benchmarks() -> Iterator[Measured]:
     yield expiry()
     yield from publications.benchmarks()
     yield from securing.benchmarks()
+    yield from streams.benchmarks()
     folder = Path(tempfile.mkdtemp(prefix="penstock-costs-", dir="/var/tmp"))  # /tmp may be memory
     try:
         yield from durable(folder)
         yield from publications.durable(folder / "PUBLISHING")
+        yield from streams.durable(folder / "STREAMING")
         yield from through_the_socket(folder)
     finally:
         shutil.rmtree(folder)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _PAIRS: Final = ("puts", "put_bytes", "gets", "get_bytes", "browses", "browse_bytes")
 _NUMBERS: Final = ("puts_failed", "gets_failed", "browses_failed", "put_elapsed", "get_elapsed", "put_cpu", "get_cpu")
-_SAMPLED: Final = 16  # one in so many calls says what CPU time they take
+_SAMPLED: Final = 16  # one in so many calls says how long they take
 _MICRO: Final = 1_000  # nanoseconds
 
 
@@ -57,15 +57,20 @@ class Tally:
         found, self.before = since(self.before, now), now
         return found if any(found[name] not in {0, (0, 0)} for name in found) else None
 
-    def measure(self, began: tuple[int, int]) -> tuple[int, int]:
-        """Returns how long a call took that began then, and of the CPU's time, for those not measured as well."""
-        elapsed = (time.perf_counter_ns() - began[0]) // _MICRO
-        return elapsed, (time.thread_time_ns() - began[1]) * _SAMPLED // _MICRO if began[1] else 0
 
-    def begin(self) -> tuple[int, int]:
-        """Returns when a call begins, by the clock and, for one in sixteen, by the CPU's."""
-        self.calls += 1
-        return time.perf_counter_ns(), 0 if self.calls % _SAMPLED else time.thread_time_ns()
+def begin() -> tuple[int, int]:
+    """Returns when a call begins, by the clock and by the processor's."""
+    return time.perf_counter_ns(), time.thread_time_ns()
+
+
+def measured(began: tuple[int, int], calls: int) -> tuple[int, int]:
+    """Returns the microseconds of a call, elapsed and of the processor, and of those before it that were not measured.
+
+    The first of its `calls` stands for itself.
+    """
+    elapsed, cpu = time.perf_counter_ns() - began[0], time.thread_time_ns() - began[1]
+    stands_for = 1 if calls == 1 else _SAMPLED
+    return elapsed * stands_for // _MICRO, cpu * stands_for // _MICRO
 
 
 class Account:
@@ -91,8 +96,9 @@ class Account:
 
     def put(self, work: Work, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool) -> Descriptor:
         """Put a message, and count that."""
-        tally, work.account = self.tally(queue), None
-        began = tally.begin()
+        tally = self.tallies.get(queue) or self.tally(queue)
+        tally.calls += 1
+        work.account, began = None, begin() if tally.calls % _SAMPLED == 1 else ()
         try:
             own = work.put(queue, descriptor, body, syncpoint=syncpoint)
         except BrokerError:
@@ -100,8 +106,9 @@ class Account:
             raise
         finally:
             work.account = self
-            elapsed, cpu = tally.measure(began)
-            tally.put_elapsed, tally.put_cpu = tally.put_elapsed + elapsed, tally.put_cpu + cpu
+            if began:
+                elapsed, cpu = measured(began, tally.calls)
+                tally.put_elapsed, tally.put_cpu = tally.put_elapsed + elapsed, tally.put_cpu + cpu
         tally.puts[own.persistence == 1] += 1
         tally.put_bytes[own.persistence == 1] += len(body)
         return own
@@ -110,15 +117,17 @@ class Account:
         self, work: Work, queue: str, selection: Selection | None, *, syncpoint: bool | None, wait: float
     ) -> Arrival | None:
         """Get or browse a message, and count that."""
-        tally, work.account = self.tally(queue), None
+        tally, arrival = self.tallies.get(queue) or self.tally(queue), None
+        tally.calls += 1
+        work.account, began = None, begin() if tally.calls % _SAMPLED == 1 else ()
         browses = selection is not None and selection.browse
-        began, arrival = tally.begin(), None
         try:
             arrival = work.get(queue, selection, syncpoint=syncpoint, wait=wait)
         finally:
             work.account = self
-            elapsed, cpu = tally.measure(began)
-            tally.get_elapsed, tally.get_cpu = tally.get_elapsed + elapsed, tally.get_cpu + cpu
+            if began:
+                elapsed, cpu = measured(began, tally.calls)
+                tally.get_elapsed, tally.get_cpu = tally.get_elapsed + elapsed, tally.get_cpu + cpu
             if arrival is None and browses:
                 tally.browses_failed += 1
             elif arrival is None:

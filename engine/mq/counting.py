@@ -14,7 +14,8 @@ _NUMBERS: Final = (
     *("puts_failed", "gets_failed", "browses_failed", "not_queued", "expired", "purged"),
     *("streamed", "stream_failed"),
 )
-_ALL_TIMED: Final = 16  # of the messages that come in an interval, before one in as many is
+EACH: Final = 15  # one in sixteen messages is measured
+_ALL_TIMED: Final = 16  # and all of the first that come in an interval
 _MOST_TIMED: Final = 1_000
 
 Seen = dict[str, tuple[int, ...] | int]
@@ -26,7 +27,7 @@ class Counts:
     The time that messages stay is measured on the first that come in an interval, then on one in sixteen.
     """
 
-    __slots__ = (*_PAIRS, *_NUMBERS, "_arrivals", "_came", "high", "is_watched", "low")
+    __slots__ = (*_PAIRS, *_NUMBERS, "_came", "_is_watched", "all_until", "high", "low")
 
     def __init__(self) -> None:
         self.puts = [0, 0]
@@ -47,15 +48,14 @@ class Counts:
         self.stream_failed = 0  # messages of which no copy was made
         self.high = 0  # depth since the last interval began
         self.low = 0
-        self.is_watched = False  # an interval runs
-        self._arrivals = 0
+        self.all_until = 0  # the last of the arrivals that are all measured
+        self._is_watched = False  # an interval runs
         self._came: dict[int, float] = {}  # messages that are measured, by order
 
     def note_arrival(self, stored: Stored, queue: Queue) -> None:
         """Follow the depth, and begin to measure how long a message stays, where it is its turn."""
         self.high = max(self.high, queue.depth)
-        self._arrivals += 1
-        if self._arrivals > _ALL_TIMED and self._arrivals % _ALL_TIMED:
+        if not self._is_watched or (queue.arrivals > self.all_until and queue.arrivals & EACH):
             return
         if len(self._came) < _MOST_TIMED and not stored.descriptor.backout_count:
             self._came[stored.order] = queue.now()
@@ -69,11 +69,11 @@ class Counts:
             return
         self.gets[persistence] += 1
         self.get_bytes[persistence] += length
-        if self.is_watched:
-            self.low = min(self.low, queue.depth)
-            if stored.order in self._came:
-                self.times[persistence] += max(0, int((queue.now() - self._came.pop(stored.order)) * 1e6))
-                self.timed[persistence] += 1
+        if queue.depth < self.low:  # noqa: PLR1730 - a call of min takes longer
+            self.low = queue.depth
+        if self._came and stored.order in self._came:
+            self.times[persistence] += max(0, int((queue.now() - self._came.pop(stored.order)) * 1e6))
+            self.timed[persistence] += 1
 
     def note_nothing(self, selection: Selection | None) -> None:
         """Count a get or a browse that found nothing."""
@@ -87,11 +87,11 @@ class Counts:
         pairs: Seen = {name: tuple(getattr(self, name)) for name in _PAIRS}
         return pairs | {name: getattr(self, name) for name in _NUMBERS}
 
-    def begin(self, depth: int, *, watched: bool) -> Seen:
-        """Begin an interval, and return the counts at its beginning."""
-        self.high = self.low = depth
-        self._arrivals = 0
-        self.is_watched = watched
+    def begin(self, queue: Queue, *, watched: bool) -> Seen:
+        """Begin an interval of a queue, and return the counts at its beginning."""
+        self.high = self.low = queue.depth
+        self.all_until = queue.arrivals + _ALL_TIMED if watched else 0
+        self._is_watched = watched
         if not watched:
             self._came = {}
         return self.seen()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from weakref import ref
 
 from engine.descriptor import LAST_MSG_IN_GROUP
-from engine.mq.counting import Counts
+from engine.mq.counting import EACH, Counts
 from engine.mq.handles import GROUPED, SCANS, Handle
 from engine.mq.memory import Memory
 from engine.mq.scans import Scan
@@ -65,7 +65,7 @@ class Queue:
         """Make a message available, or put one back where it was before it was taken."""
         self.depth += 1
         self.arrivals += 1
-        if self.counts.is_watched:
+        if self.depth > self.counts.high or self.arrivals <= self.counts.all_until or not self.arrivals & EACH:
             self.counts.note_arrival(stored, self)
         if not self.backings:
             self.hold(stored)

@@ -73,7 +73,7 @@ class Statistics:
         if own not in self._clocks:
             self._clocks[own] = Clock(self._text(own), now)
         with self._manager.lock:
-            self._began[queue.definition.name] = (own, queue, queue.counts.begin(queue.depth, watched=True))
+            self._began[queue.definition.name] = (own, queue, queue.counts.begin(queue, watched=True))
 
     def _text(self, key: str) -> str:
         return interval_of("STATIME", self._manager.directory.settings) if key == OF_MANAGER else key
@@ -108,7 +108,7 @@ class Statistics:
             del self._began[name]
             if directory.queues.get(name) is queue and self._is_on(queue):
                 continue
-            queue.counts.begin(queue.depth, watched=False)
+            queue.counts.begin(queue, watched=False)
         clock.turn(self._text(key), now)
         for name, (_, queue, _) in members:
             if directory.queues.get(name) is queue and self._is_on(queue):

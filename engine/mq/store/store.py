@@ -99,6 +99,10 @@ class Store:
                     found[name] = found.get(name, 0) + transaction.stat(environment.db[name])["entries"]
         return found
 
+    def used(self) -> int:
+        """Returns how many bytes of the store's file are in use."""
+        return self._environment.used()
+
     def index_size(self) -> int:
         """Returns how many bytes the indexes have, keys of the order of messages among them."""
         tables = [self._environment.db[name] for name in ("ids", "expiry")]

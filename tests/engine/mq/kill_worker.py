@@ -1,6 +1,7 @@
 """A workload whose every step is said before and after it is done, and what a queue manager must hold when it ends.
 
-A line is a letter and a number: `p` and `g` before a message is put or got, `P` and `G` after the commit of either.
+A line is a letter and a number: `p` and `g` before a message is put or got, `P` and `G` after the commit of either, and
+`s` before one is put where it is copied.
 Run as a program, with a folder, a log and a file for its step, it works with several threads until it is killed.
 """
 
@@ -15,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 from engine.descriptor import Descriptor
 from engine.mq import QueueManager
@@ -22,6 +24,7 @@ from engine.mq.unit import Work
 from engine.work import Selection
 
 QUEUES = ("A", "B", "C")
+STREAMED, COPIES = "D", "E"  # each message that is put on the one is copied to the other, and stays there
 THREADS = 4
 STEPS = {"idle": 0, "written": 1, "synced": 2}
 _SIZES = (10, 10, 900, 2_500, 9_000)
@@ -36,15 +39,16 @@ def work_on(queues: QueueManager, say: Callable[[str], None], turns: int, seed: 
             numbers = list(range(number, number + chosen.randrange(1, 4)))
             number = numbers[-1] + 1
             for one in numbers:
-                say(f"p{one}")
+                queue = chosen.choice((*QUEUES, STREAMED))
+                say(f"p{one}\ns{one}" if queue == STREAMED else f"p{one}")
                 own = Descriptor(persistence=1, priority=chosen.randrange(3), correl_id=one.to_bytes(24))
-                work.put(chosen.choice(QUEUES), own, b"%d " % one + bytes(chosen.choice(_SIZES)))
+                work.put(queue, own, b"%d " % one + bytes(chosen.choice(_SIZES)))
             work.commit()
             say("".join(f"P{one}\n" for one in numbers).rstrip())
         elif act < 7:
             _move(work, chosen)
         elif act < 8:
-            work.get(chosen.choice(QUEUES))
+            work.get(chosen.choice((*QUEUES, STREAMED)))
             work.back_out()
         else:
             _take(work, chosen, say)
@@ -59,7 +63,7 @@ def _move(work: Work, chosen: random.Random) -> None:
 
 def _take(work: Work, chosen: random.Random, say: Callable[[str], None]) -> None:
     wanted = Selection(selector="JMSPriority = 1") if chosen.randrange(4) == 0 else None
-    arrival = work.get(chosen.choice(QUEUES), wanted)
+    arrival = work.get(chosen.choice((*QUEUES, STREAMED)), wanted)
     if arrival is None:
         return
     one = int(arrival.body.split()[0])
@@ -68,23 +72,41 @@ def _take(work: Work, chosen: random.Random, say: Callable[[str], None]) -> None
     say(f"G{one}")
 
 
-def problems(said: list[str], found: list[int]) -> list[str]:
+class Held(NamedTuple):
+    """The messages that were found, and the copies."""
+
+    found: list[int]
+    copies: list[int]
+
+
+def problems(said: list[str], held: Held) -> list[str]:
     """Returns which promises the messages that are found break; `said` are the lines of the workload."""
-    counts = Counter(found)
-    told = {letter: {int(line[1:]) for line in said if line[:1] == letter} for letter in "pPgG"}
+    counts = Counter(held.found)
+    told = {letter: {int(line[1:]) for line in said if line[:1] == letter} for letter in "pPgGs"}
     wrong = [f"message {one} is there {many} times" for one, many in counts.items() if many > 1]
     wrong += [f"message {one} was lost" for one in told["P"] - told["g"] if not counts[one]]
     wrong += [f"message {one} was got, and is there again" for one in told["G"] if counts[one]]
-    return wrong + [f"message {one} was never put" for one in counts if one not in told["p"]]
+    wrong += [f"message {one} was never put" for one in counts if one not in told["p"]]
+    copies, there = Counter(held.copies), {one for one in counts if one in told["s"]} | (told["G"] & told["s"])
+    wrong += [f"message {one} has {many} copies" for one, many in copies.items() if many > 1]
+    wrong += [f"message {one} has no copy" for one in there if not copies[one]]
+    return wrong + [f"message {one} has a copy, and is not there" for one in copies if one not in there | told["g"]]
 
 
-def held(folder: Path) -> list[int]:
+def defined(queues: QueueManager) -> None:
+    """Define the queues of the workload."""
+    for queue in (*QUEUES, COPIES):
+        queues.define("QLOCAL", queue, {})
+    queues.define("QLOCAL", STREAMED, {"STREAMQ": COPIES})
+
+
+def held(folder: Path) -> Held:
     """Returns the messages of a folder, and takes them off, so that none is stuck."""
     with QueueManager.open(folder, wait=5) as queues:
-        work, found = queues.work(), []
-        for queue in QUEUES:
+        work, found = queues.work(), Held([], [])
+        for queue in (*QUEUES, STREAMED, COPIES):
             while (arrival := work.get(queue)) is not None:
-                found.append(int(arrival.body.split()[0]))
+                found[queue == COPIES].append(int(arrival.body.split()[0]))
             assert queues.depth(queue) == 0
         work.commit()
     return found

@@ -16,7 +16,7 @@ import pytest
 
 from engine.mq import QueueManager
 from engine.mq.store.checking import check
-from tests.engine.mq.kill_worker import QUEUES, held, problems, work_on
+from tests.engine.mq.kill_worker import defined, held, problems, work_on
 from tests.engine.mq.system_calls import Call, traced
 
 KILLS = int(os.environ.get("PENSTOCK_KILLS", "15"))
@@ -33,8 +33,7 @@ def folder(tmp_path: Path) -> Path:
     made = tmp_path / "QM"
     QueueManager.create(made)
     with QueueManager.open(made) as queues:
-        for queue in QUEUES:
-            queues.define("QLOCAL", queue, {})
+        defined(queues)
     return made
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP, NO_ID, Descriptor
+from engine.errors import MessageException
 from engine.mq import QueueManager
 from engine.mq import memory as memories
 from engine.mq.store import shelves
@@ -22,7 +23,7 @@ from engine.work import Selection
 
 EXAMPLES = int(os.environ.get("PENSTOCK_EXAMPLES", "40"))
 UNITS = 3
-QUEUES = st.sampled_from(["A", "B"])
+QUEUES = st.sampled_from(["A", "B", "COPIES"])  # messages of B are copied
 IDS = st.sampled_from([NO_ID, b"a" * 24, b"b" * 24])
 DESCRIPTORS = st.tuples(st.integers(0, 9), st.integers(0, 1), IDS, IDS, st.sampled_from([-1, -1, 30])).map(
     lambda chosen: Descriptor(
@@ -89,10 +90,12 @@ class QueuesAgainstLists(RuleBasedStateMachine):
         if self.durable:
             QueueManager.create(self.folder / "QM")
         self.queues = self.opened()
-        for queue in ("A", "B", "GROUPS"):
+        for queue in ("A", "B", "COPIES", "GROUPS"):
             self.queues.define("QLOCAL", queue, {})
         self.waiting: list[Slip] = []
         self.number = 0
+        self.must = self.inhibited = False
+        self.queues.alter("QLOCAL", "B", {"STREAMQ": "COPIES"})
         self.begin()
 
     def opened(self) -> QueueManager:
@@ -112,10 +115,27 @@ class QueuesAgainstLists(RuleBasedStateMachine):
         self.put_one(chosen, queue, own, body, syncpoint=syncpoint)
 
     def put_one(self, chosen: Unit, queue: str, own: Descriptor, body: bytes, *, syncpoint: bool = True) -> None:
+        copied = queue == "B" and not self.inhibited
+        if self.inhibited and (queue == "COPIES" or (queue == "B" and self.must)):
+            with pytest.raises(MessageException) as refused:
+                chosen.work.put(queue, own, body, syncpoint=syncpoint)
+            assert 2051 == refused.value.reason
+            self.number += 1
+            return
         put = chosen.work.put(queue, own, body, syncpoint=syncpoint)
         self.number += 1
         expires = 0 if own.expiry < 0 else self.tenths() + own.expiry
-        (chosen.put if syncpoint else self.waiting).append(Slip(queue, self.number, put, body, expires))
+        slips = [Slip(queue, self.number, put, body, expires)]
+        if copied:
+            self.number += 1
+            slips.append(Slip("COPIES", self.number, put._replace(expiry=-1), body, 0))
+        (chosen.put if syncpoint else self.waiting).extend(slips)
+
+    @rule(must=st.booleans(), inhibited=st.sampled_from([True, False, False]))
+    def stream(self, must: bool, inhibited: bool) -> None:
+        self.queues.alter("QLOCAL", "B", {"STRMQOS": "MUSTDUP" if must else "BESTEF"})
+        self.queues.alter("QLOCAL", "COPIES", {"PUT": "DISABLED" if inhibited else "ENABLED"})
+        self.must, self.inhibited = must, inhibited
 
     @rule(unit=UNIT, queue=QUEUES, wanted=WANTED, syncpoint=st.sampled_from([True, True, False, None]))
     def get(self, unit: int, queue: str, wanted: Selection | None, syncpoint: bool | None) -> None:
@@ -238,7 +258,7 @@ class QueuesAgainstLists(RuleBasedStateMachine):
 
     @invariant()
     def queues_hold_what_the_lists_hold(self) -> None:
-        for queue in ("A", "B", "GROUPS"):
+        for queue in ("A", "B", "COPIES", "GROUPS"):
             expected = [self.shown(s) for s in self.in_order() if s.is_wanted(queue, None, self.tenths())]
             assert expected == self.queues.browse(queue)
             assert len(expected) <= self.queues.depth(queue) <= sum(slip.queue == queue for slip in self.waiting)
@@ -251,7 +271,7 @@ class DurableQueuesAgainstLists(QueuesAgainstLists):
 
     def __init__(self) -> None:
         super().__init__()
-        for queue in ("A", "B"):
+        for queue in ("A", "B", "COPIES"):
             for number in range(12):
                 ids = (b"a" * 24, b"b" * 24, NO_ID)[number % 3]
                 own = Descriptor(priority=number % 5 + 1, persistence=number % 4 != 0, correl_id=ids)

@@ -20,7 +20,7 @@ from engine.errors import MessageException
 from engine.mq import QueueManager
 from engine.mq.store.checking import check
 from tests.engine.mq.kill_client import COMMITTING, IDLE, OPEN, SYNCED
-from tests.engine.mq.kill_worker import QUEUES, held, problems
+from tests.engine.mq.kill_worker import QUEUES, Held, defined, held, problems
 
 KILLS = int(os.environ.get("PENSTOCK_SOCKET_KILLS", "8"))
 _CLIENTS = 3
@@ -39,8 +39,7 @@ def test_kills_of_a_started_queue_manager_and_its_clients(tmp_path: Path, persis
     folder = tmp_path / "QM"
     QueueManager.create(folder)
     with QueueManager.open(folder) as queues:
-        for queue in QUEUES:
-            queues.define("QLOCAL", queue, {})
+        defined(queues)
     outcome, left = Counter[str](), kills
     while left:
         times = min(_BETWEEN, left)
@@ -75,8 +74,8 @@ def killed(folder: Path, place: Path, times: int, persistence: int) -> Counter[s
         for process in processes[1:]:
             end(process)
         found = drained(folder)
-    assert [] == held(folder)
-    assert [] == problems(log.read_text().splitlines(), found)
+    assert Held([], []) == held(folder)
+    assert [] == problems(log.read_text().splitlines(), Held(found, []))
     return outcome
 
 
