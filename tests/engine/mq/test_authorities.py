@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
-from engine.mq import QueueManager
+from engine.mq import QueueManager, server
 from engine.mq.security.guarded import Guarded
 from engine.mq.security.principals import Principals
 from engine.mq.security.profiles import Profiles, compiled, specificity
@@ -316,3 +317,60 @@ def test_the_most_specific_profile(profiles: list[str], name: str) -> None:
     exact = [one for one in fitting if one == name]
     expected = exact[0] if exact else min(fitting, key=lambda one: (specificity(one), one), default=None)
     assert expected == kept.find(name)
+
+
+@pytest.fixture
+def peers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[QueueManager, Path]]:
+    """A queue manager whose socket sees each client as ann, a user other than its owner."""
+    monkeypatch.setattr(server, "name_of", lambda _: "ann")
+    monkeypatch.setattr(server.Server, "trusts", lambda *_: False)
+    QueueManager.create(tmp_path / "qm")
+    with QueueManager.open(tmp_path / "qm") as manager:
+        manager.define("QLOCAL", "Q", {})
+        served = server.Server(manager, tmp_path / "qm")
+        thread = Thread(target=served.serve)
+        thread.start()
+        try:
+            yield manager, tmp_path / "qm"
+        finally:
+            served.stop()
+            thread.join()
+
+
+CONNECT = "SET AUTHREC OBJTYPE(QMGR) PRINCIPAL('ann') AUTHADD({})"
+
+
+def test_other_users_on_the_socket(peers: tuple[QueueManager, Path]) -> None:
+    """Another user than the owner needs CONNECT, then what its records say, and CTRL or CLR for what is no unit."""
+    manager, folder = peers
+    refused = reason(lambda: QueueManager.connect(folder))
+    commands(manager, CONNECT.format("CONNECT"), QUEUE.format("Q", ANN, "PUT"))
+    with QueueManager.connect(folder) as client:
+        steps: list[Callable[[], object]] = [
+            lambda: client.work().put("Q", Descriptor(), b"x", syncpoint=False),
+            lambda: client.work().get("Q"),
+            lambda: list(client.cursor("Q")),
+            lambda: client.purge("Q"),
+            lambda: client.define("QLOCAL", "NEW", {}),
+            lambda: client.depth("Q"),
+            lambda: client.work().authorise("bob", "Q"),
+            client.stop,
+        ]
+        found = [reason(step) for step in steps]
+        failed = [answer.failed for answer in client.mqsc(f"{QUEUE.format('Q', ANN, 'ALL')}\nDISPLAY QLOCAL(*)")]
+        assert ([], [True, False]) == (client.names(), failed)
+    assert (2035, [0, *[2035] * 7]) == (refused, found)
+    assert ["ann"] == [arrival.descriptor.user_identifier for arrival in manager.browse("Q")]
+
+
+def test_acting_for_others_on_the_socket(peers: tuple[QueueManager, Path]) -> None:
+    """Who acts for a third user needs ALTUSR, and is held to that user's records."""
+    manager, folder = peers
+    commands(manager, CONNECT.format("CONNECT"), QUEUE.format("Q", "PRINCIPAL('bob')", "PUT"))
+    with QueueManager.connect(folder) as client:
+        before = reason(lambda: client.acting_for("bob"))
+        commands(manager, CONNECT.format("ALTUSR"))
+        with client.acting_for("bob") as face:
+            found = [reason(lambda: put(face)), reason(lambda: face.work().get("Q"))]
+    assert (2035, [0, 2035]) == (before, found)
+    assert ["bob"] == [arrival.descriptor.user_identifier for arrival in manager.browse("Q")]
