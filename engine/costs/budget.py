@@ -17,7 +17,7 @@ from engine.costs.deploying import deployed as deployed_of
 from engine.costs.measuring import made_ready
 from engine.costs.published import published
 from engine.costs.results import Key
-from engine.costs.scenarios import scenarios
+from engine.costs.scenarios import Scenario, scenarios
 from engine.errors import BrokerError
 
 GROUP: Final = "budget"
@@ -34,12 +34,17 @@ def benchmarks() -> Iterator[Measured]:
     """The ten dearest rows, the dearest first."""
     folders = own_folders()
     known = {(key.scenario, key.message_bytes): key for key in published() if not key.persistent}
-    can_run = [key for key in known.values() if not hindrance(scenarios()[key.scenario], folders, persistent=False)]
-    alone = [key for key in can_run if scenarios()[key.scenario].copies == 1]
+    can_run = [key for key in known.values() if not hindrance(scenarios()[key.scenario], folders)]
+    alone = [key for key in can_run if _is_alone(scenarios()[key.scenario])]
     with made_ready():
         costs = {key: _spent(_program(key), 1) for key in alone}
         for key in sorted(alone, key=lambda key: -costs[key])[:ROWS]:
             yield _row(key)
+
+
+def _is_alone(scenario: Scenario) -> bool:
+    """Returns True for what runs without further copies and without a database, whose time is not that of a flow."""
+    return scenario.copies == 1 and scenario.on_database is None
 
 
 def _row(key: Key) -> Measured:

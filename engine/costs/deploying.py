@@ -2,45 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
-from typing import Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
+from engine.costs.lasting import durable_queues
 from engine.costs.scenarios import PUBLICATION, Scenario
 from engine.flow import Flow
 from engine.node import node_catalog
 from engine.runtime import DeployedFlow, deploy
 from engine.transports.memory import MemoryQueues, subscribe
-from engine.work import UnitOfWork
 from flows.files import load_flow
 from flows.programs import binder
 from flows.reader import read_flow
 
+if TYPE_CHECKING:
+    from engine.databases.sources import Sources
+    from engine.mq import QueueManager
+
 Folders: TypeAlias = tuple[Path, ...]
-Transport: TypeAlias = "Callable[..., Queues]"
-
-
-class Queues(Protocol):
-    """The queues of one run."""
-
-    def work(self) -> UnitOfWork:
-        """A new unit of work over them."""
-        ...
-
-    def depth(self, queue: str) -> int:
-        """How many messages can be got from a queue now."""
-        ...
-
-    def define(self, kind: str, name: str, attributes: Mapping[str, object]) -> None:
-        """Define an object, such as a subscription."""
-        ...
-
 
 IN: Final = "COSTS.IN"
 OUT: Final = "COSTS.OUT"
 MOST_GROUPS: Final = 1  # this process is one execution group; more of them are processes of a broker
-_NOT_DURABLE: Final = "needs durable queues: persistent messages on queues in memory end with the process"
 _NO_PROCESSES: Final = "needs the execution groups of a broker, each of them a process"
 
 
@@ -54,17 +40,15 @@ def flow_file(scenario: Scenario, folders: Folders) -> Path | None:
     return next((found for folder in folders if (found := folder / f"{scenario.flow_name}.yaml").is_file()), None)
 
 
-def hindrance(scenario: Scenario, folders: Folders, *, persistent: bool) -> str:
+def hindrance(scenario: Scenario, folders: Folders) -> str:
     """Why a scenario cannot be measured in this process; nothing where it can."""
     file = flow_file(scenario, folders)
     if file is None:
-        return scenario.needs or f"needs its flow: {scenario.flow_name}.yaml"
+        return f"needs its flow: {scenario.flow_name}.yaml"
     missing = ", ".join(dict.fromkeys(_missing_types(file)))
     if missing:
         return f"needs the node {missing}"
-    if scenario.groups > MOST_GROUPS:
-        return _NO_PROCESSES
-    return "" if transport(persistent=persistent) is not None else _NOT_DURABLE
+    return _NO_PROCESSES if scenario.groups > MOST_GROUPS else ""
 
 
 def _missing_types(file: Path) -> Iterator[str]:
@@ -74,35 +58,43 @@ def _missing_types(file: Path) -> Iterator[str]:
             yield use.type
 
 
-def deployed(scenario: Scenario, folders: Folders) -> tuple[DeployedFlow, ...]:
-    """The scenario's flow for each thread that runs it: its copies, and the instances that each says it has."""
+def deployed(scenario: Scenario, folders: Folders, sources: Sources | None = None) -> tuple[DeployedFlow, ...]:
+    """Returns the scenario's flow for each thread that runs it: its copies, and the instances that each says it has."""
     file = flow_file(scenario, folders)
     assert file is not None
     flow = load_flow(str(file))
-    return tuple(instance for _ in range(scenario.copies) for instance in _instances(flow))
+    return tuple(instance for _ in range(scenario.copies) for instance in _instances(flow, sources))
 
 
-def _instances(flow: Flow) -> Iterable[DeployedFlow]:
-    programs = binder(flow)
+def _instances(flow: Flow, sources: Sources | None) -> Iterable[DeployedFlow]:
+    programs = binder(flow, sources=sources)
     first = deploy(flow, bind=programs)
     yield first
     for _ in range(1, first.instances(first.entrances[0])):
         yield deploy(flow, bind=programs)
 
 
-def transport(*, persistent: bool) -> Transport | None:
-    """What has queues for such messages, opened by their names; None where there is none yet."""
-    return None if persistent else MemoryQueues
+@contextmanager
+def opened(scenario: Scenario, *, persistent: bool) -> Iterator[QueueManager]:
+    """Opens the queues that the flow and its drivers work with: in memory, or durable for persistent messages."""
+    if not persistent:
+        yield queues(scenario)
+        return
+    with durable_queues(IN, OUT, *subscriptions(scenario)) as made:
+        _subscribe(made, scenario)
+        yield made
 
 
-def queues(scenario: Scenario, *, persistent: bool = False) -> Queues:
-    """The queues that the flow and its drivers work with."""
-    opened = transport(persistent=persistent)
-    assert opened is not None
-    made = opened(IN, OUT, *subscriptions(scenario))
+def queues(scenario: Scenario) -> QueueManager:
+    """Returns the queues of a scenario in memory."""
+    made = MemoryQueues(IN, OUT, *subscriptions(scenario))
+    _subscribe(made, scenario)
+    return made
+
+
+def _subscribe(made: QueueManager, scenario: Scenario) -> None:
     if scenario.flow_name == PUBLICATION:
         subscribe(made, (), dict.fromkeys((OUT, *subscriptions(scenario)), "costs/#"))
-    return made
 
 
 def subscriptions(scenario: Scenario) -> tuple[str, ...]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import threading
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Final
 
-from engine.costs.deploying import IN, OUT, Folders, deployed, queues, subscriptions
+from engine.costs.deploying import IN, OUT, Folders, deployed, opened, subscriptions
+from engine.costs.lasting import database, with_data_sources
 from engine.costs.messages import Sample
 from engine.costs.processes import own_cpu_seconds
 from engine.costs.scenarios import Scenario
@@ -35,18 +37,39 @@ class Run:
 
 
 class Stand:
-    """A scenario that is ready to run: its flow deployed, its drivers' messages on their way."""
+    """A scenario that is ready to run: its flow deployed, its drivers' messages on their way; until it is closed."""
 
-    __slots__ = ("_deployed", "_drivers", "_expected", "_others", "_queues", "_sample", "_scenario")
+    __slots__ = (
+        *("_around", "_deployed", "_drivers", "_expected", "_others", "_queues", "_sample", "_scenario", "_works"),
+        "by_hand",
+    )
 
     def __init__(self, scenario: Scenario, sample: Sample, folders: Folders, drivers: int) -> None:
         self._scenario = scenario
         self._sample = sample
-        self._expected = sample.body if scenario.by_hand is None else scenario.by_hand(sample.body)
-        self._deployed = deployed(scenario, folders)
-        self._queues = queues(scenario, persistent=sample.descriptor.persistence == PERSISTENT)
+        self.by_hand = scenario.by_hand
         self._others = subscriptions(scenario)
-        self._drivers = max(drivers, len(self._deployed))
+        with ExitStack() as around:
+            lasts = sample.descriptor.persistence == PERSISTENT
+            self._queues = around.enter_context(opened(scenario, persistent=lasts))
+            sources = None
+            if scenario.on_database is not None:
+                made = around.enter_context(database(scenario.on_database))
+                sources, self.by_hand = made.sources, made.by_hand
+            self._expected = sample.body if self.by_hand is None else self.by_hand(sample.body)
+            self._deployed = deployed(scenario, folders, sources)
+            new = self._queues.work
+            self._works = [with_data_sources(self._queues, new(), sources, flow) for flow in self._deployed]
+            self._drivers = max(drivers, len(self._deployed))
+            self._begin(sample)
+            self._around = around.pop_all()
+
+    def close(self) -> None:
+        """Close its queues and its database, and remove what they kept."""
+        self._around.close()
+
+    def _begin(self, sample: Sample) -> None:
+        """Prove what each flow does, then put the message of each driver."""
         self._prove()
         work = self._queues.work()
         for _ in range(self._drivers):
@@ -55,9 +78,9 @@ class Stand:
     def _prove(self) -> None:
         """Send one message through each deployed flow, and look at what comes of it."""
         work = self._queues.work()
-        for flow in self._deployed:
+        for flow, own in zip(self._deployed, self._works, strict=True):
             work.put(IN, self._sample.descriptor, self._sample.body, syncpoint=False)
-            self._carry(flow, work)
+            self._carry(flow, own)
             self._check(self._reply(work))
 
     @property
@@ -70,7 +93,7 @@ class Stand:
         until = time.perf_counter() + seconds
         cpu, started = own_cpu_seconds(), time.perf_counter()
         alone = len(self._deployed) == 1
-        messages = self._drive(self._deployed[0], until) if alone else self._drive_all(until)
+        messages = self._drive(self._deployed[0], self._works[0], until) if alone else self._drive_all(until)
         return Run(time.perf_counter() - started, own_cpu_seconds() - cpu, messages)
 
     def nodes(self, seconds: float) -> dict[str, float]:
@@ -79,16 +102,16 @@ class Stand:
         before = {label: station.evaluate for label, station in flow.stations.items()}
         measured = meter(flow.stations)
         try:
-            messages = self._drive(flow, time.perf_counter() + seconds)
+            messages = self._drive(flow, self._works[0], time.perf_counter() + seconds)
             accounts = measured.settled().items()
             return {label: spent.nanoseconds / 1e6 / messages for label, spent in accounts if spent.nanoseconds}
         finally:
             for label, station in flow.stations.items():
                 station.evaluate = before[label]
 
-    def _drive(self, flow: DeployedFlow, until: float) -> int:
+    def _drive(self, flow: DeployedFlow, work: UnitOfWork, until: float) -> int:
         """Carry messages one after the other, a driver's turn behind each."""
-        work, driver, clock = self._queues.work(), self._queues.work(), time.perf_counter
+        driver, clock = self._queues.work(), time.perf_counter
         descriptor, body = self._sample
         messages, reply = 0, self._expected
         while clock() < until or not messages:
@@ -108,13 +131,13 @@ class Stand:
         counts: list[int] = []
         failures: list[BaseException] = []
 
-        def drive(flow: DeployedFlow) -> None:
+        def drive(flow: DeployedFlow, work: UnitOfWork) -> None:
             try:
-                counts.append(self._drive(flow, until))
+                counts.append(self._drive(flow, work, until))
             except BaseException as error:  # whatever it is, it is raised where the threads end
                 failures.append(error)
 
-        threads = [threading.Thread(target=drive, args=(flow,)) for flow in self._deployed]
+        threads = [threading.Thread(target=drive, args=pair) for pair in zip(self._deployed, self._works, strict=True)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -136,8 +159,10 @@ class Stand:
         if arrival is None:
             raise self._wrong(f"its flow puts nothing on {OUT}")
         for other in self._others:
-            if work.get(other, syncpoint=False) is None:
+            if work.get(other) is None:
                 raise self._wrong(f"its flow puts nothing on {other}")
+        if self._others:
+            work.commit()
         return arrival.body
 
     def _check(self, reply: bytes) -> None:

@@ -6,6 +6,7 @@ import gc
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
@@ -13,6 +14,7 @@ from typing import Final
 from engine.catalog import did_you_mean
 from engine.costs.deploying import Folders, hindrance, own_folders
 from engine.costs.drivers import Run, Stand
+from engine.costs.messages import Sample
 from engine.costs.on_broker import SECTIONS, runs_of
 from engine.costs.processes import cpu_ms, cpu_percent, own_rss_mib, processors
 from engine.costs.published import published
@@ -73,8 +75,8 @@ def rows(wanted: Sequence[Key], how: How, folders: Folders | None = None) -> Ite
     places = own_folders() if folders is None else folders
     for key in wanted:
         scenario = scenarios()[key.scenario]
-        reason = hindrance(scenario, places, persistent=key.persistent)
-        if reason and how.brokers and key.section in SECTIONS:  # what takes the processes of a broker, or its queues
+        reason = hindrance(scenario, places)
+        if how.brokers and key.section in SECTIONS and (reason or key.persistent):
             yield Row(key, "broker", on_a_broker(scenario, key, how, places))
             continue
         yield Row(key, "memory", None if reason else measured(scenario, key, how, places), reason)
@@ -91,9 +93,13 @@ def measured(scenario: Scenario, key: Key, how: How, folders: Folders) -> Taken:
     sample = scenario.message(key.message_bytes)
     if key.persistent:
         sample = sample._replace(descriptor=sample.descriptor._replace(persistence=PERSISTENT))
-    stand = Stand(scenario, sample, folders, how.drivers)
+    with closing(Stand(scenario, sample, folders, how.drivers)) as stand:
+        return _measured(stand, sample, how)
+
+
+def _measured(stand: Stand, sample: Sample, how: How) -> Taken:
     stand.run(how.seconds * _SHARE_BEFORE)
-    by_hand = scenario.by_hand
+    by_hand = stand.by_hand
     runs, limits = [], []
     for _ in range(how.runs):
         gc.collect()

@@ -6,13 +6,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
+from engine.costs import limits_of_databases as databases
 from engine.costs import limits_of_records as records
 from engine.costs.limits import change_one_field, complex_path_by_hand, pass_on, pass_on_by_list, pass_on_if_north
 from engine.costs.messages import FORMS, Sample, paths, plain, published, tagged
 from engine.costs.published import published as published_rows
 from engine.costs.results import Key
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
 
 Make: TypeAlias = Callable[[int], Sample]
 ByHand: TypeAlias = Callable[[bytes], bytes]
@@ -20,7 +24,6 @@ ByHand: TypeAlias = Callable[[bytes], bytes]
 INSTANCES: Final = (1, 2, 4)
 SUBSCRIBERS: Final = (1, 10, 30, 50, 70, 100, 1000)
 VERY_COMPLEX: Final = "compute_very_complex"
-_DATABASE: Final = "needs the Database node and a database"
 PUBLICATION: Final = "publication"
 
 
@@ -28,8 +31,8 @@ PUBLICATION: Final = "publication"
 class Scenario:
     """One line of the report's tables: what a flow is measured on, and what its output must be.
 
-    `flow` names its flow file, where that is not called as the scenario is; `needs` says what that waits for as long as
-    there is none. What comes out must be what `by_hand` makes of the message: without a program, the message itself.
+    `flow` names its flow file, where that is not called as the scenario is. What comes out must be what `by_hand` makes
+    of the message; where that works with a database, `on_database` makes it for one.
     Of the messages that come of one the drivers read that on COSTS.OUT; `subscribers` says on how many further queues
     others arrive, which are emptied beside.
     """
@@ -41,7 +44,7 @@ class Scenario:
     copies: int = 1
     groups: int = 1
     subscribers: int = 0
-    needs: str = ""
+    on_database: Callable[[sa.Engine], ByHand] | None = None
 
     @property
     def flow_name(self) -> str:
@@ -80,8 +83,9 @@ def _declared() -> Iterator[Scenario]:
         yield very_complex(f"additional_instances_{number}")
         yield very_complex(f"flow_copies_{number}", flow=VERY_COMPLEX, copies=number)
         yield very_complex(f"execution_groups_{number}", flow=VERY_COMPLEX, groups=number)
-    for name in ("insert_delete_coordinated", "update_coordinated_no", "update_coordinated_yes"):
-        yield Scenario(f"database_{name}", plain, None, needs=_DATABASE)
+    yield Scenario("database_insert_delete_coordinated", plain, None, on_database=databases.insert_and_delete)
+    for answer in ("no", "yes"):
+        yield Scenario(f"database_update_coordinated_{answer}", plain, None, on_database=databases.update)
     for number in SUBSCRIBERS:
         name = f"publication_{number}_subscriber" + ("s" if number > 1 else "")
         yield Scenario(name, published, pass_on, flow=PUBLICATION, subscribers=number - 1)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import time
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from engine.costs import deploying, nodes, processes
+from engine.costs import nodes, processes
 from engine.costs.deploying import Folders, hindrance, own_folders
 from engine.costs.drivers import Run, Stand
 from engine.costs.messages import plain
@@ -18,9 +21,11 @@ from engine.costs.nodes import How, chosen, rows, taken
 from engine.costs.published import PROCESSORS, published
 from engine.costs.results import Key, Row
 from engine.costs.scenarios import scenarios
+from engine.descriptor import PERSISTENT
 from engine.errors import BrokerError, ConfigurationException
+from engine.mq import QueueManager
 from engine.statistics import AROUND
-from engine.transports.memory import MemoryQueues
+from tests.databases.programs import rows as rows_of
 
 QUICK = How(seconds=0.001, runs=2, drivers=3, brokers=False)
 PASSING = """flow: {name}
@@ -96,34 +101,35 @@ def test_every_row_is_measured_or_has_a_reason(monkeypatch: pytest.MonkeyPatch) 
     found = list(rows(chosen(), QUICK))
     assert list(published()) == [each.key for each in found]
     assert all((each.taken is None) == bool(each.reason) for each in found)
-    assert 130 == sum(each.taken is not None for each in found)
-    assert all(each.reason for each in found if each.key.persistent)
+    assert 184 == sum(each.taken is not None for each in found)
+    assert {"execution_groups_2", "execution_groups_4"} == {each.key.scenario for each in found if each.reason}
 
 
 @pytest.mark.parametrize(
-    ("name", "persistent", "reason"),
+    ("name", "reason"),
     [
-        ("mq_input_output", False, ""),
-        ("mq_input_output", True, "durable queues"),
-        ("execution_groups_1", False, ""),
-        ("execution_groups_2", False, "execution groups of a broker"),
-        ("database_update_coordinated_no", False, "Database node"),
-        ("publication_30_subscribers", False, ""),
-        ("publication_30_subscribers", True, "durable queues"),
+        ("mq_input_output", ""),
+        ("execution_groups_1", ""),
+        ("execution_groups_2", "execution groups of a broker"),
+        ("database_update_coordinated_no", ""),
+        ("publication_30_subscribers", ""),
     ],
 )
-def test_reasons(name: str, persistent: bool, reason: str) -> None:
-    """What cannot be measured yet says what it waits for."""
-    found = hindrance(scenarios()[name], own_folders(), persistent=persistent)
+def test_reasons(name: str, reason: str) -> None:
+    """What cannot be measured in this process says what it waits for."""
+    found = hindrance(scenarios()[name], own_folders())
     assert reason in found
     assert bool(reason) == bool(found)
 
 
 def test_a_flow_that_is_added_runs(tmp_path: Path) -> None:
     """A scenario without a flow is measured as soon as there is a file of its name."""
-    name = "database_update_coordinated_no"
-    assert row(name).taken is None
-    assert row(name, with_flow(tmp_path, name)).taken is not None
+    name = "mq_input_output"
+    (key,) = (key for key in chosen([name], [1024]) if not key.persistent)
+    (made,) = rows([key], QUICK, (tmp_path,))
+    assert (None, "needs its flow: mq_input_output.yaml") == (made.taken, made.reason)
+    (made,) = rows([key], QUICK, with_flow(tmp_path, name)[:1])
+    assert made.taken is not None
 
 
 def test_subscribers() -> None:
@@ -146,12 +152,45 @@ def test_a_flow_with_a_node_that_is_not_there(tmp_path: Path) -> None:
     assert "needs the node Shouting" == row(name, with_flow(tmp_path, "publication", kind="Shouting")).reason
 
 
-def test_persistent_messages_wait_for_a_transport_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once there are queues for them, their rows are measured, with messages that are persistent."""
-    (key,) = (key for key in chosen(["mq_input_output"]) if key.persistent)
-    monkeypatch.setattr(deploying, "transport", lambda **_: MemoryQueues)
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("mq_input_output", "mq_input_output_transactional", "compute_simple", "convert_xml_to_cwf"),
+        *("database_insert_delete_coordinated", "database_update_coordinated_yes", "publication_10_subscribers"),
+    ],
+)
+def test_persistent_messages(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of persistent messages are measured on a durable queue manager, of whose folder nothing is left."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    (key,) = (key for key in chosen([name]) if key.persistent)
     (found,) = rows([key], QUICK)
     assert found.taken is not None
+    assert found.taken.messages >= 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_persistent_messages_are_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Messages on their way survive the queue manager's end, and are there when its folder is opened again."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    scenario, sample = scenarios()["mq_input_output"], plain(1024)
+    sample = sample._replace(descriptor=sample.descriptor._replace(persistence=PERSISTENT))
+    with closing(Stand(scenario, sample, own_folders(), drivers=3)) as stand:
+        stand.run(0.001)
+        (folder,) = tmp_path.glob("*/queues")
+        stand._queues.close()
+        with QueueManager.open(folder) as again:
+            assert 3 == again.depth("COSTS.IN")
+
+
+@pytest.mark.parametrize("name", [f"database_update_coordinated_{answer}" for answer in ("no", "yes")])
+def test_rows_of_databases_work_with_a_database(name: str) -> None:
+    """Each message has updated its row once, and the program by hand works with a database of its own."""
+    with closing(Stand(scenarios()[name], plain(1024), own_folders(), drivers=2)) as stand:
+        assert stand.by_hand is not None
+        sent = 1 + stand.run(0.01).messages  # one proves what the flow does
+        work: Any = stand._works[0]
+        sources = work.databases.sources
+        assert [(sent, "NEW")] == rows_of(sources, "SELECT TIMES, STATUS FROM ITEM", "COSTS")
 
 
 def test_a_flow_that_does_not_do_its_work(tmp_path: Path) -> None:
@@ -169,9 +208,9 @@ def test_a_flow_that_puts_nothing(tmp_path: Path) -> None:
 def test_instances_and_copies_run_side_by_side() -> None:
     """Each has its own deployed flow and thread, and what fails in one is raised."""
     for name in ("additional_instances_4", "flow_copies_4"):
-        stand = Stand(scenarios()[name], scenarios()[name].message(4096), own_folders(), drivers=2)
-        assert 4 == stand.drivers
-        assert stand.run(0.02).messages >= 4
+        with closing(Stand(scenarios()[name], scenarios()[name].message(4096), own_folders(), drivers=2)) as stand:
+            assert 4 == stand.drivers
+            assert stand.run(0.02).messages >= 4
 
 
 @pytest.mark.parametrize(
@@ -235,7 +274,7 @@ def test_machine() -> None:
 
 def test_a_driver_has_its_message_on_its_way() -> None:
     """Runs one after the other go on with the same messages, and none is lost."""
-    stand = Stand(scenarios()["mq_input_output"], plain(1024), own_folders(), drivers=15)
-    assert all(stand.run(0.001).messages for _ in range(3))
-    assert 15 == stand._queues.depth("COSTS.IN")
-    assert 0 == stand._queues.depth("COSTS.OUT")
+    with closing(Stand(scenarios()["mq_input_output"], plain(1024), own_folders(), drivers=15)) as stand:
+        assert all(stand.run(0.001).messages for _ in range(3))
+        assert 15 == stand._queues.depth("COSTS.IN")
+        assert 0 == stand._queues.depth("COSTS.OUT")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import pytest
 
 from engine.costs.deploying import hindrance, own_folders
@@ -11,7 +13,7 @@ from engine.costs.results import Key
 from engine.costs.scenarios import scenarios
 
 NOT_PERSISTENT = [key for key in published() if not key.persistent]
-RUNNABLE = [key for key in NOT_PERSISTENT if not hindrance(scenarios()[key.scenario], own_folders(), persistent=False)]
+RUNNABLE = [key for key in NOT_PERSISTENT if not hindrance(scenarios()[key.scenario], own_folders())]
 
 
 def test_every_scenario_of_the_report_is_declared() -> None:
@@ -32,13 +34,13 @@ def test_messages(key: Key) -> None:
 def test_every_scenario_that_can_run_is_right(key: Key) -> None:
     """A stand is only there where each deployed flow writes what the program by hand does."""
     scenario = scenarios()[key.scenario]
-    assert scenario.by_hand is not None
-    stand = Stand(scenario, scenario.message(key.message_bytes), own_folders(), drivers=2)
-    assert stand.run(0.0).messages >= 1
+    with closing(Stand(scenario, scenario.message(key.message_bytes), own_folders(), drivers=2)) as stand:
+        assert stand.by_hand is not None
+        assert stand.run(0.0).messages >= 1
 
 
 def test_what_runs_now() -> None:
-    """Everything but what needs databases and processes of a broker; 130 rows in all."""
-    waiting = {key.scenario.partition("_")[0] for key in NOT_PERSISTENT if key not in RUNNABLE}
-    assert {"database", "execution"} == waiting
-    assert 130 == len(RUNNABLE)
+    """Everything but what needs several processes of a broker."""
+    waiting = {key.scenario for key in NOT_PERSISTENT if key not in RUNNABLE}
+    assert {"execution_groups_2", "execution_groups_4"} == waiting
+    assert 142 == len(RUNNABLE)
