@@ -27,7 +27,7 @@ class Counts:
     The time that messages stay is measured on the first that come in an interval, then on one in sixteen.
     """
 
-    __slots__ = (*_PAIRS, *_NUMBERS, "_came", "_is_watched", "all_until", "high", "low")
+    __slots__ = (*_PAIRS, *_NUMBERS, "_came", "all_until", "high", "is_watched", "low")
 
     def __init__(self) -> None:
         self.puts = [0, 0]
@@ -49,13 +49,13 @@ class Counts:
         self.high = 0  # depth since the last interval began
         self.low = 0
         self.all_until = 0  # the last of the arrivals that are all measured
-        self._is_watched = False  # an interval runs
+        self.is_watched = False  # an interval runs
         self._came: dict[int, float] = {}  # messages that are measured, by order
 
     def note_arrival(self, stored: Stored, queue: Queue) -> None:
         """Follow the depth, and begin to measure how long a message stays, where it is its turn."""
         self.high = max(self.high, queue.depth)
-        if not self._is_watched or (queue.arrivals > self.all_until and queue.arrivals & EACH):
+        if not self.is_watched or (queue.arrivals > self.all_until and queue.arrivals & EACH):
             return
         if len(self._came) < _MOST_TIMED and not stored.descriptor.backout_count:
             self._came[stored.order] = queue.now()
@@ -91,7 +91,7 @@ class Counts:
         """Begin an interval of a queue, and return the counts at its beginning."""
         self.high = self.low = queue.depth
         self.all_until = queue.arrivals + _ALL_TIMED if watched else 0
-        self._is_watched = watched
+        self.is_watched = watched
         if not watched:
             self._came = {}
         return self.seen()

@@ -33,7 +33,6 @@ from engine.work import Arrival, QueueAttributes, Selection
 if TYPE_CHECKING:
     from engine.mq.handles import Handle
     from engine.mq.lasting import Lasting
-    from engine.mq.opened import Waiting
 
 DEAD_LETTER_QUEUE: Final = "SYSTEM.DEAD.LETTER.QUEUE"
 _MOST_UNCOMMITTED: Final = 999_999_999
@@ -270,10 +269,6 @@ class QueueManager:
     def refuse(self, branch: bytes) -> bool:
         """Decide that a branch does not commit, so that a late commit is refused; returns False where it has been."""
         return self.store is None or self.store.refuse(branch)
-
-    def waiter(self, work: Work, queue: str, selection: Selection | None, wake: Callable[[], None]) -> Waiting:
-        """Register a get of a unit that found nothing; `wake` is called once, when it is worth asking again."""
-        return work.waiter(queue, selection, wake)
 
     def new_id(self) -> bytes:
         """Returns an id that no other message has."""

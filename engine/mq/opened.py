@@ -9,8 +9,9 @@ from engine.mq.handles import Handle
 if TYPE_CHECKING:
     from engine.mq.manager import QueueManager
     from engine.mq.queue import Queue
+    from engine.mq.unit import Work
     from engine.mq.waiting import Waiter
-    from engine.work import Selection
+    from engine.work import Arrival, Selection
 
 
 class Opened:
@@ -28,19 +29,33 @@ class Opened:
 class Waiting:
     """The registration of a get that waits, for one who cannot sleep."""
 
-    __slots__ = ("_manager", "_queue", "_waiter")
+    __slots__ = ("_manager", "_queue", "_waiter", "_work")
 
-    def __init__(self, manager: QueueManager, queue: Queue, waiter: Waiter) -> None:
+    def __init__(self, manager: QueueManager, work: Work, queue: Queue, waiter: Waiter) -> None:
         self._manager = manager
+        self._work = work
         self._queue = queue
         self._waiter = waiter
 
     def cancel(self) -> None:
         """Stop waiting; where a message has woken it that is still there, another who wants it is woken."""
         with self._manager.lock:
-            woken_by = self._waiter.woken_by
-            if not self._queue.waiters.remove(self._waiter) and woken_by is not None:
+            woken_by, given = self._waiter.woken_by, self._waiter.given
+            self._waiter.given = None
+            if given is not None:
+                self._queue.put(given)
+            elif not self._queue.waiters.remove(self._waiter) and woken_by is not None:
                 self._queue.wake(woken_by)
+
+    def taken(self, *, syncpoint: bool | None) -> Arrival | None:
+        """Returns the message that it was given, which is part of its unit then; None: look for one."""
+        if self._work.account is not None:
+            self.cancel()  # its gets are counted on their way
+        given, self._waiter.given = self._waiter.given, None
+        if given is None:
+            return None
+        self._queue.counts.note_taken(given, self._waiter.selection, self._queue)
+        return self._work.got([(self._queue, given)], given, syncpoint=syncpoint)
 
 
 def bounded(left: float | None, selection: Selection | None) -> float | None:

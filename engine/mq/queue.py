@@ -63,8 +63,10 @@ class Queue:
 
     def put(self, stored: Stored) -> None:
         """Make a message available, or put one back where it was before it was taken."""
-        self.depth += 1
         self.arrivals += 1
+        if self.waiters.count and self.waiters.hand(stored, self):
+            return
+        self.depth += 1
         if self.depth > self.counts.high or self.arrivals <= self.counts.all_until or not self.arrivals & EACH:
             self.counts.note_arrival(stored, self)
         if not self.backings:
@@ -76,8 +78,7 @@ class Queue:
                 self._evict()
         for scan in self._live_scans() if self.scans else ():
             scan.note(stored.order)
-        waiting = self.waiters.count
-        if waiting:
+        if waiting := self.waiters.count:
             self.wake(stored)
             self.counts.not_queued += self.waiters.count < waiting
 
@@ -356,8 +357,7 @@ class Queue:
         by_id = self._indexed()
         lines: list[list[int]] = [by_id[key].orders if key in by_id else [] for key in keys]
         shortest = min(lines, key=len)
-        orders = sorted(shortest)
-        here = (self._waiting[order] for order in orders if order in self._waiting)
+        here = (self._waiting[order] for order in sorted(shortest) if order in self._waiting)
         if not self.backings:
             return here
         return merge(here, *(backing.with_ids(keys) for backing in self.backings), key=attrgetter("order"))

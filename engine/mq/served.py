@@ -34,6 +34,10 @@ class Waiter(Protocol):
         """Stop waiting; where a message has woken it that is still there, another who wants it is woken."""
         ...
 
+    def taken(self, *, syncpoint: bool | None) -> Arrival | None:
+        """Return the message that it was given beside the queue, which is part of its unit then; None: get one."""
+        ...
+
 
 class ServedWork(UnitOfWork, Protocol):
     """A unit of work whose calls do not hold the thread that makes them."""
@@ -49,6 +53,13 @@ class ServedWork(UnitOfWork, Protocol):
         self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True, most: int
     ) -> Arrival | Unfinished | None:
         """Get without waiting, and look at so many messages at most; UNFINISHED says to ask again."""
+        ...
+
+    def waiter(self, queue: str, wanted: Selection | None, wake: Callable[[], None], *, takes: bool = False) -> Waiter:
+        """Register a get that found nothing; it is woken at once where a message came since.
+
+        One that `takes` may be given its message beside the queue, and has to ask for it, or to cancel.
+        """
         ...
 
     def commit_then(self, then: Callable[[BrokerError | None], None], decision: tuple[bytes, ...] = ()) -> None:
@@ -80,10 +91,6 @@ class Served(Protocol):
 
     def work(self, user: str = "", application: str = "") -> Any:
         """Return a new unit of work for a user: a ServedWork."""
-        ...
-
-    def waiter(self, work: Any, queue: str, selection: Selection | None, wake: Callable[[], None]) -> Waiter:
-        """Register a get of a unit that found nothing; it is woken at once where a message came since."""
         ...
 
     def acting_for(self, user: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.errors import BrokerError, MessageException
@@ -32,19 +33,8 @@ class Session:
     """One connection: frames are taken one after the other, and none is while an answer is owed or not read yet."""
 
     __slots__ = (
-        *(
-            "_blamed",
-            "_carried",
-            "_cursors",
-            "_failed",
-            "_held",
-            "_once",
-            "_owes",
-            "_skips",
-            "_syncs",
-            "_waiter",
-            "_work",
-        ),
+        *("_blamed", "_carried", "_cursors", "_failed", "_held", "_once", "_owes", "_skips", "_syncs", "_waiter"),
+        "_work",
         *("application", "channel", "ended", "face", "get", "guarded", "peer", "server", "subscriptions", "user"),
         "watched",
     )
@@ -236,7 +226,7 @@ class Session:
         if not self._look() and wanted.wait > 0:
             self.server.limit(self, wanted)
 
-    def _look(self) -> bool:
+    def _look(self, waiter: Waiter | None = None) -> bool:
         """Looks for the message of the get, and answers it if that ends it; otherwise it waits, or looks on later."""
         wanted = self.get
         assert wanted is not None
@@ -244,8 +234,11 @@ class Session:
         work = self._apart() if once else self._work
         syncpoint = True if once else wanted.syncpoint
         try:
-            if wanted.selection is None or wanted.selection.plain:  # which looks at one message
-                found: Arrival | Unfinished | None = work.get(wanted.queue, wanted.selection, syncpoint=syncpoint)
+            given = None if waiter is None else waiter.taken(syncpoint=syncpoint)
+            if given is not None:
+                found: Arrival | Unfinished | None = given
+            elif wanted.selection is None or wanted.selection.plain:  # which looks at one message
+                found = work.get(wanted.queue, wanted.selection, syncpoint=syncpoint)
             else:
                 found = work.get_some(wanted.queue, wanted.selection, syncpoint=syncpoint, most=_LOOKS)
             if found is Unfinished.UNFINISHED:
@@ -268,8 +261,8 @@ class Session:
         return True
 
     def _wait(self, work: ServedWork, wanted: Get) -> None:
-        manager = self.server.manager
-        self._waiter = manager.waiter(work, wanted.queue, wanted.selection, lambda: self.server.wake(self, wanted))
+        wake = partial(self.server.wake, self, wanted)
+        self._waiter = work.waiter(wanted.queue, wanted.selection, wake, takes=True)
 
     def _give(self, arrival: Arrival, error: BrokerError | None) -> None:
         if error is not None:
@@ -282,8 +275,8 @@ class Session:
         """Looks again for a get that still waits: a message came that it may want, or it has more to look at."""
         if self.get is not wanted or self.ended:
             return
-        self._waiter = None  # it was woken: its message is looked for before another gets its turn
-        if self._look():
+        waiter, self._waiter = self._waiter, None  # its message is looked for before another gets its turn
+        if self._look(waiter):
             self.server.send(self)  # a client that waits has asked nothing else
 
     def time_over(self, wanted: Get) -> None:

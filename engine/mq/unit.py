@@ -97,7 +97,7 @@ class Work:
             return manager.arrival(stored)
         pieces = taken_with(manager, opened, stored) if stored.descriptor.msg_flags & SEGMENT else [stored]
         whole = stored if len(pieces) == 1 else joined(pieces)
-        return self._got([(opened.queue, one) for one in pieces], whole, syncpoint=syncpoint)
+        return self.got([(opened.queue, one) for one in pieces], whole, syncpoint=syncpoint)
 
     def get_some(
         self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True, most: int
@@ -296,19 +296,19 @@ class Work:
         moved = sum(one is queue for one, _ in (*self._puts, *self.taken))
         return moved, any(opened.queue is queue for opened in self._opened.values()), moved > 0
 
-    def waiter(self, queue: str, selection: Selection | None, wake: Callable[[], None]) -> Waiting:
+    def waiter(self, queue: str, wanted: Selection | None, wake: Callable[[], None], *, takes: bool = False) -> Waiting:
         """Returns the registration of a get that found nothing; it is woken at once where a message came since."""
         opened = self._opened.get(queue)
         if opened is None or opened.version != self._manager.version:
             opened = self._open(queue)
         assert opened is not None  # one that found nothing has opened it
-        waiter = Waiter(selection, opened.handle, wake)
+        waiter = Waiter(wanted, opened.handle, wake, takes=takes)
         with self._manager.lock:
             if opened.seen == opened.queue.arrivals:
                 opened.queue.waiters.add(waiter)
             else:
                 waiter.wake(None)
-        return Waiting(self._manager, opened.queue, waiter)
+        return Waiting(self._manager, self, opened.queue, waiter)
 
     def _open(self, queue: str) -> Opened | None:
         """Returns a queue to get messages from; None where it is not there yet, but would be made by a put."""
@@ -361,7 +361,7 @@ class Work:
                 with manager.lock:
                     opened.queue.waiters.remove(waiter)
 
-    def _got(self, taken: Moved, stored: Stored, *, syncpoint: bool | None) -> Arrival:
+    def got(self, taken: Moved, stored: Stored, *, syncpoint: bool | None) -> Arrival:
         """Returns a message that has been taken off its queue, and makes that part of the unit, or final."""
         manager, descriptor = self._manager, stored.descriptor
         lasting = descriptor.persistence and manager.store is not None

@@ -6,11 +6,13 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from engine.mq.stored import keys_of
+from engine.mq.stored import has_ids, keys_of
 from engine.work import NO_ORDER
 
 if TYPE_CHECKING:
+    from engine.descriptor import Descriptor
     from engine.mq.handles import Handle
+    from engine.mq.queue import Queue
     from engine.mq.stored import Stored
     from engine.work import Selection
 
@@ -18,9 +20,14 @@ if TYPE_CHECKING:
 class Waiter:
     """One who waits; `notify` is called once, under the queue manager's lock, when a message comes that it wants."""
 
-    __slots__ = ("handle", "key", "notify", "place", "selection", "woken_by")
+    __slots__ = ("given", "handle", "key", "notify", "place", "selection", "takes", "woken_by")
 
-    def __init__(self, selection: Selection | None, handle: Handle, notify: Callable[[], None]) -> None:
+    def __init__(
+        self, selection: Selection | None, handle: Handle, notify: Callable[[], None], *, takes: bool = False
+    ) -> None:
+        """One who `takes` is given a message that need not be on the queue for a moment, and then has it."""
+        self.takes = takes
+        self.given: Stored | None = None
         self.selection = selection
         self.handle = handle
         self.notify = notify
@@ -81,6 +88,34 @@ class Waiters:
         if waiter.key and not place:
             del self._by_key[waiter.key]
         return True
+
+    def hand(self, stored: Stored, queue: Queue) -> bool:
+        """Gives a message to the first who wants it; False where it has to go by its queue."""
+        descriptor = stored.descriptor
+        if (
+            self._particular
+            or queue.counts.is_watched
+            or stored.expires
+            or descriptor.persistence
+            or descriptor.msg_flags
+        ):
+            return False
+        waiter = self._first_by_id(descriptor) if self._by_key else None
+        if waiter is None and self._anything and not queue.depth:
+            waiter = next(iter(self._anything))
+        if waiter is None or not waiter.takes:
+            return False
+        waiter.given = stored
+        queue.counts.not_queued += 1
+        self._woken(waiter, stored)
+        return True
+
+    def _first_by_id(self, descriptor: Descriptor) -> Waiter | None:
+        for key in keys_of(descriptor):
+            for waiter in self._by_key.get(key, ()):
+                if waiter.selection is not None and has_ids(descriptor, waiter.selection):
+                    return waiter
+        return None
 
     def wake(self, stored: Stored, suits: Callable[[Stored, Waiter], bool]) -> None:
         """Wake the first who wants a message; who only browses is woken beside it."""

@@ -59,7 +59,7 @@ class Listener:
         try:
             while (arrival := self._work.get(self._queue)) is not None:
                 self._take(arrival)
-            self._manager.waiter(self._work, self._queue, None, self._woken)
+            self._work.waiter(self._queue, None, self._woken)
         except BrokerError:  # the queue manager has ended, or the queue is inhibited or gone
             with self._state:
                 self._registered = False

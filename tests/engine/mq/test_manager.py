@@ -328,3 +328,43 @@ def test_purge_and_clear() -> None:
     work.back_out()
     queues.clear("Q")
     assert 0 == queues.depth("Q")
+
+
+def test_a_message_for_who_waits_is_given_beside_the_queue() -> None:
+    """Who waits has the message in its unit, with the backout count as ever; who waits no longer has it go back."""
+    queues = manager(Q={})
+    work, other, woken = queues.work(), queues.work(), list[bool]()
+    assert work.get("Q") is None
+    waiting = work.waiter("Q", None, lambda: woken.append(True), takes=True)
+    put(other, "Q", b"first", b"second")
+    assert ([True], [b"second"]) == (woken, bodies(queues, "Q"))
+    arrival = waiting.taken(syncpoint=True)
+    assert arrival is not None
+    assert b"first" == arrival.body
+    assert waiting.taken(syncpoint=True) is None
+    work.back_out()
+    assert [1, 0] == [one.descriptor.backout_count for one in queues.browse("Q")]
+    queues.purge("Q")
+    assert work.get("Q") is None
+    waiting = work.waiter("Q", None, lambda: woken.append(True), takes=True)
+    put(other, "Q", b"third")
+    assert [] == bodies(queues, "Q")
+    waiting.cancel()
+    assert [b"third"] == bodies(queues, "Q")
+    assert 0 == queues.browse("Q")[0].descriptor.backout_count
+
+
+@pytest.mark.parametrize(
+    "fields", [{"persistence": 1}, {"expiry": 500}, {"group_id": b"G" * 24, "msg_flags": 24}], ids=str
+)
+def test_other_messages_go_by_the_queue(fields: dict[str, object]) -> None:
+    """A message that lasts, expires, or is one of several is on the queue before who waits for it has it."""
+    queues = manager(Q={})
+    work, woken = queues.work(), list[bool]()
+    assert work.get("Q") is None
+    waiting = work.waiter("Q", None, lambda: woken.append(True), takes=True)
+    put(queues.work(), "Q", b"body", **fields)
+    assert ([True], [b"body"]) == (woken, bodies(queues, "Q"))
+    assert waiting.taken(syncpoint=True) is None
+    waiting.cancel()
+    assert work.get("Q") is not None
