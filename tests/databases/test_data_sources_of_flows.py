@@ -15,7 +15,7 @@ from engine.databases.sources import Sources
 from engine.databases.statements import Passthru
 from engine.databases.work import DatabaseWork
 from tests.cli.command_line import penstock
-from tests.databases.programs import define, rows
+from tests.databases.programs import define, rows, run
 
 INSERT = "INSERT INTO Database.items(id) VALUES(1);"
 PASSTHRU = "PASSTHRU('INSERT INTO items VALUES(1)');"
@@ -140,4 +140,17 @@ def test_the_coordinator_refuses_two(tmp_path: Path) -> None:
     work.back_out()
     assert queues.asked == ["back out"]
     assert [rows(sources, "SELECT id FROM items", name) for name in "AB"] == [[], []]
+    sources.close()
+
+
+def test_a_table_that_is_gone_behind_deploy(tmp_path: Path) -> None:
+    """A table that is not there any more is an error of its statement, which SQLCODE and SQLSTATE tell of."""
+    sources = Sources([Definition("DB", SQLITE.format(folder=tmp_path, name="A"))])
+    define(sources, ITEMS)
+    text = "INSERT INTO Database.items(id) VALUES(1); SET OutputRoot.XMLNSC.m.code = SQLCODE;"
+    text += " SET OutputRoot.XMLNSC.m.state = SQLSTATE;"
+    access = Access(throws=False)
+    assert ["<m><code>0</code><state>00000</state></m>" in one for one in run(sources, text, access)] == [True]
+    define(sources, "DROP TABLE items")
+    assert ["<m><code>-1</code><state>D42S02</state></m>" in one for one in run(sources, text, access)] == [True]
     sources.close()
