@@ -86,7 +86,7 @@ def drained(folder: Path) -> list[int]:
         for queue in QUEUES:
             while (arrival := work.get(queue, wait=0.1)) is not None:
                 found.append(int(arrival.body.split()[0]))
-        work.commit()
+                work.commit()  # there may be more than one unit may hold
         assert 0 == sum(queues.depth(queue) for queue in QUEUES)
     return found
 
