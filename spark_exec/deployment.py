@@ -11,7 +11,7 @@ from engine.databases.definitions import definitions_in, definitions_of
 from engine.errors import ConfigurationException, Problem
 from engine.lint import UNFIT
 from engine.work import QueueAttributes
-from spark_exec.databases import EFFECTS, NONE, Databases
+from spark_exec.databases import EFFECTS, EXACTLY_ONCE, NONE, Databases
 
 Use = FlowUse
 
@@ -51,12 +51,12 @@ def deployment_of(*files: str) -> Deployment:
 
 def with_sources(deployment: Deployment, options: Sequence[str], effects: str) -> Deployment:
     """The deployment with the data sources of options in front of its own, and what becomes of effects on them."""
-    if effects not in EFFECTS:
-        raise ConfigurationException(f"--effects {effects} is none of {', '.join(filter(None, EFFECTS))}")
+    if effects and effects not in EFFECTS:
+        raise ConfigurationException(f"--effects {effects} is none of {', '.join(EFFECTS)}")
     given = definitions_of(options)
     names = {one.name for one in given}
     own = (one for one in deployment.databases.definitions if one.name not in names)
-    return replace(deployment, databases=Databases((*given, *own), effects))
+    return replace(deployment, databases=Databases((*given, *own), effects or EXACTLY_ONCE))
 
 
 def _without_flows(file: str) -> ConfigurationException:

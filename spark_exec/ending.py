@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from engine.output_files import write_file
 
 if TYPE_CHECKING:
+    from spark_exec.decisions import Decisions
     from spark_exec.summary import Summary
 
 MANIFEST: Final = "_manifest.json"
@@ -35,6 +36,7 @@ class Ending:
     output: str
     summary: Summary | None = None
     manifest: Manifest | None = None
+    decisions: Decisions | None = None
 
     def leave(self, why: str) -> str:
         """Removes the round that is not complete, and writes the manifest; returns what is there, in words."""
@@ -46,9 +48,12 @@ class Ending:
         complete = f"{summary.rounds} complete round{'' if summary.rounds == 1 else 's'}"
         if "://" in self.output:
             return f"{self.output} holds {complete}, and a part of round={summary.rounds}, and no {MANIFEST}"
-        shutil.rmtree(Path(self.output) / f"round={summary.rounds}", ignore_errors=True)
+        own = self.decisions
+        if own is None or own.decided < summary.rounds:
+            shutil.rmtree(Path(self.output) / f"round={summary.rounds}", ignore_errors=True)
         write_file(Path(self.output) / MANIFEST, self.manifest(why))
-        return f"{self.output} holds {complete} of a run that was broken off, and {MANIFEST} says so"
+        advice = f"; penstock spark resolve {self.output} ends what databases have prepared for it" if own else ""
+        return f"{self.output} holds {complete} of a run that was broken off, and {MANIFEST} says so{advice}"
 
 
 @contextmanager

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import pyarrow as pa
 
+from engine.descriptor import Descriptor
 from engine.exceptions import exception_list
 from spark_exec.message_sets import DESCRIPTOR, MESSAGE
 
 if TYPE_CHECKING:
-    from engine.descriptor import Descriptor
     from engine.errors import BrokerError
     from engine.tree import Element
 
@@ -23,6 +23,7 @@ FAILURE: Final = "failure"
 CAUGHT: Final = "caught"  # an error that a node caught, or that its failure terminal took
 WAITING: Final = "waiting"  # a message that its flow did not take, or never got rid of, or that no flow reads
 STATISTICS: Final = "statistics"
+PREPARED: Final = "prepared"  # what a task has prepared: its queue is the data source, its lineage the gid
 
 # What came of one message stands in rows of its sequence; their lineage ends in a number of its own.
 RESULT: Final = pa.schema(
@@ -90,6 +91,11 @@ class Rows:
         self._kept.append((kind, queue, *of, body, *failure))
         self._descriptors.append(tuple(descriptor))
         self._bytes += len(body) + len(failure[0] or "") + len(failure[1] or "") + _A_ROW
+
+    def add_prepared(self, gids: Mapping[str, str]) -> None:
+        """Take in what the task has prepared, by data source."""
+        for source, gid in gids.items():
+            self.add(PREPARED, source, (0, gid), (Descriptor(), b""))
 
     @property
     def is_full(self) -> bool:

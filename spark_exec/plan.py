@@ -10,7 +10,7 @@ from engine.broker.overrides import flow_of_file
 from engine.errors import ConfigurationException
 from engine.node import node_catalog
 from spark_exec.deployment import Deployment, Use
-from spark_exec.shipped import OwnNodes, Shipped, built, shares, ship
+from spark_exec.shipped import OwnNodes, Shipped, built, changes, shares, ship
 
 Order = Literal["default", "byUserID", "byQueueOrder"]
 ORDERS: Final[tuple[Order, ...]] = ("default", "byUserID", "byQueueOrder")
@@ -34,6 +34,7 @@ class FlowPlan:
     order: Order
     groups: bool = False  # whether the messages of a group stay together
     why: str = ""  # why it has so many instances and not more; empty where it may have one for each core
+    changes: tuple[str, ...] = ()  # the data sources that it may change, where its changes are prepared
 
     @property
     def partitions(self) -> int:
@@ -172,6 +173,7 @@ def _planned(deployed_as: Use, deployment: Deployment, own_nodes: tuple[OwnNodes
         order,
         groups,
         _held(order, said=said, shares=shares(shipped, deployment.databases)),
+        changes(shipped, deployment.databases),
     )
 
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from engine.errors import ConfigurationException
+from spark_exec.branches import Round
 from spark_exec.columns import completed
 from spark_exec.dealing import dealt
+from spark_exec.decisions import Decisions
 from spark_exec.ending import MANIFEST, Ending
 from spark_exec.message_sets import MESSAGE, spark_schema
-from spark_exec.outputs import FED, RESULT
+from spark_exec.outputs import FED, PREPARED, RESULT
 from spark_exec.places import inside, refuse_taken, write_text
 from spark_exec.plan import FlowPlan, Plan
 from spark_exec.profiles import profiles
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 MOST_ROUNDS: Final = 100
+RoundOf: TypeAlias = Callable[[int], Round]
 
 
 class Limits(NamedTuple):
@@ -47,21 +51,27 @@ def carried(
     planned: Plan,
     moment: tuple[str, str] | None = None,
     executors: Mapping[str, ResourceProfile] | None = None,
+    rounds: RoundOf | None = None,
 ) -> DataFrame:
     """The rows that come of a message set in one round: a DataFrame to a DataFrame, nothing is written.
 
     `frame` needs the columns `sequence` and `body`, and `queue` to say which flow a message is for; the columns of the
     answer are those of `spark_exec.outputs.RESULT`. `moment` are the date and the time that messages are put at, as MQ
     writes them: without it, now. `executors` are the groups' resource profiles, where another round has had them.
+    `rounds` says what the tasks of each flow, by its number, prepare databases under.
     """
     at, whole = moment or now(), completed(frame, otherwise=planned.only_queue)
     own = profiles(frame.sparkSession, planned) if executors is None else executors
     parts = []
-    for flow in planned.flows:
+    for number, flow in enumerate(planned.flows):
+        if flow.changes and rounds is None:
+            text = f"{flow.shipped.name} changes databases, and nobody would decide on that: penstock spark run does"
+            raise ConfigurationException(text)
         mine = whole["queue"].isin(*flow.reads)
         if flow is planned.flows[0]:  # it also says of messages that no flow reads that they wait
             mine |= whole["queue"].isNull() | ~whole["queue"].isin(*planned.reads)
-        work = _assignment(planned, flow, at).task
+        own_round = rounds(number) if rounds is not None and flow.changes else None
+        work = replace(_assignment(planned, flow, at), round=own_round).task
         part = dealt(whole.where(mine), flow).mapInArrow(work, spark_schema(RESULT), profile=own.get(flow.group))
         parts.append(_apart(part, flow) if own else part)
     result = parts[0]
@@ -115,18 +125,52 @@ def run(
     if len(planned.flows) > 1 or any(flow.groups and flow.order != "default" for flow in planned.flows):
         kept = _persisted(kept)  # it is read more than once
     fed: DataFrame | None = kept
+    decisions = _decisions(spark, planned, output, limits.ending)
     try:
         while fed is not None:
             place, began = inside(output, f"round={summary.rounds}"), time.time()
-            carried(fed, planned, at, executors).write.partitionBy("kind", "queue").parquet(place)
+            rounds = None if decisions is None else partial(decisions.round, summary.rounds)
+            carried(fed, planned, at, executors, rounds).write.partitionBy("kind", "queue").parquet(place)
             results = spark.read.schema(spark_schema(RESULT)).parquet(place)
+            if decisions is not None:
+                decisions.end(summary.rounds, _prepared(results))
             summary.fed = counted(results, summary, began)
             fed = _fed(results) if summary.fed and summary.rounds < limits.rounds else None
+    except BaseException:
+        if decisions is not None:
+            decisions.give_up()
+        raise
     finally:
+        if decisions is not None:
+            decisions.close()
         kept.unpersist()
     summary.seconds = time.time() - started
     write_text(spark, inside(output, MANIFEST), said(""))
     return summary
+
+
+def _decisions(spark: SparkSession, planned: Plan, output: str, ending: Ending | None) -> Decisions | None:
+    """The decisions on what flows do to databases, begun; None where they do nothing."""
+    if not any(flow.changes for flow in planned.flows):
+        return None
+    speculates = spark.sparkContext.getConf().get("spark.speculation", "false") == "true"
+    made = Decisions(planned, output, speculates=speculates)
+    try:
+        made.begin()
+    except BaseException:
+        made.close()
+        raise
+    if ending is not None:
+        ending.decisions = made
+    return made
+
+
+def _prepared(results: DataFrame) -> dict[str, list[str]]:
+    """The gids that tasks whose output counts have prepared, by data source."""
+    found: dict[str, list[str]] = {}
+    for row in results.where(results["kind"] == PREPARED).select("queue", "lineage").collect():
+        found.setdefault(row["queue"], []).append(row["lineage"])
+    return found
 
 
 def _persisted(frame: DataFrame) -> DataFrame:

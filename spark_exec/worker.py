@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from engine.batches import ALONE, Batch
+from engine.databases.session import Session
 from engine.databases.work import with_databases
 from engine.dead_letters import BLOCKED, PUT_AWAY
 from engine.descriptor import NO_ID
@@ -17,6 +18,7 @@ from engine.errors import BrokerError, Place
 from engine.topics import ADDRESS
 from engine.work import QueueAttributes
 from spark_exec.accounts import READING, WRITING, Accounts
+from spark_exec.branches import Attempt, Round
 from spark_exec.databases import NONE, Databases, opened
 from spark_exec.message_sets import Row, as_received, rows_of
 from spark_exec.outputs import CAUGHT, FAILURE, FED, PUBLICATION, PUT, WAITING, Failed, Rows, failed_of
@@ -44,6 +46,7 @@ class Assignment:
     dead_letter_queue: str
     moment: tuple[str, str]
     databases: Databases = NONE
+    round: Round | None = None  # where what the flow does to databases is prepared
 
     def task(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """What a task of Spark does, in a process that will do nothing else."""
@@ -90,7 +93,10 @@ class _Worker:
         self._work = PartitionWork(
             assignment.queues, (assignment.queue_manager, assignment.dead_letter_queue), assignment.moment
         )
-        self._whole = with_databases(self._work, opened(assignment.databases), self._deployed.properties)
+        sources = opened(assignment.databases)
+        self._attempt = Attempt(assignment.round, sources) if assignment.round and sources else None
+        self._session = Session(sources, held=True) if self._attempt and sources else None
+        self._whole = with_databases(self._work, sources, self._deployed.properties, held=self._session)
         self._key = f"{assignment.group}/{assignment.shipped.name}/"
         self._rows = Rows(assignment.shipped.name, assignment.group)
         self._told = _Told(logging.INFO)
@@ -105,6 +111,8 @@ class _Worker:
         _LOG.addHandler(self._told)
         _LOG.setLevel(logging.INFO)
         try:
+            if self._attempt is not None:
+                self._attempt.end_earlier()
             while (batch := accounts.spent(READING, lambda: next(batches, None))) is not None:
                 for row in accounts.each(accounts.spent(READING, partial(rows_of, batch))):
                     held = self._take(row, held)
@@ -112,7 +120,11 @@ class _Worker:
                         yield from accounts.sent(accounts.spent(WRITING, rows.batch))
             if held:
                 self._carry(held)
+            if self._attempt is not None and self._session is not None:
+                rows.add_prepared(self._attempt.prepare(self._session))
         finally:
+            if self._session is not None:
+                self._session.close()
             accounts.close()
             _LOG.setLevel(level)
             _LOG.removeHandler(self._told)
@@ -152,6 +164,8 @@ class _Worker:
         self._caught = []
         work.offer((self._key + first.lineage).encode(), first.queue, offered)
         failures = self._worked(entrance, first.queue, len(unit))
+        if self._session is not None:
+            self._session.check_kept()  # what is lost was done for other messages too: the task has failed
         counts = [0] * len(unit)
         for put in work.done:
             kind = FED if put.queue in self._own.reads else PUBLICATION if put.queue.startswith(ADDRESS) else PUT

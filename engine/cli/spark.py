@@ -84,8 +84,9 @@ def run(
     effects: Annotated[
         str,
         typer.Option(
-            help="at-least-once: what flows do to databases is committed with each message, and done again where Spark"
-            " tries a task again.  [default: flows only read]"
+            help="exactly-once: what flows do to databases is prepared by each task, and committed when a round ends;"
+            " at-least-once: it is committed with each message, and done again where Spark tries a task again."
+            "  [default: exactly-once]"
         ),
     ] = "",
     nodes: OwnNodes = None,
@@ -183,6 +184,29 @@ def demo(
     _show(summary, results, as_json=False)
 
 
+@spark.command()
+def resolve(
+    folder: Annotated[Path, typer.Argument(metavar="RUN", help="The output folder of a run whose driver has ended.")],
+    data_sources: DataSources = None,
+    as_json: Json = False,
+) -> None:
+    """Commit what a run had decided in databases before it died, and roll back what it had not.
+
+    Example: penstock spark resolve out/sales --data-source STOCK=@stock.url
+    """
+    _needs_spark()
+    from engine.cli.data_sources import opened
+    from spark_exec.decisions import resolve as ended
+
+    if not data_sources:
+        raise ConfigurationException("no data source is named: give --data-source NAME=URL")
+    with opened(data_sources) as sources:
+        assert sources is not None  # some are given
+        for source, gid, state in ended(folder, sources):
+            told = {"gid": gid, "dataSource": source, "state": state}
+            typer.echo(json.dumps(told) if as_json else f"{source}  {state}  {gid}")
+
+
 def _show_plan(planned: Plan, master: str, settings: dict[str, str], *, as_json: bool) -> None:
     from spark_exec.profiles import lines
 
@@ -236,6 +260,9 @@ def _carried(
             raise
         finally:
             stop(own)
+            if ending.decisions is not None:
+                ending.decisions.give_up()  # also what tasks have prepared that nobody waited for
+                ending.decisions.close()
 
 
 def _show(summary: Summary, output: str, *, as_json: bool) -> None:

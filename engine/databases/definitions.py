@@ -16,6 +16,7 @@ from engine.input_files import read_file
 
 _NAME: Final = re.compile(r"[^\s=@:/]+")
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\+[A-Za-z0-9_]+)?:(//.*)")
+_PREPARING: Final = frozenset(("postgresql", "postgres", "postgresql+psycopg"))
 _KEYS: Final = ("url", "user", "password")
 
 _LARGEST: Final = 1 << 16  # bytes of a file that holds a url or a password
@@ -51,6 +52,11 @@ class Definition:
     def scheme(self) -> str:
         """The dialect and the driver that the URL names, which is all of it that may be shown."""
         return self.url.partition(":")[0]
+
+    @property
+    def prepares(self) -> bool:
+        """Returns True where the database can prepare units of work, if it is set up for that."""
+        return self.scheme in _PREPARING
 
 
 def definitions_of(options: Iterable[str]) -> tuple[Definition, ...]:

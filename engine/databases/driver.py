@@ -130,6 +130,10 @@ class Driver(Protocol):
         """Make a unit usable behind a statement that failed; answers whether it is."""
         ...
 
+    def command(self, connection: Any, sql: str) -> None:
+        """Execute SQL that has neither parameters nor rows."""
+        ...
+
     def commit(self, connection: Any) -> None:
         """Make the unit last."""
         ...

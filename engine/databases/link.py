@@ -51,8 +51,8 @@ class Link:
         if self.opened:
             driver.protect(self._connection, first=not self._protected)
             self._protected = True
-        elif plan.writes:
-            driver.begin(self._connection)
+        elif self._must_open(plan):
+            self._open()
             self.opened = True
         given = values if plan.in_order else [values[number] for number in plan.order]
         cursor = self._cursor
@@ -66,6 +66,22 @@ class Link:
         for place, read in plan.readers:
             rows = [(*row[:place], read(row[place]), *row[place + 1 :]) for row in rows]
         return Answer(names, rows)
+
+    def _must_open(self, plan: Plan) -> bool:  # a held link looks at what it has begun
+        """Returns True if a statement needs a unit of work."""
+        return plan.writes
+
+    def _open(self) -> None:
+        """Begin a unit of work."""
+        self.source.driver.begin(self._connection)
+
+    def _keep(self) -> None:
+        """Make the unit of work last."""
+        self.source.driver.commit(self._connection)
+
+    def _undo(self) -> None:
+        """Undo the unit of work."""
+        self.source.driver.rollback(self._connection)
 
     def _connect(self) -> None:
         self._held = self.source.connect()
@@ -81,10 +97,9 @@ class Link:
         if self._connection is None:
             return failed, False
         if driver.is_broken(self._connection, error):
-            again = not self.wrote
             self.lost = self.wrote
             self.discard()
-            return failed, again
+            return failed, not self.lost
         if self.opened:
             self._recover()
         return failed, False
@@ -96,7 +111,7 @@ class Link:
             if self.wrote:
                 self.lost = not driver.restore(self._connection)
             else:
-                driver.rollback(self._connection)
+                self._undo()
                 self.opened = self._protected = False
         except driver.errors:
             self.lost = self.wrote
@@ -113,13 +128,17 @@ class Link:
             self._connect()
         return self._connection
 
-    def commit(self) -> None:
-        """Make what was written last; raises where that is not so."""
+    def check_kept(self) -> None:
+        """Raise a DatabaseException if what was written is lost."""
         if self.lost:
             raise self._gone()
+
+    def commit(self) -> None:
+        """Make what was written last; raises where that is not so."""
+        self.check_kept()
         if self.opened:
             try:
-                self.source.driver.commit(self._connection)
+                self._keep()
             except self.source.driver.errors as error:
                 failed = self.source.failure(error)
                 self.discard()
@@ -128,8 +147,7 @@ class Link:
 
     def prepare(self, gid: str) -> None:
         """End the first phase of a two-phase commit."""
-        if self.lost:
-            raise self._gone()
+        self.check_kept()
         try:
             self.source.driver.prepare(self._connection, gid)
         except self.source.driver.errors as error:
@@ -158,7 +176,7 @@ class Link:
         """Undo what was written; a connection that cannot do so is closed, which does."""
         if self.opened and self._connection is not None:
             try:
-                self.source.driver.rollback(self._connection)
+                self._undo()
             except self.source.driver.errors:
                 self.discard()
         self.lost = False

@@ -70,6 +70,9 @@ class AnyDatabase:
     def restore(self, connection: Any) -> bool:
         return True
 
+    def command(self, connection: Any, sql: str) -> None:
+        connection.cursor().execute(sql)
+
     def commit(self, connection: Any) -> None:
         connection.commit()
 

@@ -149,6 +149,9 @@ class PostgreSQL:
         _plain(connection, _RESTORED)
         return True
 
+    def command(self, connection: Any, sql: str) -> None:
+        _plain(connection, sql.encode())
+
     def commit(self, connection: Any) -> None:
         _plain(connection, b"COMMIT")
 
@@ -205,5 +208,5 @@ def _plain(connection: Any, command: bytes) -> None:
     result = connection.pgconn.exec_(command)
     if result.status != ExecStatus.COMMAND_OK:
         raise refused.error_from_result(result)
-    if command == b"COMMIT" and result.command_status != b"COMMIT":
+    if command.startswith((b"COMMIT", b"PREPARE")) and result.command_status == b"ROLLBACK":
         raise refused.InFailedSqlTransaction("a statement of the unit of work failed: it was rolled back")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from engine.databases.driver import ColumnType
 from engine.databases.errors import NO_COLUMN, NO_TABLE, NOT_NOW, DatabaseException, refusal
+from engine.databases.held import HeldLink
 from engine.databases.link import Link
 from engine.databases.procedures import call_procedure
 from engine.databases.sources import NotFoundError, Planned, Source, Sources
@@ -48,11 +49,13 @@ class Ending(Protocol):
 class Session:
     """The links of one unit of work: those of nodes with transaction `automatic`, and those that commit at once."""
 
-    __slots__ = ("_at_once", "_links", "coordinated", "sources")
+    __slots__ = ("_at_once", "_held", "_links", "coordinated", "sources")
 
-    def __init__(self, sources: Sources, *, coordinated: bool = False) -> None:
+    def __init__(self, sources: Sources, *, coordinated: bool = False, held: bool = False) -> None:
+        """`held` makes its units of work parts of one transaction a source, which `prepare` ends."""
         self.sources = sources
-        self.coordinated = coordinated
+        self.coordinated = coordinated or held
+        self._held = held
         self._links: dict[str, Link] = {}
         self._at_once: dict[str, Link] = {}
 
@@ -61,7 +64,7 @@ class Session:
         links = self._at_once if at_once else self._links
         found = links.get(source.name)
         if found is None:
-            found = links[source.name] = Link(source)
+            found = links[source.name] = HeldLink(source, writes=not at_once) if self._held else Link(source)
         if source.driver.single_writer and not found.opened:
             self._check_alone(source, self._links if at_once else self._at_once)
         return found
@@ -94,6 +97,24 @@ class Session:
     def _ordered(self) -> Iterator[Link]:
         """All links; those that are lost first, so that nothing is committed where not all can be."""
         yield from sorted(self._links.values(), key=lambda link: not link.lost)
+
+    def prepare(self, gid_in: Callable[[str], str]) -> dict[str, str]:
+        """Prepare all that was written since a held session began; returns the gids by the names of the sources."""
+        begun = [link for link in self._links.values() if isinstance(link, HeldLink) and link.begun]
+        gids = {link.source.name: gid_in(link.source.name) for link in begun}
+        for link in begun:
+            link.prepare(gids[link.source.name])
+        return gids
+
+    def check_kept(self) -> None:
+        """Raise a DatabaseException if what earlier units of a held session have written is lost."""
+        for link in self._links.values():
+            link.check_kept()
+
+    def close(self) -> None:
+        """Close all connections; what is neither committed nor prepared is gone."""
+        for link in (*self._links.values(), *self._at_once.values()):
+            link.discard()
 
     def back_out(self) -> None:
         """Undo what is not committed."""

@@ -122,7 +122,11 @@ class Source:
         """Returns True if units of work can be prepared here, which PostgreSQL has to be set up for."""
         if not self.driver.prepares:
             return False
-        return int(self._by(self.driver.room)) > 0
+        return self.room() > 0
+
+    def room(self) -> int:
+        """How many more units of work can be prepared here."""
+        return int(self._by(self.driver.room)) if self.driver.prepares else 0
 
     def prepared(self, prefix: str) -> list[str]:
         """The gids under which units of work are prepared here, by how they begin."""

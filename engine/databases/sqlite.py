@@ -230,6 +230,9 @@ class SQLite:
     def restore(self, connection: Any) -> bool:
         return bool(connection.in_transaction)
 
+    def command(self, connection: Any, sql: str) -> None:
+        connection.execute(sql)
+
     def commit(self, connection: Any) -> None:
         connection.execute("COMMIT")
 

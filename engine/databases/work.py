@@ -24,13 +24,19 @@ class Coordinated(Protocol):
 
 
 def with_databases(
-    work: UnitOfWork, sources: Sources | None, flow: Coordinated, coordinator: Coordinator | None = None
+    work: UnitOfWork,
+    sources: Sources | None,
+    flow: Coordinated,
+    coordinator: Coordinator | None = None,
+    *,
+    held: Session | None = None,
 ) -> UnitOfWork:
-    """A unit of work with the databases of data sources, if there are any."""
+    """A unit of work with the databases of data sources, if there are any; `held` is a session that goes on."""
     if sources is None:
         return work
     kind = DatedDatabaseWork if isinstance(work, Dated) else DatabaseWork
-    return kind(work, sources, coordinated=flow.coordinated_transaction, coordinator=coordinator)
+    session = held or Session(sources, coordinated=flow.coordinated_transaction)
+    return kind(work, session, coordinator if flow.coordinated_transaction else None)
 
 
 class DatabaseWork:
@@ -39,17 +45,10 @@ class DatabaseWork:
     What fails between the two is done again: a message is never lost, and a row may be written twice.
     """
 
-    def __init__(
-        self,
-        work: UnitOfWork,
-        sources: Sources,
-        *,
-        coordinated: bool = False,
-        coordinator: Coordinator | None = None,
-    ) -> None:
-        self.databases = Session(sources, coordinated=coordinated)
-        self._coordinator = coordinator if coordinated else None
-        self._connection = "" if self._coordinator is None else self._coordinator.connection()
+    def __init__(self, work: UnitOfWork, session: Session, coordinator: Coordinator | None = None) -> None:
+        self.databases = session
+        self._coordinator = coordinator
+        self._connection = "" if coordinator is None else coordinator.connection()
         self._work: Any = work
         self.get = work.get
         self.put = work.put

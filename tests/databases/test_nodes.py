@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from engine.databases.definitions import Definition
+from engine.databases.session import Session
 from engine.databases.sources import Sources
 from engine.databases.work import DatabaseWork
 from engine.errors import BrokerError, ConfigurationException
@@ -40,7 +41,7 @@ def carried(sources: Sources, kind: str, body: bytes = BODY, **settings: Any) ->
     sent: list[tuple[str, Message]] = []
     for terminal in (*node_catalog.find(kind).outputs, "cheap", "dear"):
         station.wires[terminal] = (lambda message, _, name=terminal: sent.append((name, message)),)  # type: ignore[misc]
-    work = DatabaseWork(MemoryQueues("IN").work(), sources)
+    work = DatabaseWork(MemoryQueues("IN").work(), Session(sources))
     try:
         station.carry(message_of(body), work)
         work.commit()

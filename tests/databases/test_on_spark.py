@@ -21,16 +21,25 @@ READ = "SET OutputRoot.XMLNSC.n = SELECT COUNT(*) FROM Database.ITEMS AS I;"
 
 
 def test_what_is_refused(tmp_path: Path, url: str, sources: Sources) -> None:
-    """A flow that changes databases needs --effects at-least-once, and one that asks them a data source."""
+    """A flow that asks databases needs a data source; one that changes them, a database that prepares."""
     define(sources, ITEMS)
     file = str(flow_in(tmp_path, READ, "SET OutputRoot = InputRoot;"))
     with pytest.raises(ConfigurationException, match="asks a database, and none is named: give --data-source"):
         plan(deployment_of(file))
     plan(with_sources(deployment_of(file), [f"DB={url}"], ""))
-    file = str(flow_in(tmp_path, INSERT.format(1), READ))
-    with pytest.raises(ConfigurationException, match="--effects at-least-once allows that"):
-        plan(with_sources(deployment_of(file), [f"DB={url}"], ""))
-    plan(with_sources(deployment_of(file), [f"DB={url}"], "at-least-once"))
+    cases = [
+        (INSERT.format(1), "automatic"),
+        (INSERT.format(1), "commit"),
+        (INSERT.format(1) + " COMMIT;", "automatic"),
+    ]
+    for number, (first, transaction) in enumerate(cases):
+        file = str(flow_in(tmp_path, first, READ, transaction))
+        assert plan(with_sources(deployment_of(file), [f"DB={url}"], "at-least-once")).flows[0].changes == ()
+        if number == 0 and url.startswith("postgresql"):
+            assert plan(with_sources(deployment_of(file), [f"DB={url}"], "")).flows[0].changes == ("DB",)
+            continue
+        with pytest.raises(ConfigurationException, match="--effects at-least-once allows that"):
+            plan(with_sources(deployment_of(file), [f"DB={url}"], ""))
     with pytest.raises(ConfigurationException, match="--effects twice is none of at-least-once"):
         with_sources(deployment_of(file), [f"DB={url}"], "twice")
 

@@ -15,7 +15,7 @@ import pytest
 
 from engine.databases.coordination import Branch, Coordinator, identity_of, is_alive, process_name
 from engine.databases.definitions import Definition
-from engine.databases.session import Access
+from engine.databases.session import Access, Session
 from engine.databases.sources import Sources
 from engine.databases.statements import Insert
 from engine.databases.work import DatabaseWork
@@ -80,7 +80,7 @@ class Queues:
 
 def unit(queues: Any, sources: Sources, coordinator: Coordinator, number: int) -> None:
     """A unit of work that puts a number on a queue and in a table of each data source."""
-    work = DatabaseWork(queues, sources, coordinated=True, coordinator=coordinator)
+    work = DatabaseWork(queues, Session(sources, coordinated=True), coordinator)
     queues.puts = [number]
     try:
         for definition in sources.definitions:
@@ -317,7 +317,7 @@ durable_unit(QueueManager.open(folder), folder, sources, int(number))
 def durable_unit(manager: Any, folder: str, sources: Sources, number: int) -> None:
     """A unit of work over a queue of a durable queue manager and a table of each data source."""
     coordinator = Coordinator(manager, identity_of(Path(folder)))
-    work = DatabaseWork(manager.work(), sources, coordinated=True, coordinator=coordinator)
+    work = DatabaseWork(manager.work(), Session(sources, coordinated=True), coordinator)
     work.put("Q", Descriptor(persistence=1), str(number).encode())
     for definition in sources.definitions:
         connection = Access(definition.name).connection(work)
