@@ -29,6 +29,11 @@ def queue_managers() -> Any:
     return QueueManager
 
 
+def prepare() -> None:
+    """Import what queue managers are made of, for processes that are forked from this one."""
+    queue_managers()
+
+
 @contextmanager
 def connected(folder: Folder, ending: Callable[[], bool]) -> Iterator[Any]:
     """Reaches the queue manager's process, waiting until it is there; raises Lost where that is not to be any more."""

@@ -193,7 +193,8 @@ class Repository:
             yield
         except (SQLAlchemyError, json.JSONDecodeError, TypeError, KeyError) as error:
             said = str(getattr(error, "orig", None) or error).partition("\n")[0]
-            advice = "make room and try again" if "full" in said else "restore it from a copy, or mend its database"
+            lacks_room = "full" in said or (done == "written" and "disk I/O error" in said)
+            advice = "make room and try again" if lacks_room else "restore it from a copy, or mend its database"
             text = f"the repository {self.url} cannot be {done}: {said:.200}; {advice}"
             raise ConfigurationException(text, number=BROKEN) from error
 

@@ -1,0 +1,108 @@
+"""Deployments to a running broker that cannot be carried out: each is refused clearly, and what ran runs on."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.broker.running import PROGRAM, ROOT, Running, broker, flow
+
+LARGE = "SET OutputRoot = InputRoot; SET OutputRoot.XMLNSC.a.by = '{}';"
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A running broker with a flow F that reads IN and puts to OUT."""
+    folder = tmp_path_factory.mktemp("shop")
+    with broker(folder, flow(folder, "F")) as made:
+        reached = made.queues()
+        for number in range(4):
+            reached.define("QLOCAL", f"IN{number}", {})
+        reached.close()
+        yield made
+
+
+def runs_as_before(made: Running) -> bool:
+    """Returns True where a message is marked as the flow does that was there first."""
+    made.put("IN", b"<a/>")
+    return made.get("OUT", 1) == [b"<a><by>1</by></a>"]
+
+
+def shown(made: Running) -> tuple[str, int]:
+    """What is deployed, and of which generation it is."""
+    said = made.json("broker", "show", str(made.folder))
+    return said["digest"], said["generation"]
+
+
+def test_full_disk(shop: Running, tmp_path: Path) -> None:
+    """A deployment that the disk has no room for is refused, nothing of it stays, and the next one succeeds."""
+    before = shown(shop)
+    most = (shop.folder / "repository.sqlite").stat().st_size + 8192
+    large = flow(tmp_path, "F", program=LARGE.format("2" * 400_000))
+    done = subprocess.run(  # noqa: S603
+        [*PROGRAM, "deploy", str(shop.folder), str(large)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),
+    )
+    said = done.stderr.splitlines()
+    assert (1, 1) == (done.returncode, len(said)), done
+    assert "the repository" in said[0]
+    assert "make room" in said[0]
+    assert (before, True) == (shown(shop), runs_as_before(shop))
+    shop.run("deploy", str(shop.folder), str(flow(tmp_path, "F", by="3")))
+    shop.run("rollback", str(shop.folder))
+    assert runs_as_before(shop)
+
+
+def test_several_who_deploy(shop: Running, tmp_path: Path) -> None:
+    """Of those who deploy at the same time some succeed and others are told who is at it; no deployment is lost."""
+    names = [f"G{number}" for number in range(4)]
+    files = [flow(tmp_path, name, f"IN{number}") for number, name in enumerate(names)]
+    processes = [
+        subprocess.Popen(  # noqa: S603
+            [*PROGRAM, "deploy", str(shop.folder), str(file)],
+            cwd=ROOT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for file in files
+    ]
+    said = [process.communicate(timeout=90)[1] for process in processes]
+    assert all("is changing" in text or not process.returncode for text, process in zip(said, processes, strict=True))
+    done = {name for name, process in zip(names, processes, strict=True) if not process.returncode}
+    assert done
+    assert done | {"F"} == {row["flow"] for row in shop.json("flow", "list", str(shop.folder))}
+    assert runs_as_before(shop)
+
+
+def test_broken_repository(shop: Running, tmp_path: Path) -> None:
+    """Where the repository is damaged nothing can be deployed, flows work on, and a copy that is restored counts."""
+    repository = shop.folder / "repository.sqlite"
+    good = repository.read_bytes()
+    new = str(flow(tmp_path, "F", by="4"))
+    try:
+        repository.write_bytes(b"damaged" * 4096)
+        refused = shop.run("deploy", str(shop.folder), new, fails=True)
+        assert 1 == len(refused.splitlines())
+        assert "restore it from a copy" in refused
+        assert runs_as_before(shop)
+        assert "FAIL the repository cannot be read" in _examined(shop)
+    finally:
+        repository.write_bytes(good)
+    shop.run("deploy", str(shop.folder), new)
+    shop.run("rollback", str(shop.folder))
+    assert runs_as_before(shop)
+
+
+def _examined(made: Running) -> str:
+    command = [*PROGRAM, "broker", "doctor", str(made.folder)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False).stdout  # noqa: S603
