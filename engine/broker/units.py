@@ -19,7 +19,7 @@ StartLimitIntervalSec=0
 Type=simple
 User={user}
 ExecStart={command} broker start {folder}
-ExecReload={command} deploy {folder} {folder}/broker.yaml
+ExecReload={command} deploy {folder} {file}
 KillMode=mixed
 TimeoutStopSec={stop}
 Restart=always
@@ -62,10 +62,21 @@ volumes:
 def files_for(folder: Folder, stop: int = 60) -> dict[str, str]:
     """Returns the text of each file, by its name."""
     name = folder.read()["name"].lower()
-    command = Path(sys.executable).parent / "penstock"
-    unit = _UNIT.format(name=name, user=system_user(), command=command, folder=folder.path, stop=stop)
+    command, place = _quoted(Path(sys.executable).parent / "penstock"), _quoted(folder.path)
+    file = _quoted(folder.path / "broker.yaml")
+    unit = _UNIT.format(name=name, user=system_user(), command=command, folder=place, file=file, stop=stop)
     return {
         f"penstock-{name}.service": unit,
         "Containerfile": _CONTAINER,
         "compose.yaml": _COMPOSE.format(name=name, stop=stop),
     }
+
+
+def _quoted(path: Path) -> str:
+    """Returns a path as a unit file has it; `%` and `$` stand for themselves.
+
+    >>> _quoted(Path("/srv/a broker")), _quoted(Path("/srv/100%"))
+    ('"/srv/a broker"', '/srv/100%%')
+    """
+    text = str(path).replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    return f'"{text}"' if any(mark in text for mark in " \t'\"\\;") else text

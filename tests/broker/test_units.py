@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -34,6 +35,7 @@ KEYS = {
     },
     "Install": {"WantedBy"},
 }
+PROGRAM = str(Path(sys.executable).parent / "penstock")
 INSTRUCTIONS = {"FROM", "RUN", "COPY", "USER", "VOLUME", "STOPSIGNAL", "HEALTHCHECK", "CMD"}
 
 
@@ -53,7 +55,7 @@ def test_systemd_unit(written: dict[str, str], tmp_path: Path) -> None:
     parser.read_string(unit)
     assert KEYS == {name: set(parser[name]) for name in parser.sections()}
     service = parser["Service"]
-    assert f"{Path(sys.executable).parent / 'penstock'} broker start {tmp_path}" == service["ExecStart"]
+    assert [PROGRAM, "broker", "start", str(tmp_path)] == shlex.split(service["ExecStart"])
     assert (system_user(), "45", "mixed") == (service["User"], service["TimeoutStopSec"], service["KillMode"])
     assert [] == complaints(unit, tmp_path)
 
@@ -64,8 +66,7 @@ def complaints(unit: str, folder: Path) -> list[str]:
     if program is None:
         return []
     file = folder / "penstock-shop.service"
-    command = f"ExecStart={Path(sys.executable).parent / 'penstock'}"
-    file.write_text(unit.replace(command, f"ExecStart={sys.executable}"), encoding="utf-8")  # it may not be installed
+    file.write_text(unit.replace(PROGRAM, sys.executable), encoding="utf-8")  # it may not be installed
     done = subprocess.run(  # noqa: S603
         [program, "verify", "--man=no", str(file)], capture_output=True, text=True, timeout=60, check=False
     )

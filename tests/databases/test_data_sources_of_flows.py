@@ -10,7 +10,7 @@ import pytest
 from engine.databases.coordination import Coordinator
 from engine.databases.definitions import Definition
 from engine.databases.errors import DatabaseException
-from engine.databases.session import Access
+from engine.databases.session import Access, Session
 from engine.databases.sources import Sources
 from engine.databases.statements import Passthru
 from engine.databases.work import DatabaseWork
@@ -129,7 +129,7 @@ def test_the_coordinator_refuses_two(tmp_path: Path) -> None:
     """What PASSTHRU has written to two databases that cannot prepare is not committed to any of them."""
     sources = Sources([Definition(name, SQLITE.format(folder=tmp_path, name=name)) for name in "AB"])
     queues: Any = Queues()
-    work = DatabaseWork(queues, sources, coordinated=True, coordinator=Coordinator(queues))
+    work = DatabaseWork(queues, Session(sources, coordinated=True), Coordinator(queues))
     for name in "AB":
         define(sources, ITEMS, source=name)
         connection = Access(name).connection(work)
