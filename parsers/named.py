@@ -37,7 +37,8 @@ class Named(Generic[C]):
             return children
         known = self._known.get(handle)
         if known is None:
-            known = self._known[handle] = {}
+            known = {}
             for child in children:
                 known.setdefault(child.name, []).append(child)
+            self._known[handle] = known  # last: another thread finds it whole
         return known.get(name, ())
