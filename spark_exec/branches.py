@@ -14,7 +14,7 @@ _PREFIX: Final = "penstock-spark"
 
 
 class Branch(NamedTuple):
-    """What a gid says; a partition is one of a flow's, and attempts are numbered in the order in which they begin."""
+    """The parts of a gid; a partition is one of a flow's, and attempts are numbered in the order of their start."""
 
     run: str
     round: int
@@ -42,7 +42,7 @@ class Branch(NamedTuple):
 
 
 def prefix_of(*parts: object) -> str:
-    """How the gids of a run begin, or those of one of its rounds, and so on."""
+    """Returns the text with which the gids of a run begin, or those of one of its rounds, and so on."""
     return ":".join(map(str, (_PREFIX, *parts, "")))
 
 

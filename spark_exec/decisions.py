@@ -82,7 +82,7 @@ class Decisions:
                     raise ConfigurationException(text)
 
     def round(self, number: int, flow: int) -> Round:
-        """What tasks of a flow have to know of a round."""
+        """Returns the facts of a round that tasks of a flow need."""
         return Round(self.run, number, flow, self._patience)
 
     def end(self, number: int, counted: Counted) -> None:

@@ -125,7 +125,7 @@ class Source:
         return self.room() > 0
 
     def room(self) -> int:
-        """How many more units of work can be prepared here."""
+        """Returns the number of units of work that can still be prepared here."""
         return int(self._by(self.driver.room)) if self.driver.prepares else 0
 
     def prepared(self, prefix: str) -> list[str]:
