@@ -252,6 +252,10 @@ class _Shared(Source):
     def every(self, handle: Element, wanted: Step) -> _Each:
         return _Each(handle, wanted)
 
+    def beside(self, handle: Element) -> frozenset[int]:
+        source = handle.source
+        return handle.owner.beside or (source.beside(handle.handle) if source else frozenset())
+
     def take_over(self, element: Element) -> None:
         edited: Element = element.handle
         wrapped: dict[Handle, Element] = element._found or {}

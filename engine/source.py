@@ -62,6 +62,10 @@ class Source:
         """The places of all children that the step matches, as a sequence, or EXPAND."""
         return EXPAND
 
+    def beside(self, handle: Handle) -> frozenset[int]:
+        """The types of attributes, which stand before the content of the element at this place."""
+        return frozenset()
+
     def take_over(self, element: Element) -> None:
         """Called before an element that SHARES is edited: what it shares becomes its own."""
 
@@ -126,6 +130,12 @@ def of_one_owner(one: Element, other: Element, first: Any = None, second: Any = 
     return (domain.inner(name or "") or domain) is (rival.inner(named or "") or rival)
 
 
+def _beside(element: Any) -> frozenset[int]:
+    """The types of attributes of an element: a tree that belongs to no domain is as its parser has read it."""
+    source = element.source
+    return owner_of(element).beside or (source.beside(element.handle) if source else frozenset())
+
+
 def leading(element: Any) -> Any:
     """The child whose text counts as the element's value: a VALUE with nothing but attributes in front of it."""
     at, beside = element.first_child, None
@@ -133,7 +143,7 @@ def leading(element: Any) -> Any:
         if not at._type & VALUE:
             return None
         if beside is None:
-            beside = element.owner.beside
+            beside = _beside(element)
         if at._type not in beside:
             return None
         at = at._next

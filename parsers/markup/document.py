@@ -201,6 +201,9 @@ class Document(Source):
         found += handle.iterchildren(wanted.clark) if by_name else written_as(handle, wanted.clark)
         return found
 
+    def beside(self, handle: Handle) -> frozenset[int]:
+        return kinds.COMPACT_BESIDE if self.flavour.compact else kinds.GENERIC_BESIDE
+
     # What writers ask for
 
     @property

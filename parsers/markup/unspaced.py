@@ -40,6 +40,9 @@ class Items(Source):
     def element(self, handle: Item, parent: Element) -> Element:
         return Element(handle.name, "", handle.type, self, handle, parent)
 
+    def beside(self, handle: Handle) -> frozenset[int]:
+        return kinds.GENERIC_BESIDE
+
 
 _ITEMS: Final = Items()
 

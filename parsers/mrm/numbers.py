@@ -56,7 +56,7 @@ def packed(size: int, shape: Shape, *, positive: str = "C", reverse: bool = Fals
 
     def decode(data: bytes, at: int, end: int) -> Any:
         text = data[at:end][::step].hex() if reverse else data[at:end].hex()
-        digits, sign = text[:-1], text[-1]
+        digits, sign = text[:-1], text[-1:]
         if not digits.isdecimal():
             raise garbled(what, data, at, end, "is no packed decimal: one of its digits is none")
         if sign in _PLUS:
@@ -180,11 +180,11 @@ def _separate(shape: Shape, *, ebcdic: bool, leading: bool) -> tuple[Decode, Enc
     def decode(data: bytes, at: int, end: int) -> Any:
         rest = data[at + 1 : end] if leading else data[at : end - 1]
         digits = rest.translate(_EBCDIC_DIGITS) if ebcdic else rest
+        if not digits.isdigit():
+            raise _bad(shape, data, at, end)
         sign = read.get(data[at] if leading else data[end - 1])
         if sign is None:
             raise _bad(shape, data, at, end, "it has no sign")
-        if not digits.isdigit():
-            raise _bad(shape, data, at, end)
         text = digits.decode("ascii")
         return made(sign + text if text.strip("0") else text)
 
@@ -203,6 +203,8 @@ def _overpunched(shape: Shape, signs: Signs, *, leading: bool) -> tuple[Decode, 
     is_plain = shape.number == "integer" and not shape.scale
 
     def decode(data: bytes, at: int, end: int) -> Any:
+        if at >= end:
+            raise _bad(shape, data, at, end, "it is empty")
         signed = read.get(data[at] if leading else data[end - 1])
         rest = data[at + 1 : end] if leading else data[at : end - 1]
         if ebcdic:

@@ -27,11 +27,19 @@ def from_hexadecimal(data: bytes) -> float | Decimal:
     near = float(exact)
     if near == exact:
         told = abs(Fraction(repr(near)) - exact)
-        if 2 * told * 16 ** ((bits - mantissa.bit_length()) // 4) < last:
+        digits = (bits - mantissa.bit_length()) // 4  # that the number has room for behind its last
+        if _is_power(mantissa):
+            digits += 1  # those just below have one more
+        if 2 * told * 16**digits < last:
             return near
     with localcontext() as context:
         context.prec = _DIGITS
         return Decimal(exact.numerator) / Decimal(exact.denominator)
+
+
+def _is_power(mantissa: int) -> bool:
+    """Returns True for a power of 16."""
+    return mantissa.bit_count() == 1 and mantissa.bit_length() % 4 == 1
 
 
 def to_hexadecimal(number: float | Decimal, size: int) -> bytes:

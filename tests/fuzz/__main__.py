@@ -9,6 +9,7 @@ mended goes with its input into tests/fuzz/corpus/TARGET/, where a test replays 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -19,7 +20,7 @@ from tests.fuzz import guided
 from tests.fuzz.finding import keep
 from tests.fuzz.mutating import CURRENT, mutate
 from tests.fuzz.target import all_targets
-from tests.fuzz.watching import Finding
+from tests.fuzz.watching import Finding, limit_memory
 
 CORPUS: Final = Path(__file__).parent / "corpus"
 _SPARE: Final = 60  # seconds that a worker may take longer: its imports, and what it shrinks
@@ -30,6 +31,7 @@ def main() -> int:
     said = _arguments()
     said.found.mkdir(parents=True, exist_ok=True)
     if said.worker == "mutating":
+        limit_memory()
         targets = [target for name, target in all_targets().items() if name in said.target]
         print(f"{mutate(targets, said.seed, said.seconds, said.found, CORPUS):,} inputs mutated or generated")
         return 0
@@ -78,6 +80,7 @@ def _work(worker: str, names: list[str], seed: int, seconds: float, found: Path)
                     check=False,
                     stdout=log,
                     stderr=log,
+                    env={**os.environ, "PYTHONHASHSEED": "0"},  # a seed makes the same inputs again, in one order
                 ).returncode
         except subprocess.TimeoutExpired:
             done = -9

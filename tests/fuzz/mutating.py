@@ -11,7 +11,7 @@ from typing import Final
 from tests.fuzz.finding import keep
 from tests.fuzz.mutations import mutated
 from tests.fuzz.target import Target
-from tests.fuzz.watching import limit_memory, wrong_with
+from tests.fuzz.watching import wrong_with
 
 CURRENT: Final = "current.bin"  # what is being tried, for whoever finds the process dead
 _IN_A_ROW: Final = 50
@@ -19,7 +19,6 @@ _IN_A_ROW: Final = 50
 
 def mutate(targets: Sequence[Target], seed: int, seconds: float, folder: Path, corpus: Path) -> int:
     """Feed the targets for so long; the number of inputs."""
-    limit_memory()
     random, until, count = Random(seed), monotonic() + seconds, 0  # noqa: S311  # it is to be the same again
     inputs = {target.name: [*target.seeds(), *kept_inputs(corpus, target)] for target in targets}
     order = list(targets)

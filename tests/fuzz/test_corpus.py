@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from pathlib import Path
 from random import Random
 
@@ -10,6 +11,7 @@ import pytest
 from engine.errors import BrokerError
 from tests.fuzz.__main__ import CORPUS
 from tests.fuzz.finding import keep
+from tests.fuzz.mutating import mutate
 from tests.fuzz.mutations import LONGEST, mutated
 from tests.fuzz.target import Target, all_targets
 from tests.fuzz.watching import wrong_with
@@ -72,3 +74,16 @@ def test_mutations_are_the_same_again() -> None:
     made = [[mutated(seeds, random, (b"x",)) for _ in range(200)] for random in (Random(3), Random(3))]  # noqa: S311
     assert made[0] == made[1]
     assert all(len(data) <= LONGEST for data in made[0])
+
+
+def test_a_longer_run_begins_with_a_shorter_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a short run with a seed feeds to targets, a long one with that seed feeds to them first."""
+    runs: list[list[bytes]] = []
+    for seconds in (3, 9):
+        monkeypatch.setattr("tests.fuzz.mutating.monotonic", count().__next__)
+        runs.append([])
+        targets = [Target(name, runs[-1].append, lambda: [b"one", b"two"]) for name in ("first", "second")]
+        mutate(targets, 1, seconds, tmp_path, tmp_path)
+    short, long = runs
+    assert 0 < len(short) < len(long)
+    assert short == long[: len(short)]

@@ -183,7 +183,10 @@ class Reading:
         """The value of a simple field; what the model does not know is text."""
         plan = place.plan
         if plan is not None and plan.kept is not None:
-            value: Value = plan.kept.stored(self.coding).decode(self._bytes, place.start, place.end)
+            stored, size = plan.kept.stored(self.coding), place.end - place.start
+            if stored.size and size != stored.size and (size or not plan.field.nullable):
+                raise self.failure(place.start, f"{place.name} has {size} bytes, and it takes {stored.size}")
+            value: Value = stored.decode(self._bytes, place.start, place.end)
             return value
         data = self.data(place)
         if plan is None or plan.spelling is None:

@@ -4,6 +4,7 @@ import pytest
 
 from engine.parser import Follow, Form, Portion, parser_catalog
 from engine.received import Part
+from engine.sharing import copy, read_only
 from engine.source import NAME
 from engine.tree import Element
 
@@ -42,6 +43,37 @@ def test_odd_attributes(domain: str, text: str, path: tuple[str, ...]) -> None:
     _at(tree, *path).value = "other"
     made = parser_catalog.find(domain).write(tree, Form(273, 1208)).decode()
     assert text.replace(f'{name}="{value}"', f'{name}="other"', 1) == made
+
+
+COLON = '<r><p:e :="1">x</p:e></r>'
+
+# The domain, a document with text behind an attribute that libxml2 does not set, and the attribute's path.
+BEFORE_TEXT = [
+    ("XML", UNDECLARED, ("r", "p:e", "p:f")),
+    ("XML", BRACE, ("r", "p:e", "p:f")),
+    ("XMLNS", BRACE, ("r", "e", "f")),
+    ("XMLNSC", BRACE, ("r", "e", "f")),
+    ("XML", COLON, ("r", "p:e", ":")),
+]
+
+
+@pytest.mark.parametrize(("domain", "text", "path"), BEFORE_TEXT)
+@pytest.mark.parametrize("copied", [False, True])
+@pytest.mark.parametrize("domained", [False, True])
+def test_text_behind_an_odd_attribute(
+    domain: str, text: str, path: tuple[str, ...], *, copied: bool, domained: bool
+) -> None:
+    """Text stands in the element once when such an attribute in front of it changes, in trees of any domain or none."""
+    tree, parser = _read(domain, text), parser_catalog.find(domain)
+    if domained:
+        tree.domain = parser
+    _at(tree, *path).value = "other"
+    if copied:
+        tree = copy(read_only(tree))
+        _at(tree, *path).value = "another"
+    made = parser.write(tree, Form(273, 1208)).decode()
+    name = path[-1].rpartition(":")[2] if domain != "XML" else path[-1]
+    assert text.replace(f'{name}="1">', f'{name}="{"another" if copied else "other"}">') == made
 
 
 @pytest.mark.parametrize("text", [UNDECLARED, BRACE])

@@ -180,3 +180,35 @@ def test_what_cannot_be(
     own = codec(group(simple("x", kind, **said), data_element_separation="fixedLength"))
     with pytest.raises(error, match=text):
         plain(read(own, data, ccsid))
+
+
+# The kind and what TDS says of a field that another gives the length of; what its bytes are, and what is wrong then.
+SIZES: list[tuple[str, dict[str, Any], bytes, str]] = [
+    ("integer", {"physical_type": "packedDecimal"}, b"", "is no packed decimal"),
+    ("integer", {"physical_type": "externalDecimal"}, b"", "is no external decimal"),
+    ("integer", {"physical_type": "externalDecimal", "sign_orientation": "leading"}, b"", "is no external decimal"),
+    ("integer", {"physical_type": "externalDecimal", "sign_orientation": "leadingSeparate"}, b"", "is no external"),
+    ("integer", {"physical_type": "externalDecimal", "sign_orientation": "trailingSeparate"}, b"", "is no external"),
+    ("int", {"physical_type": "integer"}, b"", "F has 0 bytes, and it takes 4"),
+    ("int", {"physical_type": "integer"}, b"\0\1", "F has 2 bytes, and it takes 4"),
+    ("double", {"physical_type": "float"}, b"\0", "F has 1 bytes, and it takes 8"),
+    ("dateTime", {"physical_type": "timeSeconds"}, b"\0", "F has 1 bytes, and it takes 4"),
+]
+
+
+@pytest.mark.parametrize(("kind", "said", "data", "problem"), SIZES)
+@pytest.mark.parametrize("behind", [b"", b"9876543210"])
+@pytest.mark.parametrize("encoding", [BIG, S390])
+def test_too_few_bytes(
+    kind: str, said: dict[str, Any], data: bytes, problem: str, behind: bytes, encoding: int
+) -> None:
+    """A number of too few bytes is refused, and takes none of what stands in front of it or behind."""
+    fields = [
+        simple("N", "integer", length=1),
+        simple("F", kind, **said, length_reference="N"),
+        simple("T", "string", length=len(behind) or 1),
+    ]
+    own = codec(group(*(fields if behind else fields[:2]), data_element_separation="fixedLength"))
+    tree = read(own, str(len(data)).encode() + data + behind, encoding=encoding)
+    with pytest.raises(ParserException, match=problem):
+        plain(tree)

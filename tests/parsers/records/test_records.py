@@ -65,6 +65,7 @@ FIELDS = [
     ("COMP-2", "41100000" + "0" * 8, 1.0),
     ("COMP-2", "00" * 8, 0.0),
     ("COMP-2", "7fffffffffffffff", Decimal("7.23700557733226211E+75")),
+    ("COMP-2", "b3fffffffffffffd", Decimal("-2.22044604925031299E-16")),  # whose neighbour is a float
     ("POINTER", "0000abcd", "0000ABCD"),
     ("INDEX", "00000003", 3),
     ("BINARY-CHAR", "ff", -1),
@@ -266,6 +267,18 @@ INITIAL = [
 def test_values_with_prefixes(clause: str, data: str) -> None:
     """A VALUE of hexadecimal digits, national characters or another base is what it stands for, from the left."""
     assert data == write_record(plan(f"01 R. 05 F {clause}."), {}, 0x40).hex()
+
+
+@pytest.mark.parametrize("power", range(-12, 13))
+def test_powers_of_sixteen(power: int) -> None:
+    """The number that a record holds is the one that it is written with, where digits begin anew and unnormalized."""
+    made = plan("01 R. 05 F COMP-2.")
+    for zeros in range(14):
+        data = bytes([0x41 + power]) + (1 << (4 * zeros)).to_bytes(7, "big")
+        value, _ = read_record(made, data)
+        text = {name: Decimal(repr(number)) if isinstance(number, float) else number for name, number in value.items()}
+        written = write_record(made, text, 0x40)
+        assert repr(value) == repr(read_record(made, written)[0])
 
 
 def test_slack_bytes() -> None:
