@@ -324,10 +324,11 @@ _SUBSCRIPTION: Final = (
     Attribute("SUBPOINT", "text", "", high=128),
     Attribute("SUBUSER", "text", "", high=64),
     Attribute("USERDATA", "text", "", high=10_240),
+    _choice("VARUSER", "ANY FIXED"),
     Attribute("DESTQMGR", "text", "", fixed="there are no other queue managers here"),
     _choice("EXPIRY", "UNLIMITED", fixed=_NOT_HERE),
     _choice("SUBSCOPE", "ALL QMGR", fixed=_NOT_HERE),
-    *(_shown("SUBID"), _shown("DURABLE"), _shown("SUBTYPE"), _shown("SELTYPE"), *_CREATED),
+    *(_shown("SUBID"), _shown("DURABLE"), _shown("SUBTYPE"), _shown("SELTYPE"), _shown("IDENTITY"), *_CREATED),
 )
 
 

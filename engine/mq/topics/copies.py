@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engine.descriptor import Descriptor
@@ -15,24 +15,35 @@ from engine.mq.stored import Stored
 if TYPE_CHECKING:
     from engine.mq.admission import Target
     from engine.mq.manager import QueueManager
+    from engine.mq.protection.policies import Policy
     from engine.mq.queue import Queue
     from engine.mq.topics.subscription import Subscription
 
 Moved = list[tuple["Queue", Stored]]
-_AS_PUBLISHED: Final = ("NONE", "")
+Shape = tuple[str, str, str]  # of a message: its policy of protection, its form, the subscriber's own data
+Formed = tuple[Descriptor, bytes]
+_AS_PUBLISHED: Final = ("", "NONE", "")
 _OF_COMMANDS: Final = ("psc.", "pscr.", "mqps.")
+_TOLD: Final = {"mqps.Pti": "psc.PubTime", "mqps.Seq": "psc.SeqNum"}  # by the publisher, as commands name it
 
 
 class Copy:
     """The properties that the copies for one subscription have of their own."""
 
     __slots__ = (
-        *("correl_id", "default_priority", "longest", "longest_expiry", "persistence", "priority", "queue"),
+        *("correl_id", "default_priority", "longest", "longest_expiry", "persistence", "policy", "priority", "queue"),
         *("refused", "shape", "subscription"),
     )
 
-    def __init__(self, subscription: Subscription, target: Target | None, refused: MessageException | None) -> None:
+    def __init__(
+        self,
+        subscription: Subscription,
+        target: Target | None,
+        refused: MessageException | None,
+        policy: Policy | None = None,
+    ) -> None:
         self.subscription = subscription
+        self.policy = policy  # by which messages of its queue are protected
         self.queue = None if target is None else target.queue
         self.longest = 0 if target is None else target.longest
         self.longest_expiry = 0 if target is None else target.longest_expiry
@@ -46,9 +57,10 @@ class Copy:
         self.persistence = {"YES": 1, "NO": 0, "ASQDEF": as_queue}.get(said)
         if not subscription.durable and subscription.values["DESTCLAS"] == "MANAGED":
             self.persistence = 0  # its queue ends with it, and is not in the store
-        self.shape = (subscription.form, str(subscription.values["USERDATA"]))
-        if self.shape[0] == "NONE":
-            self.shape = _AS_PUBLISHED
+        own = str(subscription.values["USERDATA"]) if subscription.form != "NONE" else ""
+        self.shape: Shape = ("" if policy is None else policy.name, subscription.form, own)
+        if self.shape == _AS_PUBLISHED:
+            self.shape = _AS_PUBLISHED  # the same object, by which it is known
 
 
 class Publication(NamedTuple):
@@ -67,9 +79,10 @@ class Publication(NamedTuple):
             return self.descriptor, self.body
         properties, descriptor, body = split(self.descriptor, self.body)
         kept = {name: value for name, value in properties.items() if not name.startswith(_OF_COMMANDS)}
-        return join(self._said(form, user_data) | kept, descriptor, body)
+        told = {name: value for name, value in properties.items() if name in _TOLD}
+        return join(self._said(form, user_data, told) | kept, descriptor, body)
 
-    def _said(self, form: str, user_data: str) -> dict[str, Property]:
+    def _said(self, form: str, user_data: str, told: Mapping[str, Property]) -> dict[str, Property]:
         if form == "RFH2":
             said: dict[str, Property] = {"psc.Command": "Publish"}
             if self.retained:
@@ -77,8 +90,9 @@ class Publication(NamedTuple):
             said["psc.Topic"] = self.topic
             if self.point:
                 said["psc.SubPoint"] = self.point
+            said |= {_TOLD[name]: value for name, value in told.items()}
             return said | ({"psc.SubUserData": user_data} if user_data else {})
-        said = {"mqps.Top": self.topic}
+        said = {"mqps.Top": self.topic, **told}
         if self.retained:
             said["mqps.Ret"] = True
         return said | ({"mqps.Sud": user_data} if user_data else {})
@@ -114,13 +128,18 @@ def admitted(
     new, identifier, expires = tuple.__new__, manager.admission.numbers.identifier, publication.expires
     own, body = publication.descriptor, publication.body
     shape, head, tail = _AS_PUBLISHED, own[:7], own[11:]
+    sealed = _sealed(manager, copies, publication) if copies and copies[-1].policy is not None else {}
     with manager.lock:
         for copy in copies:
-            if copy.shape is not shape:  # those of a shape stand together, so that this is seldom so
-                shape, (own, body) = copy.shape, publication.shaped(*copy.shape)
-                head, tail = own[:7], own[11:]
             number += 1
             queue = copy.queue
+            if copy.shape is not shape:  # those of a shape stand together, so that this is seldom so
+                formed = sealed.get(copy.shape) or publication.shaped(*copy.shape[1:])
+                if isinstance(formed, MessageException):
+                    failed.append((copy, formed))
+                    continue
+                shape, (own, body) = copy.shape, formed
+                head, tail = own[:7], own[11:]
             if queue is None or len(body) > copy.longest or queue.depth + queue.reserved >= queue.most:
                 failed.append((copy, _refused(copy, len(body))))
                 continue
@@ -137,6 +156,26 @@ def admitted(
                 continue
             moved.append((queue, new(Stored, (order, descriptor, body, expires))))
     return moved, failed
+
+
+def _sealed(
+    manager: QueueManager, copies: Iterable[Copy], publication: Publication
+) -> dict[Shape, Formed | MessageException]:
+    """Returns the messages of the shapes that are protected, each sealed once, or why one cannot be."""
+    found: dict[Shape, Formed | MessageException] = {}
+    for copy in copies:
+        if copy.policy is not None and copy.shape not in found:
+            try:
+                found[copy.shape] = formed(manager, copy, publication)
+            except MessageException as error:
+                found[copy.shape] = error
+    return found
+
+
+def formed(manager: QueueManager, copy: Copy, publication: Publication) -> Formed:
+    """Returns descriptor and body of a copy in the form of its subscription, sealed where its queue has a policy."""
+    own = publication.shaped(*copy.shape[1:])
+    return own if copy.policy is None else manager.protection.published(copy.policy, *own)
 
 
 def _limited(manager: QueueManager, copy: Copy, stored: Stored) -> Stored:

@@ -11,10 +11,13 @@ from engine.dead_letters import put_away
 from engine.descriptor import NO_ID, UNLIMITED, Descriptor
 from engine.errors import BrokerError, MessageException
 from engine.mq.properties import with_folders
-from engine.mq.topics.commands import Answered, asked, carry_out
+from engine.mq.topics.asking import asked
+from engine.mq.topics.commands import carry_out
 
 if TYPE_CHECKING:
     from engine.mq.manager import QueueManager
+    from engine.mq.topics.answers import Answered
+    from engine.mq.topics.asking import Asked
     from engine.mq.unit import Work
     from engine.work import Arrival
 
@@ -72,7 +75,7 @@ class Listener:
             if command is None:
                 put_away(self._queue, *arrival, work, reason=RFH_ERROR)
             else:
-                answer(work, arrival.descriptor, carry_out(self._manager, work, command))
+                answer(work, command, carry_out(self._manager, work, command))
             work.commit()
         except BrokerError:
             work.back_out()
@@ -87,9 +90,9 @@ class Listener:
                 return
 
 
-def answer(work: Work, descriptor: Descriptor, outcome: Answered) -> None:
+def answer(work: Work, command: Asked, outcome: Answered) -> None:
     """Put the answer to a command where it is wanted, if one is; where that takes none, it is dropped, as in MQ."""
-    good = outcome.completion == "ok"
+    good, descriptor = outcome.completion == "ok", command.descriptor
     requested = descriptor.msg_type == _REQUEST
     if not descriptor.reply_to_q or not (requested or descriptor.report & (_PAN if good else _NAN)):
         return
@@ -105,7 +108,7 @@ def answer(work: Work, descriptor: Descriptor, outcome: Answered) -> None:
         correl_id=descriptor.correl_id if report & _PASS_CORREL_ID else descriptor.msg_id,
     )
     try:
-        work.put(descriptor.reply_to_q, *with_folders([outcome.folder()], said, b""))
+        work.put(descriptor.reply_to_q, *with_folders(outcome.folders(command.said), said, b""))
     except MessageException:
         return
 

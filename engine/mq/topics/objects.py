@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from engine.mq.attributes import Value, checked, checked_name, defaults
 from engine.mq.definitions import moments
 from engine.mq.refusals import OBJECT_ALREADY_EXISTS, UNKNOWN_OBJECT_NAME, refusal
+from engine.mq.topics.identities import ATTRIBUTE as IDENTITY
 from engine.mq.topics.settings import TopicObjects, joined
 from engine.mq.topics.subscription import (
     SELECTION_NOT_AVAILABLE,
@@ -178,6 +180,25 @@ class Objects:
             if made.durable:
                 self._keep(SUB, name, values)
             self._replace(self.subscriptions[name], made)
+        self.version += 1
+
+    def identify(self, name: str, text: str) -> None:
+        """Give a subscription other identities of those who share it, as an attribute tells them."""
+        self._renew(name, name, {**self.values(SUB, name), IDENTITY: text})
+
+    def rename(self, name: str, other: str) -> None:
+        """Give a subscription another name."""
+        self._renew(name, other, {**self.values(SUB, name), "SUBID": subscription_id(other).hex().upper()})
+
+    def _renew(self, name: str, other: str, values: dict[str, Value]) -> None:
+        """Hold a subscription with other values in its place, perhaps by another name."""
+        gone = self.subscriptions[name]
+        made = replace(gone, name=other, values=values)
+        if gone.durable:
+            self._keep(SUB, other, values)
+            if other != name:
+                self._keep(SUB, name, None)
+        self._replace(gone, made)
         self.version += 1
 
     def delete(self, kind: str, name: str) -> Mapping[str, Value]:

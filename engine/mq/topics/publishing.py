@@ -22,7 +22,7 @@ from engine.mq.refusals import (
 )
 from engine.mq.security.authorities import PERSIST
 from engine.mq.security.authorities import SUB as SUBSCRIBE
-from engine.mq.topics.copies import Copy, Moved, Publication, admitted, wanted
+from engine.mq.topics.copies import Copy, Moved, Publication, admitted, formed, wanted
 from engine.mq.topics.listening import QUEUES, Listeners
 from engine.mq.topics.objects import SUB
 from engine.mq.topics.retained import RETAINED, forget, retain, retained
@@ -96,14 +96,6 @@ class Topics:
             if not new_only:
                 self.send_retained(self.objects.subscriptions[name])
 
-    def register(self, name: str, attributes: Mapping[str, object], *, new_only: bool) -> None:
-        """Subscribe, or do it again with other options, and send what is retained unless only what is new is wanted."""
-        manager = self._manager
-        there = name in self.objects.subscriptions
-        manager.define(SUB, name, {**attributes, "NEWONLY": new_only}, replace=True)
-        if there and not new_only:
-            self.send_retained(self.objects.subscriptions[name])
-
     def delete(self, kind: str, name: str) -> None:
         """Delete a topic, or a subscription with its queue where that is managed."""
         values = self.objects.delete(kind, name)
@@ -171,7 +163,8 @@ class Topics:
 
     def _copy(self, subscription: Subscription, topic: str) -> Copy:
         try:
-            made = Copy(subscription, self._manager.target(subscription.queue), None)
+            policy = self._manager.policies["PUT"].get(subscription.queue)
+            made = Copy(subscription, self._manager.target(subscription.queue), None, policy)
         except MessageException as refused:
             return Copy(subscription, None, refused)
         if not self._manager.security.subscribes(str(subscription.values["SUBUSER"]), topic, PERSIST):
@@ -271,8 +264,8 @@ class Topics:
         name = manager.dead_letter_queue
         if name in {"", copy.subscription.queue}:
             return False
-        descriptor, body = publication.shaped(*copy.shape)
         try:
+            descriptor, body = formed(manager, copy, publication)
             above = header(copy.subscription.queue, descriptor, work, error.reason, UTF_8)
             letter = descriptor._replace(format=FORMAT, coded_char_set_id=UTF_8, msg_id=NO_ID, correl_id=copy.correl_id)
             target = manager.target(name)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from xml.sax.saxutils import escape
+
 import pytest
 
 from engine.descriptor import Descriptor
@@ -32,7 +35,10 @@ def answer(queues: QueueManager, own: Descriptor, folder: str, body: bytes = b""
         return ""
     assert put.msg_id == arrival.descriptor.correl_id
     leaves = opened(*arrival)[0]
-    return " ".join(f"{name.removeprefix('pscr.').removeprefix('Response.')}={value}" for name, value in leaves)
+    asked = "".join(f"<{name[4:]}>{escape(str(value))}</{name[4:]}>" for name, value in leaves if name[:4] == "psc.")
+    assert ("" if ("pscr.Completion", "ok") in leaves else folder) == asked  # as the manual has it
+    told = [(name.removeprefix("pscr.").removeprefix("Response."), value) for name, value in leaves]
+    return " ".join(f"{name}={value}" for name, value in told if not name.startswith("psc."))
 
 
 def manager() -> QueueManager:
@@ -51,20 +57,84 @@ def error(reason: int) -> str:
     return f"Completion=error Reason={reason}"
 
 
+NAMED = REG + "<SubName>mine</SubName>"
+ANN, BOB = "<SubIdentity>ann</SubIdentity>", "<SubIdentity>bob</SubIdentity>"
+SHARE, LOCK = "<RegOpt>JoinShared</RegOpt>", "<RegOpt>JoinExcl</RegOpt>"
+LEAVE, WHOLE = "<RegOpt>LeaveOnly</RegOpt>", "<RegOpt>FullResp</RegOpt>"
+WARNED = "Completion=warning Reason=3157 Topic=n/+"
+TOLD = f"{OK} Topic=n/+ RegOpt=PersAsPub%s QMgrName=QM1 QName=Q%s"
+SHARED: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
+    ("join and tell", ((REG + ANN + SHARE + WHOLE, TOLD % ("", " SubIdentity=ann")),)),
+    ("join alone and tell", ((REG + ANN + LOCK + WHOLE, TOLD % (" RegOpt=Locked", " SubIdentity=ann")),)),
+    ("two join", ((REG + ANN + SHARE, OK), (REG + BOB + SHARE, OK), (REG + ANN + SHARE, WARNED))),
+    ("join one that is locked", ((REG + ANN + LOCK, OK), (REG + BOB + SHARE, error(3156)))),
+    ("lock one that is shared", ((REG + ANN + SHARE, OK), (REG + BOB + LOCK, error(3155)))),
+    ("lock one's own", ((REG + ANN + SHARE, OK), (REG + ANN + LOCK, OK), (REG + BOB + SHARE, error(3156)))),
+    ("unlock one's own", ((REG + ANN + LOCK, OK), (REG + ANN + SHARE, OK), (REG + BOB + SHARE, OK))),
+    ("no identity", ((REG + SHARE, error(3083)),)),
+    ("both ways", ((REG + ANN + SHARE + LOCK, error(3083)),)),
+    ("long identity", ((REG + SHARE + f"<SubIdentity>{'x' * 65}</SubIdentity>", error(3154)),)),
+    ("not joined", ((REG + ANN, error(3154)),)),
+    (
+        "changed by one of two",
+        (
+            (REG + ANN + SHARE, OK),
+            (REG + ANN + "<SubUserData>u</SubUserData>", OK),
+            (REG + BOB + SHARE + "<RegOpt>NoAlter</RegOpt>", OK),
+            (REG + ANN + "<SubUserData>v</SubUserData>", error(3155)),
+            (REG + "<SubUserData>w</SubUserData>", OK),
+        ),
+    ),
+    (
+        "end one that another has joined",
+        (
+            (REG + ANN + SHARE, OK),
+            (REG + BOB + SHARE, OK),
+            (DEREG + ANN, error(3155)),
+            (DEREG + ANN + LEAVE, OK),
+            (DEREG + ANN + LEAVE, error(3154)),
+            (DEREG + BOB, OK),
+            (DEREG, error(3073)),
+        ),
+    ),
+    ("leave, and it stays", ((REG + ANN + SHARE, OK), (DEREG + ANN + LEAVE, OK), (DEREG, OK))),
+    ("leave without identity", ((REG, OK), (DEREG + LEAVE, error(3083)))),
+    ("end whatever identities", ((REG + ANN + LOCK, OK), (DEREG, OK))),
+    ("name added", ((REG, OK), (NAMED + "<RegOpt>AddName</RegOpt>", OK), (NAMED, OK), (DEREG, OK))),
+    ("name added to none", ((NAMED + "<RegOpt>AddName</RegOpt>", OK),)),
+    ("name added twice", ((NAMED, OK), (NAMED + "<RegOpt>AddName</RegOpt>", error(3152)))),
+    ("no name to add", ((REG + "<RegOpt>AddName</RegOpt>", error(3083)),)),
+    ("named, and without", ((NAMED, OK), (REG, OK), (DEREG, OK), (DEREG, error(3073)))),
+    ("without, and named", ((REG, OK), (NAMED, error(3153)))),
+    ("another name", ((NAMED, OK), (REG + "<SubName>yours</SubName>", error(3152)))),
+    ("same name", ((NAMED, OK), (NAMED.replace("n/+", "m"), error(3152)))),
+    (
+        "name told",
+        (
+            (NAMED + WHOLE, TOLD % ("", " SubName=mine")),
+            ("<Command>DeregSub</Command><SubName>mine</SubName>" + WHOLE, TOLD % ("", " SubName=mine")),
+        ),
+    ),
+    ("full response of all", ((REG, OK), (DEREG + WHOLE + "<RegOpt>DeregAll</RegOpt>", error(3083)))),
+    ("unlisted option", ((REG + "<RegOpt>Locked</RegOpt>", error(3083)),)),
+)
+
 TABLE: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     ("register", ((REG, OK), (REG, OK))),
     ("options", ((REG + "<RegOpt>PersAsPub</RegOpt><RegOpt>CorrelAsId</RegOpt><RegOpt>Local</RegOpt>", OK),)),
     ("two persistences", ((REG + "<RegOpt>Pers</RegOpt><RegOpt>NonPers</RegOpt>", error(3083)),)),
     ("no such option", ((REG + "<RegOpt>Loudly</RegOpt>", error(3083)),)),
-    ("no topic", (("<Command>RegSub</Command><QName>Q</QName>", error(3072)),)),
+    ("no topic", (("<Command>RegSub</Command><QName>Q</QName>", error(2339)),)),
     ("empty topic", (("<Command>RegSub</Command><Topic></Topic><QName>Q</QName>", error(3072)),)),
     ("other queue manager", ((REG + "<QMgrName>QM2</QMgrName>", error(3074)),)),
     ("own queue manager", ((REG + "<QMgrName>QM1</QMgrName>", OK),)),
-    ("no such queue", (("<Command>RegSub</Command><Topic>t</Topic><QName>NONE</QName>", error(2085)),)),
+    ("no such queue", (("<Command>RegSub</Command><Topic>t</Topic><QName>NONE</QName>", error(3076)),)),
+    ("no queue at all", (("<Command>RegSub</Command><Topic>t</Topic><Song>x</Song>", error(2337)),)),
     ("filter", ((REG + "<Filter>size &gt; 3</Filter>", OK),)),
     ("bad filter", ((REG + "<Filter>size &gt;</Filter>", error(3150)),)),
     ("two topics", ((REG + "<Topic>m</Topic>", OK),)),
-    ("full response", ((REG + "<RegOpt>FullResp</RegOpt>", f"{OK} Topic=n/+ RegOpt=FullResp QName=Q"),)),
+    ("full response", ((REG + "<RegOpt>FullResp</RegOpt>", f"{OK} Topic=n/+ RegOpt=PersAsPub QMgrName=QM1 QName=Q"),)),
+    ("full response of two", ((REG + "<Topic>m</Topic><RegOpt>FullResp</RegOpt>", error(3083)),)),
     ("deregister", ((REG, OK), (DEREG, OK), (DEREG, error(3073)))),
     ("never registered", ((DEREG, error(3073)),)),
     ("other filter", ((REG, OK), (DEREG + "<Filter>a = 1</Filter>", error(3073)))),
@@ -85,7 +155,8 @@ TABLE: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     ("by name", ((REG + "<SubName>mine</SubName>", OK), ("<Command>DeregSub</Command><SubName>mine</SubName>", OK))),
     ("publish", ((PUB, OK),)),
     ("publish on a pattern", (("<Command>Publish</Command><Topic>n/#</Topic>", error(3072)),)),
-    ("publish on nothing", (("<Command>Publish</Command>", error(3072)),)),
+    ("publish on nothing", (("<Command>Publish</Command>", error(2339)),)),
+    ("publish on some", ((PUB + "<Topic>n/#</Topic>", "Completion=warning Reason=3072 Topic=n/#"),)),
     ("no such way to publish", ((PUB + "<PubOpt>Twice</PubOpt>", error(3084)),)),
     (
         "delete",
@@ -100,8 +171,10 @@ TABLE: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     ("update", ((RETAIN, OK), (REG, OK), (UPDATE, OK))),
     ("update of nobody", ((UPDATE, error(3073)),)),
     ("unknown", (("<Command>Sing</Command>", error(2336)),)),
-    ("none", (("<Topic>a</Topic>", error(2336)),)),
+    ("none", (("<Topic>a</Topic>", error(2339)),)),
+    ("update of two", ((REG, OK), (UPDATE + "<Topic>m</Topic>", error(2338)))),
     ("twice", ((REG + "<QName>OTHER</QName>", error(2338)),)),
+    *SHARED,
 )
 
 
@@ -156,11 +229,32 @@ def test_persistence() -> None:
 
 
 def test_other_users() -> None:
-    """A subscription is its user's, unless the command says that this may vary."""
+    """A subscription is its user's, unless it was registered as one whose users vary, and the command says so too."""
+    queues, vary = manager(), "<RegOpt>VariableUserId</RegOpt>"
+    assert OK == ask(queues, REG)
+    assert [error(3151)] * 3 == [ask(queues, one, user="bob") for one in (DEREG, DEREG + vary, REG + vary)]
+    assert OK == ask(queues, REG + vary)
+    assert (error(3151), OK) == (ask(queues, DEREG, user="bob"), ask(queues, DEREG + vary, user="bob"))
+
+
+def test_what_the_publisher_tells() -> None:
+    """Subscribers are told when a publication was made, and its number, where the publisher tells them."""
     queues = manager()
     assert OK == ask(queues, REG)
-    assert error(3151) == ask(queues, DEREG, user="bob")
-    assert OK == ask(queues, DEREG + "<RegOpt>VariableUserId</RegOpt>", user="bob")
+    assert OK == ask(queues, PUB + "<PubTime>2026111910000000</PubTime><SeqNum>7</SeqNum>")
+    told = dict(opened(*queues.browse("Q")[0])[0])
+    assert ("2026111910000000", "7") == (told["psc.PubTime"], told["psc.SeqNum"])
+
+
+def test_a_shared_subscription_is_kept(tmp_path: Path) -> None:
+    """Who has joined a subscription is known after a restart as well."""
+    QueueManager.create(tmp_path / "QM1", name="QM1")
+    with QueueManager.open(tmp_path / "QM1") as queues:
+        queues.mqsc("DEFINE QL(ANSWERS)\nDEFINE QL(Q)")
+        assert [OK] * 2 == [ask(queues, REG), ask(queues, NAMED + ANN + LOCK + "<RegOpt>AddName</RegOpt>")]
+    with QueueManager.open(tmp_path / "QM1") as queues:
+        assert ["mine"] == [one["SUB"] for one in queues.display("SUB", "*")]
+        assert error(3156) == ask(queues, NAMED + BOB + SHARE)
 
 
 def test_others_only() -> None:

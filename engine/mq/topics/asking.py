@@ -1,0 +1,73 @@
+"""Commands of publish/subscribe as messages ask for them: the values of a psc folder, and what stands behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from engine.descriptor import Descriptor
+from engine.mq.properties import Property, opened
+from engine.mq.topics.answers import RFH_DUPLICATE_PARM, RFH_PARM_ERROR, RFH_PARM_MISSING, TOPIC_ERROR, RefusedError
+
+_FOLDER: Final = "psc."
+_REPEATED: Final = frozenset({"Topic", "RegOpt", "PubOpt", "DelOpt"})
+_ONCE: Final = frozenset(
+    {
+        *("Command", "SubPoint", "Filter", "QMgrName", "QName", "SubName", "SubIdentity", "SubUserData"),
+        *("PubTime", "SeqNum", "CorrelId", "StreamName", "UserId"),
+    }
+)
+
+
+@dataclass(slots=True)
+class Asked:
+    """The values of a psc folder, and the message that it stands in front of."""
+
+    descriptor: Descriptor  # of the whole message
+    said: list[tuple[str, str]]  # the folder, in its order
+    values: dict[str, list[str]]
+    others: dict[str, Property]  # of other folders
+    behind: Descriptor
+    body: bytes
+
+    def one(self, name: str) -> str:
+        """Returns the only value of a name, or an empty text."""
+        return self.values.get(name, [""])[0]
+
+    def options(self, name: str, known: frozenset[str], reason: int) -> frozenset[str]:
+        """Returns the options of a name; one that is not known is refused."""
+        found = frozenset(self.values.get(name, ()))
+        if not found <= known:
+            raise RefusedError(reason)
+        return found
+
+    @property
+    def topics(self) -> list[str]:
+        """The topics, each once; there is at least one."""
+        found = list(dict.fromkeys(self.values.get("Topic", ())))
+        if not found:
+            raise RefusedError(RFH_PARM_MISSING)
+        if not all(found):
+            raise RefusedError(TOPIC_ERROR)
+        return found
+
+    def check(self) -> None:
+        """Refuse a folder without a command, with what no folder has, or with twice what may stand once."""
+        if "Command" not in self.values:
+            raise RefusedError(RFH_PARM_MISSING)
+        if not self.values.keys() <= _REPEATED | _ONCE:
+            raise RefusedError(RFH_PARM_ERROR)
+        if any(len(values) > 1 for name, values in self.values.items() if name not in _REPEATED):
+            raise RefusedError(RFH_DUPLICATE_PARM)
+
+
+def asked(descriptor: Descriptor, body: bytes) -> Asked | None:
+    """Returns what a message asks for, or None where it has no psc folder."""
+    leaves, behind, rest = opened(descriptor, body)
+    said = [(name, str(value or "").strip(" ")) for name, value in leaves if name.startswith(_FOLDER)]
+    said = [(name.removeprefix(_FOLDER), value) for name, value in said]
+    values: dict[str, list[str]] = {}
+    for name, value in said:
+        values.setdefault(name, []).append(value)
+    others = {name: value for name, value in leaves if not name.startswith(_FOLDER)}
+    return Asked(descriptor, said, values, others, behind, rest) if values else None
