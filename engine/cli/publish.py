@@ -10,7 +10,7 @@ import typer
 from engine.cli.app import app
 from engine.cli.failing import existing
 from engine.cli.put import Options
-from engine.cli.reaching import Reach, User, reached
+from engine.cli.reaching import KeyStore, Reach, User, reached
 from engine.errors import ConfigurationException
 
 
@@ -32,6 +32,7 @@ def publish(
     ] = None,
     queue_manager: Reach = None,
     user: User = "",
+    _key_store: KeyStore = None,
 ) -> None:
     """Publish a message, such as `penstock publish prices/NYSE/XYZ --text 120 --retain --queue-manager qm`.
 

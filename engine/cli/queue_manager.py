@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from engine.cli.app import Json, app
-from engine.cli.reaching import PATIENCE, Folder, reached
+from engine.cli.reaching import PATIENCE, Folder, KeyStore, reached
 from engine.errors import ConfigurationException
 from flows.filtering import filtering
 
@@ -50,6 +50,7 @@ def start(
     socket_group: Annotated[
         str, typer.Option(metavar="GROUP", help="A group whose users may connect as well; otherwise nobody else can.")
     ] = "",
+    _key_store: KeyStore = None,
 ) -> None:
     """Run a queue manager for other processes until it is told to stop, such as `penstock queue-manager start qm &`.
 

@@ -11,7 +11,7 @@ import typer
 
 from engine.cli.app import app
 from engine.cli.message_ids import Selector
-from engine.cli.reaching import Reach, User, reached
+from engine.cli.reaching import KeyStore, Reach, User, reached
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def subscribe(
     ] = None,
     queue_manager: Reach = None,
     user: User = "",
+    _key_store: KeyStore = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a publication as a line of JSON.")] = False,
 ) -> None:
     """Subscribe to a topic, such as `penstock subscribe prices/# --json --count 2 --wait 10 --queue-manager qm`.

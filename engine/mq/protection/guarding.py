@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 KEY_STORE: Final = "PENSTOCK_KEY_STORE"  # the environment variable that names the folder
 SECURITY_ERROR: Final = 2063
 _SEALED: Final = "PSPROT"
+_LOG: Final = logging.getLogger("penstock.queues.protection")
+_LOG.addHandler(logging.NullHandler())
 
 
 class Bound(UnitOfWork, Protocol):
@@ -59,10 +62,7 @@ class Protection:
         self, work: Bound, queue: str, policy: Policy, message: tuple[Descriptor, bytes], *, syncpoint: bool
     ) -> Descriptor:
         """Put a message in an envelope; its properties stay in front of that, so that selectors find them."""
-        writer, _ = self._ends(policy)
-        properties, descriptor, body = split(*message)
-        sealed = writer.seal(policy, descriptor, body)
-        joined = join(properties, descriptor._replace(format=_SEALED), sealed)
+        joined = self.sealed(policy, *message)
         work.protects = False
         try:
             full = work.put(queue, *joined, syncpoint=syncpoint)
@@ -70,6 +70,23 @@ class Protection:
             work.protects = True
         plain = message[0]
         return full._replace(format=plain.format, encoding=plain.encoding, coded_char_set_id=plain.coded_char_set_id)
+
+    def sealed(self, policy: Policy, descriptor: Descriptor, body: bytes) -> tuple[Descriptor, bytes]:
+        """Returns a message in an envelope, its properties in front."""
+        writer, _ = self._ends(policy)
+        properties, plain, content = split(descriptor, body)
+        return join(properties, plain._replace(format=_SEALED), writer.seal(policy, plain, content))
+
+    def published(self, policy: Policy, descriptor: Descriptor, body: bytes) -> tuple[Descriptor, bytes]:
+        """Returns a publication as it goes to a queue with a policy: what its publisher has sealed stays as it is."""
+        if split(descriptor, body)[1].format.rstrip() == _SEALED:
+            return descriptor, body
+        try:
+            return self.sealed(policy, descriptor, body)
+        except ConfigurationException as error:
+            text = f"a publication cannot be protected by policy {policy.name}: {error.text}"
+            _LOG.warning("%s (reason %d)", text, SECURITY_ERROR)
+            raise refusal(SECURITY_ERROR, text, policy.name) from error
 
     def get(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from engine.mq.attributes import ATTRIBUTES, find
 from engine.mq.mqsc import run
 from engine.mq.protection.policies import POLICY
 from engine.mq.security.authorities import (
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 _TYPES: Final = {"QLOCAL": QUEUE, "QALIAS": QUEUE, "TOPIC": TOPIC}
 _NAMED: Final = {"QLOCAL": "QUEUE", "QALIAS": "QUEUE", "TOPIC": "TOPIC"}
 _SUB: Final = "SUB"
+_BESIDE: Final = ("DURABLE", "NEWONLY")  # what a subscription is defined with beside its attributes
 
 
 class Guarded:
@@ -77,6 +79,7 @@ class Guarded:
 
     def define(self, kind: str, name: str, attributes: Mapping[str, Any], *, replace: bool = False) -> None:
         """Defines an object, or changes one that is replaced."""
+        attributes = _named(kind, attributes)
         if kind == _SUB:
             self._subscribe(name, attributes, replace=replace)
             return
@@ -106,6 +109,7 @@ class Guarded:
 
     def alter(self, kind: str, name: str, attributes: Mapping[str, Any]) -> None:
         """Gives an object other attributes."""
+        attributes = _named(kind, attributes)
         if kind == _SUB:
             self._subscribe(name, attributes, replace=True)
             return
@@ -193,3 +197,10 @@ class Guarded:
         work, wanted = self.work(), Selection(browse=True, selector=selector)
         while (arrival := work.get(queue, wanted)) is not None:
             yield arrival
+
+
+def _named(kind: str, attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns attributes by their names, however they are written, so that none escapes a check."""
+    if kind not in ATTRIBUTES:
+        return dict(attributes)
+    return {find(kind, word).name if word.upper() not in _BESIDE else word: value for word, value in attributes.items()}

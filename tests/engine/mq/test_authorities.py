@@ -374,3 +374,21 @@ def test_acting_for_others_on_the_socket(peers: tuple[QueueManager, Path]) -> No
             found = [reason(lambda: put(face)), reason(lambda: face.work().get("Q"))]
     assert (2035, [0, 2035]) == (before, found)
     assert ["bob"] == [arrival.descriptor.user_identifier for arrival in manager.browse("Q")]
+
+
+@pytest.mark.parametrize("spelled", [str.upper, str.lower])
+def test_checks_read_attributes_however_they_are_written(spelled: Callable[[str], str]) -> None:
+    """STREAMQ takes the right to change both queues; no spelling of an attribute escapes a check."""
+    queues = QueueManager("Q", "S")
+    commands(queues, QUEUE.format("Q", ANN, "CHG,PUT"), TOPIC.format("SYSTEM.BASE.TOPIC", "NONE"))
+    ann = guarded(queues)
+    stream = {spelled("STREAMQ"): "S"}
+    topic, queue = {spelled("TOPICSTR"): "t", spelled("DEST"): "Q"}, {spelled("TOPICSTR"): "t", spelled("DEST"): "S"}
+    assert 2035 == reason(lambda: ann.alter("QLOCAL", "Q", stream))
+    assert 2035 == reason(lambda: ann.define("QLOCAL", "Q", stream, replace=True))
+    commands(queues, QUEUE.format("S", ANN, "CHG"))
+    assert 0 == reason(lambda: ann.alter("QLOCAL", "Q", stream))
+    assert 0 == reason(lambda: ann.alter("QLOCAL", "Q", {spelled("STREAMQ"): ""}))
+    assert 2035 == reason(lambda: ann.define("SUB", "N", topic))
+    commands(queues, TOPIC.format("'topic://t'", "SUB"))
+    assert (2035, 0) == (reason(lambda: ann.define("SUB", "N", queue)), reason(lambda: ann.define("SUB", "N", topic)))

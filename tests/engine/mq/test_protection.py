@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, MessageException
 from engine.mq import QueueManager
-from engine.mq.properties import join, properties_of
+from engine.mq.properties import join, properties_of, split
 from engine.mq.protection import policies
 from engine.mq.protection.envelope import Reader, Writer
 from engine.mq.protection.guarding import ERRORS, KEY_STORE
@@ -346,3 +346,40 @@ def test_wrong_key_stores(
     with pytest.raises(BrokerError, match="key"):
         put(queues)
     assert 0 == queues.depth("Q")
+
+
+@pytest.mark.parametrize("policy", ALL)
+def test_publications_are_protected(queues: Any, policy: str) -> None:
+    """What goes to the queue of a subscription is protected by the policy of that queue, and by no other."""
+    commands(queues, f"SET POLICY(Q) {ALL[policy]}")
+    commands(queues, *(f"DEFINE SUB({name}) TOPICSTR('t') DEST({name}) PSPROP(MSGPROP)" for name in "QS"))
+    queues.publish("t", Descriptor(format="MQSTR", coded_char_set_id=437), BODY, retain=True)
+    found = [queues.work().get(name, syncpoint=False) for name in "QS"]
+    assert [(BODY, "MQSTR", 437)] * 2 == [split_of(arrival) for arrival in found]
+    queues.publish("t", *join({"colour": "red"}, Descriptor(format="MQSTR"), BODY))
+    arrival = queues.work().get("Q", Selection(selector="colour = 'red'"), syncpoint=False)
+    assert (BODY, "t") == (split_of(arrival)[0], properties_of(*arrival)["mqps.Top"])
+    commands(queues, "DEFINE SUB(LATER) TOPICSTR('t') DEST(Q)")
+    commands(queues, "DELETE POLICY(Q)")
+    kept = queues.work().get("Q", syncpoint=False)  # what is retained, sent to who subscribes later
+    assert (b"PSPM", policy == "integrity") == (kept.body[:4], BODY in kept.body)
+
+
+def split_of(arrival: Any) -> tuple[bytes, str, int]:
+    """Returns the body of a message behind its properties, with its format and code page."""
+    _, descriptor, body = split(*arrival)
+    return body, descriptor.format, descriptor.coded_char_set_id
+
+
+def test_a_publication_without_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A publication that cannot be protected is not delivered in plain, and fails where all are to be delivered."""
+    monkeypatch.setenv(KEY_STORE, "")
+    queues = QueueManager("Q", "S", "DEAD")
+    commands(queues, f"SET POLICY(Q) {PRIVACY}", "ALTER QMGR DEADQ(DEAD)", "DEFINE TOPIC(T) TOPICSTR('t')")
+    commands(queues, *(f"DEFINE SUB({name}) TOPICSTR('t') DEST({name})" for name in "QS"))
+    queues.publish("t", Descriptor(), BODY)
+    assert (0, 1, 0) == tuple(queues.depth(name) for name in ("Q", "S", "DEAD"))
+    commands(queues, "ALTER TOPIC(T) NPMSGDLV(ALL)")
+    with pytest.raises(MessageException, match="PENSTOCK_KEY_STORE"):
+        queues.publish("t", Descriptor(), BODY)
+    assert (0, 1, 0) == tuple(queues.depth(name) for name in ("Q", "S", "DEAD"))
