@@ -18,10 +18,6 @@ _OWN: Final = ("SYSTEM.RETAINED.PUB.QUEUE", "SYSTEM.ADMIN.STATISTICS.QUEUE", "SY
 _YES: Final = {0: "NO", 1: "YES"}
 
 
-class Lost(Exception):
-    """The queue manager cannot be reached any more."""
-
-
 def queue_managers() -> Any:
     """Returns the class of queue managers; its store is imported by those who use it."""
     from engine.mq import QueueManager  # noqa: PLC0415
@@ -35,16 +31,13 @@ def prepare() -> None:
 
 
 @contextmanager
-def connected(folder: Folder, ending: Callable[[], bool]) -> Iterator[Any]:
-    """Reaches the queue manager's process, waiting until it is there; raises Lost where that is not to be any more."""
-    pause = 0.01
-    while True:
+def connected(folder: Folder) -> Iterator[Any]:
+    """Reaches the queue manager's process, waiting until it is there."""
+    pause, queues = 0.01, None
+    while queues is None:
         try:
             queues = queue_managers().connect(folder.queues)
-            break
-        except (BrokerError, OSError) as error:
-            if ending():
-                raise Lost(str(error)) from error
+        except (BrokerError, OSError):
             time.sleep(pause)
             pause = min(2 * pause, 0.25)
     try:

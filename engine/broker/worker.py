@@ -5,46 +5,38 @@ from __future__ import annotations
 import logging
 import resource
 import signal
+import socket
 import threading
-import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 from urllib.parse import quote
 
 from engine.allowed_files import allowed_around
 from engine.broker.channel import Channel
 from engine.broker.definition import Limits
 from engine.broker.folder import Folder
-from engine.broker.logs import LOCAL_ERROR, USER_TRACE, TraceFile, hand_to
+from engine.broker.logs import USER_TRACE, TraceFile, hand_to
 from engine.broker.overrides import overridden
 from engine.broker.preparing import given_to, laid_over, sources_of
-from engine.broker.queues import Lost, connected
+from engine.broker.queues import connected
 from engine.broker.spans import Spans, tracer_for
 from engine.broker.state import DeployedUse
 from engine.broker.statistics.metering import FlowMeter, NodeMeter, shapes_of
 from engine.broker.statistics.slots import folder_of, opened
 from engine.broker.tracing import trace_file
 from engine.databases.coordination import Coordinator, identity_of
-from engine.databases.sources import Sources
 from engine.databases.work import with_databases
-from engine.dead_letters import BLOCKED
 from engine.errors import BrokerError
 from engine.flow import Flow
-from engine.flow_runner import finish, is_gone
-from engine.room import with_room
+from engine.flow_runner import FlowRunner, Meter, Running, fail_when_too_long, instances_of
 from engine.runtime import DeployedFlow, Station, deploy
 from engine.usertrace import UserTrace
 from flows.programs import Binder, binder
 from flows.shipped import Shipped
-
-_BLOCKED_FOR: Final = 1.0
-_TIMED_OUT: Final = 2230
-_LONGEST_PAUSE: Final = 5.0
-_LOG: Final = logging.getLogger(LOCAL_ERROR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +94,8 @@ def loaded(use: DeployedUse, shipped: Shipped, given: dict[str, str]) -> Loaded:
 
 def jobs_of(use: DeployedUse, deployed: DeployedFlow) -> list[Job]:
     """Returns what the workers of a flow are to do: a process for each instance, or one with threads for all."""
-    places: list[tuple[str, int]] = []
-    for entrance in deployed.entrances:
-        single = deployed.order(entrance).single
-        count = 1 if single else use.copies * deployed.instances(entrance)
-        places += [(entrance.label, len(places) + 1 + number) for number in range(count)]
-    if use.shares:
-        return [Job(use, tuple(places))]
-    return [Job(use, (place,)) for place in places]
+    places = instances_of(deployed, use.copies)
+    return [Job(use, tuple(places))] if use.shares else [Job(use, (place,)) for place in places]
 
 
 class Worker:
@@ -118,213 +104,94 @@ class Worker:
     def __init__(self, place: Place, job: Job, log: int, *, counted: bool = False) -> None:
         """`counted` says that messages in hand are held responsible where this process dies."""
         self._place = place
+        self._folder = Folder(Path(place.folder))
         self._job = job
         self._counted = counted
-        self._ending = threading.Event()
-        self._works: set[Any] = set()
-        self._sources: Sources | None = None
-        self._tracer: Any = None
+        self._runner = FlowRunner()
         hand_to(log, f"{place.group}/{job.name}")
-        signal.signal(signal.SIGTERM, self._end)
-        signal.signal(signal.SIGVTALRM, self._too_long)
         if place.limits.memory:
             _, most = resource.getrlimit(resource.RLIMIT_DATA)
             resource.setrlimit(resource.RLIMIT_DATA, (place.limits.memory, most))
 
     def run(self, channel: Channel, load: Callable[[], Loaded]) -> None:
         """Make ready, say so, and work from the word to go until told to end."""
-        place = self._place
-        traced = tracer_for(place.traces, place.broker, place.group)
-        with sources_of(place.data_sources) as self._sources, traced as self._tracer:
-            self._run(channel, load)
+        with ExitStack() as around:
+            try:
+                flow = load()
+                first = flow.deployed()
+                running = self._running(flow, first, around)
+            except BrokerError as error:
+                channel.send({"failed": str(error)})
+                return
+            channel.send({"ready": True})
+            if (channel.receive() or {}).get("go"):
+                signal.signal(signal.SIGTERM, partial(self._end, channel))
+                self._work(running, first, channel)
 
-    def _run(self, channel: Channel, load: Callable[[], Loaded]) -> None:
-        try:
-            flow = load()
-            if flow.trace is not None:
-                self._trace()
-            first = flow.deployed()
-            self._reach()
-        except BrokerError as error:
-            channel.send({"failed": str(error)})
-            return
-        channel.send({"ready": True})
-        while (word := channel.receive(0.2)) is None and channel.is_open and not self._ending.is_set():
-            continue
-        if not (word or {}).get("go"):
-            return
-        threading.Thread(target=self._listen, args=(channel,), daemon=True).start()
-        threading.Thread(target=self._wake, daemon=True).start()
-        label, number = self._job.entrances[0]
-        others = [
-            threading.Thread(target=self._work, args=(flow.deployed(), *entrance))
-            for entrance in self._job.entrances[1:]
-        ]
-        for thread in others:
-            thread.start()
-        self._work(first, label, number)
-        for thread in others:
-            thread.join()
-
-    def _end(self, *_: object) -> None:
+    def _end(self, channel: Channel, *_: object) -> None:
         """End behind the message in hand; one that takes too long ends with this process."""
-        self._ending.set()
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, self._place.stop_limit)
-
-    def _too_long(self, *_: object) -> None:
-        """A message has taken the processor time that one may take: it fails."""
-        text = f"the message took more than {self._place.limits.cpu_seconds:g} s of processor time"
-        raise BrokerError(_TIMED_OUT, f"{text}, which is the limit of the execution group")
+        with suppress(OSError):
+            channel.socket.shutdown(socket.SHUT_RD)  # who listens to it has the instances end
 
     def _listen(self, channel: Channel) -> None:
-        """End when the group is gone."""
+        """Have the instances end when the group is gone, or this process is told to end."""
         with suppress(OSError):
             while channel.is_open:
                 channel.receive()
-        self._ending.set()
+        self._runner.stop()
 
-    def _wake(self) -> None:
-        """Have threads that wait for messages see that they are to end."""
-        self._ending.wait()
-        for work in tuple(self._works):
-            work.interrupt()
-
-    def _reach(self) -> None:
-        """Wait until the queue manager answers."""
-        with connected(Folder(Path(self._place.folder)), self._ending.is_set):
-            return
-
-    def _trace(self) -> None:
-        log = logging.getLogger(USER_TRACE)
-        log.handlers[:] = [
-            TraceFile(trace_file(Folder(Path(self._place.folder)), self._place.group, self._job.use.name))
-        ]
-        log.propagate = False
-
-    def _work(self, deployed: DeployedFlow, label: str, number: int) -> None:
-        """Take messages at an entrance until told to end, also from a queue manager that comes back."""
-        entrance = deployed.stations[label]
-        meters = self._meters(deployed, entrance, number)
-        pause = 0.05
+    def _running(self, flow: Loaded, first: DeployedFlow, around: ExitStack) -> Running:
+        """Reach what the flow works with: data sources, where its traces go, and the queue manager, once it answers."""
+        place = self._place
+        if flow.trace is not None:
+            log = logging.getLogger(USER_TRACE)
+            log.handlers[:] = [TraceFile(trace_file(self._folder, place.group, self._job.use.name))]
+            log.propagate = False
+        sources = around.enter_context(sources_of(place.data_sources))
+        tracer = around.enter_context(tracer_for(place.traces, place.broker, place.group))
+        queues = around.enter_context(connected(self._folder))
         coordinator: Coordinator | None = None
-        while not self._ending.is_set():
-            try:
-                began = time.monotonic()
-                with connected(Folder(Path(self._place.folder)), self._ending.is_set) as queues:
-                    began = time.monotonic()
-                    coordinator = self._coordinator(deployed, queues, coordinator)
-                    work = queues.work(blamed=self._counted)
-                    with_room(partial(self._carry, deployed, entrance, work, meters, coordinator))
-            except Lost as error:
-                pause = 0.05 if time.monotonic() - began > _LONGEST_PAUSE else min(2 * pause, _LONGEST_PAUSE)
-                _LOG.warning("the queue manager is gone (%s); trying again", error)
-                self._ending.wait(pause)
+        if sources is not None and first.properties.coordinated_transaction:
+            coordinator = Coordinator(queues, identity_of(self._folder.queues))
+            around.callback(coordinator.close)
+            coordinator.watch(sources)
+        limit = place.limits.cpu_seconds if len(self._job.entrances) == 1 else 0.0
+        fail_when_too_long(limit)
+        return Running(
+            flow.deployed,
+            partial(queues.work, blamed=self._counted),
+            lambda work, deployed: with_databases(work, sources, deployed.properties, coordinator),
+            partial(self._meters, tracer),
+            self._rate(first),
+            limit,
+        )
 
-    def _coordinator(self, deployed: DeployedFlow, queues: Any, known: Coordinator | None) -> Coordinator | None:
-        """Returns the coordinator that commits databases and queues as one; None for a flow that asks for none."""
-        if self._sources is None or not deployed.properties.coordinated_transaction:
-            return None
-        if known is None:
-            known = Coordinator(queues, identity_of(Folder(Path(self._place.folder)).queues))
-        known.reach(queues)
-        known.watch(self._sources)
-        return known
+    def _work(self, running: Running, first: DeployedFlow, channel: Channel) -> None:
+        """Run the instances, the first of them in this thread, until told to end."""
+        threading.Thread(target=self._listen, args=(channel,), daemon=True).start()
+        (label, number), *others = self._job.entrances
+        for place in others:
+            self._runner.start_instance(running, running.deploy(), *place)
+        self._runner.run(running, first, label, number)
+        self._runner.join()
 
-    def _meters(self, deployed: DeployedFlow, entrance: Station, number: int) -> list[FlowMeter | Spans]:
+    def _meters(self, tracer: Any, deployed: DeployedFlow, entrance: Station, number: int) -> list[Meter]:
         use = self._job.use
-        spans = [Spans(self._tracer, deployed, entrance)] if self._tracer is not None else []
+        spans: list[Meter] = [Spans(tracer, deployed, entrance)] if tracer is not None else []
         if use.statistics == "none":
-            return [*spans]
-        statistics = Folder(Path(self._place.folder)).statistics
+            return spans
         shapes = shapes_of(deployed) if use.statistics == "nodes" else []
-        folder = folder_of(statistics, self._place.group, use.name, use.statistics)
+        folder = folder_of(self._folder.statistics, self._place.group, use.name, use.statistics)
         slot = opened(folder / f"{number:04d}-{quote(entrance.label, safe='')[:80]}.{use.content[:12]}.slot", shapes)
         if shapes:
             NodeMeter(slot, deployed)
         return [FlowMeter(slot, entrance), *spans]
 
-    def _carry(
-        self,
-        deployed: DeployedFlow,
-        entrance: Station,
-        work: Any,
-        meters: list[FlowMeter | Spans],
-        coordinator: Coordinator | None = None,
-    ) -> None:
-        """The loop itself: a message, its unit of work, the next."""
-        self._works.add(work)
-        try:
-            whole = with_databases(work, self._sources, deployed.properties, coordinator)
-            self._carried(deployed, entrance, (work, whole), meters)
-        finally:
-            self._works.discard(work)
-            work.close()
-
-    def _carried(
-        self, deployed: DeployedFlow, entrance: Station, works: tuple[Any, Any], meters: list[FlowMeter | Spans]
-    ) -> None:
-        """`works` is the unit of work over the queues, and the one over the databases as well."""
-        work, whole = works
-        pace = _Pace(self._rate(deployed))
-        limit = self._place.limits.cpu_seconds if len(self._job.entrances) == 1 else 0.0
-        batch = deployed.batch(entrance)
-        ending = self._ending.is_set
-        while not ending():
-            pace.wait(ending)
-            work.patience = whole.patience = batch.patience
-            try:
-                if limit:
-                    signal.setitimer(signal.ITIMER_VIRTUAL, limit)
-                outcome = deployed.process(entrance, whole, batch)
-            except BrokerError as error:
-                for meter in meters:
-                    meter.broken(error)
-                raise_if_lost(error)
-                _LOG.error("%s", error)
-                self._ending.wait(_BLOCKED_FOR)
-                continue
-            finally:
-                if limit:
-                    signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
-            for meter in meters:
-                meter.done(outcome)
-            if outcome is None or outcome.error is None:
-                continue
-            raise_if_lost(outcome.error)
-            _LOG.warning("%s", outcome.error)
-            if outcome.error.number == BLOCKED:
-                self._ending.wait(_BLOCKED_FOR)
-        finish(batch, whole)
-
     def _rate(self, deployed: DeployedFlow) -> float:
+        """Returns the messages a second that an instance may take: the flow's limit or the group's, of all together."""
         own = float(deployed.properties.maximum_rate_msgs_per_sec)
         group = self._place.limits.rate
         rate = min(own, group) if own and group else own or group
         return rate / max(1, self._job.use.instances)
-
-
-def raise_if_lost(error: BaseException) -> None:
-    """Raises Lost where a failure comes of a queue manager that is not there any more."""
-    if is_gone(error):
-        raise Lost(str(error)) from error
-
-
-class _Pace:
-    """Keeps a thread from taking more messages a second than it may."""
-
-    __slots__ = ("_between", "_next")
-
-    def __init__(self, rate: float) -> None:
-        self._between = 1 / rate if rate else 0.0
-        self._next = time.monotonic()
-
-    def wait(self, ending: Callable[[], bool]) -> None:
-        """Wait until the next message may be taken."""
-        if not self._between:
-            return
-        now = time.monotonic()
-        while now < self._next and not ending():
-            time.sleep(min(0.1, self._next - now))
-            now = time.monotonic()
-        self._next = max(now, self._next) + self._between

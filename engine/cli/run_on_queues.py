@@ -7,7 +7,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from engine.databases.coordination import Coordinator
     from engine.databases.sources import Sources
     from engine.flow import Flow
-    from engine.flow_runner import FlowRunner, Running
+    from engine.flow_runner import Counts, FlowRunner, Running
     from engine.runtime import DeployedFlow
 
 UNKNOWN_OBJECT_NAME: Final = 2085
@@ -99,7 +99,7 @@ def run_on_queues(given: Given) -> None:
     with ExitStack() as around, _errors_shown():
         flows = _prepared(given, around)
         manager = around.enter_context(_held(given))
-        started: list[tuple[Flow, Running]] = []
+        started: list[tuple[Flow, Counts]] = []
         try:
             for flow, running in flows:
                 started.append((flow, _started(runner, flow, running, manager)))
@@ -150,15 +150,18 @@ def _bound(flow: Flow, sources: Sources | None, files: Any, traced: Any) -> tupl
     return flow, running
 
 
-def _started(runner: FlowRunner, flow: Flow, running: Any, manager: Held | AmqpHeld) -> Running:
-    """Start a flow whose queues are there."""
+def _started(runner: FlowRunner, flow: Flow, running: Any, manager: Held | AmqpHeld) -> Counts:
+    """Start a flow whose queues are there; returns the counts of its messages."""
+    from engine.flow_runner import Counts
+
     made: Running = running(manager.begin, manager.coordinator)
     deployed = made.deploy()
     if not deployed.entrances:
         raise ConfigurationException(f"flow {flow.name} reads no queue: give it an MQInput node")
     manager.check(flow, deployed)
-    runner.start(made)
-    return made
+    counts = Counts()
+    runner.start(replace(made, meters=lambda *_: (counts,)))
+    return counts
 
 
 class Held:
@@ -262,11 +265,10 @@ def _errors_shown() -> Iterator[None]:
         log.propagate = before[1]
 
 
-def _report(started: list[tuple[Flow, Running]], *, as_json: bool) -> None:
+def _report(started: list[tuple[Flow, Counts]], *, as_json: bool) -> None:
     """Print how many messages each flow has taken."""
     rows = [
-        {"flow": flow.qualified_name, "messages": running.counts.messages, "failed": running.counts.failed}
-        for flow, running in started
+        {"flow": flow.qualified_name, "messages": counts.messages, "failed": counts.failed} for flow, counts in started
     ]
     if as_json:
         typer.echo(json.dumps({"flows": rows}, indent=2))

@@ -106,10 +106,6 @@ class Coordinator:
         """The name of a new connection: of this process, and a number."""
         return f"{self._own}.{next(self._connections)}"
 
-    def reach(self, decisions: Decisions) -> None:
-        """Go on with a queue manager that has come back."""
-        self._decisions = decisions
-
     # a unit of work
 
     def commit(self, session: Session, work: UnitOfWork, connection: str) -> None:

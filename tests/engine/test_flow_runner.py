@@ -6,7 +6,7 @@ import time
 import pytest
 
 from engine.descriptor import Descriptor
-from engine.flow_runner import FlowRunner, Running
+from engine.flow_runner import Counts, FlowRunner, Running
 from engine.mq import QueueManager
 from engine.runtime import deploy
 from flows.files import load_flow
@@ -39,9 +39,9 @@ def runner():
     made.join()
 
 
-def running(flow, manager):
+def running(flow, manager, counts=None):
     bound = binder(flow)
-    return Running(lambda: deploy(flow, bind=bound), manager.work)
+    return Running(lambda: deploy(flow, bind=bound), manager.work, meters=lambda *_: (counts or Counts(),))
 
 
 def put(manager, *bodies):
@@ -63,8 +63,8 @@ def test_instances_take_messages_until_they_are_stopped(flow, runner, tmp_path, 
     """They wait without using the processor, and end at once when they are told to."""
     manager = QueueManager("IN", "OUT")
     with serving(manager, tmp_path) as client:
-        used = running(flow, client if remote else manager)
-        assert ["In"] == runner.start(used)
+        counts = Counts()
+        assert ["In"] == runner.start(running(flow, client if remote else manager, counts))
         put(client, *(b"%d" % number for number in range(50)))
         assert sorted(b"%d" % number for number in range(50)) == got(client, 50)
         before = time.process_time()
@@ -74,7 +74,7 @@ def test_instances_take_messages_until_they_are_stopped(flow, runner, tmp_path, 
         runner.stop()
         runner.join()
         assert time.monotonic() - begun < 2
-        assert (50, 0) == (used.counts.messages, used.counts.failed)
+        assert (50, 0) == (counts.messages, counts.failed)
         put(client, b"after")
         assert (1, 0) == (manager.depth("IN"), manager.depth("OUT"))
 
