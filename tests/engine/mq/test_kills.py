@@ -16,7 +16,7 @@ import pytest
 
 from engine.mq import QueueManager
 from engine.mq.store.checking import check
-from tests.engine.mq.kill_worker import defined, held, problems, work_on
+from tests.engine.mq.kill_worker import Held, Worker, defined, held, problems, publishing_flow
 from tests.engine.mq.system_calls import Call, traced
 
 KILLS = int(os.environ.get("PENSTOCK_KILLS", "15"))
@@ -37,12 +37,44 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
+SOUND = Held([1], [], {"P.1": [2], "P.2": [2], "F.1": [], "F.2": []}, {0: [2]})
+SAID = "u1.2 p1 t2 r0.2 P1 T2 R0.2"
+BROKEN = (
+    (SAID, SOUND, ""),
+    (SAID, SOUND._replace(found=[]), "message 1 was lost"),
+    (SAID, SOUND._replace(found=[1, 1]), "message 1 is there 2 times"),
+    (SAID, SOUND._replace(found=[1, 3]), "message 3 was never put"),
+    (SAID, SOUND._replace(topics={"P.1": [2]}), "message 2 has no copy (P.2)"),
+    (SAID, SOUND._replace(topics={"P.1": [2], "P.2": [2, 2]}), "message 2 has 2 copies (P.2)"),
+    (SAID, SOUND._replace(topics={"P.1": [2, 3], "P.2": [2, 3]}), "message 3 was never published"),
+    (SAID, SOUND._replace(retained={}), "topic 0 retains nothing"),
+    (SAID, SOUND._replace(retained={0: [1]}), "topic 0 retains [1], and not one of [2]"),
+    (f"{SAID} t3 r0.3", SOUND._replace(retained={0: [3]}), "3 is retained, and has not been delivered"),
+    (f"{SAID} k2 K2", SOUND, "message 2 has a copy, and is not there (P.2)"),
+    (f"{SAID} g1 G1", SOUND, "message 1 was got, and is there again"),
+    (f"{SAID} f1 F1", SOUND, "message 1 was published by a flow, and is still on a queue"),
+    ("u1.2 p1 p2", Held([1], []), "of the unit 1.2 a part is there"),
+    ("p1 s1 P1", Held([1], []), "message 1 has no copy (queue)"),
+    ("p1 s1", Held([], [1]), "message 1 has a copy, and is not there (queue)"),
+    ("p1 h1 P1", Held([1], [], {"F.1": [1]}), "message 1 has no copy (F.2)"),
+    ("p1 P1 f1", Held([1], [], {"P.1": [1], "P.2": [1]}), "message 1 is there 2 times"),
+)
+
+
+@pytest.mark.parametrize(("said", "held", "problem"), BROKEN)
+def test_broken_promises_are_seen(said: str, held: Held, problem: str) -> None:
+    """Of each promise that the workload holds a queue manager to, a broken one is named."""
+    found = problems(said.split(), held)
+    assert problem in found if problem else [] == found
+
+
 def test_kills_of_started_processes(folder: Path, tmp_path: Path) -> None:
     """Processes killed at random with units in flight lose nothing that was committed, double nothing, and leave
     nothing stuck.
     """
     outcome = killed(folder, tmp_path, KILLS)
     assert KILLS == sum(outcome.values())
+    print(f"{KILLS} kills of started processes: {dict(outcome)}")
 
 
 def killed(folder: Path, place: Path, times: int) -> Counter[str]:
@@ -73,7 +105,7 @@ def killed(folder: Path, place: Path, times: int) -> Counter[str]:
 
 def counted(folder: Path, place: Path, seed: int, point: int) -> tuple[int, str]:
     """Kill a process at a write or sync of a workload; returns how many it came to, and where in a unit that was."""
-    here, log = place / "counted", place / "said"
+    here, log, flow = place / "counted", place / "said", publishing_flow()
     shutil.rmtree(here, ignore_errors=True)
     shutil.copytree(folder, here)
     log.write_bytes(b"")
@@ -87,7 +119,7 @@ def counted(folder: Path, place: Path, seed: int, point: int) -> tuple[int, str]
     def run() -> None:
         lines = os.open(log, os.O_WRONLY | os.O_APPEND)
         with QueueManager.open(here) as queues:
-            work_on(queues, lambda line: os.write(lines, (line + "\n").encode()), 12, seed, 1)
+            Worker(queues, lambda line: os.write(lines, (line + "\n").encode()), flow, seed, 1).run(12)
 
     traced(run, note)
     assert [] == problems(log.read_text().splitlines(), held(here)), f"seed {seed}, write {point}"
@@ -115,11 +147,12 @@ def test_kills_at_counted_writes(folder: Path, tmp_path: Path) -> None:
             done, point, reached = done + 1, point + STEP, reached + STEP * (reached > point)
     assert POINTS == sum(outcome.values())
     assert {"before the write", "between write and sync", "between sync and answer"} == set(outcome)
+    print(f"{POINTS} kills at counted writes: {dict(outcome)}")
 
 
 def test_power_failures(folder: Path, tmp_path: Path) -> None:
     """Whatever of the writes since the last sync is on the disk, in whole or in part, every promise is kept."""
-    chosen, cuts = random.Random(7), 0  # noqa: S311
+    chosen, cuts, flow = random.Random(7), 0, publishing_flow()  # noqa: S311
     for seed in range(1, CUTS):
         said, calls = tmp_path / "said", list[Call]()
         said.write_bytes(b"")
@@ -131,7 +164,7 @@ def test_power_failures(folder: Path, tmp_path: Path) -> None:
         def run(here: Path = here, said: Path = said, seed: int = seed) -> None:
             lines = os.open(said, os.O_WRONLY | os.O_APPEND)
             with QueueManager.open(here) as queues:
-                work_on(queues, lambda line: os.write(lines, (line + "\n").encode()), 15, seed, 1)
+                Worker(queues, lambda line: os.write(lines, (line + "\n").encode()), flow, seed, 1).run(15)
 
         def note(call: Call, calls: list[Call] = calls) -> bool:
             calls.append(call)
