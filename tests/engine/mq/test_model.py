@@ -17,13 +17,22 @@ from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP, NO_ID, Descriptor
 from engine.errors import MessageException
 from engine.mq import QueueManager
 from engine.mq import memory as memories
+from engine.mq.properties import properties_of, split
 from engine.mq.store import shelves
+from engine.mq.topics.retained import RETAINED
 from engine.mq.unit import Work
-from engine.work import Selection
+from engine.work import Arrival, Selection
 
 EXAMPLES = int(os.environ.get("PENSTOCK_EXAMPLES", "40"))
 UNITS = 3
-QUEUES = st.sampled_from(["A", "B", "COPIES"])  # messages of B are copied
+QUEUES = st.sampled_from(["A", "B", "COPIES", "AIRED", "S1", "S2"])  # messages of B and AIRED are copied
+ALL = ("A", "B", "COPIES", "GROUPS", "AIRED", "S1", "S2")
+TOPICS = st.sampled_from(["n/x", "n/y"])
+AIR = "n/x"  # the topic that messages of AIRED are copied to
+FITTING = {"ONE": {"n/x", "n/y"}, "TWO": {"n/x"}, "THREE": {"n/x", "n/y"}}  # subscriptions, and the topics of each
+DESTINATIONS = {"ONE": "S1", "TWO": "A", "THREE": "S2"}
+SUBSCRIPTIONS = {"ONE": "n/#", "TWO": "n/x", "THREE": "n/+"}
+CORREL_IDS = {name: f"{name:>24}".encode() for name in SUBSCRIPTIONS}
 IDS = st.sampled_from([NO_ID, b"a" * 24, b"b" * 24])
 DESCRIPTORS = st.tuples(st.integers(0, 9), st.integers(0, 1), IDS, IDS, st.sampled_from([-1, -1, 30])).map(
     lambda chosen: Descriptor(
@@ -49,6 +58,7 @@ class Slip:
     descriptor: Descriptor
     body: bytes
     expires: int
+    topic: str = ""  # that it is retained on
 
     def is_wanted(self, queue: str, wanted: Selection | None, now: int) -> bool:
         own = self.descriptor
@@ -90,11 +100,16 @@ class QueuesAgainstLists(RuleBasedStateMachine):
         if self.durable:
             QueueManager.create(self.folder / "QM")
         self.queues = self.opened()
-        for queue in ("A", "B", "COPIES", "GROUPS"):
-            self.queues.define("QLOCAL", queue, {})
         self.waiting: list[Slip] = []
         self.number = 0
         self.must = self.inhibited = False
+        self.subscribed: dict[str, bytes] = {}  # the correlation ids of subscriptions
+        for queue in ALL:
+            self.queues.define("QLOCAL", queue, {})
+        self.queues.mqsc(f"DEFINE TOPIC(AIR) TOPICSTR({AIR!r})\nDEFINE QALIAS(AIR) TARGET(AIR) TARGTYPE(TOPIC)")
+        self.queues.alter("QLOCAL", "AIRED", {"STREAMQ": "AIR"})
+        for name in ("ONE", "TWO"):
+            self.subscribe(name)
         self.queues.alter("QLOCAL", "B", {"STREAMQ": "COPIES"})
         self.begin()
 
@@ -129,7 +144,66 @@ class QueuesAgainstLists(RuleBasedStateMachine):
         if copied:
             self.number += 1
             slips.append(Slip("COPIES", self.number, put._replace(expiry=-1), body, 0))
+        if queue == "AIRED":
+            slips += self.delivered(AIR, put._replace(expiry=-1), body, 0)
         (chosen.put if syncpoint else self.waiting).extend(slips)
+
+    def delivered(self, topic: str, own: Descriptor, body: bytes, expires: int) -> list[Slip]:
+        """Returns a publication's copies for those who subscribe."""
+        return [self.copy(name, own, body, expires) for name in self.subscribed if topic in FITTING[name]]
+
+    def copy(self, name: str, own: Descriptor, body: bytes, expires: int) -> Slip:
+        self.number += 1
+        own = own._replace(correl_id=self.subscribed[name], backout_count=0)
+        return Slip(DESTINATIONS[name], self.number, own, body, expires)
+
+    @rule(
+        unit=UNIT, topic=TOPICS, own=DESCRIPTORS, retain=st.booleans(), syncpoint=st.sampled_from([True, True, False])
+    )
+    def publish(self, unit: int, topic: str, own: Descriptor, retain: bool, syncpoint: bool) -> None:
+        chosen, body = self.units[unit], b"%d, published" % self.number
+        self.number += 1
+        published = chosen.work.publish(topic, own, body, retain=retain, syncpoint=syncpoint)
+        expires = 0 if own.expiry < 0 else self.tenths() + own.expiry
+        slips = self.delivered(topic, published, body, expires)
+        if retain:
+            self.number += 1
+            slips.append(Slip(RETAINED, self.number, published, body, expires, topic))
+            late = [slip for slip in self.waiting if slip.topic == topic and 0 < slip.expires <= self.tenths()]
+            replaced = [slip for slip in self.waiting if slip.topic == topic and slip not in late]
+            self.waiting = [slip for slip in self.waiting if slip.topic != topic]
+            chosen.taken += replaced if syncpoint else []
+        (chosen.put if syncpoint else self.waiting).extend(slips)
+
+    @rule(topic=TOPICS)
+    def forget_retained(self, topic: str) -> None:
+        expected = any(slip.topic == topic for slip in self.retained())
+        assert expected == self.queues.forget_retained(topic)
+        self.waiting = [slip for slip in self.waiting if slip.topic != topic]
+
+    @rule(name=st.sampled_from(list(SUBSCRIPTIONS)), there=st.booleans())
+    def change_subscription(self, name: str, there: bool) -> None:
+        """A new subscription is sent what is retained, each topic's last publication."""
+        if there == (name in self.subscribed):
+            return
+        if not there:
+            self.queues.delete("SUB", name)
+            del self.subscribed[name]
+            return
+        retained = {slip.topic: slip for slip in self.retained() if slip.topic in FITTING[name]}
+        self.subscribe(name)
+        for slip in retained.values():
+            self.waiting.append(self.copy(name, slip.descriptor, slip.body, slip.expires))
+
+    def subscribe(self, name: str) -> None:
+        correl_id = CORREL_IDS[name]
+        to = {"DEST": DESTINATIONS[name], "DESTCORL": correl_id.hex()}
+        self.queues.define("SUB", name, {"TOPICSTR": SUBSCRIPTIONS[name], **to})
+        self.subscribed[name] = correl_id
+
+    def retained(self) -> list[Slip]:
+        """Returns what is retained and not in a unit's hands, the last of a topic last."""
+        return [slip for slip in self.by_number() if slip.is_wanted(RETAINED, None, self.tenths())]
 
     @rule(must=st.booleans(), inhibited=st.sampled_from([True, False, False]))
     def stream(self, must: bool, inhibited: bool) -> None:
@@ -144,7 +218,7 @@ class QueuesAgainstLists(RuleBasedStateMachine):
     def get_one(self, chosen: Unit, queue: str, wanted: Selection | None, *, syncpoint: bool | None) -> None:
         found = next((slip for slip in self.in_order() if slip.is_wanted(queue, wanted, self.tenths())), None)
         arrival = chosen.work.get(queue, wanted, syncpoint=syncpoint)
-        assert (None if found is None else self.shown(found)) == arrival
+        assert (None if found is None else self.shown(found)) == self.seen(arrival)
         if found is None:
             return
         self.waiting.remove(found)
@@ -163,7 +237,7 @@ class QueuesAgainstLists(RuleBasedStateMachine):
         wanted = (slip for slip in self.in_order() if slip.is_wanted(queue, None, self.tenths()))
         found = next((slip for slip in wanted if (-slip.descriptor.priority, slip.number) > behind), None)
         arrival = chosen.work.get(queue, Selection(browse=True))
-        assert (None if found is None else self.shown(found)) == arrival
+        assert (None if found is None else self.shown(found)) == self.seen(arrival)
         if found is not None:
             chosen.browsed[queue] = (-found.descriptor.priority, found.number)
 
@@ -198,7 +272,7 @@ class QueuesAgainstLists(RuleBasedStateMachine):
         whole = {NO_ID, *chosen.whole, *(group for group, found in numbers.items() if found == {1, 2, 3})}
         found = next((slip for slip in waiting if slip.descriptor.group_id in whole), None)
         arrival = chosen.work.get("GROUPS", Selection(whole_groups=True))
-        assert (None if found is None else self.shown(found)) == arrival
+        assert (None if found is None else self.shown(found)) == self.seen(arrival)
         if found is not None:
             self.waiting.remove(found)
             chosen.taken.append(found)
@@ -251,17 +325,49 @@ class QueuesAgainstLists(RuleBasedStateMachine):
 
     def shown(self, slip: Slip) -> tuple[Descriptor, bytes]:
         left = slip.expires - self.tenths() if slip.expires else -1
-        return slip.descriptor._replace(expiry=left), slip.body
+        own = slip.descriptor._replace(expiry=left)
+        return plain(own) if own.correl_id in CORREL_IDS.values() else own, slip.body
+
+    def seen(self, arrival: Arrival | None) -> tuple[Descriptor, bytes] | None:
+        """Returns a message as it is compared: a publication's copy without the id of its own that it has."""
+        if arrival is None or arrival.descriptor.correl_id not in CORREL_IDS.values():
+            return arrival
+        return plain(arrival.descriptor), arrival.body
+
+    def by_number(self) -> list[Slip]:
+        return sorted(self.waiting, key=lambda slip: slip.number)
 
     def in_order(self) -> list[Slip]:
         return sorted(self.waiting, key=lambda slip: (-slip.descriptor.priority, slip.number))
 
     @invariant()
     def queues_hold_what_the_lists_hold(self) -> None:
-        for queue in ("A", "B", "COPIES", "GROUPS"):
+        for queue in ALL:
             expected = [self.shown(s) for s in self.in_order() if s.is_wanted(queue, None, self.tenths())]
-            assert expected == self.queues.browse(queue)
+            found = self.queues.browse(queue)
+            assert expected == [self.seen(arrival) for arrival in found]
+            assert len(found) == len({arrival.descriptor.msg_id for arrival in found})
             assert len(expected) <= self.queues.depth(queue) <= sum(slip.queue == queue for slip in self.waiting)
+
+    @invariant()
+    def topics_retain_what_the_lists_hold(self) -> None:
+        if RETAINED not in self.queues.names():
+            assert [] == self.retained()
+            return
+        kept = [(str(properties_of(*one)["mqps.Top"]), split(*one)[2]) for one in self.queues.browse(RETAINED)]
+        assert [(slip.topic, slip.body) for slip in self.retained()] == kept
+
+
+def plain(own: Descriptor) -> Descriptor:
+    """Returns what a publication and its copies have in common."""
+    return Descriptor(
+        priority=own.priority,
+        persistence=own.persistence,
+        expiry=own.expiry,
+        correl_id=own.correl_id,
+        group_id=own.group_id,
+        backout_count=own.backout_count,
+    )
 
 
 class DurableQueuesAgainstLists(QueuesAgainstLists):
@@ -275,7 +381,9 @@ class DurableQueuesAgainstLists(QueuesAgainstLists):
             for number in range(12):
                 ids = (b"a" * 24, b"b" * 24, NO_ID)[number % 3]
                 own = Descriptor(priority=number % 5 + 1, persistence=number % 4 != 0, correl_id=ids)
-                self.put_one(self.units[0], queue, own, b"%d" % number, syncpoint=False)
+                self.put_one(self.units[0], queue, own, b"%d" % number)
+        self.units[0].work.commit()
+        self.waiting += self.units[0].put
         self.queues.close()
         self.queues = self.opened()
         self.begin()
