@@ -52,6 +52,7 @@ def retained(manager: QueueManager, subscription: Subscription) -> Iterator[Publ
         if point == subscription.point and is_fitting(manager, subscription, topic):
             _, descriptor, body = split(*arrival)
             expires = 0 if descriptor.expiry < 0 else int(manager.admission.clock() * 10) + descriptor.expiry
+            descriptor = descriptor._replace(backout_count=0)  # those who replaced it in vain are not the subscriber's
             found[topic] = Publication(topic, point, descriptor, body, expires, retained=True)
     yield from found.values()
 

@@ -328,3 +328,14 @@ def test_displayed() -> None:
     )
     assert "SUB(ONE)                                TOPICSTR(n/#)" in str(sub)
     assert "DEST(A)                                 DURABLE(YES)" in str(sub)
+
+
+def test_what_is_retained_has_no_past() -> None:
+    """A retained publication that a unit replaced in vain comes to a new subscriber with a backout count of nothing."""
+    queues = manager()
+    queues.publish("n", Descriptor(), b"1", retain=True)
+    work = queues.work()
+    work.publish("n", Descriptor(), b"2", retain=True)
+    work.back_out()
+    queues.define("SUB", "S", {"TOPICSTR": "n", "DEST": "A"})
+    assert [(0, b"1")] == [(one.descriptor.backout_count, one.body) for one in queues.browse("A")]
