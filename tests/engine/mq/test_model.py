@@ -22,6 +22,7 @@ from engine.mq.store import shelves
 from engine.mq.topics.retained import RETAINED
 from engine.mq.unit import Work
 from engine.work import Arrival, Selection
+from tests.engine.mq.slips import Slip, plain
 
 EXAMPLES = int(os.environ.get("PENSTOCK_EXAMPLES", "40"))
 UNITS = 3
@@ -47,33 +48,6 @@ WANTED = st.none() | st.builds(
     group_id=st.sampled_from([b"", b"a" * 24]),
     selector=st.sampled_from(["", "JMSPriority > 4", "JMSPriority = 0 OR JMSCorrelationID = 'ID:" + "61" * 24 + "'"]),
 )
-
-
-@dataclass(frozen=True)
-class Slip:
-    """A message as the model knows it: where it waits, its place in the order of puts, and when it expires."""
-
-    queue: str
-    number: int
-    descriptor: Descriptor
-    body: bytes
-    expires: int
-    topic: str = ""  # that it is retained on
-
-    def is_wanted(self, queue: str, wanted: Selection | None, now: int) -> bool:
-        own = self.descriptor
-        if self.queue != queue or 0 < self.expires <= now:
-            return False
-        if wanted is None:
-            return True
-        ids = all(
-            getattr(wanted, name) in {b"", getattr(own, name)} for name in ("msg_id", "correl_id", "group_id")
-        )  # fmt: skip
-        selected = {
-            "": True,
-            "JMSPriority > 4": own.priority > 4,
-        }.get(wanted.selector, own.priority == 0 or own.correl_id == b"a" * 24)
-        return ids and selected
 
 
 @dataclass
@@ -356,18 +330,6 @@ class QueuesAgainstLists(RuleBasedStateMachine):
             return
         kept = [(str(properties_of(*one)["mqps.Top"]), split(*one)[2]) for one in self.queues.browse(RETAINED)]
         assert [(slip.topic, slip.body) for slip in self.retained()] == kept
-
-
-def plain(own: Descriptor) -> Descriptor:
-    """Returns what a publication and its copies have in common."""
-    return Descriptor(
-        priority=own.priority,
-        persistence=own.persistence,
-        expiry=own.expiry,
-        correl_id=own.correl_id,
-        group_id=own.group_id,
-        backout_count=own.backout_count,
-    )
 
 
 class DurableQueuesAgainstLists(QueuesAgainstLists):
