@@ -12,7 +12,7 @@ from engine.catalog import Catalog, did_you_mean
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
-    from engine.message import Message
+    from engine.message.assembly import Message
     from engine.work import UnitOfWork
 
 T = TypeVar("T")

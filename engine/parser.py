@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from engine.catalog import Catalog
 from engine.descriptor import LITTLE_ENDIAN, UTF_8, Descriptor
-from engine.source import Domain, Handle, Source
+from engine.tree.source import Domain, Handle, Source
 
 if TYPE_CHECKING:
-    from engine.received import Received
-    from engine.tree import Element
+    from engine.message.received_message import Received
+    from engine.tree.element import Element
 
 
 class Template(NamedTuple):

@@ -12,15 +12,15 @@ from engine.errors import Problem
 from esql import syntax
 from esql.check import problems_of
 from esql.emit import Deployment, Emitted
-from esql.emit.reentry import Given, GivenRoutine, declared, routine_of, stored
+from esql.emit.eval_scope import Given, GivenRoutine, declared, routine_of, stored
 from esql.emit.unit import EmittedRoutine
-from esql.link import Door, Parts, executed, link, split_lines
-from esql.problems import SyntaxProblems, problem_at
-from esql.program import Compiled
 from esql.read import read_expression, read_file, read_statements
+from esql.runtime.linker import Door, Parts, executed, link, split_lines
+from esql.runtime.program import Compiled
 from esql.scope import File, Library, Resolution, resolve, routine_facts
-from esql.source import decode
-from esql.standing import stretches
+from esql.text.problems import SyntaxProblems, problem_at
+from esql.text.source import decode
+from esql.text.statement_places import stretches
 
 ANY_KIND: Final = "ANY"
 

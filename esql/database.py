@@ -8,11 +8,11 @@ from engine.databases.driver import Duration
 from engine.databases.errors import DatabaseException
 from engine.databases.statements import NOTHING, Answer, Names, Procedure, Statement
 from engine.errors import BrokerError
-from engine.tree import Element
-from esql.select import new_row
-from esql.support import NO_ERROR, SqlState, sql_state_of
+from engine.tree.element import Element
+from esql.runtime.select import new_row
+from esql.runtime.support import NO_ERROR, SqlState, sql_state_of
 from esql.trees.assigning import FreshRow
-from esql.values import Bit, Interval, qualifier
+from esql.values.types import Bit, Interval, qualifier
 
 NO_DATABASE: Final = 2393
 _ONLY_HERE: Final = frozenset((Interval, Bit))  # types that databases do not know

@@ -8,11 +8,11 @@ from typing import Final
 from engine.budget import spending
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, MessageException
-from engine.message import Message
+from engine.message.assembly import Message
 from engine.parser import Template
 from esql.compile import compile_expression
-from esql.inserts import returned
-from esql.problems import SyntaxProblems
+from esql.text.inserts import returned
+from esql.text.problems import SyntaxProblems
 
 SELECTOR_SYNTAX_ERROR: Final = 2459
 _LOOKS_LIKE: Final = {b"<": "XMLNSC", b"{": "JSON", b"[": "JSON"}

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final
 
 from engine.databases.statements import Delete, Insert, Passthru, Procedure, Statement, Update
 from engine.errors import ConfigurationException, Place, Problem
-from engine.lint import UNFIT
-from engine.marking import line_of_file, marked
-from engine.runtime import flow_properties
+from engine.flow.lint import UNFIT
+from engine.flow.marked_lines import line_of_file, marked
+from engine.runtime.deployment import flow_properties
 
 if TYPE_CHECKING:
     from engine.databases.sources import Source, Sources
     from engine.databases.statements import Names
-    from engine.flow import Flow, NodeUse
-    from esql.program import Routine
+    from engine.flow.definition import Flow, NodeUse
+    from esql.runtime.program import Routine
 
     Kinds = tuple[type[Statement], ...]
     Routines = Mapping[tuple[str, str], Routine]

@@ -11,8 +11,8 @@ from typing import Any, Final, TypeAlias
 import yaml
 
 from engine.errors import ConfigurationException, Place, Problem, reason
-from engine.lint import UNFIT
-from engine.marking import marked
+from engine.flow.lint import UNFIT
+from engine.flow.marked_lines import marked
 
 LARGEST: Final = 1 << 20  # characters: some ten thousand nodes
 DEEPEST: Final = 32

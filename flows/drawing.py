@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from engine.flow import Flow, Wire, layers
+from engine.flow.definition import Flow, Wire, layers
 from flows.layering import Arrangement, Item, Link, Net, Rows, arrange, place
 
 WIDEST_TEXTS: Final = (24, 16, 10)  # wrapped to so many columns; the narrow ones where the width needs it

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from engine.errors import Place, Problem, reason
-from engine.lint import UNFIT
-from esql.predefined import CORRELATIONS
-from esql.source import decode
+from engine.flow.lint import UNFIT
+from esql.names.predefined import CORRELATIONS
+from esql.text.source import decode
 
 MOST_FILES: Final = 1000
 LARGEST: Final = 16 * 1024 * 1024  # bytes of one file

@@ -12,10 +12,10 @@ from typing import Final
 
 from engine.catalog import Catalog
 from engine.errors import ConfigurationException, Problem, reason
-from engine.flow import Flow, expand, file_of
-from engine.lint import UNFIT, lint
+from engine.flow.definition import Flow, expand, file_of
+from engine.flow.label_routes import NO_NAMES, Labels
+from engine.flow.lint import UNFIT, lint
 from engine.node import NodeType, node_catalog
-from engine.routes import NO_NAMES, Labels
 from flows.document import LARGEST
 from flows.reader import Reading, read_flow
 
@@ -41,7 +41,7 @@ class Loaded:
     def lint(
         self, catalog: Catalog[NodeType] = node_catalog, *, labels: Labels = lambda _: NO_NAMES
     ) -> tuple[Problem, ...]:
-        """Everything that is wrong with the files and with what they say; `labels`: see engine.lint."""
+        """Everything that is wrong with the files and with what they say; `labels`: see engine.flow.lint."""
         every = {id(flow): flow for flow in (*self.flows, *self.subflows.values())}
         found = lint(*every.values(), subflows=self.subflows, catalog=catalog, labels=labels, unread=self.unread)
         return tuple(sorted({*self.problems, *found}))

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from engine.flow import Flow, NodeUse, Wire, layers
+from engine.flow.definition import Flow, NodeUse, Wire, layers
 from flows.drawing import columns
 from flows.layering import Item, Net, Rows, arrange, place
 from flows.layout import Layout

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from engine.catalog import Catalog
-from engine.flow import Flow
+from engine.flow.definition import Flow
 from engine.node import NodeType, node_catalog
 from esql import syntax
 from esql.compile import read_program
-from esql.problems import SyntaxProblems
 from esql.read import read_statements
-from esql.scope.children import children
+from esql.scope.syntax_children import children
+from esql.text.problems import SyntaxProblems
 from flows.programs import programs_of
 
 Names: TypeAlias = "frozenset[str] | None"
@@ -21,7 +21,7 @@ Names: TypeAlias = "frozenset[str] | None"
 def label_names(flow: Flow, catalog: Catalog[NodeType] = node_catalog) -> Mapping[str, frozenset[str]]:
     """For each node with programs, the labels that they name; nodes whose programs compute one are left out.
 
-    >>> from engine.flow import NodeUse, Setting
+    >>> from engine.flow.definition import NodeUse, Setting
     >>> send = NodeUse("Send", "Compute", (Setting("computeExpression", "PROPAGATE TO LABEL 'a';"),))
     >>> dict(label_names(Flow("F", nodes=(send,))))
     {'Send': frozenset({'a'})}

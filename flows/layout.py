@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 import yaml
 
 from engine.errors import Problem, reason
-from engine.lint import UNFIT
+from engine.flow.lint import UNFIT
 from flows.document import LARGEST, Complaints, Scalar, Sequence, Tree, decoded, read_document
 from flows.document import Mapping as Table
 

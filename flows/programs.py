@@ -18,28 +18,28 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from engine.allowed_files import NO_FILES, AllowedFiles
 from engine.budget import GENEROUS, Allowance
 from engine.catalog import Catalog, did_you_mean
 from engine.errors import ConfigurationException, Place, Problem
-from engine.flow import FLOW_PROPERTIES, Flow, FlowProperties, NodeUse, Setting, plain
-from engine.lint import UNFIT
-from engine.marking import LONGEST_SHOWN_LINE, marked
+from engine.files.allowed_folders import NO_FILES, AllowedFiles
+from engine.flow.definition import FLOW_PROPERTIES, Flow, FlowProperties, NodeUse, Setting, plain
+from engine.flow.lint import UNFIT
+from engine.flow.marked_lines import LONGEST_SHOWN_LINE, marked
 from engine.node import Esql, Inserts, NodeType, Property, node_catalog, read_values
 from engine.parser import Parser
-from engine.usertrace import UserTrace
-from esql.activation import Shared, Surroundings
+from engine.runtime.user_trace import UserTrace
 from esql.cache import Cache, users_cache
-from esql.inserts import Bound, Expression, pieces
-from esql.limits import limits_around
-from esql.problems import SyntaxProblems
-from esql.program import Compiled, Entrance, Routine
-from esql.values import Value
+from esql.runtime.activation import Shared, Surroundings
+from esql.runtime.limits import limits_around
+from esql.runtime.program import Compiled, Entrance, Routine
+from esql.text.inserts import Bound, Expression, pieces
+from esql.text.problems import SyntaxProblems
+from esql.values.types import Value
 from flows.esql_files import find_sources, line_of, name_of, text_in_place
 from flows.message_sets.deploying import ENDING, message_parsers, message_sets_of
 from flows.schemas import ENDING as SCHEMA_ENDING
 from flows.schemas import schema_parsers, schemas_of
-from parsers import ccsid
+from parsers.charsets import ccsid
 
 if TYPE_CHECKING:
     from engine.databases.sources import Sources as DataSources
@@ -127,7 +127,7 @@ def binder(  # noqa: PLR0913 - what is around a deployment
 def check_tables(flow: Flow, routines: Mapping[Key, Routine], sources: DataSources) -> None:
     """Raise with every table, column and data source that is not there, or that cannot be coordinated with another."""
     from flows.data_sources import uncoordinated
-    from flows.tables import unknown_tables  # it brings what databases need, which most flows do without
+    from flows.table_names import unknown_tables  # it brings what databases need, which most flows do without
 
     problems = (*unknown_tables(flow, routines, sources), *uncoordinated(flow, routines, sources))
     if problems:

@@ -27,7 +27,7 @@ from typing import Final
 
 from engine.catalog import did_you_mean
 from engine.errors import Place, Problem
-from engine.flow import Flow, NodeUse, Promoted, Promotion, Row, Setting, Value, Wire
+from engine.flow.definition import Flow, NodeUse, Promoted, Promotion, Row, Setting, Value, Wire
 from flows.document import Complaints, Mapping, Scalar, Sequence, Tree, decoded, read_document
 
 KEYS: Final = ("flow", "subflow", "schema", "properties", "userProperties", "promote", "nodes", "wires")

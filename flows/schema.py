@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, Final, TypeAlias
 
-from engine.flow import FLOW_PROPERTIES
+from engine.flow.definition import FLOW_PROPERTIES
 from engine.node import NodeType, Property, Range
 
 Schema: TypeAlias = dict[str, Any]

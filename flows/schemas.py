@@ -10,10 +10,10 @@ from posixpath import join, normpath
 from typing import Final, TypeAlias
 
 from engine.errors import Problem
-from engine.flow import Flow
+from engine.flow.definition import Flow
 from engine.parser import Parser
 from flows.document import content_of
-from parsers.xml_schema import INVALID, Schemas, ValidatedXmlnsc
+from parsers.markup.xml_schema import INVALID, Schemas, ValidatedXmlnsc
 
 ENDING: Final = ".xsd"
 _MOST_FILES: Final = 1000

@@ -11,9 +11,9 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from engine.errors import ConfigurationException
-from engine.flow import Flow
+from engine.flow.definition import Flow
+from engine.flow.user_nodes import load_nodes
 from engine.node import node_catalog
-from engine.own_nodes import load_nodes
 from flows.programs import files_of
 from flows.reader import read_flow
 from flows.writer import write_flow

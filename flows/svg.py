@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
-from engine.flow import Flow, Types
+from engine.flow.definition import Flow, Types
+from engine.flow.label_routes import NO_NAMES, Names, label_routes
 from engine.node import Category, node_catalog
-from engine.routes import NO_NAMES, Names, label_routes
 from flows.geometry import MARGIN, SMALL_LETTER, Box, Path, picture
 from flows.layout import NO_LAYOUT, Layout
 

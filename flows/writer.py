@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import yaml
 
-from engine.flow import Flow, NodeUse, Row, Setting, Value, Wire
+from engine.flow.definition import Flow, NodeUse, Row, Setting, Value, Wire
 from flows.reader import ARROW
 
 NULL_WORDS: Final = ("", "~", "null", "Null", "NULL")

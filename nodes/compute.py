@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from engine.errors import BrokerError
-from engine.message import Message
+from engine.message.assembly import Message
+from engine.message.validation import ACTION_WORDS, Action, InheritedMaster, Validation, validate_body, wanted_of
 from engine.node import ANY_LABEL, FAILURE, Esql, mandatory, node, prop
-from engine.validating import ACTION_WORDS, Action, InheritedMaster, Validation, validate_body, wanted_of
-from esql.asking import DATA_SOURCE, THROWS, TRANSACTION, WARNINGS, Asking, asking
-from esql.program import Evaluation, Routine, bound
+from esql.runtime.database_programs import DATA_SOURCE, THROWS, TRANSACTION, WARNINGS, Asking, asking
+from esql.runtime.program import Evaluation, Routine, bound
 
 if TYPE_CHECKING:
-    from engine.tree import Element
+    from engine.tree.element import Element
     from engine.work import UnitOfWork
 
 

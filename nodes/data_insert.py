@@ -6,10 +6,10 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from engine.message import Message
+from engine.message.assembly import Message
 from engine.node import Esql, mandatory, node, prop
-from esql.asking import DATA_SOURCE, THROWS, TRANSACTION, WARNINGS, Asking, asking
-from esql.program import Routine, bound
+from esql.runtime.database_programs import DATA_SOURCE, THROWS, TRANSACTION, WARNINGS, Asking, asking
+from esql.runtime.program import Routine, bound
 
 if TYPE_CHECKING:
     from engine.work import UnitOfWork

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from engine.databases.queries import Query, QueryElement, WrittenQuery
 from engine.errors import ConfigurationException
-from engine.message import Message
+from engine.message.assembly import Message
+from engine.message.xpath import Copies, Target
 from engine.node import node, prop
-from engine.xpath import Copies, Target
 
 if TYPE_CHECKING:
     from engine.work import UnitOfWork

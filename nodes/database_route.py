@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from engine.databases.queries import Query, QueryElement
 from engine.errors import ConfigurationException
-from engine.message import Message
+from engine.message.assembly import Message
+from engine.message.xpath import XPath
 from engine.node import ANY_TERMINAL, node, prop
-from engine.xpath import XPath
 from nodes.database_retrieve import NamespaceElement
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from engine.message import Message
+from engine.message.assembly import Message
 from engine.node import LabelName, mandatory, node
 
 if TYPE_CHECKING:

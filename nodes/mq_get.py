@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple
 
 from engine.descriptor import LITTLE_ENDIAN, NO_ID, PERSISTENT, UTF_8, Descriptor, is_encoding
-from engine.destinations import QUEUE_NAME
 from engine.errors import BrokerError, ConversionException
-from engine.getting import (
+from engine.flow.destinations import QUEUE_NAME
+from engine.flow.get_options import (
     ACCEPT_TRUNCATED_MSG,
     CONVERT,
     MATCH_CORREL_ID,
@@ -18,14 +18,14 @@ from engine.getting import (
     MATCH_MSG_ID,
     Getting,
 )
-from engine.message import Message
+from engine.message.assembly import Message
+from engine.message.received_message import Received, body_of, domain_of, new_root, parse
+from engine.message.validation import ACTION_WORDS, Action, Master
 from engine.node import UNSUITABLE_VALUE, Range, mandatory, node, prop
 from engine.parser import NO_TEMPLATE, Options, Template, conversion_catalog, format_catalog, parser_catalog
-from engine.received import Received, body_of, domain_of, new_root, parse
-from engine.sharing import copy, copy_into
-from engine.step import Step, step
-from engine.tree import Element
-from engine.validating import ACTION_WORDS, Action, Master
+from engine.tree.element import Element
+from engine.tree.sharing import copy, copy_into
+from engine.tree.step import Step, step
 from engine.work import Arrival
 
 if TYPE_CHECKING:

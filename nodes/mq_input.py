@@ -7,7 +7,9 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from engine.dead_letters import (
+from engine.descriptor import LITTLE_ENDIAN, UTF_8, is_encoding
+from engine.errors import NOWHERE, BrokerError, ConversionException, MessageException, Place
+from engine.flow.dead_letters import (
     BACKED_OUT,
     BACKOUT_THRESHOLD_REACHED,
     BLOCKED,
@@ -18,16 +20,14 @@ from engine.dead_letters import (
     UNPARSEABLE,
     put_away,
 )
-from engine.descriptor import LITTLE_ENDIAN, UTF_8, is_encoding
-from engine.destinations import QUEUE_NAME
-from engine.errors import NOWHERE, BrokerError, ConversionException, MessageException, Place
-from engine.message import Message
+from engine.flow.destinations import QUEUE_NAME
+from engine.message.assembly import Message
+from engine.message.received_message import Received, parse
+from engine.message.validation import ACTION_WORDS, Action, Master
 from engine.node import UNSUITABLE_VALUE, Pattern, Range, mandatory, node, prop
 from engine.parser import Options, Template, conversion_catalog, parser_catalog
-from engine.received import Received, parse
-from engine.sharing import copy
-from engine.step import step
-from engine.validating import ACTION_WORDS, Action, Master
+from engine.tree.sharing import copy
+from engine.tree.step import step
 from engine.work import Order, Selection
 
 if TYPE_CHECKING:

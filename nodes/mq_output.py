@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from engine.descriptor import Descriptor
-from engine.destinations import (
+from engine.errors import BrokerError
+from engine.flow.destinations import (
     QUEUE_MANAGER_OR_NONE,
     QUEUE_NAME_OR_NONE,
     Destination,
@@ -16,13 +17,12 @@ from engine.destinations import (
     reply_to,
     written,
 )
-from engine.errors import BrokerError
-from engine.message import Message
+from engine.message.assembly import Message
+from engine.message.validation import ACTION_WORDS, Action, InheritedMaster, validate_written
+from engine.message.writer import write_message
 from engine.node import UNSUITABLE_VALUE, node, prop
-from engine.step import step
-from engine.tree import Element
-from engine.validating import ACTION_WORDS, Action, InheritedMaster, validate_written
-from engine.writing import write_message
+from engine.tree.element import Element
+from engine.tree.step import step
 
 if TYPE_CHECKING:
     from engine.work import UnitOfWork

@@ -6,16 +6,16 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
-from engine.destinations import Destination
 from engine.errors import BrokerError
-from engine.message import Message
+from engine.flow.destinations import Destination
+from engine.message.assembly import Message
+from engine.message.topics import address
+from engine.message.writer import write_message
 from engine.node import Pending, node, prop
-from engine.step import Step, step
-from engine.topics import address
-from engine.writing import write_message
+from engine.tree.step import Step, step
 
 if TYPE_CHECKING:
-    from engine.tree import Element
+    from engine.tree.element import Element
     from engine.work import UnitOfWork
 
 NO_TOPIC: Final = 3072  # MQRCCF_TOPIC_ERROR

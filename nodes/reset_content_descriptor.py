@@ -6,15 +6,15 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from engine.message import Message
+from engine.message.assembly import Message
+from engine.message.received_message import Part, Received, body_of, domain_of, parse, part_element
+from engine.message.validation import ACTION_WORDS, Action, InheritedMaster, wanted_of
+from engine.message.writer import write_message
 from engine.node import node, prop
 from engine.parser import NO_OPTIONS, Options, Template, parser_catalog
-from engine.received import Part, Received, body_of, domain_of, parse, part_element
-from engine.sharing import copy, written
-from engine.step import step
-from engine.tree import Element
-from engine.validating import ACTION_WORDS, Action, InheritedMaster, wanted_of
-from engine.writing import write_message
+from engine.tree.element import Element
+from engine.tree.sharing import copy, written
+from engine.tree.step import step
 
 if TYPE_CHECKING:
     from engine.work import UnitOfWork

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from engine.errors import BrokerError
-from engine.message import Message
+from engine.message.assembly import Message
 from engine.node import ANY_LABEL, LABEL, node, prop
-from engine.sharing import copy
-from engine.step import Step, step
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.sharing import copy
+from engine.tree.step import Step, step
 
 if TYPE_CHECKING:
     from engine.work import UnitOfWork

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from engine.errors import BrokerError, UserException
-from engine.message import Message
+from engine.message.assembly import Message
 from engine.node import UNSUITABLE_VALUE, node, prop
 
 if TYPE_CHECKING:

@@ -8,15 +8,15 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from engine.allowed_files import NO_FILES, AllowedFiles
-from engine.dump import dump, literal
 from engine.errors import BrokerError
-from engine.message import Message
+from engine.files.allowed_folders import NO_FILES, AllowedFiles
+from engine.message.assembly import Message
 from engine.node import Inserts, node, prop
-from engine.step import step
-from engine.tree import Element
-from esql.inserts import TREES, Bound, Expression, Path, pieces, value_of
-from esql.program import Routine, bound
+from engine.tree.dump import dump, literal
+from engine.tree.element import Element
+from engine.tree.step import step
+from esql.runtime.program import Routine, bound
+from esql.text.inserts import TREES, Bound, Expression, Path, pieces, value_of
 
 if TYPE_CHECKING:
     from engine.work import UnitOfWork

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from engine.errors import BrokerError
-from engine.message import Message
+from engine.message.assembly import Message
+from engine.message.validation import ACTION_WORDS, Action, InheritedMaster, validate_body, wanted_of
 from engine.node import node, prop
-from engine.tree import Element
-from engine.validating import ACTION_WORDS, Action, InheritedMaster, validate_body, wanted_of
+from engine.tree.element import Element
 
 if TYPE_CHECKING:
     from engine.work import UnitOfWork

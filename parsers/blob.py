@@ -7,10 +7,10 @@ from typing import Final
 
 from engine.errors import ParserException
 from engine.parser import Form, Parser, Portion, parser
-from engine.source import NAME_VALUE, Handle, Source, Value
-from engine.step import Step
-from engine.tree import Element
-from parsers.layout import TOP, is_field
+from engine.tree.element import Element
+from engine.tree.source import NAME_VALUE, Handle, Source, Value
+from engine.tree.step import Step
+from parsers.headers.layout import TOP, is_field
 
 NAME: Final = "BLOB"
 _WITHOUT_BYTES: Final = "UnknownParserName"  # IBM's name for the parser that would have read the bytes

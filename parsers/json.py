@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from engine.errors import ParserException
 from engine.parser import Form, Parser, Portion, parser
-from engine.sharing import written
-from engine.source import NAME_VALUE, VALUE, Handle, Source
-from parsers.ccsid import codec
+from engine.tree.sharing import written
+from engine.tree.source import NAME_VALUE, VALUE, Handle, Source
+from parsers.charsets.ccsid import codec
+from parsers.charsets.wrong_ccsid import with_ccsid
 from parsers.json_text.document import DOCUMENT, Node
 from parsers.json_text.plain import ARRAY, OBJECT
 from parsers.json_text.reading import read_document
 from parsers.json_text.writing import plain_of, text_of, unwritable
-from parsers.misread import with_ccsid
 
 if TYPE_CHECKING:
-    from engine.tree import Element
+    from engine.tree.element import Element
 
 DATA: Final = "Data"
 PADDING: Final = "Padding"

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from engine.parser import Follow, Form, Header, Portion, parser
-from engine.source import Handle, Source
-from engine.tree import Element
-from parsers import fields
-from parsers.fields import long
-from parsers.layout import TOP, Extended, Laid, Layout, shape_of, whole
-from parsers.pcf import Parameters, render, walk
+from engine.tree.element import Element
+from engine.tree.source import Handle, Source
+from parsers.headers import fields
+from parsers.headers.fields import long
+from parsers.headers.layout import TOP, Extended, Laid, Layout, shape_of, whole
+from parsers.headers.pcf import Parameters, render, walk
 
 _COMMAND: Final = 1  # MQCFT_COMMAND
 _LAST: Final = 1  # MQCFC_LAST

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from engine.parser import Follow, Form, Header, Portion, parser
-from engine.source import Handle, Source
-from engine.tree import Element
-from parsers.fields import char, long, put_date, put_time
-from parsers.layout import lay_out
+from engine.tree.element import Element
+from engine.tree.source import Handle, Source
+from parsers.headers.fields import char, long, put_date, put_time
+from parsers.headers.layout import lay_out
 
 LAYOUT: Final = lay_out(
     "MQDLH",

@@ -10,18 +10,18 @@ from functools import lru_cache
 from struct import Struct
 from typing import Any, Final, cast
 
-from engine.describing import described
 from engine.descriptor import FIELDS, LENGTHS, LITTLE_ENDIAN, UTF_8, Descriptor
 from engine.errors import BrokerError
+from engine.message.descriptor_fields import described
+from engine.message.received_message import Received
 from engine.parser import Follow, Form, Parser, Portion, parser
-from engine.received import Received
-from engine.source import Handle, Source, Value
-from engine.tree import Element
-from parsers import fields
-from parsers.ccsid import decode
-from parsers.facts import Facts, Table
-from parsers.fields import byte, char, long, put_date, put_time
-from parsers.layout import TOP, changes, lay_out, whole
+from engine.tree.element import Element
+from engine.tree.source import Handle, Source, Value
+from parsers.charsets.ccsid import decode
+from parsers.headers import fields
+from parsers.headers.computed_folders import Facts, Table
+from parsers.headers.fields import byte, char, long, put_date, put_time
+from parsers.headers.layout import TOP, changes, lay_out, whole
 
 VERSION: Final = 2
 LENGTH: Final = 364

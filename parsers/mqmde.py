@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from engine.parser import Follow, Form, Header, Portion, parser
-from engine.source import Handle, Source
-from engine.tree import Element
-from parsers.fields import byte, long
-from parsers.layout import ANNOUNCING, lay_out
+from engine.tree.element import Element
+from engine.tree.source import Handle, Source
+from parsers.headers.fields import byte, long
+from parsers.headers.layout import ANNOUNCING, lay_out
 
 LAYOUT: Final = lay_out(
     "MQMDE",

@@ -9,16 +9,16 @@ from typing import Final
 
 from engine.errors import ParserException
 from engine.parser import Follow, Form, Header, Portion, parser
-from engine.sharing import written
-from engine.source import NAME_VALUE, Handle, Source, Value, kept
-from engine.state import EDITED
-from engine.step import Step
-from engine.tree import Element
-from parsers import fields
-from parsers.ccsid import blank, decode, encode
-from parsers.fields import long
-from parsers.layout import ANNOUNCING, TOP, Beside, Extended, Laid, is_field, lay_out
-from parsers.named import Named
+from engine.tree.element import Element
+from engine.tree.sharing import written
+from engine.tree.source import NAME_VALUE, Handle, Source, Value, kept
+from engine.tree.states import EDITED
+from engine.tree.step import Step
+from parsers.charsets.ccsid import blank, decode, encode
+from parsers.headers import fields
+from parsers.headers.fields import long
+from parsers.headers.layout import ANNOUNCING, TOP, Beside, Extended, Laid, is_field, lay_out
+from parsers.headers.named_children import Named
 
 LAYOUT: Final = lay_out("MQRFH", "RFH ", (long("StrucLength"), *ANNOUNCING))
 

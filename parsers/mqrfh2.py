@@ -8,16 +8,16 @@ from typing import Final
 
 from engine.errors import ParserException
 from engine.parser import Follow, Form, Header, Portion, Template, parser, parser_catalog
-from engine.sharing import written
-from engine.source import NAME, NAME_VALUE, VALUE, Handle, Source
-from engine.state import EDITED
-from engine.step import step
-from engine.tree import Element
-from parsers import fields
-from parsers.ccsid import codec, encode
-from parsers.fields import long
-from parsers.folders import ATTRIBUTE, Folder, Folders, Segment, render, value_of
-from parsers.layout import ANNOUNCING, TOP, Extended, Laid, lay_out, whole
+from engine.tree.element import Element
+from engine.tree.sharing import written
+from engine.tree.source import NAME, NAME_VALUE, VALUE, Handle, Source
+from engine.tree.states import EDITED
+from engine.tree.step import step
+from parsers.charsets.ccsid import codec, encode
+from parsers.headers import fields
+from parsers.headers.fields import long
+from parsers.headers.folders import ATTRIBUTE, Folder, Folders, Segment, render, value_of
+from parsers.headers.layout import ANNOUNCING, TOP, Extended, Laid, lay_out, whole
 
 _INHERIT: Final = -2  # MQCCSI_INHERIT, which is where the field starts from in this header alone
 

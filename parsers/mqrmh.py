@@ -6,13 +6,13 @@ from typing import Final
 
 from engine.errors import ParserException
 from engine.parser import Follow, Form, Header, Portion, parser
-from engine.source import Handle, Source
-from engine.step import step
-from engine.tree import Element
-from parsers import fields
-from parsers.ccsid import blank, decode, encode
-from parsers.fields import Field, Kind, byte, char, long
-from parsers.layout import ANNOUNCING, changes, lay_out, value
+from engine.tree.element import Element
+from engine.tree.source import Handle, Source
+from engine.tree.step import step
+from parsers.charsets.ccsid import blank, decode, encode
+from parsers.headers import fields
+from parsers.headers.fields import Field, Kind, byte, char, long
+from parsers.headers.layout import ANNOUNCING, changes, lay_out, value
 
 _STRUC_LENGTH_AT: Final = 8
 

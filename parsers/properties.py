@@ -6,13 +6,13 @@ from datetime import date, datetime, time, timedelta
 from typing import Final
 
 from engine.descriptor import PERSISTENT, UNLIMITED, Descriptor
+from engine.message.received_message import Received
 from engine.parser import Form, Parser, Portion, parser
-from engine.received import Received
-from engine.source import Handle, Source, Value
-from engine.tree import Element
-from parsers import fields
-from parsers.facts import Facts, Table
-from parsers.layout import TOP
+from engine.tree.element import Element
+from engine.tree.source import Handle, Source, Value
+from parsers.headers import fields
+from parsers.headers.computed_folders import Facts, Table
+from parsers.headers.layout import TOP
 
 _TENTH: Final = timedelta(seconds=0.1)
 _IDENTITIES: Final = ("IdentitySource", "IdentityMapped")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.parser import parser
-from parsers.markup import flavour, kinds
+from parsers.markup import element_types, flavour
 from parsers.markup.domain import Markup
 
 
@@ -13,7 +13,7 @@ class Xmlns(Markup):
 
     __slots__ = ()
     name = "XMLNS"
-    type_names = kinds.GENERIC_NAMES
-    valued_type = kinds.ELEMENT
-    beside = kinds.GENERIC_BESIDE
+    type_names = element_types.GENERIC_NAMES
+    valued_type = element_types.ELEMENT
+    beside = element_types.GENERIC_BESIDE
     flavour = flavour.XMLNS

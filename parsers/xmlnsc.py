@@ -6,12 +6,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from engine.parser import Options, parser
-from parsers.markup import flavour, kinds
+from parsers.markup import element_types, flavour
 from parsers.markup.domain import Markup, read_markup
 
 if TYPE_CHECKING:
     from engine.parser import Portion
-    from engine.source import Handle, Source
+    from engine.tree.source import Handle, Source
 
 
 @lru_cache(maxsize=8)
@@ -29,9 +29,9 @@ class Xmlnsc(Markup):
 
     __slots__ = ()
     name = "XMLNSC"
-    type_names = kinds.COMPACT_NAMES
-    valued_type = kinds.FIELD
-    beside = kinds.COMPACT_BESIDE
+    type_names = element_types.COMPACT_NAMES
+    valued_type = element_types.FIELD
+    beside = element_types.COMPACT_BESIDE
     flavour = flavour.XMLNSC
 
     def read(self, portion: Portion) -> tuple[Source, Handle]:

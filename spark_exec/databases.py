@@ -13,7 +13,7 @@ from engine.databases.statements import Commit, Rollback, Select
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
-    from engine.flow import Flow, NodeUse
+    from engine.flow.definition import Flow, NodeUse
     from flows.programs import Binder
 
 AT_LEAST_ONCE: Final = "at-least-once"

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 import flows
-from engine.output_files import written
+from engine.files.output_files import written
 
 BROKER: Final = Path(flows.__path__[0]) / "samples" / "archive" / "broker.yaml"
 MESSAGES: Final = 10_000

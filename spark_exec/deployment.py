@@ -9,7 +9,7 @@ from engine.broker.definition import DEAD_LETTER_QUEUE, DEFAULT_GROUP, Executors
 from engine.broker.file import definition_of
 from engine.databases.definitions import definitions_in, definitions_of
 from engine.errors import ConfigurationException, Problem
-from engine.lint import UNFIT
+from engine.flow.lint import UNFIT
 from engine.work import QueueAttributes
 from spark_exec.databases import EFFECTS, EXACTLY_ONCE, NONE, Databases
 

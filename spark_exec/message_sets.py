@@ -12,7 +12,7 @@ from pyarrow import compute
 
 from engine.descriptor import Descriptor
 from engine.parser import Follow, Form, parser_catalog
-from engine.tree import Element
+from engine.tree.element import Element
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

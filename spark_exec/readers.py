@@ -15,11 +15,11 @@ import pyarrow as pa
 from engine.catalog import did_you_mean
 from engine.descriptor import LENGTHS, UTF_8, Descriptor
 from engine.errors import BrokerError, ConfigurationException
-from engine.input_files import MOST
+from engine.files.input_files import MOST
 from engine.parser import conversion_catalog
 from spark_exec.columns import completed, told_apart
+from spark_exec.file_splits import KINDS, OFFSETS, Kind, Piece, files_in, pieces
 from spark_exec.message_sets import MESSAGE, spark_schema
-from spark_exec.pieces import KINDS, OFFSETS, Kind, Piece, files_in, pieces
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

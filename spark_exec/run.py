@@ -11,16 +11,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from engine.errors import ConfigurationException
-from spark_exec.branches import Round
+from spark_exec.cancellation import MANIFEST, Ending
 from spark_exec.columns import completed
-from spark_exec.dealing import dealt
-from spark_exec.decisions import Decisions
-from spark_exec.ending import MANIFEST, Ending
+from spark_exec.commit_decisions import Decisions
 from spark_exec.message_sets import MESSAGE, spark_schema
-from spark_exec.outputs import FED, PREPARED, RESULT
-from spark_exec.places import inside, refuse_taken, write_text
+from spark_exec.output_places import inside, refuse_taken, write_text
+from spark_exec.partitioning import dealt
 from spark_exec.plan import FlowPlan, Plan
+from spark_exec.prepared_transactions import Round
 from spark_exec.profiles import profiles
+from spark_exec.result_rows import FED, PREPARED, RESULT
 from spark_exec.summary import Summary, counted
 from spark_exec.worker import Assignment
 
@@ -56,8 +56,8 @@ def carried(
     """The rows that come of a message set in one round: a DataFrame to a DataFrame, nothing is written.
 
     `frame` needs the columns `sequence` and `body`, and `queue` to say which flow a message is for; the columns of the
-    answer are those of `spark_exec.outputs.RESULT`. `moment` are the date and the time that messages are put at, as MQ
-    writes them: without it, now. `executors` are the groups' resource profiles, where another round has had them.
+    answer are those of `spark_exec.result_rows.RESULT`. `moment` are the date and the time that messages are put at,
+    as MQ writes them: without it, now. `executors` are the groups' resource profiles, where another round has had them.
     `rounds` says what the tasks of each flow, by its number, prepare databases under.
     """
     at, whole = moment or now(), completed(frame, otherwise=planned.only_queue)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from spark_exec import outputs
-from spark_exec.accounts import AROUND_NODES, NODE
+from spark_exec import result_rows
+from spark_exec.cpu_accounts import AROUND_NODES, NODE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
@@ -118,19 +118,19 @@ def counted(results: DataFrame, summary: Summary, began: float) -> int:
     before, fed = summary.messages, 0
     for row in sorted(grouped.collect(), key=lambda row: (row["flow"], row["part"] or "", row["node"] or "")):
         match row["kind"]:
-            case outputs.FED:
+            case result_rows.FED:
                 fed += row["rows"]
-            case outputs.PUT | outputs.PUBLICATION:
+            case result_rows.PUT | result_rows.PUBLICATION:
                 summary.queues[row["queue"]] = summary.queues.get(row["queue"], 0) + row["rows"]
-            case outputs.FAILURE:
+            case result_rows.FAILURE:
                 summary.failures += row["rows"]
                 _add_reason(summary, "failed", row)
-            case outputs.CAUGHT:
+            case result_rows.CAUGHT:
                 summary.caught += row["rows"]
                 _add_reason(summary, "caught", row)
-            case outputs.WAITING:
+            case result_rows.WAITING:
                 summary.waiting += row["rows"]
-            case outputs.STATISTICS:
+            case result_rows.STATISTICS:
                 _add_cost(summary, row)
     took = {"round": summary.rounds, "messages": summary.messages - before, "seconds": round(time.time() - began, 3)}
     summary.timing.append(took)

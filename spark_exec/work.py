@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP, NO_ID, Descriptor
 from engine.errors import MessageException
-from engine.topics import ADDRESS
+from engine.message.topics import ADDRESS
 from engine.work import Arrival, QueueAttributes, Selection
 
 NO_SUCH_QUEUE: int = 2085

@@ -9,26 +9,26 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from engine.batches import ALONE, Batch
 from engine.databases.session import Session
 from engine.databases.work import with_databases
-from engine.dead_letters import BLOCKED, PUT_AWAY
 from engine.descriptor import NO_ID
 from engine.errors import BrokerError, Place
-from engine.topics import ADDRESS
+from engine.flow.dead_letters import BLOCKED, PUT_AWAY
+from engine.message.topics import ADDRESS
+from engine.runtime.batches import ALONE, Batch
 from engine.work import QueueAttributes
-from spark_exec.accounts import READING, WRITING, Accounts
-from spark_exec.branches import Attempt, Round
+from spark_exec.cpu_accounts import READING, WRITING, Accounts
 from spark_exec.databases import NONE, Databases, opened
 from spark_exec.message_sets import Row, as_received, rows_of
-from spark_exec.outputs import CAUGHT, FAILURE, FED, PUBLICATION, PUT, WAITING, Failed, Rows, failed_of
-from spark_exec.shipped import Shipped, built
+from spark_exec.prepared_transactions import Attempt, Round
+from spark_exec.result_rows import CAUGHT, FAILURE, FED, PUBLICATION, PUT, WAITING, Failed, Rows, failed_of
+from spark_exec.shipped_flows import Shipped, built
 from spark_exec.work import PartitionWork
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from engine.runtime import DeployedFlow, Station
+    from engine.runtime.deployment import DeployedFlow, Station
 
 _LOG: Final = logging.getLogger("penstock.localerror")
 _SPARE_TRIES = 10  # a message that is backed out more often than its threshold allows is stuck

@@ -21,7 +21,7 @@ from engine.broker.plans import plan_of
 from engine.broker.repository.opened import Change, Repository, opened
 from engine.broker.state import BrokerState, GroupState
 from engine.errors import BrokerError, ConfigurationException
-from flows.filtering import filtering
+from flows.filtering_queue_manager import filtering
 
 if TYPE_CHECKING:
     from engine.broker.changes import Planned

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from engine.broker.deployment import shipped_of
 from engine.broker.state import BrokerState, DeployedUse
 from engine.broker.written import broker_text, definition_of_state
-from engine.output_files import write_file
+from engine.files.output_files import write_file
 from flows.shipped import Shipped
 
 

@@ -35,8 +35,8 @@ from engine.broker.people import read_rights
 from engine.broker.values import duration, memory, number, of_tree, placed
 from engine.catalog import did_you_mean
 from engine.databases.definitions import definitions_in
-from engine.destinations import QUEUE_MANAGER, QUEUE_NAME
 from engine.errors import ConfigurationException
+from engine.flow.destinations import QUEUE_MANAGER, QUEUE_NAME
 from flows.document import LARGEST, Complaints, Mapping, Scalar, Sequence, Tree, read_document
 
 _KEYS: Final = (

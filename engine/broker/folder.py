@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from engine.errors import ConfigurationException, reason
-from engine.output_files import write_file
+from engine.files.output_files import write_file
 
 UNKNOWN: Final = 8013
 EXISTS: Final = 8087

@@ -8,7 +8,7 @@ from posixpath import normpath
 
 from engine.catalog import did_you_mean
 from engine.errors import ConfigurationException
-from engine.flow import FLOW_PROPERTIES, Flow, NodeUse, Setting, subflow_of
+from engine.flow.definition import FLOW_PROPERTIES, Flow, NodeUse, Setting, subflow_of
 from engine.node import node_catalog
 from flows.files import load, load_flow
 

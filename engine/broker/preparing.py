@@ -9,17 +9,17 @@ from pathlib import Path
 from posixpath import normpath
 from typing import Any, Final
 
-from engine.allowed_files import AllowedFiles
 from engine.broker.definition import FlowUse
 from engine.broker.overrides import overridden, promoted
 from engine.broker.state import BrokerState, DeployedUse
 from engine.databases.definitions import definitions_in
 from engine.databases.sources import Sources
-from engine.destinations import QUEUE_NAME, QUEUE_NAME_OR_NONE
 from engine.errors import ConfigurationException
-from engine.flow import Flow, expand
+from engine.files.allowed_folders import AllowedFiles
+from engine.flow.definition import Flow, expand
+from engine.flow.destinations import QUEUE_NAME, QUEUE_NAME_OR_NONE
 from engine.node import Property, node_catalog
-from engine.runtime import deploy
+from engine.runtime.deployment import deploy
 from flows.files import flow_files_in, load
 from flows.programs import binder
 from flows.shipped import OwnNodes, Shipped, ship

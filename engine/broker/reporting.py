@@ -8,7 +8,7 @@ from engine.broker.deployment import shipped_of
 from engine.broker.overrides import overridden
 from engine.broker.preparing import laid_over
 from engine.broker.state import DeployedUse, GroupState
-from engine.flow import FLOW_PROPERTIES, plain
+from engine.flow.definition import FLOW_PROPERTIES, plain
 from engine.node import node_catalog
 
 

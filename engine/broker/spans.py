@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from engine.broker.statistics.metering import Listening
 from engine.errors import BrokerError, ConfigurationException
-from engine.received import Received
+from engine.message.received_message import Received
 
 if TYPE_CHECKING:
-    from engine.message import Message
-    from engine.runtime import DeployedFlow, Outcome, Station
+    from engine.message.assembly import Message
+    from engine.runtime.deployment import DeployedFlow, Outcome, Station
     from engine.work import UnitOfWork
 
 _NEEDED: Final = "traces need the packages of OpenTelemetry: pip install 'penstock[telemetry]'"

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from engine.allowed_files import allowed_around
 from engine.broker.channel import Channel
 from engine.broker.definition import Limits
 from engine.broker.folder import Folder
@@ -31,10 +30,11 @@ from engine.broker.tracing import trace_file
 from engine.databases.coordination import Coordinator, identity_of
 from engine.databases.work import with_databases
 from engine.errors import BrokerError
-from engine.flow import Flow
-from engine.flow_runner import FlowRunner, Meter, Running, fail_when_too_long, instances_of
-from engine.runtime import DeployedFlow, Station, deploy
-from engine.usertrace import UserTrace
+from engine.files.allowed_folders import allowed_around
+from engine.flow.definition import Flow
+from engine.runtime.deployment import DeployedFlow, Station, deploy
+from engine.runtime.flow_runner import FlowRunner, Meter, Running, fail_when_too_long, instances_of
+from engine.runtime.user_trace import UserTrace
 from flows.programs import Binder, binder
 from flows.shipped import Shipped
 

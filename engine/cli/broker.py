@@ -329,7 +329,7 @@ def units(
     """
     from engine.broker.folder import found
     from engine.broker.units import files_for
-    from engine.output_files import write_file
+    from engine.files.output_files import write_file
 
     folder.mkdir(parents=True, exist_ok=True)
     files = files_for(found(name))

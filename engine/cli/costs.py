@@ -118,7 +118,7 @@ def _refuse(given: dict[str, Any], why: str) -> None:
 
 def _refuse_overlap(output: str | None, compare: str | None) -> None:
     """Refuse to write results over those that they are compared with."""
-    from engine.output_files import refuse_inputs
+    from engine.files.output_files import refuse_inputs
 
     if output and compare:
         results = (Path(output) / name for name in RESULTS)
@@ -286,7 +286,7 @@ def _progress(total: int | None) -> Iterator[Say]:
 def _show(found: Results, old: Results | None, output: str | None, *, as_json: bool) -> None:
     """Print the results, and write them down where that is wanted."""
     from engine.costs.report import changes_table, compare, html, results_json, rows_csv, tables
-    from engine.output_folders import OutputFolder
+    from engine.files.output_folders import OutputFolder
 
     compared = None if old is None else compare(old, found)
     if output is not None:

@@ -20,8 +20,8 @@ Name = Annotated[str | None, typer.Argument(help="Which one; none: a list of all
 @describe.command()
 def node(name: Name = None, nodes: OwnNodes = None, as_json: Json = False) -> None:
     """Node types: what they do, their terminals and properties."""
+    from engine.flow.user_nodes import load_nodes
     from engine.node import NodeType, node_catalog
-    from engine.own_nodes import load_nodes
 
     load_nodes(nodes or ())
 

@@ -67,7 +67,7 @@ def encode(
     """
     from engine.cli.failures_of_records import Failures
     from engine.cli.record_files import input_of, outputs_of, standard_output
-    from engine.output_files import refuse_inputs, written
+    from engine.files.output_files import refuse_inputs, written
     from parsers.records.files import Choices
 
     dialect = given.dialect_of(

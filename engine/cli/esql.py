@@ -24,8 +24,8 @@ T = TypeVar("T")
 if TYPE_CHECKING:
     from engine.databases.sources import Sources
     from engine.errors import Problem
-    from esql.activation import Surroundings
-    from esql.trial import Case
+    from esql.runtime.activation import Surroundings
+    from esql.runtime.single_run import Case
 
 esql = typer.Typer(help="Check, show, run and format ESQL.", no_args_is_help=True)
 app.add_typer(esql, name="esql")
@@ -49,7 +49,7 @@ def check(files: Files, max_input: MaxInput = MAX_INPUT, as_json: Json = False) 
     The files are taken as deployed together; those of a project (a folder with .project), with the projects it names.
     """
     from engine.cli.workspace import deployments
-    from engine.input_files import size_of
+    from engine.files.input_files import size_of
     from esql.compile import problems_in
 
     problems = []
@@ -84,7 +84,7 @@ def evaluate(
     max_input: MaxInput = MAX_INPUT,
 ) -> None:
     """Evaluate an expression, and print its value as a literal of ESQL."""
-    from esql.trial import Case, evaluated
+    from esql.runtime.single_run import Case, evaluated
 
     with opened(data_sources) as databases, _desk(limits) as around:
         if cases is not None:
@@ -114,7 +114,7 @@ def run(
     What it has done to databases is committed if it ends well, and rolled back if it fails.
     """
     from esql.cache import users_cache
-    from esql.trial import lines_of, message_of, outcomes
+    from esql.runtime.single_run import lines_of, message_of, outcomes
 
     with opened(data_sources) as databases, _desk(limits) as around:
         if cases is not None:
@@ -148,7 +148,7 @@ def format_(
     """Write programs in the one form that all may agree on."""
     from esql.compile import read_program
     from esql.format import format_program
-    from esql.source import decode
+    from esql.text.source import decode
 
     def formatted(name: str, data: bytes) -> str:
         return format_program(read_program(data, name))
@@ -173,7 +173,7 @@ def format_(
 @esql.command()
 def repl(source: Input = None, domain: Domain = "", limits: Limited = None, max_input: MaxInput = MAX_INPUT) -> None:
     """Read expressions and statements one after the other; Environment and OutputRoot stay between them."""
-    from esql.session import Session
+    from esql.runtime.session import Session
 
     with _desk(limits) as around:
         session = Session(_body(source, max_input), domain, around)
@@ -185,9 +185,9 @@ def repl(source: Input = None, domain: Domain = "", limits: Limited = None, max_
 @contextmanager
 def _desk(limits: str | None) -> Iterator[Surroundings]:
     """Yields the surroundings of a program without a broker: a broker's CCSIDs, and limits, on its text too."""
-    from esql.activation import Surroundings
-    from esql.limits import VARIABLE, limits_around, read_limits
-    from parsers import ccsid
+    from esql.runtime.activation import Surroundings
+    from esql.runtime.limits import VARIABLE, limits_around, read_limits
+    from parsers.charsets import ccsid
 
     if limits is None:
         yield Surroundings(codec=ccsid, limits=limits_around())
@@ -229,7 +229,7 @@ def _entries() -> Iterator[str]:
 
 def _write_over(path: Path, text: str, *, is_named: bool) -> None:
     """Writes a program in place; the file that a link names changes only where the link itself was named."""
-    from engine.output_files import write_file
+    from engine.files.output_files import write_file
 
     if path.is_symlink() and not is_named:
         raise ConfigurationException(f"{path} is a link, which is not followed: name it, or the file itself")
@@ -238,7 +238,7 @@ def _write_over(path: Path, text: str, *, is_named: bool) -> None:
 
 def _sources(files: list[str], max_input: str) -> list[tuple[str, bytes]]:
     """The names and contents of files, and of those that directories hold."""
-    from engine.input_files import size_of
+    from engine.files.input_files import size_of
 
     return _contents(_paths(files), size_of(max_input))
 
@@ -252,13 +252,13 @@ def _paths(files: list[str]) -> list[Path]:
 
 
 def _contents(paths: list[Path], most: int) -> list[tuple[str, bytes]]:
-    from engine.input_files import read_file
+    from engine.files.input_files import read_file
 
     return [(str(path), read_file(path, most)) for path in paths]
 
 
 def _body(source: str | None, max_input: str) -> bytes | None:
-    from engine.input_files import read_file, read_stream, size_of
+    from engine.files.input_files import read_file, read_stream, size_of
 
     most = size_of(max_input)
     if source is None:
@@ -283,7 +283,7 @@ def _data(problem: Problem) -> dict[str, Any]:
 
 def _or_problems(make: Callable[[], Any]) -> Any:
     """What a function gives; problems of a program are shown, and end the command."""
-    from esql.problems import SyntaxProblems
+    from esql.text.problems import SyntaxProblems
 
     try:
         return make()
@@ -299,8 +299,8 @@ def _refuse(problems: Any) -> NoReturn:
 
 def _run_cases(file: str, max_input: str, answer: Callable[[Case], str]) -> None:
     """Print an id and an answer for each case: a tab stands between them. A line that is no case has its number."""
-    from esql.problems import SyntaxProblems
-    from esql.trial import told
+    from esql.runtime.single_run import told
+    from esql.text.problems import SyntaxProblems
 
     is_sound = True
     for number, line in enumerate(_lines(file, max_input), 1):
@@ -322,7 +322,7 @@ def _run_cases(file: str, max_input: str, answer: Callable[[Case], str]) -> None
 
 
 def _lines(file: str, max_input: str) -> list[str]:
-    from engine.input_files import read_file, size_of
+    from engine.files.input_files import read_file, size_of
 
     try:
         return read_file(existing(file), size_of(max_input)).decode("utf-8-sig").split("\n")
@@ -332,7 +332,7 @@ def _lines(file: str, max_input: str) -> list[str]:
 
 def _case(line: str, name: str) -> Case:
     """What one line asks for; raises a ValueError or TypeError where it asks for nothing."""
-    from esql.trial import Case
+    from esql.runtime.single_run import Case
 
     data = json.loads(line)
     if not isinstance(data, dict):

@@ -11,7 +11,7 @@ import typer
 
 from engine.cli.record_options import one_of
 from engine.errors import BrokerError, ConfigurationException
-from engine.output_files import written
+from engine.files.output_files import written
 
 MOST_SHOWN = 20
 

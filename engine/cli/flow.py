@@ -31,10 +31,10 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Draw the graph of a flow in the terminal, or as an SVG picture."""
-    from engine.flow import canonical
+    from engine.flow.definition import canonical
+    from engine.flow.label_routes import label_routes
+    from engine.flow.user_nodes import load_nodes
     from engine.node import node_catalog
-    from engine.own_nodes import load_nodes
-    from engine.routes import label_routes
     from flows.drawing import draw_text
     from flows.files import read_file
     from flows.label_names import label_names
@@ -50,7 +50,7 @@ def show(
     if as_json:
         typer.echo(json.dumps(json.loads(canonical(shown)), indent=2))
     elif svg is not None:
-        from engine.output_files import refuse_inputs, write_file
+        from engine.files.output_files import refuse_inputs, write_file
         from flows.layout import layout_file, layout_of
         from flows.programs import files_of
         from flows.svg import draw_svg
@@ -89,8 +89,8 @@ def lint(
     from dataclasses import asdict
 
     from engine.cli.data_sources import opened
-    from engine.notes import notes
-    from engine.own_nodes import load_nodes
+    from engine.flow.notes import notes
+    from engine.flow.user_nodes import load_nodes
     from flows.files import load
     from flows.label_names import label_names
     from flows.programs import problems_of
@@ -120,7 +120,7 @@ def lint(
 
 def _of_data_sources(loaded: Loaded, sources: Sources) -> tuple[set[Problem], set[Problem]]:
     """Returns the problems of data sources, and notes on them, for flows that compile."""
-    from engine.flow import expand
+    from engine.flow.definition import expand
     from flows.data_sources import missing_drivers, notes_of, uncoordinated
     from flows.programs import binder
 

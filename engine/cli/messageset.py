@@ -69,7 +69,7 @@ def import_(
 
     Condition names and renamings (levels 88 and 66) are kept as documentation.
     """
-    from engine.output_files import refuse_inputs, write_file
+    from engine.files.output_files import refuse_inputs, write_file
     from flows.message_sets.writer import write_message_set
     from parsers.importers.copybook.model import ImportOptions, message_set_of
     from parsers.importers.copybook.physical import ByteOrder, FloatForm, PhysicalOptions
@@ -88,7 +88,7 @@ def import_(
         sign_ebcdic_custom=given.one_of("--sign", sign, ("ascii", "ebcdic-custom")) == "ebcdic-custom",
     )
     if ccsid:
-        from parsers.ccsid import codec
+        from parsers.charsets.ccsid import codec
 
         codec(ccsid)
     books = [read_copybook(existing(file), dialect) for file in files]

@@ -126,7 +126,7 @@ def read_log(given: Given) -> None:
     """Writes the user trace to standard output as text, or to the file of -o as XML for mqsiformatlog."""
     from engine.broker.administration import broker_of
     from engine.broker.tracing import trace_lines
-    from engine.output_files import write_file
+    from engine.files.output_files import write_file
 
     broker = broker_of(given.component)
     flows = [given.value("f")] if given.value("f") else []
@@ -144,8 +144,8 @@ def format_log(given: Given) -> None:
     """Writes what mqsireadlog wrote as text."""
     from lxml import etree
 
-    from engine.input_files import read_file
-    from engine.output_files import refuse_inputs, write_file
+    from engine.files.input_files import read_file
+    from engine.files.output_files import refuse_inputs, write_file
 
     try:
         root = etree.fromstring(read_file(Path(given.needed("i"))), etree.XMLParser(resolve_entities=False))

@@ -14,7 +14,7 @@ import typer
 from engine.cli.app import Json, app
 from engine.cli.reaching import PATIENCE, Folder, KeyStore, reached
 from engine.errors import ConfigurationException
-from flows.filtering import filtering
+from flows.filtering_queue_manager import filtering
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from engine.output_files import Place
+from engine.files.output_files import Place
 
 
 def input_of(file: str) -> Place:

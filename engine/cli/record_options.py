@@ -104,7 +104,7 @@ def dialect_of(
     slide: bool,
 ) -> Dialect:
     """The dialect that the options make."""
-    from engine.allowed_files import allowed_files
+    from engine.files.allowed_folders import allowed_files
     from parsers.importers.copybook.dialect import BINARY_SIZES, SOURCE_FORMATS, Dialect
 
     if len(currency) != 1 or currency.isalnum():
@@ -142,7 +142,7 @@ class CodingOptions:
         from dataclasses import replace
 
         from engine.descriptor import is_encoding
-        from parsers.ccsid import codec
+        from parsers.charsets.ccsid import codec
         from parsers.records.coding import ORDERS, TRIMS, ZONED_SIGNS, coding_of
 
         for ccsid in (self.ccsid, self.national_ccsid):

@@ -23,7 +23,7 @@ from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
     from engine.cli.run_report import Report
-    from engine.desk import Letter, Outbox, Passage
+    from engine.runtime.file_run import Letter, Outbox, Passage
 
 
 class _Run(TyperCommand):
@@ -92,15 +92,15 @@ def run(
         run_on_queues(Given(*given, nodes=tuple(nodes or ()), as_json=as_json, amqp=amqp))
         return
     flow, sources = flows[0], sources or []
-    from engine.allowed_files import allowed_files
     from engine.cli.data_sources import opened
     from engine.cli.run_report import Report
     from engine.descriptor import UTF_8, Descriptor
-    from engine.desk import Outbox
-    from engine.desk import run as run_flow
-    from engine.input_files import size_of
-    from engine.output_files import refuse_inputs
-    from engine.own_nodes import load_nodes
+    from engine.files.allowed_folders import allowed_files
+    from engine.files.input_files import size_of
+    from engine.files.output_files import refuse_inputs
+    from engine.flow.user_nodes import load_nodes
+    from engine.runtime.file_run import Outbox
+    from engine.runtime.file_run import run as run_flow
     from flows.files import load_flow
     from flows.programs import binder
 

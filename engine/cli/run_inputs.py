@@ -14,14 +14,14 @@ from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor
-    from engine.desk import Letter
-    from engine.output_files import Place
+    from engine.files.output_files import Place
+    from engine.runtime.file_run import Letter
 
 
 def check_descriptor(ccsid: int, encoding: int, format_: str) -> None:
     """Refuse what no message descriptor could say of a message."""
     from engine.descriptor import is_encoding
-    from parsers.ccsid import codec
+    from parsers.charsets.ccsid import codec
 
     codec(ccsid)
     if not is_encoding(encoding):
@@ -34,7 +34,7 @@ def check_queue_manager(name: str) -> None:
     """Refuse what is no name of a queue manager."""
     import re
 
-    from engine.destinations import QUEUE_MANAGER
+    from engine.flow.destinations import QUEUE_MANAGER
 
     if not re.fullmatch(QUEUE_MANAGER.regex, name):
         raise ConfigurationException(f"--queue-manager-name is {QUEUE_MANAGER.words}, not {name!r:.60}")
@@ -47,7 +47,7 @@ def inputs_of(sources: list[str]) -> list[Place]:
 
 def letters_of(sources: list[str], descriptor: Descriptor, most: int) -> tuple[Iterator[Letter], int]:
     """Returns the messages of all sources, one after the other, and how many there are."""
-    from engine.desk import files_of, letters_from
+    from engine.runtime.file_run import files_of, letters_from
 
     letters: list[Iterable[Letter]] = []
     count = 0
@@ -65,7 +65,7 @@ def letters_of(sources: list[str], descriptor: Descriptor, most: int) -> tuple[I
 
 
 def _of_standard_input(descriptor: Descriptor, most: int) -> Iterator[Letter]:
-    from engine.desk import letter_of
-    from engine.input_files import read_stream
+    from engine.files.input_files import read_stream
+    from engine.runtime.file_run import letter_of
 
     yield letter_of("stdin", descriptor, partial(read_stream, sys.stdin.buffer, "stdin", most))

@@ -8,8 +8,8 @@ from engine.errors import BrokerError, ConfigurationException
 
 if TYPE_CHECKING:
     from engine.databases.sources import Sources
-    from engine.flow import Flow
-    from engine.runtime import DeployedFlow
+    from engine.flow.definition import Flow
+    from engine.runtime.deployment import DeployedFlow
 
 _INSTALL = "--amqp needs Qpid Proton: pip install 'penstock[amqp]'"
 NOT_COORDINATED = 2046

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from engine.cli.run_on_amqp import AmqpHeld
     from engine.databases.coordination import Coordinator
     from engine.databases.sources import Sources
-    from engine.flow import Flow
-    from engine.flow_runner import Counts, FlowRunner, Running
-    from engine.runtime import DeployedFlow
+    from engine.flow.definition import Flow
+    from engine.runtime.deployment import DeployedFlow
+    from engine.runtime.flow_runner import Counts, FlowRunner, Running
 
 UNKNOWN_OBJECT_NAME: Final = 2085
 # What says something of messages from files, which are not there.
@@ -90,7 +90,7 @@ def _is_given(context: typer.Context, name: str) -> bool:
 
 def run_on_queues(given: Given) -> None:
     """Run flows until SIGTERM or SIGINT."""
-    from engine.flow_runner import FlowRunner
+    from engine.runtime.flow_runner import FlowRunner
 
     stopped = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -114,10 +114,10 @@ def run_on_queues(given: Given) -> None:
 
 def _prepared(given: Given, around: ExitStack) -> list[tuple[Flow, Any]]:
     """Returns the flows with what deploys each for a thread; raises with all that is wrong with one."""
-    from engine.allowed_files import allowed_files
     from engine.cli.data_sources import opened
     from engine.cli.run_tracing import tracer, tracing
-    from engine.own_nodes import load_nodes
+    from engine.files.allowed_folders import allowed_files
+    from engine.flow.user_nodes import load_nodes
     from flows.files import load_flow
 
     traced = tracer(given.trace)
@@ -130,8 +130,8 @@ def _prepared(given: Given, around: ExitStack) -> list[tuple[Flow, Any]]:
 
 def _bound(flow: Flow, sources: Sources | None, files: Any, traced: Any) -> tuple[Flow, Any]:
     from engine.databases.work import with_databases
-    from engine.flow_runner import Running
-    from engine.runtime import deploy, flow_properties
+    from engine.runtime.deployment import deploy, flow_properties
+    from engine.runtime.flow_runner import Running
     from flows.programs import binder
 
     bind = binder(flow, trace=traced, sources=sources).allowing(files)
@@ -152,7 +152,7 @@ def _bound(flow: Flow, sources: Sources | None, files: Any, traced: Any) -> tupl
 
 def _started(runner: FlowRunner, flow: Flow, running: Any, manager: Held | AmqpHeld) -> Counts:
     """Start a flow whose queues are there; returns the counts of its messages."""
-    from engine.flow_runner import Counts
+    from engine.runtime.flow_runner import Counts
 
     made: Running = running(manager.begin, manager.coordinator)
     deployed = made.deploy()

@@ -12,7 +12,7 @@ import typer
 from engine.cli.failing import visible
 
 if TYPE_CHECKING:
-    from engine.desk import Passage
+    from engine.runtime.file_run import Passage
 
 MOST_SHOWN = 20
 
@@ -32,7 +32,7 @@ class Report:
         self.failed = 0
         self._failures: list[dict[str, Any]] = []
         self._reasons: list[tuple[str, str]] = []
-        from engine.incidents import Reasons
+        from engine.runtime.incidents import Reasons
 
         self._counted = Reasons()
         self._incidents: list[dict[str, Any]] = []
@@ -50,7 +50,7 @@ class Report:
         return any(words in text for text in texts)
 
     def add(self, passage: Passage, written: list[tuple[str, Path]]) -> None:
-        from engine.incidents import explained
+        from engine.runtime.incidents import explained
 
         self.messages += 1
         self._wires.update(passage.wires)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
-    from engine.usertrace import UserTrace
+    from engine.runtime.user_trace import UserTrace
 
 TRACE_LEVELS = ("none", "normal", "debug")
 
 
 def tracer(level: str) -> UserTrace | None:
     """Returns the writer of the user trace at this level; None for `none`."""
-    from engine.usertrace import UserTrace
+    from engine.runtime.user_trace import UserTrace
 
     if level not in TRACE_LEVELS:
         raise ConfigurationException(f"--trace {level} is no level: it is one of {', '.join(TRACE_LEVELS)}")
@@ -31,7 +31,7 @@ def tracing(*, wanted: bool) -> Iterator[None]:
         return
     import logging
 
-    from engine.usertrace import TraceFormatter
+    from engine.runtime.user_trace import TraceFormatter
 
     log, handler = logging.getLogger("penstock"), logging.StreamHandler()
     handler.setFormatter(TraceFormatter())

@@ -96,11 +96,11 @@ def run(
     """Carry a message set through flows; every message put is a row, and so is every failure."""
     _needs_spark()
     from spark_exec.deployment import deployment_of, with_sources
-    from spark_exec.places import refuse_taken
+    from spark_exec.output_places import refuse_taken
     from spark_exec.plan import plan
     from spark_exec.run import Limits, moment_of
     from spark_exec.session import cores_of, java
-    from spark_exec.shipped import own_nodes
+    from spark_exec.shipped_flows import own_nodes
 
     deployment = with_sources(deployment_of(*files), data_sources or (), effects)
     planned = plan(deployment, own_nodes(nodes or ()))
@@ -166,7 +166,7 @@ def demo(
     _needs_spark()
     from spark_exec.demonstration import BROKER, write_sales
     from spark_exec.deployment import deployment_of
-    from spark_exec.places import refuse_taken
+    from spark_exec.output_places import refuse_taken
     from spark_exec.plan import plan
     from spark_exec.readers import Origin
     from spark_exec.run import Limits
@@ -196,7 +196,7 @@ def resolve(
     """
     _needs_spark()
     from engine.cli.data_sources import opened
-    from spark_exec.decisions import resolve as ended
+    from spark_exec.commit_decisions import resolve as ended
 
     if not data_sources:
         raise ConfigurationException("no data source is named: give --data-source NAME=URL")
@@ -230,9 +230,9 @@ def _carried(
 ) -> Summary:
     from logging import getLogger
 
-    from spark_exec.dealing import first
-    from spark_exec.ending import Ending, ended_at_once
-    from spark_exec.places import make_place
+    from spark_exec.cancellation import Ending, ended_at_once
+    from spark_exec.output_places import make_place
+    from spark_exec.partitioning import first
     from spark_exec.progress import shown
     from spark_exec.readers import messages
     from spark_exec.run import run as run_rounds

@@ -8,7 +8,7 @@ from contextlib import suppress
 from io import BufferedWriter, FileIO, TextIOWrapper
 from typing import Final, TextIO
 
-from engine.output_files import NamedOutput
+from engine.files.output_files import NamedOutput
 
 STANDARD_OUTPUT: Final = "standard output"
 _WAYS: Final = (os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)  # such that what was closed still cannot be used

@@ -34,9 +34,9 @@ def run_tests(
 
     docs/testing_flows.md says what a test file may hold.
     """
-    from engine.allowed_files import allowed_files
     from engine.cli.data_sources import opened
-    from engine.output_files import refuse_inputs, write_file
+    from engine.files.allowed_folders import allowed_files
+    from engine.files.output_files import refuse_inputs, write_file
     from engine.testing import report
     from engine.testing.esql_coverage import covered
     from engine.testing.reading import read_file

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from engine.costs.broker_runs import Observed, observed
 from engine.descriptor import Descriptor
-from engine.runtime import DeployedFlow, deploy
-from engine.statistics import AROUND, meter
+from engine.runtime.accounting import AROUND, meter
+from engine.runtime.deployment import DeployedFlow, deploy
 from engine.transports.memory import MemoryQueues
 from flows.files import load_flow
 from flows.programs import binder

@@ -13,7 +13,7 @@ from engine.costs.measuring import side_by_side
 from engine.costs.messages import complex_path
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
-from engine.runtime import deploy
+from engine.runtime.deployment import deploy
 from engine.transports.memory import MemoryQueues
 from flows.files import load_flow
 from flows.programs import binder

@@ -19,8 +19,8 @@ from engine.databases.statements import Passthru
 from engine.databases.work import with_databases
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
-from engine.flow import Flow, NodeUse, Setting, Wire
-from engine.runtime import deploy
+from engine.flow.definition import Flow, NodeUse, Setting, Wire
+from engine.runtime.deployment import deploy
 from engine.transports.memory import MemoryQueues
 from flows.programs import binder
 

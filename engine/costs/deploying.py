@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from engine.costs.lasting import durable_queues
 from engine.costs.scenarios import PUBLICATION, Scenario
-from engine.flow import Flow
+from engine.flow.definition import Flow
 from engine.node import node_catalog
-from engine.runtime import DeployedFlow, deploy
+from engine.runtime.deployment import DeployedFlow, deploy
 from engine.transports.memory import MemoryQueues, subscribe
 from flows.files import load_flow
 from flows.programs import binder

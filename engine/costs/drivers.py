@@ -19,8 +19,8 @@ from engine.costs.processes import own_cpu_seconds
 from engine.costs.scenarios import Scenario
 from engine.descriptor import PERSISTENT
 from engine.errors import BrokerError
-from engine.runtime import DeployedFlow
-from engine.statistics import meter
+from engine.runtime.accounting import meter
+from engine.runtime.deployment import DeployedFlow
 from engine.work import UnitOfWork
 
 BROKEN: Final = 2230  # a flow that does not do its work

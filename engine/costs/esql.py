@@ -15,12 +15,12 @@ from engine.costs.measuring import Beside, side_by_side
 from engine.costs.messages import complex_path
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
-from engine.message import Message
+from engine.message.assembly import Message
+from engine.message.writer import write_message
 from engine.parser import Template
-from engine.writing import write_message
 from esql.cache import Cache, version
 from esql.compile import compile_text
-from esql.program import Compiled
+from esql.runtime.program import Compiled
 
 GROUP: Final = "esql"
 MOST_COMPLEX: Final = 2.0

@@ -10,12 +10,12 @@ from engine.costs.measuring import side_by_side
 from engine.costs.messages import simple
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
-from engine.flow import Flow, NodeUse, Setting, Wire
-from engine.message import Message
+from engine.flow.definition import Flow, NodeUse, Setting, Wire
+from engine.message.assembly import Message
 from engine.parser import Template
-from engine.runtime import Station, deploy
+from engine.runtime.deployment import Station, deploy
+from engine.runtime.user_trace import UserTrace
 from engine.transports.memory import MemoryQueues
-from engine.usertrace import UserTrace
 from flows.programs import binder
 
 GROUP: Final = "hops"

@@ -11,15 +11,15 @@ from engine.costs.measuring import side_by_side
 from engine.costs.messages import SIZES, simple
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
-from engine.flow import Flow, NodeUse, Setting, Wire
+from engine.flow.definition import Flow, NodeUse, Setting, Wire
+from engine.message.received_message import Part
 from engine.parser import Follow, Form, Portion, parser_catalog
-from engine.received import Part
-from engine.runtime import deploy
-from engine.sharing import copy
-from engine.source import NAME
-from engine.step import step
+from engine.runtime.deployment import deploy
 from engine.transports.memory import MemoryQueues
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.sharing import copy
+from engine.tree.source import NAME
+from engine.tree.step import step
 
 GROUP: Final = "kernel"
 MOST_BESIDE_LXML: Final = 1.6

@@ -18,7 +18,7 @@ from engine.mq import QueueManager
 if TYPE_CHECKING:
     import sqlalchemy as sa
 
-    from engine.runtime import DeployedFlow
+    from engine.runtime.deployment import DeployedFlow
     from engine.work import UnitOfWork
 
 SOURCE: Final = "COSTS"

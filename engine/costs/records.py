@@ -12,11 +12,11 @@ from typing import Any, Final
 from engine.costs.bounds import Measured
 from engine.costs.measuring import side_by_side
 from engine.errors import BrokerError
+from engine.message.received_message import Part, part_element
 from engine.parser import Follow, Form, Portion, Template
-from engine.received import Part, part_element
-from engine.sharing import copy
-from engine.step import step
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.sharing import copy
+from engine.tree.step import step
 from parsers.mrm import Mrm
 from parsers.mrm.cwf.declared import CwfField
 from parsers.mrm.library import Library

@@ -20,7 +20,7 @@ from engine.costs.bounds import Measured
 from engine.costs.measuring import made_ready
 from engine.costs.messages import complex_path, simple
 from engine.descriptor import Descriptor
-from engine.runtime import deploy
+from engine.runtime.deployment import deploy
 from engine.transports.memory import MemoryQueues
 from flows.files import load_flow
 from flows.programs import binder
@@ -135,7 +135,7 @@ def _message_set(place: Path, queue: str, body: bytes, count: int) -> str:
 
 def _boundary(job: Job, count: int) -> tuple[list[float], list[float]]:
     """Microseconds a message in a worker, and in this process, in turn."""
-    from spark_exec.accounts import STARTING
+    from spark_exec.cpu_accounts import STARTING
 
     workers, plain = [], []
     carry = _plain(job.flow)

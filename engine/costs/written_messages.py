@@ -12,7 +12,7 @@ from typing import Any, Final
 from engine.costs.messages import HEADER, Sample
 from engine.costs.published import published
 from engine.costs.scenarios import scenarios
-from engine.output_folders import OutputFolder
+from engine.files.output_folders import OutputFolder
 
 INDEX: Final = "index.json"
 _LENGTH: Final = struct.Struct("<i")

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from engine.catalog import did_you_mean
 from engine.errors import ConfigurationException
-from engine.input_files import read_file
+from engine.files.input_files import read_file
 
 _NAME: Final = re.compile(r"[^\s=@:/]+")
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\+[A-Za-z0-9_]+)?:(//.*)")

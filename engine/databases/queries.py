@@ -9,10 +9,10 @@ from typing import Any, Final, Literal
 from engine.databases.session import Access
 from engine.databases.statements import Answer, Column, Computed, Parameter, Passthru, Select, Term
 from engine.errors import BrokerError, ConfigurationException
-from engine.message import Message
+from engine.message.assembly import Message
+from engine.message.xpath import XPath
 from engine.node import prop
 from engine.work import UnitOfWork
-from engine.xpath import XPath
 
 _NO_DATABASE: Final = 2393
 _UNFIT: Final = 2211

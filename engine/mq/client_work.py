@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from engine.descriptor import PERSISTENT, Descriptor
 from engine.errors import MessageException
+from engine.message.topics import address
 from engine.mq import frames
 from engine.mq.addresses import CONNECTION_BROKEN, Q_MGR_NOT_AVAILABLE
 from engine.mq.admission import context_of
@@ -15,7 +16,6 @@ from engine.mq.frames import Get, frame, get_data, put_frame, read_arrival
 from engine.mq.known import Known, ReservedNumbers
 from engine.mq.protection.guarding import Protection
 from engine.mq.protection.policies import policy_of
-from engine.topics import address
 from engine.work import Arrival, QueueAttributes, Selection
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from weakref import WeakSet
 
 from engine.descriptor import Descriptor
+from engine.message.topics import ADDRESS
 from engine.mq.admission import Admission, Numbers, Target
 from engine.mq.attributes import Value
 from engine.mq.client import Client
@@ -27,7 +28,6 @@ from engine.mq.stored import Stored, backed_out
 from engine.mq.topics.objects import KINDS
 from engine.mq.topics.publishing import Topics
 from engine.mq.unit import Moved, Work
-from engine.topics import ADDRESS
 from engine.work import Arrival, QueueAttributes, Selection
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from engine.dead_letters import FORMAT
 from engine.descriptor import LITTLE_ENDIAN, NO_ID, UNLIMITED, Descriptor
 from engine.errors import MessageException
+from engine.flow.dead_letters import FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from engine.descriptor import SEGMENT, SEGMENTATION_ALLOWED, Descriptor
 from engine.errors import BrokerError
+from engine.message.topics import ADDRESS, address
 from engine.mq.admission import context_of
 from engine.mq.handles import SLICE
 from engine.mq.opened import Opened, Waiting, bounded
@@ -19,7 +20,6 @@ from engine.mq.segments import joined, taken_with
 from engine.mq.served import Unfinished
 from engine.mq.streams import add_streamed
 from engine.mq.waiting import Sleep, Waiter
-from engine.topics import ADDRESS, address
 from engine.work import Arrival, QueueAttributes, Selection
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from engine.errors import NOWHERE, Place
-from engine.flow import Setting
+from engine.flow.definition import Setting
 from engine.mq.definitions import QueueDefinition
 from engine.parser import NO_TEMPLATE, Template
 

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from lxml import etree
 
 from engine.errors import BrokerError
-from parsers.ccsid import decode, encode
+from parsers.charsets.ccsid import decode, encode
 
 MOST_SHOWN: Final = 20
 _DECLARATION: Final = re.compile(r"^\s*<\?xml\b[^>]*\?>\s*")

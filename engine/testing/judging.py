@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from engine.dump import literal
 from engine.errors import NOWHERE, BrokerError, Place
-from engine.exceptions import exception_list
-from engine.message import Message
+from engine.message.assembly import Message
+from engine.message.exception_list import exception_list
+from engine.message.received_message import Received, RootDomain, body_of
+from engine.message.writer import write_message
 from engine.parser import Header, Template, parser_catalog
-from engine.received import Received, RootDomain, body_of
 from engine.testing import case as of
 from engine.testing.case import Case, Description, ExpectedException, Field, Propagations, Text, Tree
 from engine.testing.comparing import Found, compare
 from engine.testing.databases import differences
 from engine.testing.paths import every, find, nearest, steps_of, tree_of
 from engine.testing.running import Happened, Propagated
-from engine.tree import Element
+from engine.tree.dump import literal
+from engine.tree.element import Element
 from engine.work import Arrival
-from engine.writing import write_message
 
 _THROWING: Final = frozenset(("2230", "2488", "2439"))  # a node, a statement, an expression, around what failed
 

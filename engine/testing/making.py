@@ -8,15 +8,15 @@ from typing import Final
 
 from engine.descriptor import FIELDS, LITTLE_ENDIAN, UTF_8, Descriptor
 from engine.errors import BrokerError
-from engine.message import Message
+from engine.message.assembly import Message
+from engine.message.received_message import Received, RootDomain, body_of, new_root
+from engine.message.writer import write_message
 from engine.parser import Template
-from engine.received import Received, RootDomain, body_of, new_root
-from engine.sharing import copy, read_only
 from engine.testing.case import Body, Description, Field
 from engine.testing.paths import fill
-from engine.tree import Element
-from engine.writing import write_message
-from parsers.ccsid import encode
+from engine.tree.element import Element
+from engine.tree.sharing import copy, read_only
+from parsers.charsets.ccsid import encode
 
 _UNSUITABLE: Final = 2211
 

@@ -16,7 +16,7 @@ from engine.testing.case import Body, Description, ExpectedException, Field, Tex
 from engine.testing.paths import BadPath, read_path, steps_of
 from engine.testing.tables import Tables
 from flows.document import LARGEST, Mapping, Scalar, Sequence, Tree
-from parsers.ccsid import codec
+from parsers.charsets.ccsid import codec
 
 BODIES: Final = ("body", "file", "hex", "base64")
 COMPARISONS: Final = ("xml", "json", "bytes", "text")

@@ -9,10 +9,10 @@ from types import MappingProxyType
 from typing import Final
 
 from engine.catalog import did_you_mean
-from engine.message import Message
-from engine.step import Step, step
+from engine.message.assembly import Message
 from engine.testing.case import Text, Tree
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.step import Step, step
 
 TREES: Final = MappingProxyType(
     {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from engine.allowed_files import allowed_files
+from engine.files.allowed_folders import allowed_files
 from engine.testing.reading import read_file
 from engine.testing.report import result_text
 from engine.testing.running import Flows

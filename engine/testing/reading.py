@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Final
 
 from engine.errors import Place, Problem, reason
-from engine.flow import Setting
-from engine.lint import UNFIT
+from engine.flow.definition import Setting
+from engine.flow.lint import UNFIT
 from engine.mq.definitions import QueueDefinition
 from engine.testing.case import (
     Call,

@@ -11,7 +11,7 @@ from typing import Any, Final
 from xml.etree import ElementTree  # it only writes
 
 from engine.errors import Problem
-from engine.incidents import Reasons
+from engine.runtime.incidents import Reasons
 from engine.testing.judging import Failure
 from engine.testing.suite import Result
 

@@ -7,26 +7,26 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from posixpath import normpath
 
-from engine.allowed_files import NO_FILES, AllowedFiles
 from engine.databases.sources import Sources
 from engine.databases.work import with_databases
-from engine.dead_letters import BLOCKED
-from engine.desk import MOST_ROUNDS
 from engine.errors import BrokerError, ConfigurationException, Place, Problem
-from engine.flow import Flow, Setting, expand
-from engine.incidents import Incident, put_away_heard
-from engine.lint import UNFIT
-from engine.message import Message
+from engine.files.allowed_folders import NO_FILES, AllowedFiles
+from engine.flow.dead_letters import BLOCKED
+from engine.flow.definition import Flow, Setting, expand
+from engine.flow.lint import UNFIT
+from engine.message.assembly import Message
+from engine.message.received_message import ROOT, RootDomain
 from engine.mq.definitions import QueueDefinition
 from engine.node import ANY_LABEL, ANY_TERMINAL, LABEL, NodeType, node_catalog
-from engine.received import ROOT, RootDomain
-from engine.runtime import DeployedFlow, Outcome, Station, deploy
-from engine.sharing import copy
+from engine.runtime.deployment import DeployedFlow, Outcome, Station, deploy
+from engine.runtime.file_run import MOST_ROUNDS
+from engine.runtime.incidents import Incident, put_away_heard
 from engine.testing.case import Case, Description, Propagations, Send
 from engine.testing.databases import FoundTable, databases_of, found_tables
 from engine.testing.making import entering, letter, surrounded
 from engine.testing.stubs import StubNode
 from engine.transports.memory import MemoryQueues, subscribe
+from engine.tree.sharing import copy
 from engine.work import Arrival, UnitOfWork
 from flows.files import load
 from flows.programs import Binder, binder, check_tables

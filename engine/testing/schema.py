@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final, TypeAlias
 
-from engine.flow import FLOW_PROPERTIES
+from engine.flow.definition import FLOW_PROPERTIES
 from engine.testing.messages import BODIES, COMPARISONS, EXCEPTION, TEMPLATE
 from engine.testing.paths import TREES
 from engine.testing.reading import CASE, EXPECT, QUEUE, SETTINGS, THROW

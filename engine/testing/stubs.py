@@ -6,7 +6,7 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 from engine.errors import BrokerError
-from engine.message import Message
+from engine.message.assembly import Message
 from engine.testing.case import Stub, Throw
 from engine.testing.making import changed
 

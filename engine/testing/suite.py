@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from engine.errors import BrokerError, ConfigurationException, Problem
-from engine.incidents import Incident
+from engine.runtime.incidents import Incident
 from engine.testing.case import Case
 from engine.testing.judging import Failure, judge
 from engine.testing.reading import Reading, read_file

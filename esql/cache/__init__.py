@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Final
 
 from esql.cache import directory
-from esql.cache.entries import from_bytes, to_bytes
-from esql.link import Parts, link
-from esql.program import Compiled
-from esql.source import check_length, decode
+from esql.cache.program_bytes import from_bytes, to_bytes
+from esql.runtime.linker import Parts, link
+from esql.runtime.program import Compiled
+from esql.text.source import check_length, decode
 
 VARIABLE: Final = "PENSTOCK_CACHE"
 OFF: Final = "off"

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
+from engine.dates import BEYOND, FORM, MomentError
 from engine.errors import BrokerError, ConversionException
-from engine.moments import BEYOND, FORM, MomentError
 from esql.cast import datetimes, numbers, strings
-from esql.cast.job import PLAIN, Clauses, Job, Target
-from esql.contents import UnreadableError
-from esql.failures import CAST, DATETIME_RANGE, FORMAT_OF_DATETIME, NUMERIC_ARGUMENT, ValueFailure, wrong_types
-from esql.invocation import Invocation
-from esql.literals import shown
-from esql.values import Value, type_of
+from esql.cast.request import PLAIN, Clauses, Job, Target
+from esql.runtime.invocation import Invocation
+from esql.values.errors import CAST, DATETIME_RANGE, FORMAT_OF_DATETIME, NUMERIC_ARGUMENT, ValueFailure, wrong_types
+from esql.values.literal_contents import UnreadableError
+from esql.values.literals import shown
+from esql.values.types import Value, type_of
 
 __all__ = ["PLAIN", "Clauses", "Target", "assign", "cast", "convert"]
 

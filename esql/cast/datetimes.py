@@ -7,14 +7,14 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any, Final
 
-from engine.moments import read_moment
-from esql.cast.job import Job
+from engine.dates import read_moment
+from esql.cast.request import Job
 from esql.cast.strings import characters
-from esql.contents import read_interval_literal, read_literal
-from esql.failures import CAST_REFUSED, DATETIME_RANGE, cast_failure
-from esql.literals import shown
 from esql.operators import moments
-from esql.values import DECIMAL, Interval, Moment, Number, Strings, Value, type_of
+from esql.values.errors import CAST_REFUSED, DATETIME_RANGE, cast_failure
+from esql.values.literal_contents import read_interval_literal, read_literal
+from esql.values.literals import shown
+from esql.values.types import DECIMAL, Interval, Moment, Number, Strings, Value, type_of
 
 _MOST_DIGITS: Final = 20
 

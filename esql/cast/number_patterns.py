@@ -8,8 +8,8 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 from functools import lru_cache
 from typing import Final
 
-from esql.contents import UnreadableError
-from esql.failures import NUMERIC_ARGUMENT, OVERFLOW, ValueFailure
+from esql.values.errors import NUMERIC_ARGUMENT, OVERFLOW, ValueFailure
+from esql.values.literal_contents import UnreadableError
 
 _PARAMETER: Final = re.compile(r":(groupsep|decsep)=", re.IGNORECASE)
 _NUMBER: Final = re.compile(

@@ -6,13 +6,13 @@ import math
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any, Final
 
-from esql.cast.job import Job
 from esql.cast.number_patterns import number_pattern
+from esql.cast.request import Job
 from esql.cast.strings import characters
-from esql.contents import read_boolean, read_decimal, read_float, read_integer
-from esql.failures import OVERFLOW
 from esql.operators import moments
-from esql.values import DECIMAL, Bit, Interval, Number, fits_integer
+from esql.values.errors import OVERFLOW
+from esql.values.literal_contents import read_boolean, read_decimal, read_float, read_integer
+from esql.values.types import DECIMAL, Bit, Interval, Number, fits_integer
 
 _WORD: Final = 64
 _FLOAT_DIGITS: Final = 15

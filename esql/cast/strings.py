@@ -7,12 +7,12 @@ from datetime import datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
-from engine.moments import write_moment
-from esql.cast.job import Job
+from engine.dates import write_moment
 from esql.cast.number_patterns import number_pattern
-from esql.contents import read_literal
-from esql.literals import to_text
-from esql.values import Bit, Moment, Number, Strings, is_gmt
+from esql.cast.request import Job
+from esql.values.literal_contents import read_literal
+from esql.values.literals import to_text
+from esql.values.types import Bit, Moment, Number, Strings, is_gmt
 
 
 def characters(value: Strings, job: Job) -> str:

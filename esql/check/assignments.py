@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from esql import syntax
-from esql.builtins import Function
 from esql.check.casts import SCALARS, can_assign
 from esql.check.finding import Finding, a
-from esql.mq_constants import MQConstant
-from esql.predefined import BrokerProperty, Correlation, ElementType, Option, SpecialName
+from esql.names.builtins import Function
+from esql.names.mq_constants import MQConstant
+from esql.names.predefined import BrokerProperty, Correlation, ElementType, Option, SpecialName
 from esql.scope import DeclaredRoutine, Variable
-from esql.scope.changes import moved, targets
+from esql.scope.loop_changes import moved, targets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from esql import builtins, syntax
-from esql.builtins import Function
+from esql import syntax
 from esql.check.casts import can_assign, can_cast
 from esql.check.finding import Finding, a, accepted_types
+from esql.names import builtins
+from esql.names.builtins import Function
 from esql.scope import DeclaredRoutine
 
 if TYPE_CHECKING:

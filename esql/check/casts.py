@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from esql.builtins import DATES, NUMBERS, STRINGS
+from esql.names.builtins import DATES, NUMBERS, STRINGS
 from esql.scope.types import UNKNOWN, is_time_pair
 
 SCALARS = NUMBERS | STRINGS | DATES | {"BOOLEAN", "INTERVAL"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from esql import syntax
-from esql.builtins import ANY, NUMBERS
 from esql.check.casts import SCALARS, can_cast
 from esql.check.finding import Finding, a, accepted_types
+from esql.names.builtins import ANY, NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from esql.builtins import DATES, NUMBERS, STRINGS
+from esql.names.builtins import DATES, NUMBERS, STRINGS
 from esql.scope import Resolution
 from esql.syntax import Node
 

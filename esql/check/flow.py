@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from engine.catalog import did_you_mean
 from esql import syntax
-from esql.check.endings import Endings
+from esql.check.ending_statements import Endings
 from esql.check.finding import TERMINAL_NUMBER, Finding
-from esql.predefined import TERMINALS
+from esql.names.predefined import TERMINALS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

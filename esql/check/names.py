@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from engine.catalog import did_you_mean
-from esql import builtins, syntax
+from esql import syntax
 from esql.check.finding import ANY_NUMBER, NAME_NUMBER, Finding
-from esql.predefined import (
+from esql.names import builtins
+from esql.names.predefined import (
     CORRELATIONS,
     ELEMENT_TYPES,
     KIND_TITLES,

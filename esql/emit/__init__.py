@@ -8,25 +8,25 @@ from typing import Final
 
 from esql.emit import (
     assignments,
+    cached_elements,
     calls,
-    changes,
-    choices,
+    case_and_cast,
     conditions,
     databases,
-    effects,
+    effect_statements,
+    eval_scope,
     functions,
     handlers,
     literals,
     loops,
-    memory,
     operations,
     paths,
-    reentry,
     selects,
+    tree_statements,
 )
-from esql.emit.alone import is_shared_tree
-from esql.emit.body import Tables
+from esql.emit.function_body import Tables
 from esql.emit.routines import Emitted, Emitter, Entrance, GivenDeclarations
+from esql.emit.shared_statements import is_shared_tree
 from esql.emit.unit import Constants, EmittedRoutine, Unit
 from esql.scope import Resolution, RoutineFacts, Variable
 from esql.scope.references import DeclaredRoutine
@@ -41,7 +41,7 @@ TABLES: Final = Tables(
             **conditions.EXPRESSIONS,
             **paths.EXPRESSIONS,
             **functions.EXPRESSIONS,
-            **choices.EXPRESSIONS,
+            **case_and_cast.EXPRESSIONS,
             **calls.EXPRESSIONS,
             **selects.EXPRESSIONS,
             **databases.EXPRESSIONS,
@@ -54,13 +54,13 @@ TABLES: Final = Tables(
             **assignments.STATEMENTS,
             **loops.STATEMENTS,
             **handlers.STATEMENTS,
-            **changes.STATEMENTS,
-            **effects.STATEMENTS,
+            **tree_statements.STATEMENTS,
+            **effect_statements.STATEMENTS,
             **databases.STATEMENTS,
         }
     ),
-    plan=memory.plan,
-    forgotten=memory.forgotten,
+    plan=cached_elements.plan,
+    forgotten=cached_elements.forgotten,
     scope=handlers.scope,
 )
 
@@ -79,7 +79,7 @@ class Deployment:
         # what one file declares may be used in others alone, or in a text of EVAL alone
         every = list(resolutions)
         found = (reference for one in every for reference in one.references.values())
-        self._seen = [variable for one in every for variable in reentry.given_to_texts(one)]
+        self._seen = [variable for one in every for variable in eval_scope.given_to_texts(one)]
         self._seen += [reference for reference in found if isinstance(reference, Variable)]
         self._count = 0
         self.constants = Constants()

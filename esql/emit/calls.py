@@ -11,14 +11,14 @@ from typing import Final
 from engine.databases.statements import Procedure
 from esql import syntax
 from esql.cast import Target
-from esql.emit.body import Body, Expressions
-from esql.emit.choices import assigned, target_of
-from esql.emit.code import call, choose, constant, group, is_some, item, method, name, walrus
+from esql.emit.case_and_cast import assigned, target_of
 from esql.emit.databases import data_source
+from esql.emit.emitted_value import Value
+from esql.emit.function_body import Body, Expressions
 from esql.emit.functions import function_call
 from esql.emit.paths import ensured, found, root_of
+from esql.emit.python_nodes import call, choose, constant, group, is_some, item, method, name, walrus
 from esql.emit.unit import EmitError
-from esql.emit.value import Value
 from esql.scope.references import DeclaredRoutine, Variable
 
 _SCALARS: Final = frozenset(

@@ -8,11 +8,11 @@ from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
-from esql.emit.body import Body, Conditions, Expressions
-from esql.emit.code import call, choose, constant, every, group, is_none, is_some, method, negated, some
+from esql.emit.emitted_value import BOOLEAN, CHARACTER, INTEGER, Value
+from esql.emit.function_body import Body, Conditions, Expressions
 from esql.emit.operations import zone
-from esql.emit.value import BOOLEAN, CHARACTER, INTEGER, Value
-from esql.emit.wholes import is_whole, whole_comparison
+from esql.emit.python_nodes import call, choose, constant, every, group, is_none, is_some, method, negated, some
+from esql.emit.row_comparisons import is_whole, whole_comparison
 
 _OPERATORS: Final[Mapping[str, tuple[ast.cmpop, str]]] = MappingProxyType(
     {

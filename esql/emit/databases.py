@@ -18,12 +18,12 @@ from engine.databases.statements import (
     Update,
 )
 from esql import syntax
-from esql.emit.body import Body, Expressions, Statements
-from esql.emit.code import call, constant, do, group, method, name
+from esql.emit.emitted_value import Value
+from esql.emit.function_body import Body, Expressions, Statements
+from esql.emit.python_nodes import call, constant, do, group, method, name
 from esql.emit.terms import ImpossibleError, Terms, column_name
 from esql.emit.unit import EmitError
-from esql.emit.value import Value
-from esql.predefined import Correlation
+from esql.names.predefined import Correlation
 from esql.scope.references import Variable
 
 # where, what, with which values

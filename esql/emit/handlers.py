@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
-from esql.emit.body import Body, Statements
-from esql.emit.code import assign, attribute, call, compare, constant, method, name, set_attribute, when
+from esql.emit.function_body import Body, Statements
 from esql.emit.loops import after_level, compound_level, labelled
+from esql.emit.python_nodes import assign, attribute, call, compare, constant, method, name, set_attribute, when
 from esql.emit.unit import EmitError
 
 

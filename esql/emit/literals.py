@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from esql import contents, syntax
-from esql.contents import UnreadableError
-from esql.emit.body import Body, Expressions
+from esql import syntax
+from esql.emit.emitted_value import Value
+from esql.emit.function_body import Body, Expressions
 from esql.emit.unit import EmitError
-from esql.emit.value import Value
-from esql.values import qualifier, type_of
+from esql.values import literal_contents
+from esql.values.literal_contents import UnreadableError
+from esql.values.types import qualifier, type_of
 
 
 def known(body: Body, value: Any) -> Value:
@@ -34,20 +35,20 @@ def is_literal(node: syntax.Node) -> bool:
 
 
 def _typed(node: syntax.TypedLiteral) -> Any:
-    return contents.read_contents(node.type, node.text)
+    return literal_contents.read_contents(node.type, node.text)
 
 
 def _interval(node: syntax.IntervalLiteral) -> Any:
-    return contents.read_interval(node.text, qualifier(node.qualifier.largest, node.qualifier.smallest))
+    return literal_contents.read_interval(node.text, qualifier(node.qualifier.largest, node.qualifier.smallest))
 
 
 _READERS: Final[Mapping[type, Callable[[Any], Any]]] = MappingProxyType(
     {
-        syntax.Integer: lambda node: contents.integer_or_decimal(node.value),
-        syntax.Number: lambda node: contents.read_number(node.text),
+        syntax.Integer: lambda node: literal_contents.integer_or_decimal(node.value),
+        syntax.Number: lambda node: literal_contents.read_number(node.text),
         syntax.String: lambda node: node.value,
-        syntax.HexString: lambda node: contents.read_blob(node.digits),
-        syntax.BitString: lambda node: contents.read_bit(node.digits),
+        syntax.HexString: lambda node: literal_contents.read_blob(node.digits),
+        syntax.BitString: lambda node: literal_contents.read_bit(node.digits),
         syntax.Truth: lambda node: node.value,
         syntax.Null: lambda node: None,
         syntax.TypedLiteral: _typed,

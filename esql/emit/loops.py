@@ -8,13 +8,13 @@ from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
-from esql.emit.alone import expression_alone
-from esql.emit.body import Body, Level, Statements
-from esql.emit.code import assign, call, compare, constant, name, negated, when
 from esql.emit.conditions import comparison_test
-from esql.emit.turns import handed_in, tick
+from esql.emit.emitted_value import Value
+from esql.emit.function_body import Body, Level, Statements
+from esql.emit.python_nodes import assign, call, compare, constant, name, negated, when
+from esql.emit.shared_statements import expression_alone
+from esql.emit.turn_counts import handed_in, tick
 from esql.emit.unit import EmitError
-from esql.emit.value import Value
 
 _LEAVE: Final = 1
 _ITERATE: Final = 2

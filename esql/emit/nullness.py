@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from esql import syntax
-from esql.emit.giving import given, walk
+from esql.emit.assigned_variables import given, walk
 from esql.emit.literals import is_literal, literal
 from esql.scope.references import Variable
 
 if TYPE_CHECKING:
-    from esql.emit.body import Body
+    from esql.emit.function_body import Body
 
 _TYPES: Final = frozenset(("INTEGER", "DECIMAL", "FLOAT", "CHARACTER"))
 _COUNTING: Final = frozenset(("CARDINALITY",))

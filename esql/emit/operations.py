@@ -8,13 +8,25 @@ from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
-from esql.emit.body import Body, Conditions, Expressions
-from esql.emit.code import attribute, call, choose, compare, constant, every, group, is_some, name, negated, walrus
-from esql.emit.formulas import formula_of
+from esql.emit.emitted_value import BOOLEAN, CHARACTER, INTEGER, Value
+from esql.emit.function_body import Body, Conditions, Expressions
+from esql.emit.integer_formulas import formula_of
 from esql.emit.literals import known
+from esql.emit.python_nodes import (
+    attribute,
+    call,
+    choose,
+    compare,
+    constant,
+    every,
+    group,
+    is_some,
+    name,
+    negated,
+    walrus,
+)
 from esql.emit.unit import EmitError
-from esql.emit.value import BOOLEAN, CHARACTER, INTEGER, Value
-from esql.values import INTEGER_HIGH, Qualifier, qualifier
+from esql.values.types import INTEGER_HIGH, Qualifier, qualifier
 
 LONGEST_INLINE: Final = 24  # a chain with more terms is folded over a tuple, for Python's compiler nests each operator
 _JOINED_AT_ONCE: Final = 4  # texts, before their length is looked at

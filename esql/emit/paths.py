@@ -6,18 +6,18 @@ import ast
 from types import MappingProxyType
 from typing import Final
 
-from engine.step import Step
+from engine.tree.step import Step
 from esql import syntax
-from esql.element_types import element_type
-from esql.emit.body import Body, Expressions
-from esql.emit.code import attribute, call, choose, constant, every, is_some, method, name, some, walrus
+from esql.emit.cached_elements import key_of
+from esql.emit.emitted_value import Value
+from esql.emit.function_body import Body, Expressions
 from esql.emit.literals import is_literal, known, literal
-from esql.emit.memory import key_of
+from esql.emit.python_nodes import attribute, call, choose, constant, every, is_some, method, name, some, walrus
 from esql.emit.steps import is_known, known_step, number_of, step_of
 from esql.emit.unit import EmitError
-from esql.emit.value import Value
-from esql.mq_constants import MQConstant
-from esql.predefined import BrokerProperty, Correlation, ElementType, Option, SpecialName
+from esql.names.element_types import element_type
+from esql.names.mq_constants import MQConstant
+from esql.names.predefined import BrokerProperty, Correlation, ElementType, Option, SpecialName
 from esql.scope.references import Reference, Variable
 
 _TREES: Final = MappingProxyType(

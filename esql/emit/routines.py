@@ -10,16 +10,16 @@ from typing import TypeAlias
 from engine.errors import Problem
 from esql import syntax
 from esql.emit.assignments import initialize
-from esql.emit.body import Body, Tables
-from esql.emit.code import assign, attribute, compare, constant, do, function, group, method, name, when
-from esql.emit.effects import parameter_variable, with_outputs
+from esql.emit.effect_statements import parameter_variable, with_outputs
+from esql.emit.function_body import Body, Tables
+from esql.emit.integer_sizes import settled
 from esql.emit.nullness import has_handlers, never_null
-from esql.emit.sizes import settled
-from esql.emit.turns import called
+from esql.emit.python_nodes import assign, attribute, compare, constant, do, function, group, method, name, when
+from esql.emit.turn_counts import called
 from esql.emit.unit import EmitError, EmittedRoutine, Unit
 from esql.scope import RoutineFacts, body_may_propagate
-from esql.scope.children import children
 from esql.scope.references import DeclaredRoutine, Variable
+from esql.scope.syntax_children import children
 
 # The declarations of variables that a text of EVAL is handed, and the numbers of those that it uses where they are.
 GivenDeclarations: TypeAlias = tuple[Sequence[syntax.Declare], Mapping[int, tuple[int, int | None]]]

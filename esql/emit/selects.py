@@ -9,17 +9,17 @@ from typing import Final
 
 from esql import syntax
 from esql.emit import tracing
-from esql.emit.asked_selects import aggregate_asked, conjuncts, rows_as_asked, rows_selected, run_of_tables
-from esql.emit.body import Body, Expressions
-from esql.emit.code import assign, call, constant, do, group, method, name, when
+from esql.emit.database_selects import aggregate_asked, conjuncts, rows_as_asked, rows_selected, run_of_tables
 from esql.emit.databases import is_database
+from esql.emit.emitted_value import BOOLEAN, Value
+from esql.emit.function_body import Body, Expressions
 from esql.emit.functions import the_item
 from esql.emit.paths import found
+from esql.emit.python_nodes import assign, call, constant, do, group, method, name, when
 from esql.emit.steps import step_of
-from esql.emit.turns import called
+from esql.emit.turn_counts import called
 from esql.emit.unit import EmitError
-from esql.emit.value import BOOLEAN, Value
-from esql.predefined import Correlation
+from esql.names.predefined import Correlation
 from esql.scope.references import DeclaredRoutine, Variable
 
 _AGGREGATES: Final = MappingProxyType({"COUNT": "count", "MAX": "maximum", "MIN": "minimum", "SUM": "total"})

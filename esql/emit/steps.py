@@ -5,15 +5,15 @@ from __future__ import annotations
 import ast
 from typing import NamedTuple
 
-from engine.step import Step, Types, step
+from engine.tree.step import Step, Types, step
 from esql import syntax
-from esql.element_types import types_of_constant
-from esql.emit.body import Body
-from esql.emit.code import call, choose, constant, is_some
+from esql.emit.emitted_value import INTEGER
+from esql.emit.function_body import Body
 from esql.emit.literals import is_literal, literal
+from esql.emit.python_nodes import call, choose, constant, is_some
 from esql.emit.unit import EmitError
-from esql.emit.value import INTEGER
-from esql.predefined import XML_PREFIXES, ElementType
+from esql.names.element_types import types_of_constant
+from esql.names.predefined import XML_PREFIXES, ElementType
 from esql.scope.references import Variable
 
 

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from engine.databases.statements import Column, Computed, Parameter, Term
 from esql import syntax
-from esql.emit.body import Body
-from esql.emit.code import group
-from esql.scope.children import children
+from esql.emit.function_body import Body
+from esql.emit.python_nodes import group
 from esql.scope.references import DeclaredRoutine, Variable
+from esql.scope.syntax_children import children
 
 _STATES: Final = frozenset(("NULL", "UNKNOWN", "TRUE", "FALSE"))
 _ALIKE: Final = frozenset(("UPPER", "UCASE", "LOWER", "LCASE", "LENGTH", "ABS", "ABSVAL", "COALESCE", "NULLIF"))

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import Problem
-from engine.step import Types, step
+from engine.tree.step import Types, step
 from esql import syntax
-from esql.emit.code import constant, name
-from esql.problems import problem_at
+from esql.emit.python_nodes import constant, name
 from esql.scope.references import Variable
+from esql.text.problems import problem_at
 
 if TYPE_CHECKING:
     from esql.scope.references import DeclaredRoutine, Resolution

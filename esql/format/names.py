@@ -2,7 +2,7 @@
 
 import re
 
-from esql.words import FORMS, LITERALS, OPERATORS, RESERVED, STATEMENTS
+from esql.names.reserved_words import FORMS, LITERALS, OPERATORS, RESERVED, STATEMENTS
 
 _PLAIN = re.compile(r"[^\W\d]\w*")
 UNITS = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")

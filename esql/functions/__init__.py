@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, TypeVar
 
 from engine.catalog import Catalog
-from esql.values import Value
+from esql.values.types import Value
 
 Nullable: TypeAlias = Value  # what a parameter is annotated with that takes NULL
 Body = TypeVar("Body", bound=Callable[..., Any])

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
 
-from esql.failures import NUMERIC_ARGUMENT, OVERFLOW, out_of_range, wrong_argument
-from esql.literals import shown
-from esql.values import Bit, Number, Strings, Value, type_of
+from esql.values.errors import NUMERIC_ARGUMENT, OVERFLOW, out_of_range, wrong_argument
+from esql.values.literals import shown
+from esql.values.types import Bit, Number, Strings, Value, type_of
 
 _STRINGS: Final = frozenset((str, bytes, Bit))
 _NUMBERS: Final = frozenset((int, float, Decimal))

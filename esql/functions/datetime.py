@@ -7,12 +7,12 @@ from calendar import isleap
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from engine.moments.weeks import day_of_week, week_of_month, week_of_year
-from esql.failures import NUMERIC_ARGUMENT, ValueFailure, wrong_argument
+from engine.dates.weeks import day_of_week, week_of_month, week_of_year
 from esql.functions import function
-from esql.invocation import Invocation
-from esql.literals import shown
-from esql.values import FIELDS, MICROSECONDS, SECOND, Interval, Value, interval_fields, qualifier, type_of
+from esql.runtime.invocation import Invocation
+from esql.values.errors import NUMERIC_ARGUMENT, ValueFailure, wrong_argument
+from esql.values.literals import shown
+from esql.values.types import FIELDS, MICROSECONDS, SECOND, Interval, Value, interval_fields, qualifier, type_of
 
 _OF_DATES: Final[Mapping[str, Callable[[datetime.date], Any]]] = {
     "YEAR": lambda day: day.year,

@@ -7,10 +7,10 @@ import binascii
 from typing import Final
 from urllib.parse import quote, unquote_to_bytes
 
-from esql.failures import out_of_range
 from esql.functions import arguments, function
 from esql.functions.arguments import character
-from esql.values import Bit, Value
+from esql.values.errors import out_of_range
+from esql.values.types import Bit, Value
 
 _KEPT: Final = "-_.~"
 

@@ -7,13 +7,13 @@ from typing import Any, Final, Protocol
 
 from engine.descriptor import LITTLE_ENDIAN, UTF_8
 from engine.errors import ParserException
+from engine.message.validation import Action, Validation, validate
 from engine.parser import Form, Parser, Template
-from engine.sharing import copy
-from engine.tree import Element
-from engine.validating import Action, Validation, validate
+from engine.tree.element import Element
+from engine.tree.sharing import copy
 from esql.functions import Nullable, function
 from esql.functions.arguments import character, integer
-from esql.values import Value
+from esql.values.types import Value
 
 ROOT: Final = 0
 FOLDER: Final = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from esql.functions import function
-from esql.values import Value
+from esql.values.types import Value
 
 
 @function("CARDINALITY")

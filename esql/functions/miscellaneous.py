@@ -5,13 +5,13 @@ from __future__ import annotations
 import uuid
 from typing import Final
 
-from esql.failures import cast_failure, out_of_range
 from esql.functions import Nullable, function
 from esql.functions.arguments import character, integer
-from esql.invocation import Invocation
-from esql.literals import shown
 from esql.operators.comparison import equal
-from esql.values import Value
+from esql.runtime.invocation import Invocation
+from esql.values.errors import cast_failure, out_of_range
+from esql.values.literals import shown
+from esql.values.types import Value
 
 _LONGEST_SLEEP: Final = 2**31 - 1
 

@@ -9,12 +9,12 @@ from functools import reduce
 from operator import and_, or_, xor
 from typing import Final
 
-from esql.failures import division_by_zero, out_of_range, overflow
 from esql.functions import function
 from esql.functions.arguments import floating, integer, number
-from esql.invocation import Invocation
-from esql.literals import shown
-from esql.values import DECIMAL, INTEGER_LOW, Number, Value, fits_integer
+from esql.runtime.invocation import Invocation
+from esql.values.errors import division_by_zero, out_of_range, overflow
+from esql.values.literals import shown
+from esql.values.types import DECIMAL, INTEGER_LOW, Number, Value, fits_integer
 
 _MODES: Final = {
     name.removeprefix("ROUND_"): name

@@ -7,7 +7,7 @@ from typing import Any, Final
 from engine.budget import pay
 from esql.functions import function
 from esql.functions.arguments import integer, strings
-from esql.values import Bit, Value
+from esql.values.types import Bit, Value
 
 _LONG_PART: Final = 64  # characters of a string that is looked for many times
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from esql.failures import SUBSTRING_RANGE, out_of_range
 from esql.functions import arguments, function
 from esql.functions.arguments import character, integer, strings
 from esql.functions.searching import find, units
-from esql.invocation import Invocation
-from esql.values import Bit, Value
+from esql.runtime.invocation import Invocation
+from esql.values.errors import SUBSTRING_RANGE, out_of_range
+from esql.values.types import Bit, Value
 
 _MOST_REPEATED: Final = 32 * 1024 * 1024
 _MANY_UNITS: Final = 100  # that are trimmed, of which each is looked at for each character

@@ -6,7 +6,7 @@ import math
 
 from esql.functions import function
 from esql.functions.arguments import floating
-from esql.values import Value
+from esql.values.types import Value
 
 
 @function("SIN")

@@ -8,10 +8,10 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
-from esql.failures import division_by_zero, overflow, wrong_types
-from esql.literals import shown
 from esql.operators import moments
-from esql.values import DECIMAL, INTEGER_HIGH, INTEGER_LOW, Interval, Value, fits_integer, type_of
+from esql.values.errors import division_by_zero, overflow, wrong_types
+from esql.values.literals import shown
+from esql.values.types import DECIMAL, INTEGER_HIGH, INTEGER_LOW, Interval, Value, fits_integer, type_of
 
 _Operation: TypeAlias = Callable[[Any, Any], Value]
 _Table: TypeAlias = Mapping[tuple[type, type], _Operation]

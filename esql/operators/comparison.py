@@ -8,13 +8,13 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
-from esql.contents import UnreadableError, read_interval_literal, read_literal
-from esql.failures import cast_failure, wrong_types
-from esql.invocation import Zone, local_zone
-from esql.literals import shown
 from esql.operators import moments
 from esql.operators.logic import and_, not_, or_
-from esql.values import Bit, Interval, Value, is_gmt, type_of
+from esql.runtime.invocation import Zone, local_zone
+from esql.values.errors import cast_failure, wrong_types
+from esql.values.literal_contents import UnreadableError, read_interval_literal, read_literal
+from esql.values.literals import shown
+from esql.values.types import Bit, Interval, Value, is_gmt, type_of
 
 _Pair: TypeAlias = tuple[Any, Any]
 _Cast: TypeAlias = Callable[[Any, Any, Zone], _Pair]

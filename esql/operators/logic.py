@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from esql.failures import wrong_types
-from esql.values import Value, type_of
+from esql.values.errors import wrong_types
+from esql.values.types import Value, type_of
 
 
 def _truth(operator: str, value: Value) -> bool | None:

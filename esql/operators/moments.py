@@ -8,10 +8,10 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
 
-from esql.failures import DATETIME_RANGE, INTERVAL_RANGE, ValueFailure, division_by_zero, wrong_types
-from esql.invocation import Zone, local_zone
-from esql.literals import shown
-from esql.values import (
+from esql.runtime.invocation import Zone, local_zone
+from esql.values.errors import DATETIME_RANGE, INTERVAL_RANGE, ValueFailure, division_by_zero, wrong_types
+from esql.values.literals import shown
+from esql.values.types import (
     DECIMAL,
     FIELDS,
     MICROSECONDS,

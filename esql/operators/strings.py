@@ -9,8 +9,8 @@ from itertools import groupby
 from typing import Final
 
 from engine.budget import pay
-from esql.failures import ValueFailure, wrong_types
-from esql.values import Bit, Value, type_of
+from esql.values.errors import ValueFailure, wrong_types
+from esql.values.types import Bit, Value, type_of
 
 _STRINGS: Final = frozenset((str, bytes, Bit))
 _INVALID_ESCAPE: Final = "S22019"

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from esql import syntax
-from esql.problems import SyntaxProblems
 from esql.read import functions, selects, trees  # noqa: F401 - they register what they build
 from esql.read.blocks import may_be_condition
 from esql.read.expressions import expression
@@ -16,7 +15,8 @@ from esql.read.parser import TooDeepError, match_rule, report_depth, try_rule
 from esql.read.routines import program
 from esql.read.statements import statements
 from esql.read.tokens import tokenize
-from esql.source import Source, decode
+from esql.text.problems import SyntaxProblems
+from esql.text.source import Source, decode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,10 +7,10 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
-from esql.words import STATEMENTS
+from esql.names.reserved_words import STATEMENTS
 
 if TYPE_CHECKING:
-    from esql.source import Source
+    from esql.text.source import Source
 
 ROUTINE_WORDS = (
     Rules.FUNCTION,

@@ -8,7 +8,7 @@ from typing import Any
 from esql import syntax
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
 from esql.read.register import Register
-from esql.source import Source
+from esql.text.source import Source
 
 Build = Callable[[Any, Source], syntax.Expression]
 

@@ -10,7 +10,7 @@ from esql.grammar.generated.ESQLParser import ESQLParser as Rules
 from esql.read.expressions import builds
 
 if TYPE_CHECKING:
-    from esql.source import Source
+    from esql.text.source import Source
 
 _LONG_NAMES = {"BOOL": "BOOLEAN", "INT": "INTEGER", "CHAR": "CHARACTER", "DEC": "DECIMAL"}
 _ORDER = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")

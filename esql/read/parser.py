@@ -11,7 +11,7 @@ from esql.grammar.generated.ESQLParser import ESQLParser
 from esql.read.recovery import Recovery, Stop
 
 if TYPE_CHECKING:
-    from esql.source import Source
+    from esql.text.source import Source
 
 # Later stages descend the tree with a few calls a level, within Python's usual limit of 1,000.
 NESTING_LIMIT = 150

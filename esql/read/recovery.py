@@ -10,7 +10,7 @@ from esql.grammar.generated.ESQLParser import ESQLParser as Rules
 from esql.read import blocks, wording
 
 if TYPE_CHECKING:
-    from esql.source import Source
+    from esql.text.source import Source
 
 
 class Stop(Exception):

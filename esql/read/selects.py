@@ -10,7 +10,7 @@ from esql.read import paths
 from esql.read.expressions import builds, each, expression, optional
 
 if TYPE_CHECKING:
-    from esql.source import Source
+    from esql.text.source import Source
 
 _AGGREGATES = ("COUNT", "MAX", "MIN", "SUM")
 

@@ -11,7 +11,7 @@ from esql.read import expressions, literals, paths
 from esql.read.expressions import expression, optional
 from esql.read.functions import keyed
 from esql.read.register import Register
-from esql.source import Source
+from esql.text.source import Source
 
 Build = Callable[[Any, Source], syntax.Statement]
 

@@ -11,7 +11,7 @@ from esql.grammar.generated.ESQLLexer import ESQLLexer as Tokens
 from esql.read.comments import flattened
 
 if TYPE_CHECKING:
-    from esql.source import Source
+    from esql.text.source import Source
 
 _CLOSED = {Tokens.OPEN_STRING: Tokens.STRING, Tokens.OPEN_IDENTIFIER: Tokens.QUOTED_IDENTIFIER}
 _QUOTES = {

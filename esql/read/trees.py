@@ -12,7 +12,7 @@ from esql.read.functions import bitstream_clauses
 from esql.read.statements import builds
 
 if TYPE_CHECKING:
-    from esql.source import Source
+    from esql.text.source import Source
 
 
 @builds(Rules.AttachStatementContext)

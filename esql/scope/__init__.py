@@ -13,10 +13,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from esql import syntax
-from esql.predefined import KINDS
-from esql.scope.changes import loop_changes, targets
-from esql.scope.facts import RoutineFacts, body_may_propagate, routine_facts
-from esql.scope.library import File, Library
+from esql.names.predefined import KINDS
+from esql.scope.deployed_routines import File, Library
+from esql.scope.loop_changes import loop_changes, targets
 from esql.scope.references import (
     Changes,
     DeclaredRoutine,
@@ -29,6 +28,7 @@ from esql.scope.references import (
     Variable,
     Visit,
 )
+from esql.scope.routine_properties import RoutineFacts, body_may_propagate, routine_facts
 from esql.scope.types import types_of
 from esql.scope.walk import Walk
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from esql import builtins, syntax
-from esql.builtins import Function
-from esql.predefined import TERMINALS, Predefined, Terminal, element_type, predefined, property_of_sql
+from esql import syntax
+from esql.names import builtins
+from esql.names.builtins import Function
+from esql.names.predefined import TERMINALS, Predefined, Terminal, element_type, predefined, property_of_sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from esql.scope.library import Library, Routines, Schema
+    from esql.scope.deployed_routines import Library, Routines, Schema
     from esql.scope.references import DeclaredRoutine, Label, Place, Variable
 
 

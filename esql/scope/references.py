@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from esql import syntax
-from esql.builtins import Function
-from esql.predefined import Predefined, Terminal
+from esql.names.builtins import Function
+from esql.names.predefined import Predefined, Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from esql import syntax
-from esql.builtins import DATES, NUMBERS, STRINGS, Function
-from esql.mq_constants import MQConstant
-from esql.predefined import BrokerProperty, ElementType, Option, SpecialName
+from esql.names.builtins import DATES, NUMBERS, STRINGS, Function
+from esql.names.mq_constants import MQConstant
+from esql.names.predefined import BrokerProperty, ElementType, Option, SpecialName
 from esql.scope.references import DeclaredRoutine, Reference, Variable, Visit
 
 Types = dict[int, str]

@@ -11,9 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from esql import syntax
-from esql.predefined import XML_PREFIXES, is_domain
-from esql.scope.children import children
-from esql.scope.library import Library, Routines, declared, schema_of
+from esql.names.predefined import XML_PREFIXES, is_domain
+from esql.scope.deployed_routines import Library, Routines, declared, schema_of
 from esql.scope.lookup import Callables, find_label, find_name, find_prefix, find_qualified, find_terminal
 from esql.scope.references import (
     DeclaredRoutine,
@@ -28,6 +27,7 @@ from esql.scope.references import (
     Visit,
     scalar_behind,
 )
+from esql.scope.syntax_children import children
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

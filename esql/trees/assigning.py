@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.sharing import copy, copy_into
-from engine.source import GENERIC, NAME, Value, of_one_owner
-from engine.step import Step
-from engine.tree import Element
-from esql.failures import wrong_argument
-from esql.literals import shown
+from engine.tree.element import Element
+from engine.tree.sharing import copy, copy_into
+from engine.tree.source import GENERIC, NAME, Value, of_one_owner
+from engine.tree.step import Step
 from esql.trees.limit import Nodes
 from esql.trees.placing import delete
 from esql.trees.translating import is_leaf, is_special, translate
+from esql.values.errors import wrong_argument
+from esql.values.literals import shown
 
 
 def set_field(target: Element, source: Element | None, nodes: Nodes | None = None) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from engine.errors import BrokerError
-from engine.source import NAME
-from engine.step import Step
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.source import NAME
+from engine.tree.step import Step
 from esql.trees.assigning import set_field
 from esql.trees.limit import Nodes
 from esql.trees.naming import path_of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.source import EXPAND, Value, of_one_owner
-from engine.state import EDITED, EXPANDED, REPLACED, SHARES, TYPED, VALUED
-from engine.step import Step
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.source import EXPAND, Value, of_one_owner
+from engine.tree.states import EDITED, EXPANDED, REPLACED, SHARES, TYPED, VALUED
+from engine.tree.step import Step
 from esql.trees.assigning import set_field
 from esql.trees.limit import Nodes
 

@@ -6,8 +6,8 @@ from typing import Final
 
 from engine.budget import pay, take
 from engine.errors import LimitExceeded
-from engine.state import EDITED, SHARES
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.states import EDITED, SHARES
 
 _TOO_MANY: Final = 2570
 _SIZE: Final = 400  # bytes of an element with its name and value

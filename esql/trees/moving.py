@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from engine.step import Step
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.step import Step
 from esql.trees.placing import beside
 
 _ONWARD = {"FIRSTCHILD": "NEXTSIBLING", "LASTCHILD": "PREVIOUSSIBLING"}

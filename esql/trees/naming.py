@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.tree import Element
+from engine.tree.element import Element
 
 
 def path_of(element: Element) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from engine.errors import BrokerError
-from engine.sharing import copy
-from engine.source import GENERIC
-from engine.step import Step
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.sharing import copy
+from engine.tree.source import GENERIC
+from engine.tree.step import Step
 from esql.trees.naming import path_of
 from esql.trees.translating import translate
 

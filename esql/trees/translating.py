@@ -6,9 +6,9 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
-from engine.sharing import copy
-from engine.source import GENERIC, KIND, NAME, NAME_VALUE, VALUE, Domain, Value
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.sharing import copy
+from engine.tree.source import GENERIC, KIND, NAME, NAME_VALUE, VALUE, Domain, Value
 
 # What domains call the same thing by different titles.
 _TITLES: Final = MappingProxyType(

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from engine.errors import BrokerError, Problem
-from engine.flow import Flow, NodeUse
-from engine.marking import line_of_file, marked
+from engine.flow.definition import Flow, NodeUse
+from engine.flow.marked_lines import line_of_file, marked
 from engine.parser import Template
 from flows.document import content_of
 from flows.message_sets.reader import read_message_set

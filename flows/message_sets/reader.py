@@ -30,7 +30,7 @@ from typing import Any, Final, NamedTuple
 
 from engine.catalog import did_you_mean
 from engine.errors import BrokerError, ConfigurationException, Place, Problem, reason
-from engine.lint import UNFIT
+from engine.flow.lint import UNFIT
 from flows.document import LARGEST, Complaints, Mapping, Scalar, Sequence, Tree, read_document
 from flows.message_sets import keys
 from parsers.mrm.model import NOTHING, UNBOUNDED, Field, Group, Member, Message, MessageSet, SimpleType, WireFormatUse

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import Any, Final
 
-from engine.source import EXPAND, Handle, Source, Value, kept
-from engine.step import Step
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.source import EXPAND, Handle, Source, Value, kept
+from engine.tree.step import Step
 from parsers.json_text.plain import ITEM, type_of
 
 _LARGEST: Final = (1 << 63) - 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from engine.source import NAME, NAME_VALUE
+from engine.tree.source import NAME, NAME_VALUE
 
 OBJECT: Final = NAME
 ARRAY: Final = 0x01001000

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 from engine.descriptor import UTF_8
 from engine.errors import ConversionException, Insert, ParserException
-from parsers.ccsid import QUEUE_MANAGER, codec, decode
+from parsers.charsets.ccsid import QUEUE_MANAGER, codec, decode
 from parsers.json_text.plain import members
 
 if TYPE_CHECKING:

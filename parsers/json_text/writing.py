@@ -12,10 +12,10 @@ from decimal import Decimal
 from typing import Any, Final
 
 from engine.errors import ParserException
-from engine.sharing import appended_children, changed_children, written
-from engine.source import KIND, VALUE, Value
-from engine.state import EDITED, RESTRUCTURED
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.sharing import appended_children, changed_children, written
+from engine.tree.source import KIND, VALUE, Value
+from engine.tree.states import EDITED, RESTRUCTURED
 from parsers.json_text.document import DOCUMENT, Node
 from parsers.json_text.plain import ARRAY, Pairs, type_of
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 from lxml import etree
 
-from parsers.markup import kinds
+from parsers.markup import element_types
 from parsers.markup.item import Item
 from parsers.markup.text import Unwritable, check, comment, instruction, name_of
 
 if TYPE_CHECKING:
-    from engine.tree import Element
+    from engine.tree.element import Element
 
 _QUOTED: Final = r"""(?:"[^"]*"|'[^']*')"""
 _EXTERNAL: Final = re.compile(
@@ -32,28 +32,36 @@ _DEFINITION: Final = re.compile(
     re.DOTALL,
 )
 # What may stand in each part of a DTD; what is not here has a value and nothing in it.
-_SPACES: Final = frozenset({kinds.DOCTYPE_WHITE_SPACE, kinds.WHITE_SPACE})
-_IDS: Final = frozenset({kinds.PUBLIC_ID, kinds.SYSTEM_ID})
-_ENTITY: Final = _IDS | {kinds.ENTITY_VALUE, kinds.NOTATION_REFERENCE}
+_SPACES: Final = frozenset({element_types.DOCTYPE_WHITE_SPACE, element_types.WHITE_SPACE})
+_IDS: Final = frozenset({element_types.PUBLIC_ID, element_types.SYSTEM_ID})
+_ENTITY: Final = _IDS | {element_types.ENTITY_VALUE, element_types.NOTATION_REFERENCE}
 _ENTITIES: Final = (
-    *(kinds.ENTITY_DECL, kinds.PARAMETER_ENTITY_DECL, kinds.EXTERNAL_ENTITY_DECL),
-    *(kinds.EXTERNAL_PARAMETER_ENTITY_DECL, kinds.UNPARSED_ENTITY_DECL),
+    *(element_types.ENTITY_DECL, element_types.PARAMETER_ENTITY_DECL, element_types.EXTERNAL_ENTITY_DECL),
+    *(element_types.EXTERNAL_PARAMETER_ENTITY_DECL, element_types.UNPARSED_ENTITY_DECL),
 )
-_IN_ORDER: Final = (kinds.ATTRIBUTE_DEF_TYPE, kinds.ATTRIBUTE_DEF_DEFAULT, kinds.ATTRIBUTE_DEF_VALUE)
-_DECLARATIONS: Final = frozenset({*_ENTITIES, kinds.NOTATION_DECL, kinds.ELEMENT_DEF, kinds.ATTRIBUTE_LIST})
-_NOTES: Final = frozenset({kinds.DOCTYPE_COMMENT, kinds.COMMENT, kinds.DOCTYPE_INSTRUCTION, kinds.INSTRUCTION})
+_IN_ORDER: Final = (
+    element_types.ATTRIBUTE_DEF_TYPE,
+    element_types.ATTRIBUTE_DEF_DEFAULT,
+    element_types.ATTRIBUTE_DEF_VALUE,
+)
+_DECLARATIONS: Final = frozenset(
+    {*_ENTITIES, element_types.NOTATION_DECL, element_types.ELEMENT_DEF, element_types.ATTRIBUTE_LIST}
+)
+_NOTES: Final = frozenset(
+    {element_types.DOCTYPE_COMMENT, element_types.COMMENT, element_types.DOCTYPE_INSTRUCTION, element_types.INSTRUCTION}
+)
 _WITHIN: Final[Mapping[int, frozenset[int]]] = MappingProxyType(
     {
-        kinds.DOCTYPE_DECL: _IDS | _SPACES | {kinds.INT_SUBSET},
-        kinds.INT_SUBSET: _DECLARATIONS | _NOTES | _SPACES | {kinds.ENTITY_REFERENCE_START},
+        element_types.DOCTYPE_DECL: _IDS | _SPACES | {element_types.INT_SUBSET},
+        element_types.INT_SUBSET: _DECLARATIONS | _NOTES | _SPACES | {element_types.ENTITY_REFERENCE_START},
         **dict.fromkeys(_ENTITIES, _ENTITY),
-        kinds.NOTATION_DECL: _IDS,
-        kinds.ATTRIBUTE_LIST: frozenset({kinds.ATTRIBUTE_DEF}),
-        kinds.ATTRIBUTE_DEF: frozenset(_IN_ORDER),
+        element_types.NOTATION_DECL: _IDS,
+        element_types.ATTRIBUTE_LIST: frozenset({element_types.ATTRIBUTE_DEF}),
+        element_types.ATTRIBUTE_DEF: frozenset(_IN_ORDER),
     }
 )
-_SINGLE: Final = _ENTITY | {kinds.INT_SUBSET, *_IN_ORDER}
-_VALUED: Final = _NOTES | _SPACES | {kinds.ELEMENT_DEF, kinds.ENTITY_REFERENCE_START}
+_SINGLE: Final = _ENTITY | {element_types.INT_SUBSET, *_IN_ORDER}
+_VALUED: Final = _NOTES | _SPACES | {element_types.ELEMENT_DEF, element_types.ENTITY_REFERENCE_START}
 _DEFAULTS: Final = frozenset({"REQUIRED", "IMPLIED", "FIXED"})
 _NOTATION: Final = re.compile(r"\s+NDATA\s+(\S+)\s*")
 
@@ -70,22 +78,22 @@ def read_doctype(text: str) -> Item:
     subset = text.find("[", at)
     if subset >= 0:
         inside = text[subset + 1 : text.rindex("]")]
-        children.append(Item(kinds.INT_SUBSET, "IntSubset", None, tuple(_declarations(inside))))
-    return Item(kinds.DOCTYPE_DECL, name, None, tuple(children))
+        children.append(Item(element_types.INT_SUBSET, "IntSubset", None, tuple(_declarations(inside))))
+    return Item(element_types.DOCTYPE_DECL, name, None, tuple(children))
 
 
 def _declarations(text: str) -> Iterator[Item]:
     for found in _DECLARATION.finditer(text):
         match found.lastgroup:
             case "comment":
-                yield Item(kinds.DOCTYPE_COMMENT, "", found["comment"][4:-3])
+                yield Item(element_types.DOCTYPE_COMMENT, "", found["comment"][4:-3])
             case "instruction":
                 target, *rest = found["instruction"][2:-2].split(None, 1)
-                yield Item(kinds.DOCTYPE_INSTRUCTION, target, rest[0] if rest else None)
+                yield Item(element_types.DOCTYPE_INSTRUCTION, target, rest[0] if rest else None)
             case "space":
-                yield Item(kinds.DOCTYPE_WHITE_SPACE, "", found["space"])
+                yield Item(element_types.DOCTYPE_WHITE_SPACE, "", found["space"])
             case "reference":
-                yield Item(kinds.ENTITY_REFERENCE_START, "", found["reference"])
+                yield Item(element_types.ENTITY_REFERENCE_START, "", found["reference"])
             case _:
                 yield _declared(found["kind"], found["rest"].strip())
 
@@ -96,13 +104,15 @@ def _declared(kind: str, rest: str) -> Item:
             return _entity(rest)
         case "NOTATION":
             name, *more = rest.split(None, 1)
-            return Item(kinds.NOTATION_DECL, name, None, tuple(_external_ids(_EXTERNAL.match("".join(more)))))
+            return Item(element_types.NOTATION_DECL, name, None, tuple(_external_ids(_EXTERNAL.match("".join(more)))))
         case "ELEMENT":
             name, *content = rest.split(None, 1)
-            return Item(kinds.ELEMENT_DEF, name, content[0] if content else "")
+            return Item(element_types.ELEMENT_DEF, name, content[0] if content else "")
         case _:
             name, *definitions = rest.split(None, 1)
-            return Item(kinds.ATTRIBUTE_LIST, name, None, tuple(_definitions(definitions[0] if definitions else "")))
+            return Item(
+                element_types.ATTRIBUTE_LIST, name, None, tuple(_definitions(definitions[0] if definitions else ""))
+            )
 
 
 def _external_ids(found: re.Match[str] | None) -> list[Item]:
@@ -110,10 +120,10 @@ def _external_ids(found: re.Match[str] | None) -> list[Item]:
         return []
     ids = []
     if found["public"] is not None:
-        ids.append(Item(kinds.PUBLIC_ID, "PublicId", found["public"][1:-1]))
+        ids.append(Item(element_types.PUBLIC_ID, "PublicId", found["public"][1:-1]))
     system = found["system"] or found["only"]
     if system is not None:
-        ids.append(Item(kinds.SYSTEM_ID, "SystemId", system[1:-1]))
+        ids.append(Item(element_types.SYSTEM_ID, "SystemId", system[1:-1]))
     return ids
 
 
@@ -122,26 +132,26 @@ def _entity(rest: str) -> Item:
     name, *others = rest.lstrip("% \t\r\n").split(None, 1)
     more = "".join(others).strip()
     if more[:1] in {'"', "'"}:
-        kind = kinds.PARAMETER_ENTITY_DECL if parameter else kinds.ENTITY_DECL
-        return Item(kind, name, None, (Item(kinds.ENTITY_VALUE, "EntityDeclValue", more[1:-1]),))
+        kind = element_types.PARAMETER_ENTITY_DECL if parameter else element_types.ENTITY_DECL
+        return Item(kind, name, None, (Item(element_types.ENTITY_VALUE, "EntityDeclValue", more[1:-1]),))
     external = _EXTERNAL.match(more)
     ids = _external_ids(external)
     if external is not None and (notation := _NOTATION.match(more, external.end())) is not None:
-        ids.append(Item(kinds.NOTATION_REFERENCE, "NotationReference", notation[1]))
-        return Item(kinds.UNPARSED_ENTITY_DECL, name, None, tuple(ids))
-    kind = kinds.EXTERNAL_PARAMETER_ENTITY_DECL if parameter else kinds.EXTERNAL_ENTITY_DECL
+        ids.append(Item(element_types.NOTATION_REFERENCE, "NotationReference", notation[1]))
+        return Item(element_types.UNPARSED_ENTITY_DECL, name, None, tuple(ids))
+    kind = element_types.EXTERNAL_PARAMETER_ENTITY_DECL if parameter else element_types.EXTERNAL_ENTITY_DECL
     return Item(kind, name, None, tuple(ids))
 
 
 def _definitions(text: str) -> Iterator[Item]:
     for found in _DEFINITION.finditer(text):
-        parts = [Item(kinds.ATTRIBUTE_DEF_TYPE, "AttributeDefType", found["type"])]
+        parts = [Item(element_types.ATTRIBUTE_DEF_TYPE, "AttributeDefType", found["type"])]
         default = found["default"] or (found["fixed"] or "").strip()
         if default:
-            parts.append(Item(kinds.ATTRIBUTE_DEF_DEFAULT, "AttributeDefDefaultType", default))
+            parts.append(Item(element_types.ATTRIBUTE_DEF_DEFAULT, "AttributeDefDefaultType", default))
         if found["value"] is not None:
-            parts.append(Item(kinds.ATTRIBUTE_DEF_VALUE, "AttributeDefValue", found["value"][1:-1]))
-        yield Item(kinds.ATTRIBUTE_DEF, found["name"], None, tuple(parts))
+            parts.append(Item(element_types.ATTRIBUTE_DEF_VALUE, "AttributeDefValue", found["value"][1:-1]))
+        yield Item(element_types.ATTRIBUTE_DEF, found["name"], None, tuple(parts))
 
 
 def render_entities(element: Element) -> str:
@@ -151,16 +161,17 @@ def render_entities(element: Element) -> str:
 
 
 def _render_definition_of_entity(item: Element) -> str:
-    if item.type not in {kinds.ENTITY_DEFINITION, kinds.SINGLE_ENTITY_DEFINITION}:
+    if item.type not in {element_types.ENTITY_DEFINITION, element_types.SINGLE_ENTITY_DEFINITION}:
         raise _stray(item, "type XMLNSC.EntityDefinition")
-    return f"<!ENTITY {name_of(item.name)} {_quote(item.value, single=item.type == kinds.SINGLE_ENTITY_DEFINITION)}>"
+    single = item.type == element_types.SINGLE_ENTITY_DEFINITION
+    return f"<!ENTITY {name_of(item.name)} {_quote(item.value, single=single)}>"
 
 
 def render_doctype(element: Element) -> str:
     """The text of a document type declaration from its tree."""
     name = name_of(element.name)
     parts = _parts(element)
-    subset = next((part for part in parts if part.type == kinds.INT_SUBSET), None)
+    subset = next((part for part in parts if part.type == element_types.INT_SUBSET), None)
     inside = "" if subset is None else f" [{''.join(map(_render, _parts(subset)))}]"
     return _sound(f"<!DOCTYPE {name}{_render_ids(parts)}{inside}>")
 
@@ -174,7 +185,7 @@ def _parts(item: Element) -> list[Element]:
         if part.type not in known:
             raise _stray(part, f"one of the types {', '.join(_names(known))}" if known else "")
         if part.type in _SINGLE and part.type in single:
-            name = kinds.GENERIC_NAMES[part.type]
+            name = element_types.GENERIC_NAMES[part.type]
             raise Unwritable(f"{_path(part)} is a second {name} where there can be one: delete one of them")
         single.add(part.type)
     if item.type not in _VALUED and str(item.value or "").strip():
@@ -188,21 +199,21 @@ def _stray(item: Element, wanted: str) -> Unwritable:
     """The complaint that something stands in a DTD that is no part of one."""
     advice = f"give it {wanted}, or delete it" if wanted else "delete it"
     above = item.parent
-    if above is not None and above.type == kinds.DOCTYPE_DECL:
+    if above is not None and above.type == element_types.DOCTYPE_DECL:
         advice += f"; the element that is called as the document type is reached by (XML.Element){above.name}"
     return Unwritable(f"{_path(item)} is no part of a document type declaration: {advice}")
 
 
 def _names(types: Iterable[int]) -> list[str]:
-    return [f"XML.{kinds.GENERIC_NAMES[number]}" for number in sorted(types)]
+    return [f"XML.{element_types.GENERIC_NAMES[number]}" for number in sorted(types)]
 
 
 def _path(item: Element) -> str:
     """Where a part stands, from the document type on; parts without a name by what they are."""
     steps: list[str] = []
     at: Element | None = item
-    while at is not None and at.type not in {kinds.DOCTYPE_DECL, kinds.DOCUMENT_TYPE}:
-        steps.append(at.name or kinds.GENERIC_NAMES.get(at.type, "()"))
+    while at is not None and at.type not in {element_types.DOCTYPE_DECL, element_types.DOCUMENT_TYPE}:
+        steps.append(at.name or element_types.GENERIC_NAMES.get(at.type, "()"))
         at = at.parent
     return ".".join(reversed(steps)) or "it"
 
@@ -219,8 +230,8 @@ def _sound(text: str) -> str:
 
 
 def _render_ids(parts: list[Element]) -> str:
-    public = next((part for part in parts if part.type == kinds.PUBLIC_ID), None)
-    system = next((part for part in parts if part.type == kinds.SYSTEM_ID), None)
+    public = next((part for part in parts if part.type == element_types.PUBLIC_ID), None)
+    system = next((part for part in parts if part.type == element_types.SYSTEM_ID), None)
     text = f" {_quote(system.value)}" if system is not None else ""
     if public is not None:
         return f" PUBLIC {_quote(public.value)}{text}"
@@ -232,17 +243,17 @@ def _render(item: Element) -> str:
     check(value)
     parts = _parts(item)
     match item.type:
-        case kinds.DOCTYPE_COMMENT | kinds.COMMENT:
+        case element_types.DOCTYPE_COMMENT | element_types.COMMENT:
             return comment(value)
-        case kinds.DOCTYPE_INSTRUCTION | kinds.INSTRUCTION:
+        case element_types.DOCTYPE_INSTRUCTION | element_types.INSTRUCTION:
             return instruction(item.name, value)
-        case kinds.DOCTYPE_WHITE_SPACE | kinds.WHITE_SPACE | kinds.ENTITY_REFERENCE_START:
+        case element_types.DOCTYPE_WHITE_SPACE | element_types.WHITE_SPACE | element_types.ENTITY_REFERENCE_START:
             return value
-        case kinds.ELEMENT_DEF:
+        case element_types.ELEMENT_DEF:
             return f"<!ELEMENT {name_of(item.name)} {value}>"
-        case kinds.ATTRIBUTE_LIST:
+        case element_types.ATTRIBUTE_LIST:
             return f"<!ATTLIST {name_of(item.name)} {' '.join(map(_render_definition, parts))}>"
-        case kinds.NOTATION_DECL:
+        case element_types.NOTATION_DECL:
             return f"<!NOTATION {name_of(item.name)}{_render_ids(parts)}>"
         case _:
             return _render_entity(item, parts)
@@ -253,22 +264,24 @@ def _render_definition(definition: Element) -> str:
     pieces = [name_of(definition.name)]
     for part in sorted(_parts(definition), key=lambda part: _IN_ORDER.index(part.type)):
         text = str(part.value)
-        if part.type == kinds.ATTRIBUTE_DEF_VALUE:
+        if part.type == element_types.ATTRIBUTE_DEF_VALUE:
             text = _quote(part.value)
-        elif part.type == kinds.ATTRIBUTE_DEF_DEFAULT and text in _DEFAULTS:
+        elif part.type == element_types.ATTRIBUTE_DEF_DEFAULT and text in _DEFAULTS:
             text = f"#{text}"
         pieces.append(text)
     return " ".join(pieces)
 
 
 def _render_entity(item: Element, parts: list[Element]) -> str:
-    percent = "% " if item.type in {kinds.PARAMETER_ENTITY_DECL, kinds.EXTERNAL_PARAMETER_ENTITY_DECL} else ""
-    value = next((part for part in parts if part.type == kinds.ENTITY_VALUE), None)
+    percent = (
+        "% " if item.type in {element_types.PARAMETER_ENTITY_DECL, element_types.EXTERNAL_PARAMETER_ENTITY_DECL} else ""
+    )
+    value = next((part for part in parts if part.type == element_types.ENTITY_VALUE), None)
     if value is not None and len(parts) > 1:
         raise Unwritable(f"{_path(item)} has a value and says where it stands as well: delete one of the two")
     if value is not None:
         return f"<!ENTITY {percent}{name_of(item.name)} {_quote(value.value)}>"
-    notation = next((f" NDATA {part.value}" for part in parts if part.type == kinds.NOTATION_REFERENCE), "")
+    notation = next((f" NDATA {part.value}" for part in parts if part.type == element_types.NOTATION_REFERENCE), "")
     return f"<!ENTITY {percent}{name_of(item.name)}{_render_ids(parts)}{notation}>"
 
 

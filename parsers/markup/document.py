@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Final, cast
 
 from lxml import etree
 
-from engine.source import EXPAND, Handle, Source, Value
-from engine.tree import Element
-from parsers.markup import kinds
+from engine.tree.element import Element
+from engine.tree.source import EXPAND, Handle, Source, Value
+from parsers.markup import element_types
+from parsers.markup.cdata_sections import pieces_of
+from parsers.markup.element_types import Kind
 from parsers.markup.entities import expand
 from parsers.markup.flavour import Flavour
 from parsers.markup.item import Item
-from parsers.markup.kinds import Kind
-from parsers.markup.mixed import is_unmixed, may_be_mixed
+from parsers.markup.lxml_nodes import field_value, first_element, has_elements, whole_text, written_as
+from parsers.markup.mixed_content import is_unmixed, may_be_mixed
 from parsers.markup.names import XMLNS_URI, own_declarations, prefixed, qualified
-from parsers.markup.nodes import field_value, first_element, has_elements, whole_text, written_as
 from parsers.markup.prolog import COMPACT_DECLARATION, NO_PROLOG, Prolog, compact_declaration
-from parsers.markup.sections import pieces_of
 
 if TYPE_CHECKING:
-    from engine.step import Step
+    from engine.tree.step import Step
     from parsers.markup.reading import Read
 
 _NIL: Final = "{http://www.w3.org/2001/XMLSchema-instance}nil"
@@ -140,7 +140,7 @@ class Document(Source):
     def element(self, handle: Handle, parent: Element) -> Element:
         kind = handle.__class__
         if kind is etree._Element and not self.spaced:
-            type_ = self._type(handle) if self.flavour.compact else kinds.ELEMENT
+            type_ = self._type(handle) if self.flavour.compact else element_types.ELEMENT
             return Element(handle.tag, "", type_, self, handle, parent)
         if kind is tuple:
             return self._field(handle, parent)
@@ -156,7 +156,7 @@ class Document(Source):
             elif tag[0] == "{":
                 namespace, _, tag = tag[1:].rpartition("}")
         return Element(
-            tag, namespace, self._type(handle) if self.flavour.compact else kinds.ELEMENT, self, handle, parent
+            tag, namespace, self._type(handle) if self.flavour.compact else element_types.ELEMENT, self, handle, parent
         )
 
     def first(self, handle: Handle, wanted: Step) -> Handle:
@@ -202,7 +202,7 @@ class Document(Source):
         return found
 
     def beside(self, handle: Handle) -> frozenset[int]:
-        return kinds.COMPACT_BESIDE if self.flavour.compact else kinds.GENERIC_BESIDE
+        return element_types.COMPACT_BESIDE if self.flavour.compact else element_types.GENERIC_BESIDE
 
     # What writers ask for
 
@@ -276,7 +276,7 @@ class Document(Source):
         if len(wanted.types) != 1 or wanted.types[0][0] != _EXACT:
             return False, False
         type_ = wanted.types[0][1]
-        return type_ == self.flavour.attribute, type_ == kinds.ELEMENT and not self.flavour.compact
+        return type_ == self.flavour.attribute, type_ == element_types.ELEMENT and not self.flavour.compact
 
     def _first_on_top(self, wanted: Step) -> Handle:
         if not self.alone or wanted.types or wanted.namespace is None or not wanted.plain:
@@ -341,22 +341,22 @@ class Document(Source):
         expansion = self._expansions.get(name)
         if expansion is None:
             expansion = self._expansions[name] = expand(name, self.prolog.doctype)
-        yield Item(kinds.ENTITY_REFERENCE_START, "", name)
+        yield Item(element_types.ENTITY_REFERENCE_START, "", name)
         for item in expansion:
             yield item.again()
-        yield Item(kinds.ENTITY_REFERENCE_END, "", name)
+        yield Item(element_types.ENTITY_REFERENCE_END, "", name)
 
     # How it names things
 
     def _type(self, node: etree._Element) -> int:
         if len(node) and (self._bare or has_elements(node)):
-            return kinds.FOLDER
+            return element_types.FOLDER
         if not self.cdata or not node.text:
-            return kinds.FIELD
+            return element_types.FIELD
         sections = {section for section, _ in pieces_of(node, node.text, tail=False)}
         if sections == {True} and not any(child.tail for child in node):
-            return kinds.CDATA_FIELD
-        return kinds.HYBRID_FIELD if True in sections else kinds.FIELD
+            return element_types.CDATA_FIELD
+        return element_types.HYBRID_FIELD if True in sections else element_types.FIELD
 
     def _field(self, handle: Handle, parent: Element) -> Element:
         node, kind, key = handle

@@ -5,24 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from engine.errors import ParserException
+from engine.message.received_message import Part
 from engine.parser import Form, Parser, Portion
-from engine.received import Part
-from engine.sharing import written
-from engine.source import Handle, Source
-from engine.state import SHARES
-from parsers.ccsid import codec
+from engine.tree.sharing import written
+from engine.tree.source import Handle, Source
+from engine.tree.states import SHARES
+from parsers.charsets.ccsid import codec
+from parsers.charsets.wrong_ccsid import with_ccsid
 from parsers.markup.document import TOP, Document
 from parsers.markup.encoding import encode, name_of_codec
 from parsers.markup.flavour import Flavour
-from parsers.markup.one_field import with_one_field
 from parsers.markup.prolog import read_prolog
 from parsers.markup.reading import read_document
-from parsers.markup.unspaced import read_unspaced
+from parsers.markup.single_change import with_one_field
+from parsers.markup.without_namespaces import read_unspaced
 from parsers.markup.writing import Writer
-from parsers.misread import with_ccsid
 
 if TYPE_CHECKING:
-    from engine.tree import Element
+    from engine.tree.element import Element
 
 
 class Nothing(Source):

@@ -7,7 +7,7 @@ from typing import Final
 from lxml import etree
 
 from engine.errors import ParserException
-from parsers.markup import kinds
+from parsers.markup import element_types
 from parsers.markup.item import Item
 
 _EXPLOSIONS: Final = {89, 114}  # libxml2's XML_ERR_ENTITY_LOOP and XML_ERR_RESOURCE_LIMIT
@@ -39,13 +39,13 @@ def _items(node: etree._Element) -> tuple[Item, ...]:
     items = []
     for key, text in dict[str, str](node.attrib.items()).items():  # type: ignore[arg-type]  # str for a parsed document
         namespace, _, name = key[1:].rpartition("}") if key[0] == "{" else ("", "", key)
-        items.append(Item(kinds.ATTRIBUTE, name, text, namespace=namespace))
+        items.append(Item(element_types.ATTRIBUTE, name, text, namespace=namespace))
     if node.text:
-        items.append(Item(kinds.CONTENT, "", node.text))
+        items.append(Item(element_types.CONTENT, "", node.text))
     for child in node:
         if isinstance(child.tag, str):
             namespace, _, name = child.tag[1:].rpartition("}") if child.tag[0] == "{" else ("", "", child.tag)
-            items.append(Item(kinds.ELEMENT, name, child.text, _items(child), namespace))
+            items.append(Item(element_types.ELEMENT, name, child.text, _items(child), namespace))
         if child.tail:
-            items.append(Item(kinds.CONTENT, "", child.tail))
+            items.append(Item(element_types.CONTENT, "", child.tail))
     return tuple(items)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from parsers.markup import kinds
-from parsers.markup.kinds import Kind
+from parsers.markup import element_types
+from parsers.markup.element_types import Kind
 
 
 class Retention(NamedTuple):
@@ -46,13 +46,13 @@ def _generic(*, spaces: bool) -> Flavour:
         spaces=spaces,
         keep=Retention(),
         mixed=True,
-        kind=kinds.generic_kind,
-        attribute=kinds.ATTRIBUTE,
-        namespace=kinds.NAMESPACE_DECL if spaces else kinds.ATTRIBUTE,
-        comment=kinds.COMMENT,
-        instruction=kinds.INSTRUCTION,
-        text=kinds.CONTENT,
-        cdata=kinds.CDATA_SECTION,
+        kind=element_types.generic_kind,
+        attribute=element_types.ATTRIBUTE,
+        namespace=element_types.NAMESPACE_DECL if spaces else element_types.ATTRIBUTE,
+        comment=element_types.COMMENT,
+        instruction=element_types.INSTRUCTION,
+        text=element_types.CONTENT,
+        cdata=element_types.CDATA_SECTION,
     )
 
 
@@ -63,13 +63,13 @@ def compact(*, mixed: bool = False, comments: bool = False, instructions: bool =
         spaces=True,
         keep=Retention(blanks=mixed, comments=comments, instructions=instructions, references=False),
         mixed=mixed,
-        kind=kinds.compact_kind,
-        attribute=kinds.COMPACT_ATTRIBUTE,
-        namespace=kinds.COMPACT_NAMESPACE,
-        comment=kinds.COMPACT_COMMENT,
-        instruction=kinds.COMPACT_INSTRUCTION,
-        text=kinds.VALUE,
-        cdata=kinds.CDATA_VALUE,
+        kind=element_types.compact_kind,
+        attribute=element_types.COMPACT_ATTRIBUTE,
+        namespace=element_types.COMPACT_NAMESPACE,
+        comment=element_types.COMPACT_COMMENT,
+        instruction=element_types.COMPACT_INSTRUCTION,
+        text=element_types.VALUE,
+        cdata=element_types.CDATA_VALUE,
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-from parsers.markup import kinds
+from parsers.markup import element_types
 from parsers.markup.doctype import read_doctype
 from parsers.markup.item import Item
 from parsers.markup.text import quote
@@ -45,7 +45,7 @@ class Prolog:
     @property
     def declaration(self) -> Item | None:
         """The XML declaration."""
-        return next((item for item in self.items if item.type == kinds.XML_DECL), None)
+        return next((item for item in self.items if item.type == element_types.XML_DECL), None)
 
     def compact_announcing(self, encoding: str) -> str:
         """Byte order mark and declaration as XMLNSC writes them, naming another encoding where they name one."""
@@ -106,11 +106,11 @@ def _item(token: re.Match[str]) -> Item:
             return read_declaration(text)
         case "instruction":
             target, *rest = text[2:-2].split(None, 1)
-            return Item(kinds.INSTRUCTION, target, rest[0] if rest else None)
+            return Item(element_types.INSTRUCTION, target, rest[0] if rest else None)
         case "comment":
-            return Item(kinds.COMMENT, "", text)
+            return Item(element_types.COMMENT, "", text)
         case "space":
-            return Item(kinds.WHITE_SPACE, "", text)
+            return Item(element_types.WHITE_SPACE, "", text)
         case _:
             return read_doctype(text)
 
@@ -121,9 +121,13 @@ def read_declaration(text: str) -> Item:
     >>> [(part.name, part.value) for part in read_declaration('<?xml version="1.0" encoding="UTF-8"?>').children]
     [('Version', '1.0'), ('Encoding', 'UTF-8')]
     """
-    types = {"version": kinds.VERSION, "encoding": kinds.ENCODING, "standalone": kinds.STANDALONE}
+    types = {
+        "version": element_types.VERSION,
+        "encoding": element_types.ENCODING,
+        "standalone": element_types.STANDALONE,
+    }
     parts = tuple(Item(types[name], name.capitalize(), value) for name, value in _PSEUDO.findall(text))
-    return Item(kinds.XML_DECL, "XmlDecl", None, parts)
+    return Item(element_types.XML_DECL, "XmlDecl", None, parts)
 
 
 def declaration_text(fields: Mapping[str, str]) -> str:
@@ -141,6 +145,7 @@ def compact_declaration(declaration: Item) -> Item:
     """An XML declaration as the XMLNSC domain shows it."""
     names = {"Standalone": "StandAlone"}
     parts = tuple(
-        Item(kinds.COMPACT_ATTRIBUTE, names.get(part.name, part.name), part.value) for part in declaration.children
+        Item(element_types.COMPACT_ATTRIBUTE, names.get(part.name, part.name), part.value)
+        for part in declaration.children
     )
-    return Item(kinds.XML_DECLARATION, COMPACT_DECLARATION, None, parts)
+    return Item(element_types.XML_DECLARATION, COMPACT_DECLARATION, None, parts)

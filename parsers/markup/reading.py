@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, TypeAlias
 from lxml import etree
 
 from engine.errors import ConversionException, Insert, ParserException
-from parsers.ccsid import codec, decode
+from parsers.charsets.ccsid import codec, decode
 
 if TYPE_CHECKING:
     from engine.parser import Portion

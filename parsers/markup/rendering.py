@@ -8,19 +8,19 @@ from typing import Final, TypeAlias
 from lxml import etree
 
 from engine.errors import ConversionException, ParserException
-from engine.sharing import written
-from engine.source import NAME, UNREAD, leading
-from engine.state import EDITED, EXPANDED, SHARES
-from engine.tree import Element
-from parsers.ccsid import decode
-from parsers.markup import kinds
+from engine.tree.element import Element
+from engine.tree.sharing import written
+from engine.tree.source import NAME, UNREAD, leading
+from engine.tree.states import EDITED, EXPANDED, SHARES
+from parsers.charsets.ccsid import decode
+from parsers.markup import element_types
 from parsers.markup.doctype import render_doctype, render_entities
 from parsers.markup.document import Document
+from parsers.markup.element_types import Kind
 from parsers.markup.flavour import Flavour
-from parsers.markup.forms import formed
-from parsers.markup.kinds import Kind
 from parsers.markup.names import XML_URI, XMLNS_URI, prefixed
 from parsers.markup.prolog import declaration_text
+from parsers.markup.schema_forms import formed
 from parsers.markup.text import Unwritable, check, comment, escape, instruction, name_of, quote, section, text_of
 
 MAX_DEPTH: Final = 512
@@ -29,7 +29,7 @@ MAX_DEPTH: Final = 512
 Scope: TypeAlias = dict[str, str]
 NO_SCOPE: Final[Scope] = {"xml": XML_URI}
 _OWN: Final = SHARES | EDITED
-_REFERENCE: Final = kinds.ENTITY_REFERENCE_START
+_REFERENCE: Final = element_types.ENTITY_REFERENCE_START
 _ITEMS: Final = (Kind.TEXT, Kind.CDATA)
 _BESIDE: Final = (Kind.ATTRIBUTE, Kind.NAMESPACE, Kind.PART)  # few, and found faster than by a hash
 
@@ -147,7 +147,11 @@ def unwritable(element: Element, problem: str, number: int = 5010) -> ParserExce
 
 
 _NAMESPACES_AT_ODDS: Final = 5014
-_PSEUDO: Final = {kinds.VERSION: "version", kinds.ENCODING: "encoding", kinds.STANDALONE: "standalone"}
+_PSEUDO: Final = {
+    element_types.VERSION: "version",
+    element_types.ENCODING: "encoding",
+    element_types.STANDALONE: "standalone",
+}
 
 
 def render_declaration(element: Element, encoding: str = "") -> str:
@@ -168,7 +172,7 @@ def _own_text(element: Element, flavour: Flavour) -> str:
     if value is None or value is UNREAD:
         return ""
     text = formed(element, value, flavour)
-    return section(text) if flavour.compact and element.type == kinds.CDATA_FIELD else escape(text)
+    return section(text) if flavour.compact and element.type == element_types.CDATA_FIELD else escape(text)
 
 
 def _items_text(element: Element, flavour: Flavour) -> str:
@@ -189,7 +193,7 @@ def _list(element: Element, flavour: Flavour, scope: Scope) -> str:
 def _end_of_reference(element: Element) -> Element | None:
     """The mark of the end of what an entity reference stands for."""
     at = element.next_sibling
-    while at is not None and at.type != kinds.ENTITY_REFERENCE_END:
+    while at is not None and at.type != element_types.ENTITY_REFERENCE_END:
         at = at.next_sibling
     return at
 
@@ -247,7 +251,7 @@ def _leaf(element: Element) -> str | None:
         node = element.handle
         if element.state & _OWN or not source.plain or node.__class__ is not etree._Element or len(node):
             return None
-        if number != NAME and not (source.flavour.compact and number == kinds.FIELD):
+        if number != NAME and not (source.flavour.compact and number == element_types.FIELD):
             return None
         value = node.text
     elif number != NAME or element._first is not None or source is not None:
@@ -302,7 +306,7 @@ def _quoted(child: Element, flavour: Flavour) -> str:
         value = _items_text(child, flavour) if is_list else formed(child, child.value, flavour)
     text = str(value)
     try:
-        return quote(text, single=child._type == kinds.SINGLE_ATTRIBUTE)
+        return quote(text, single=child._type == element_types.SINGLE_ATTRIBUTE)
     except Unwritable as error:
         raise unwritable(child, str(error)) from error
 

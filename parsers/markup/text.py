@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Any, Final
 
-from engine.source import Value
+from engine.tree.source import Value
 
 _ILLEGAL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _LARGEST_EXPONENT: Final = 6144  # of numbers that are written without one

@@ -10,23 +10,23 @@ from typing import Any, Final, TypeAlias
 
 from lxml import etree
 
-from engine.sharing import appended_children, changed_children, standing_children, written
-from engine.source import leading
-from engine.state import EDITED, EXPANDED, REPLACED, RESTRUCTURED, SHARES, VALUED
-from engine.tree import Element
-from parsers.markup.changes import Change, Marks
-from parsers.markup.changes import written as written_by_libxml
+from engine.tree.element import Element
+from engine.tree.sharing import appended_children, changed_children, standing_children, written
+from engine.tree.source import leading
+from engine.tree.states import EDITED, EXPANDED, REPLACED, RESTRUCTURED, SHARES, VALUED
 from parsers.markup.document import Document
+from parsers.markup.document_frame import framed
+from parsers.markup.element_types import Kind
 from parsers.markup.flavour import Flavour
-from parsers.markup.frame import framed
-from parsers.markup.kinds import Kind
+from parsers.markup.lxml_nodes import has_sections, is_settable
 from parsers.markup.names import qualified
-from parsers.markup.nodes import has_sections, is_settable
-from parsers.markup.one_field import own_value
+from parsers.markup.namespace_scope import rescoped, unscoped
 from parsers.markup.rendering import NO_SCOPE, Renderer, Scope, kind_of, unwritable
-from parsers.markup.scoping import rescoped, unscoped
+from parsers.markup.single_change import own_value
 from parsers.markup.splicing import extended, spliced
 from parsers.markup.text import Unwritable, escape, name_of
+from parsers.markup.tree_patch import Change, Marks
+from parsers.markup.tree_patch import written as written_by_libxml
 
 _FIELDS: Final = frozenset({Kind.ATTRIBUTE, Kind.TEXT, Kind.TAIL})
 _MOST_IN_VAIN: Final = 1 << 18

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from engine.message.received_message import Part
+from engine.message.validation import Validation
+from engine.message.validation import validate as validate_as_asked
 from engine.parser import Form, Parser, Portion, Template, parser
-from engine.received import Part
-from engine.sharing import written
-from engine.source import NAME
-from engine.tree import Element
-from engine.validating import Validation
-from engine.validating import validate as validate_as_asked
+from engine.tree.element import Element
+from engine.tree.sharing import written
+from engine.tree.source import NAME
 from parsers.mrm.library import Library
 from parsers.mrm.validation import validate
 
 if TYPE_CHECKING:
-    from engine.source import Handle, Source
+    from engine.tree.source import Handle, Source
 
 _NO_SETS: Final = Library()
 

@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple
 import regex
 
 from engine.errors import ParserException
-from engine.tree import Element
+from engine.tree.element import Element
 from parsers.mrm.model import UNBOUNDED, WIDTHS, Field, Group, MessageSet, SimpleType, fields_of
-from parsers.mrm.patience import LONGEST, Patience
+from parsers.mrm.regex_time import LONGEST, Patience
 from parsers.mrm.wire_format import Definition
 
 INVALID: Final = 5285

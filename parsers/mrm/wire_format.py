@@ -10,8 +10,8 @@ from engine.catalog import Catalog
 
 if TYPE_CHECKING:
     from engine.parser import Form, Portion
-    from engine.source import Handle, Source
-    from engine.tree import Element
+    from engine.tree.element import Element
+    from engine.tree.source import Handle, Source
     from parsers.mrm.model import Message, MessageSet
 
 

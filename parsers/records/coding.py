@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from parsers.ccsid import codec, is_little_endian, is_single_byte
+from parsers.charsets.ccsid import codec, is_little_endian, is_single_byte
 
 ZonedSign: TypeAlias = Literal["ascii", "ebcdic", "ebcdic-custom"]
 Trim: TypeAlias = Literal["both", "left", "right", "none"]

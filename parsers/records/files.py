@@ -8,7 +8,7 @@ from typing import Any, BinaryIO, Final
 
 from engine.catalog import did_you_mean
 from engine.errors import BrokerError, ConfigurationException, ParserException
-from parsers.ccsid import encode
+from parsers.charsets.ccsid import encode
 from parsers.importers.copybook.items import Copybook, Record
 from parsers.records.coding import Coding, is_ebcdic
 from parsers.records.framing import Cut, Framing, Measure, cut_records

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any, Final, Literal, TypeAlias
 
 from engine.errors import BrokerError
-from parsers.ccsid import decode, encode
+from parsers.charsets.ccsid import decode, encode
 from parsers.importers.copybook.items import Item
 from parsers.importers.copybook.storage import BINARY
 from parsers.records.coding import TURNED, Coding

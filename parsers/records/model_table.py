@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from engine.errors import ConfigurationException
-from parsers.ccsid import is_single_byte
+from parsers.charsets.ccsid import is_single_byte
 from parsers.importers.copybook.table import aligned
 from parsers.mrm.cwf.declared import CWF, CwfField
 from parsers.mrm.model import UNBOUNDED, WIDTHS, Field, Group, Message, MessageSet, SimpleType

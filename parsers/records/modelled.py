@@ -10,18 +10,18 @@ from decimal import Decimal
 from typing import Any, BinaryIO, Final
 
 from engine.catalog import did_you_mean
+from engine.dates import MomentError
+from engine.dates.zones import written_iso
 from engine.errors import BrokerError, ConfigurationException, ParserException
-from engine.moments import MomentError
-from engine.moments.zones import written_iso
+from engine.message.received_message import Part
 from engine.parser import Follow, Form, Parser, Portion
-from engine.received import Part
-from engine.source import NAME, Value
-from engine.step import Step, step
-from engine.tree import Element
-from parsers.ccsid import encode
+from engine.tree.element import Element
+from engine.tree.source import NAME, Value
+from engine.tree.step import Step, step
+from parsers.charsets.ccsid import encode
 from parsers.mrm.cwf.declared import CWF, CwfField
+from parsers.mrm.dates import DEFAULT_FORMATS, text_of, value_of
 from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, fields_of
-from parsers.mrm.moments import DEFAULT_FORMATS, text_of, value_of
 from parsers.mrm.wire_format import Codec, Definition, wire_format_catalog
 from parsers.records.coding import TURNED, Coding
 from parsers.records.framing import LONGEST_RECORD, Cut, Framing, cut_records

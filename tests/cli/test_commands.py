@@ -19,7 +19,17 @@ from engine.parser import parser_catalog
 from tests.cli.command_line import ROOT, penstock
 
 ORDERS = "flows/samples/orders/orders.yaml"
-HEAVY = {"lxml", "networkx", "rich", "sqlalchemy", "antlr4", "yaml", "engine.flow", "engine.tree", "logging"}
+HEAVY = {
+    "lxml",
+    "networkx",
+    "rich",
+    "sqlalchemy",
+    "antlr4",
+    "yaml",
+    "engine.flow.definition",
+    "engine.tree.element",
+    "logging",
+}
 
 
 @pytest.fixture(autouse=True)

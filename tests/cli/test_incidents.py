@@ -124,7 +124,7 @@ def test_a_message_without_end_does_not_end_a_run(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A message that feeds its own queue for ever fails, and the next one is sent."""
-    monkeypatch.setattr("engine.desk.MOST_ROUNDS", 50)
+    monkeypatch.setattr("engine.runtime.file_run.MOST_ROUNDS", 50)
     messages(2)
     code, data = ran(capsys, ROUND)
     assert (1, 2, 2) == (code, data["messages"], len(data["failures"]))

@@ -158,7 +158,7 @@ def counted(call):
     return counting
 for name in ("rename", "replace", "fsync", "unlink", "mkdir", "rmdir", "fchmod"):
     setattr(os, name, counted(getattr(os, name)))
-from engine import output_files
+from engine.files import output_files
 output_files.NamedOutput.write = counted(output_files.NamedOutput.write)
 from engine.cli import main
 main()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.lint import unknown_type
+from engine.flow.lint import unknown_type
 from engine.node import node_catalog
 from tests.cli.command_line import ROOT, penstock
 

@@ -12,7 +12,7 @@ from typing import IO, Any
 import pytest
 
 from engine.descriptor import Descriptor
-from engine.desk import Outbox, Sent, letters_from, run
+from engine.runtime.file_run import Outbox, Sent, letters_from, run
 from engine.work import Arrival
 from flows.files import load_flow
 from tests.cli.command_line import ROOT, penstock, process
@@ -393,7 +393,7 @@ def test_a_flow_that_feeds_itself(
     flow: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A message that goes round for ever is stopped with a line that says why."""
-    monkeypatch.setattr("engine.desk.MOST_ROUNDS", 50)
+    monkeypatch.setattr("engine.runtime.file_run.MOST_ROUNDS", 50)
     Path(flow).write_text(FLOW.replace("queueName: OUT", "queueName: IN"))
     ended = penstock(capsys, "run", flow, "--input", f"{MESSAGES}/order-1.xml", "--output", str(tmp_path / "out"))
     text = "order-1.xml: BIP2230 Pass.In: a message went round more than 50 times: the flow feeds its own queue\n"

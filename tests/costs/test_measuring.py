@@ -11,7 +11,7 @@ from engine.costs.limits import change_one_field
 from engine.costs.measuring import Beside, side_by_side
 from engine.costs.messages import SIZES, complex_path, simple
 from engine.errors import BrokerError
-from engine.runtime import DeployedFlow, Outcome
+from engine.runtime.deployment import DeployedFlow, Outcome
 
 
 class Clock:

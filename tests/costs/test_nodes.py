@@ -24,7 +24,7 @@ from engine.costs.scenarios import scenarios
 from engine.descriptor import PERSISTENT
 from engine.errors import BrokerError, ConfigurationException
 from engine.mq import QueueManager
-from engine.statistics import AROUND
+from engine.runtime.accounting import AROUND
 from tests.databases.programs import rows as rows_of
 
 QUICK = How(seconds=0.001, runs=2, drivers=3, brokers=False)

@@ -9,11 +9,11 @@ from engine.databases.session import Access, Connection, Session
 from engine.databases.sources import Sources
 from engine.databases.statements import Passthru
 from engine.errors import BrokerError
-from esql.activation import Surroundings
 from esql.compile import compile_text
 from esql.database import rows_of
-from esql.trial import message_of, outcomes
-from parsers import ccsid
+from esql.runtime.activation import Surroundings
+from esql.runtime.single_run import message_of, outcomes
+from parsers.charsets import ccsid
 
 INPUT = b"<m><id>7</id><name>O'Brien</name><i><id>1</id></i><i><id>2</id></i></m>"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from engine.databases.sources import Sources
 from engine.databases.work import with_databases
 from engine.descriptor import Descriptor
-from engine.flow import Flow, NodeUse, Setting, Wire
-from engine.runtime import deploy
+from engine.flow.definition import Flow, NodeUse, Setting, Wire
+from engine.runtime.deployment import deploy
 from engine.transports.memory import MemoryQueues
 from flows.programs import binder
 from tests.databases.programs import define, rows

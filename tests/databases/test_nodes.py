@@ -13,12 +13,12 @@ from engine.databases.session import Session
 from engine.databases.sources import Sources
 from engine.databases.work import DatabaseWork
 from engine.errors import BrokerError, ConfigurationException
-from engine.flow import Flow, NodeUse, Setting
-from engine.message import Message
+from engine.flow.definition import Flow, NodeUse, Setting
+from engine.message.assembly import Message
+from engine.message.writer import write_message
 from engine.node import node_catalog
-from engine.runtime import deploy
+from engine.runtime.deployment import deploy
 from engine.transports.memory import MemoryQueues
-from engine.writing import write_message
 from flows.programs import binder
 from tests.databases.programs import define, rows
 from tests.nodes.bench import message_of

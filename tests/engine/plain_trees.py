@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.sharing import appended_children, changed_children, written
-from engine.source import EXPAND, NAME, NAME_VALUE, VALUE, Source
-from engine.state import EDITED, EXPANDED, RESTRUCTURED, VALUED
-from engine.step import Step
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.sharing import appended_children, changed_children, written
+from engine.tree.source import EXPAND, NAME, NAME_VALUE, VALUE, Source
+from engine.tree.states import EDITED, EXPANDED, RESTRUCTURED, VALUED
+from engine.tree.step import Step
 
 
 @dataclass(eq=False)

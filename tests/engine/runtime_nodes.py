@@ -9,12 +9,12 @@ from typing import Annotated, Any, TypeAlias
 from engine.catalog import Catalog
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, Place
-from engine.flow import Flow, NodeUse, Setting, Wire
-from engine.message import Message
+from engine.flow.definition import Flow, NodeUse, Setting, Wire
+from engine.message.assembly import Message
+from engine.message.received_message import Received
 from engine.node import ANY_LABEL, ANY_TERMINAL, LABEL, Esql, LabelName, NodeType, node, prop
-from engine.received import Received
-from engine.runtime import Outcome, deploy
-from engine.sharing import read_only
+from engine.runtime.deployment import Outcome, deploy
+from engine.tree.sharing import read_only
 
 catalog: Catalog[NodeType] = Catalog("node type", package="")
 Sends: TypeAlias = Generator[tuple[str, Message], bool, None]

@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from engine import runtime
-from engine.batches import Batch
 from engine.catalog import Catalog
 from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP, Descriptor
 from engine.errors import BrokerError
-from engine.flow import Flow, NodeUse, Setting, Wire
-from engine.message import Message
+from engine.flow.definition import Flow, NodeUse, Setting, Wire
+from engine.message.assembly import Message
+from engine.message.received_message import Received
 from engine.mq.definitions import QueueDefinition
 from engine.node import NodeType, node, node_catalog
-from engine.received import Received
-from engine.runtime import DeployedFlow, deploy
-from engine.sharing import read_only
+from engine.runtime import deployment
+from engine.runtime.batches import Batch
+from engine.runtime.deployment import DeployedFlow, deploy
 from engine.transports.memory import MemoryQueues
+from engine.tree.sharing import read_only
 from engine.work import QueueAttributes
 
 catalog: Catalog[NodeType] = Catalog("node type", package="")
@@ -45,7 +45,7 @@ class Note:
 @pytest.fixture(autouse=True)
 def _nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     """The runtime knows MQInput and the node of this file."""
-    monkeypatch.setattr(runtime, "node_catalog", catalog)
+    monkeypatch.setattr(deployment, "node_catalog", catalog)
 
 
 def flow_of(count: int = 1, interval: str = "0", **properties: str) -> DeployedFlow:

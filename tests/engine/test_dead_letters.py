@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dead_letters import BLOCKED, put_away
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, MessageException
+from engine.flow.dead_letters import BLOCKED, put_away
 from engine.mq.definitions import QueueDefinition
 from engine.transports.memory import MemoryQueues
 from engine.work import QueueAttributes

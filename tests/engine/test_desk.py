@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from engine.descriptor import Descriptor
-from engine.desk import Letter, Passage, files_of, run
 from engine.errors import ConfigurationException
-from engine.flow import Flow, NodeUse, Setting, Wire
+from engine.flow.definition import Flow, NodeUse, Setting, Wire
+from engine.runtime.file_run import Letter, Passage, files_of, run
 
 IN, OUT = "MQInput", "MQOutput"
 
@@ -93,7 +93,7 @@ def test_refusals(flow: Flow, queue: str, text: str) -> None:
 
 def test_a_message_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither one queue that feeds itself nor two that feed each other run for ever, and the next message is sent."""
-    monkeypatch.setattr("engine.desk.MOST_ROUNDS", 30)
+    monkeypatch.setattr("engine.runtime.file_run.MOST_ROUNDS", 30)
     circle = flow_of(
         {
             "In": (IN, {"queueName": "A"}),

@@ -6,11 +6,11 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
-from engine.message import Message
+from engine.message.assembly import Message
+from engine.message.received_message import Received
 from engine.node import build, node_catalog
-from engine.received import Received
 from engine.transports.memory import MemoryQueues
-from engine.tree import Element
+from engine.tree.element import Element
 
 NAMES = [
     ("OUT", True),

@@ -10,18 +10,18 @@ from pathlib import Path
 
 import pytest
 
-import engine.dump
+import engine.tree.dump
 from engine.descriptor import Descriptor
-from engine.dump import dump, lines, literal, typed
 from engine.errors import BrokerError, Insert, ParserException, Place
-from engine.exceptions import exception_list
-from engine.message import Message
+from engine.message.assembly import Message
+from engine.message.exception_list import exception_list
+from engine.message.received_message import new_root
 from engine.parser import Template
-from engine.received import new_root
-from engine.sharing import copy, copy_into, read_only
-from engine.source import NAME_VALUE, VALUE
-from engine.tree import Element
-from parsers.markup import kinds
+from engine.tree.dump import dump, lines, literal, typed
+from engine.tree.element import Element
+from engine.tree.sharing import copy, copy_into, read_only
+from engine.tree.source import NAME_VALUE, VALUE
+from parsers.markup import element_types
 
 DUMPS = Path(__file__).parent / "dumps"
 
@@ -112,9 +112,9 @@ def output() -> Element:
     body.detach()
     order = root.add("XMLNSC").add("Order")
     order.add("Id", 7)
-    order.add("lang", "de", type_=kinds.COMPACT_ATTRIBUTE)
+    order.add("lang", "de", type_=element_types.COMPACT_ATTRIBUTE)
     order.add("", "mixed", type_=VALUE)
-    order.add("Nothing", type_=kinds.FIELD).value = None
+    order.add("Nothing", type_=element_types.FIELD).value = None
     return read_only(root)
 
 
@@ -230,4 +230,4 @@ def test_a_dump_changes_nothing() -> None:
 
 def test_the_examples_run() -> None:
     """What the module shows is what it does."""
-    assert doctest.testmod(engine.dump).failed == 0
+    assert doctest.testmod(engine.tree.dump).failed == 0

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from engine.descriptor import Descriptor
-from engine.finalizing import finalize
-from engine.message import Message
+from engine.message.assembly import Message
+from engine.message.finalizer import finalize
+from engine.message.writer import write_message
 from engine.parser import Template
-from engine.sharing import copy
-from engine.tree import Element
-from engine.writing import write_message
+from engine.tree.element import Element
+from engine.tree.sharing import copy
 from esql.compile import compile_text
 
 BODY = b"<a/>"

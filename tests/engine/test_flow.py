@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine.errors import ConfigurationException, Place
-from engine.flow import (
+from engine.flow.definition import (
     FLOW_PROPERTIES,
     Flow,
     NodeUse,
@@ -22,8 +22,8 @@ from engine.flow import (
     graph,
     layers,
 )
+from engine.flow.label_routes import label_routes
 from engine.node import node_catalog
-from engine.routes import label_routes
 from flows.reader import read_flow
 from tests.flows.samples import sample_nodes
 

@@ -6,9 +6,9 @@ import time
 import pytest
 
 from engine.descriptor import Descriptor
-from engine.flow_runner import Counts, FlowRunner, Running
 from engine.mq import QueueManager
-from engine.runtime import deploy
+from engine.runtime.deployment import deploy
+from engine.runtime.flow_runner import Counts, FlowRunner, Running
 from flows.files import load_flow
 from flows.programs import binder
 from tests.engine.mq.served import serving

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 
 from engine.errors import Place, Problem
-from engine.flow import Flow, NodeUse, Setting, Wire
-from engine.lint import PASSES, lint, unknown_type
+from engine.flow.definition import Flow, NodeUse, Setting, Wire
+from engine.flow.lint import PASSES, lint, unknown_type
 from tests.flows.samples import sample_nodes
 from tests.flows.strategies import flows
 

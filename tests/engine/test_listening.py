@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from engine import runtime
 from engine.errors import BrokerError
-from engine.flow import NodeUse
-from engine.message import Message
-from engine.runtime import deploy
+from engine.flow.definition import NodeUse
+from engine.message.assembly import Message
+from engine.runtime import deployment
+from engine.runtime.deployment import deploy
 from tests.engine.runtime_nodes import Story, catalog, fail, flow_of, say, told, use
 from tests.engine.test_runtime import WAYS
 
@@ -20,7 +20,7 @@ from tests.engine.test_runtime import WAYS
 @pytest.fixture(autouse=True)
 def _own_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     """The runtime knows the nodes of runtime_nodes.py and no others."""
-    monkeypatch.setattr(runtime, "node_catalog", catalog)
+    monkeypatch.setattr(deployment, "node_catalog", catalog)
 
 
 def heard(nodes: list[NodeUse], wires: str) -> tuple[list[str], list[str]]:

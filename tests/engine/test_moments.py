@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta
 
 import pytest
 
-from engine.moments import BEYOND, FORM, PATTERN, MomentError, read_moment, write_moment
+from engine.dates import BEYOND, FORM, PATTERN, MomentError, read_moment, write_moment
 
 NOW = datetime(2007, 1, 31, 0, 0, 58)
 READ = (
@@ -29,7 +29,7 @@ REFUSED = (
 @pytest.mark.parametrize("name", ["patterns", "reading", "weeks", "zones"])
 def test_examples(name: str) -> None:
     """Every example of the module does what it shows, and there is at least one."""
-    found = doctest.testmod(importlib.import_module(f"engine.moments.{name}"))
+    found = doctest.testmod(importlib.import_module(f"engine.dates.{name}"))
     assert (found.attempted > 0, found.failed) == (True, 0)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from engine.catalog import Catalog
 from engine.errors import ConfigurationException
-from engine.message import Message
+from engine.message.assembly import Message
 from engine.node import (
     ANY_LABEL,
     ANY_TERMINAL,
@@ -26,7 +26,7 @@ from engine.node import (
     prop,
     properties_of,
 )
-from engine.tree import Element
+from engine.tree.element import Element
 from engine.work import UnitOfWork
 
 catalog: Catalog[NodeType] = Catalog("node type", package="")

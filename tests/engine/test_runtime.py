@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from engine import runtime
 from engine.errors import BrokerError, Place
-from engine.flow import NodeUse
+from engine.flow.definition import NodeUse
+from engine.runtime import deployment
 from tests.engine.runtime_nodes import catalog, fail, say, told, use
 
 
 @pytest.fixture(autouse=True)
 def _own_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     """The runtime knows the nodes of runtime_nodes.py and no others."""
-    monkeypatch.setattr(runtime, "node_catalog", catalog)
+    monkeypatch.setattr(deployment, "node_catalog", catalog)
 
 
 WAYS = [

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from engine import runtime
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, ConfigurationException, Place
-from engine.flow import Flow, NodeUse, Setting
-from engine.message import Message
+from engine.flow.definition import Flow, NodeUse, Setting
+from engine.message.assembly import Message
+from engine.message.received_message import Received
 from engine.mq.unit import Work
 from engine.node import Property, node
-from engine.received import Received
-from engine.runtime import DeployedFlow, deploy
-from engine.sharing import read_only
+from engine.runtime import deployment
+from engine.runtime.deployment import DeployedFlow, deploy
 from engine.transports.memory import MemoryQueues
+from engine.tree.sharing import read_only
 from engine.work import UnitOfWork
 from tests.engine.runtime_nodes import Sends, Story, catalog, fail, flow_of, say, told, use
 
@@ -26,7 +26,7 @@ from tests.engine.runtime_nodes import Sends, Story, catalog, fail, flow_of, say
 @pytest.fixture(autouse=True)
 def _own_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     """The runtime knows the nodes of runtime_nodes.py and no others."""
-    monkeypatch.setattr(runtime, "node_catalog", catalog)
+    monkeypatch.setattr(deployment, "node_catalog", catalog)
 
 
 RECEIVING: list[tuple[Exception, int, str]] = [

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engine.sharing import copy, copy_into, read_only
-from engine.source import NAME_VALUE, VALUE
-from engine.step import step
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.sharing import copy, copy_into, read_only
+from engine.tree.source import NAME_VALUE, VALUE
+from engine.tree.step import step
 from tests.engine.plain_trees import Plain, Sample
 
 

@@ -3,10 +3,10 @@
 import pytest
 
 from engine.descriptor import Descriptor
-from engine.received import Received
-from engine.sharing import copy, read_only
-from engine.tree import Element
-from engine.writing import write_message
+from engine.message.received_message import Received
+from engine.message.writer import write_message
+from engine.tree.element import Element
+from engine.tree.sharing import copy, read_only
 
 EDITS = (("MsgType", 1), ("Persistence", 1), ("MsgFlags", 8))
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from engine.errors import BrokerError
-from engine.statistics import AROUND, Account, Meter
+from engine.runtime.accounting import AROUND, Account, Meter
 
 
 def test_time_inside_a_yield_is_not_the_node_s() -> None:

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from engine.sharing import copy, copy_into, read_only
-from engine.source import EXPAND, NAME, NAME_VALUE, Domain, Source
-from engine.step import Step, step
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.sharing import copy, copy_into, read_only
+from engine.tree.source import EXPAND, NAME, NAME_VALUE, Domain, Source
+from engine.tree.step import Step, step
 
 MANY = 10_000
 ITEM, OTHER = step("Item"), step("Other")

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from engine.errors import BrokerError
-from engine.sharing import copy, copy_into, read_only
-from engine.source import KIND, NAME, NAME_VALUE, VALUE
-from engine.step import Step, step
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.sharing import copy, copy_into, read_only
+from engine.tree.source import KIND, NAME, NAME_VALUE, VALUE
+from engine.tree.step import Step, step
 from tests.engine.plain_trees import Plain, Sample, described
 
 

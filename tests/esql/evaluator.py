@@ -13,18 +13,18 @@ from typing import Any
 
 from engine.errors import BrokerError
 from engine.parser import parser_catalog
-from engine.step import step
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.step import step
 from esql import syntax
 from esql.cast import Clauses, Target, cast
-from esql.contents import integer_or_decimal, read_contents, read_interval, read_number
-from esql.failures import ValueFailure, wrong_types
 from esql.functions import Function, function_catalog
-from esql.invocation import Invocation
 from esql.operators import moments
-from esql.support import a_name, index
-from esql.values import DECIMAL, Bit, Interval, Qualifier, qualifier, type_of
-from parsers import ccsid
+from esql.runtime.invocation import Invocation
+from esql.runtime.support import a_name, index
+from esql.values.errors import ValueFailure, wrong_types
+from esql.values.literal_contents import integer_or_decimal, read_contents, read_interval, read_number
+from esql.values.types import DECIMAL, Bit, Interval, Qualifier, qualifier, type_of
+from parsers.charsets import ccsid
 from tests.esql.oracle import NUMBERS, boolean, exact_integer, matches, operate, order
 
 OPERATORS = {

@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from esql import syntax
-from esql.literals import date_text, decimal_text, float_text, time_text, timestamp_text
-from esql.values import Interval, type_of
+from esql.values.literals import date_text, decimal_text, float_text, time_text, timestamp_text
+from esql.values.types import Interval, type_of
 from tests.esql import strategies
 
 

@@ -10,19 +10,19 @@ from random import Random
 from typing import Any, Final
 
 from engine.errors import BrokerError, LimitExceeded
-from engine.step import step
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.step import step
 from esql import syntax
-from esql.activation import Surroundings
 from esql.cast import Target, assign
 from esql.compile import compile_text
-from esql.inserts import returned
-from esql.limits import Limits
-from esql.problems import SyntaxProblems
 from esql.read import read_statements
-from esql.support import a_name, index
-from esql.trial import message_of
-from esql.values import type_of
+from esql.runtime.activation import Surroundings
+from esql.runtime.limits import Limits
+from esql.runtime.single_run import message_of
+from esql.runtime.support import a_name, index
+from esql.text.inserts import returned
+from esql.text.problems import SyntaxProblems
+from esql.values.types import type_of
 from tests.esql.evaluator import Scope, elements, evaluate, sample
 from tests.esql.lists import ORACLE
 

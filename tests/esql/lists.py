@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from engine.tree import Element
+from engine.tree.element import Element
 from esql import syntax
 from tests.esql.evaluator import EVALUATORS, Scope, evaluate, members
 from tests.esql.oracle import operate, order

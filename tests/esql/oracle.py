@@ -8,11 +8,11 @@ from fractions import Fraction
 from typing import Any
 
 from esql.cast import Target, cast
-from esql.contents import UnreadableError, read_interval_literal
-from esql.failures import cast_failure, division_by_zero, overflow, wrong_types
-from esql.invocation import Invocation
 from esql.operators import moments
-from esql.values import DECIMAL, Bit, Interval, fits_integer, type_of
+from esql.runtime.invocation import Invocation
+from esql.values.errors import cast_failure, division_by_zero, overflow, wrong_types
+from esql.values.literal_contents import UnreadableError, read_interval_literal
+from esql.values.types import DECIMAL, Bit, Interval, fits_integer, type_of
 
 NUMBERS = ("INTEGER", "DECIMAL", "FLOAT")
 TIMES = ("TIME", "GMTTIME")

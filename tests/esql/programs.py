@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from engine.errors import BrokerError
-from esql.activation import Limits, Surroundings
 from esql.compile import compile_sources, compile_text
-from esql.problems import SyntaxProblems
-from esql.trial import message_of, outcomes, told
+from esql.runtime.activation import Limits, Surroundings
+from esql.runtime.single_run import message_of, outcomes, told
+from esql.text.problems import SyntaxProblems
 
 FOLDER = Path(__file__).resolve().parent.parent / "programs"
 

@@ -11,9 +11,9 @@ import pytest
 
 from engine.errors import BrokerError, ConversionException
 from esql.cast import Target, assign
-from esql.failures import ValueFailure, cast_failure, sqlstate_of
-from esql.invocation import Invocation
-from esql.values import Bit, Interval, qualifier
+from esql.runtime.invocation import Invocation
+from esql.values.errors import ValueFailure, cast_failure, sqlstate_of
+from esql.values.types import Bit, Interval, qualifier
 
 NOW = datetime(2003, 5, 23, 9, 11, 12, tzinfo=UTC)
 HERE = Invocation(lambda: NOW, lambda: timedelta(hours=1))

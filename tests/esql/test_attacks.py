@@ -8,12 +8,12 @@ import pytest
 
 from engine.budget import Allowance, Budget, spending
 from engine.errors import BrokerError, LimitExceeded
-from esql.activation import Surroundings
-from esql.failures import sqlstate_of
-from esql.limits import Limits
-from esql.problems import SyntaxProblems
-from esql.trial import Case, evaluated, lines_of
-from parsers import ccsid
+from esql.runtime.activation import Surroundings
+from esql.runtime.limits import Limits
+from esql.runtime.single_run import Case, evaluated, lines_of
+from esql.text.problems import SyntaxProblems
+from esql.values.errors import sqlstate_of
+from parsers.charsets import ccsid
 
 QUICK = Surroundings(codec=ccsid, limits=Limits(cpu=4))
 VALUES = [

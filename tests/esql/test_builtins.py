@@ -7,12 +7,19 @@ import importlib
 
 import pytest
 
-from esql import builtins
 from esql.compile import compile_sources, problems_in
-from esql.element_types import element_type
-from esql.predefined import ELEMENT_TYPES
+from esql.names import builtins
+from esql.names.element_types import element_type
+from esql.names.predefined import ELEMENT_TYPES
 
-MODULES = ("esql.builtins", "esql.check", "esql.check.casts", "esql.check.finding", "esql.scope", "esql.scope.library")
+MODULES = (
+    "esql.names.builtins",
+    "esql.check",
+    "esql.check.casts",
+    "esql.check.finding",
+    "esql.scope",
+    "esql.scope.deployed_routines",
+)
 COUNTS = [
     ("LENGTH", {1}),
     ("left", {2}),

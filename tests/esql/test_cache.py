@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from engine.step import step
+from engine.tree.step import step
 from esql import compile as compiling
 from esql.cache import Cache, directory, key_of, users_cache
-from esql.cache.entries import from_bytes, to_bytes
+from esql.cache.program_bytes import from_bytes, to_bytes
 from esql.cast import Target
 from esql.compile import parts_of_sources, parts_of_text, problems_in
 from esql.functions import function_catalog
-from esql.link import Parts, link
-from esql.problems import SyntaxProblems
-from esql.trial import message_of, outcomes
-from esql.values import Bit, Interval, Qualifier
+from esql.runtime.linker import Parts, link
+from esql.runtime.single_run import message_of, outcomes
+from esql.text.problems import SyntaxProblems
+from esql.values.types import Bit, Interval, Qualifier
 from tests.esql import programs as running
 from tests.esql.programs import FOLDER, gives, programs
 

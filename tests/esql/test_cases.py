@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from engine.errors import BrokerError
-from esql.failures import sqlstate_of
-from esql.literals import to_literal
 from esql.read import read_expression
+from esql.values.errors import sqlstate_of
+from esql.values.literals import to_literal
 from tests.esql.evaluator import evaluate, sample
 from tests.esql.lists import ORACLE
 from tests.esql.product import PRODUCT

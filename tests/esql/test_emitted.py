@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import BrokerError, UserException
-from esql.activation import Limits, Surroundings
 from esql.compile import compile_expression, compile_sources, compile_text, problems_in
-from esql.literals import to_literal
-from esql.problems import SyntaxProblems
-from esql.program import Compiled
 from esql.read import read_expression
-from esql.trial import Case, evaluated, message_of, outcomes
+from esql.runtime.activation import Limits, Surroundings
+from esql.runtime.program import Compiled
+from esql.runtime.single_run import Case, evaluated, message_of, outcomes
+from esql.text.problems import SyntaxProblems
+from esql.values.literals import to_literal
 from tests.esql.evaluator import Scope, evaluate
 
 ALLOWED = {

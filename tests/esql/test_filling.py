@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 import esql.trees
 from engine.errors import BrokerError
-from engine.step import Step
-from engine.tree import Element
-from esql.activation import Limits, Surroundings
+from engine.tree.element import Element
+from engine.tree.step import Step
 from esql.compile import compile_text
+from esql.runtime.activation import Limits, Surroundings
+from esql.runtime.single_run import message_of, outcomes
 from esql.trees import Nodes, set_field
-from esql.trial import message_of, outcomes
 from tests.esql.programs import gives, programs
 
 INPUT = b"<t><a k='1'><b>1</b>\n<b>2</b><c><d>3</d></c></a><a><c>4<!-- no --><d/></c></a><b/>&lt;&#13;</t>"

@@ -9,12 +9,12 @@ import pytest
 
 from engine.errors import BrokerError
 from engine.parser import parser_catalog
-from engine.tree import Element
-from esql.failures import sqlstate_of
+from engine.tree.element import Element
 from esql.functions import function_catalog
 from esql.functions.field import FOLDER, ROOT, as_bitstream
-from esql.invocation import Invocation
 from esql.read import read_expression
+from esql.runtime.invocation import Invocation
+from esql.values.errors import sqlstate_of
 from tests.esql.evaluator import evaluate, sample
 
 FAILS = re.compile(r"(.+) fails(?: (\w+))?")

@@ -8,9 +8,9 @@ import pytest
 
 from engine.errors import ConfigurationException
 from esql.compile import problems_in
-from esql.limits import VARIABLE, Limits, limits_around, read_limits
-from esql.problems import SyntaxProblems
 from esql.read import read_statements
+from esql.runtime.limits import VARIABLE, Limits, limits_around, read_limits
+from esql.text.problems import SyntaxProblems
 from tests.cli.command_line import penstock
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from esql.problems import SyntaxProblems, problem_at
 from esql.read import read_expression, read_file, read_statements
 from esql.syntax import Position
+from esql.text.problems import SyntaxProblems, problem_at
 
 
 def problems_of(text, read=read_statements):

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from engine.errors import BrokerError
 from esql import operators
 from esql.cast import Clauses, Target, cast
-from esql.invocation import Invocation
-from esql.literals import to_literal
 from esql.operators import moments
 from esql.read import read_expression
-from esql.values import type_of
+from esql.runtime.invocation import Invocation
+from esql.values.literals import to_literal
+from esql.values.types import type_of
 from tests.esql import oracle, strategies
 from tests.esql.evaluator import evaluate, sample
 from tests.esql.expressions import expressions

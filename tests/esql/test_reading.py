@@ -9,8 +9,8 @@ import time
 import pytest
 
 from esql import syntax
-from esql.problems import SyntaxProblems
 from esql.read import read_expression, read_file, read_statements
+from esql.text.problems import SyntaxProblems
 
 TEXT = "DECLARE é CHARACTER 'ü€';\n"
 

@@ -6,10 +6,10 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
-from engine.message import Message
-from esql.cache.entries import from_bytes, to_bytes
+from engine.message.assembly import Message
+from esql.cache.program_bytes import from_bytes, to_bytes
 from esql.compile import compile_sources, parts_of_sources
-from esql.link import link
+from esql.runtime.linker import link
 
 MODULE = """BROKER SCHEMA shop
 CREATE COMPUTE MODULE M

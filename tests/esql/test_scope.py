@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from esql import syntax
-from esql.predefined import BrokerProperty, Correlation, ElementType, Option, SpecialName
+from esql.names.predefined import BrokerProperty, Correlation, ElementType, Option, SpecialName
 from esql.read import read_file, read_statements
 from esql.scope import DeclaredRoutine, File, Library, Resolution, Variable, body_may_propagate, resolve, routine_facts
 

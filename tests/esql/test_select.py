@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from engine.received import new_root
-from engine.step import Step, step
-from engine.tree import Element
-from esql.failures import ValueFailure
+from engine.message.received_message import new_root
+from engine.tree.element import Element
+from engine.tree.step import Step, step
 from esql.operators import equal, greater, multiply
-from esql.select import add_all, add_column, add_named, count, maximum, minimum, new_row, the, total
+from esql.runtime.select import add_all, add_column, add_named, count, maximum, minimum, new_row, the, total
 from esql.trees import set_field, set_list
-from esql.values import Interval, qualifier
+from esql.values.errors import ValueFailure
+from esql.values.types import Interval, qualifier
 from tests.esql.test_trees import ATTRIBUTE, Shape, attribute, body, build, ensure, found, received, shape
 
 SHOP: Shape = (

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from engine.errors import BrokerError
 from esql.compile import compile_text
-from esql.problems import SyntaxProblems
-from esql.trial import message_of
+from esql.runtime.single_run import message_of
+from esql.text.problems import SyntaxProblems
 from tests.esql.test_emitted import DECLARED, SUMS
 
 

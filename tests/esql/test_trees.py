@@ -9,13 +9,12 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
+from engine.message.received_message import Received, new_root
 from engine.parser import Form, Template, parser_catalog
-from engine.received import Received, new_root
-from engine.sharing import copy, read_only
-from engine.source import NAME
-from engine.step import Step, step
-from engine.tree import Element
-from esql.failures import ValueFailure
+from engine.tree.element import Element
+from engine.tree.sharing import copy, read_only
+from engine.tree.source import NAME
+from engine.tree.step import Step, step
 from esql.trees import (
     Nodes,
     delete,
@@ -29,6 +28,7 @@ from esql.trees import (
     set_namespace,
     set_type,
 )
+from esql.values.errors import ValueFailure
 
 Shape: TypeAlias = tuple[Any, ...]  # name, value, children
 _PLAIN = frozenset({"Name", "NameValue", "Element", "Folder", "PCDataField", ""})

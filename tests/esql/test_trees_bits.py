@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import ParserException
-from engine.received import new_root
-from engine.step import step
-from engine.tree import Element
-from esql.failures import ValueFailure
+from engine.message.received_message import new_root
+from engine.tree.element import Element
+from engine.tree.step import step
 from esql.functions.field import FOLDER, as_bitstream
-from esql.invocation import Invocation
+from esql.runtime.invocation import Invocation
 from esql.trees import create, delete, parse, set_domain, set_field
+from esql.values.errors import ValueFailure
 from tests.esql.test_trees import attribute, body, ensure, found, received, set_scalar, shape
 
 HERE = Invocation()

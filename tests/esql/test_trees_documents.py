@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
+from engine.message.received_message import new_root
 from engine.parser import parser_catalog
-from engine.received import new_root
-from engine.source import NAME_VALUE
-from engine.step import step
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.source import NAME_VALUE
+from engine.tree.step import step
 from esql.trees import copy_of, create_repeat, delete, set_field, set_list
 from tests.esql.test_trees import ATTRIBUTE, attribute, body, build, ensure, found, received, set_scalar
 

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import BrokerError
+from engine.message.received_message import new_root
 from engine.parser import parser_catalog
-from engine.received import new_root
-from engine.sharing import copy, read_only
-from engine.step import step
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.sharing import copy, read_only
+from engine.tree.step import step
 from esql.trees import (
     attach,
     create,

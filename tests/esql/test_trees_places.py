@@ -7,14 +7,13 @@ from collections.abc import Callable
 import pytest
 
 from engine.errors import BrokerError, ParserException
+from engine.message.received_message import new_root
 from engine.parser import Form, parser_catalog
-from engine.received import new_root
-from engine.sharing import copy, read_only
-from engine.source import KIND, NAME, NAME_VALUE
-from engine.step import step
-from engine.tree import Element
-from esql.failures import ValueFailure
-from esql.invocation import Invocation
+from engine.tree.element import Element
+from engine.tree.sharing import copy, read_only
+from engine.tree.source import KIND, NAME, NAME_VALUE
+from engine.tree.step import step
+from esql.runtime.invocation import Invocation
 from esql.trees import (
     attach,
     create,
@@ -28,6 +27,7 @@ from esql.trees import (
     set_domain,
     set_field,
 )
+from esql.values.errors import ValueFailure
 from tests.esql.test_trees import ATTRIBUTE, Shape, attribute, body, build, ensure, found, received, set_scalar, shape
 
 BEFORE: Shape = ("Environment", None, ("a", 1), ("b", None, ("c", 2)), ("a", 3))

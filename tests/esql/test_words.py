@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from esql import syntax, words
+from esql import syntax
 from esql.format import format_program
-from esql.problems import SyntaxProblems
+from esql.names import reserved_words
 from esql.read import read_expression, read_file, read_statements
+from esql.text.problems import SyntaxProblems
 
-GRAMMAR = Path(words.__file__).parent.joinpath("grammar", "ESQL.g4").read_text(encoding="utf-8")
+GRAMMAR = Path(reserved_words.__file__).parent.joinpath("grammar", "ESQL.g4").read_text(encoding="utf-8")
 
 
 def group(rule):
@@ -38,11 +39,11 @@ RESERVED = sorted(group("reserved"))
 
 def test_words_are_those_of_the_grammar():
     """The words that the printer quotes are the grammar's groups."""
-    assert group("reserved") == words.RESERVED
-    assert group("operatorKeyword") == words.OPERATORS
-    assert group("literalKeyword") == words.LITERALS
-    assert group("formKeyword") == words.FORMS
-    assert group("statementKeyword") == words.STATEMENTS
+    assert group("reserved") == reserved_words.RESERVED
+    assert group("operatorKeyword") == reserved_words.OPERATORS
+    assert group("literalKeyword") == reserved_words.LITERALS
+    assert group("formKeyword") == reserved_words.FORMS
+    assert group("statementKeyword") == reserved_words.STATEMENTS
 
 
 @pytest.mark.parametrize("word", FREE + LITERALS)
@@ -81,7 +82,7 @@ def test_a_free_word_is_a_variable_in_expressions(word):
     assert read_expression(text, "words").operands[0].left.root == word
 
 
-@pytest.mark.parametrize("word", sorted(set(FREE) - words.FORMS))
+@pytest.mark.parametrize("word", sorted(set(FREE) - reserved_words.FORMS))
 def test_a_free_word_is_a_routine_in_expressions(word):
     """A word that has no form of its own names a routine that is called in an expression."""
     assert syntax.Call((word,), (syntax.Integer(1), syntax.Integer(2))) == read_expression(f"{word}(1, 2)", "words")
@@ -112,7 +113,10 @@ def test_a_reserved_word_is_no_variable(word):
     assert (word,) == read_statements(f'DECLARE "{word}" INTEGER;', "words").statements[0].names
 
 
-@pytest.mark.parametrize("word", sorted((set(FREE) | set(LITERALS)) - words.STATEMENTS - words.FORMS - words.LITERALS))
+@pytest.mark.parametrize(
+    "word",
+    sorted((set(FREE) | set(LITERALS)) - reserved_words.STATEMENTS - reserved_words.FORMS - reserved_words.LITERALS),
+)
 def test_a_word_that_starts_no_statement_is_a_label(word):
     """Labels are names too."""
     text = f"{word}: WHILE a DO LEAVE {word}; END WHILE {word};"

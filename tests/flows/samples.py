@@ -10,7 +10,7 @@ from engine.catalog import Catalog
 from engine.node import ANY_LABEL, Esql, LabelName, NodeType, mandatory, node, prop
 
 if TYPE_CHECKING:
-    from engine.message import Message
+    from engine.message.assembly import Message
     from engine.work import UnitOfWork
 
 sample_nodes: Catalog[NodeType] = Catalog("node type", package="")

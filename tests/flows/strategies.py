@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from engine.flow import Flow, NodeUse, Promoted, Promotion, Setting, Wire
+from engine.flow.definition import Flow, NodeUse, Promoted, Promotion, Setting, Wire
 from flows.reader import is_name
 
 characters = st.characters(exclude_categories=["Cs"], include_characters="\n\t -.:#'\"[]{}&*!|>%@`~,?")

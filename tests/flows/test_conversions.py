@@ -10,14 +10,14 @@ import flows
 from engine.catalog import did_you_mean
 from engine.descriptor import Descriptor
 from engine.errors import ConfigurationException
-from engine.flow import Flow, NodeUse, Setting, Wire
-from engine.message import Message
+from engine.flow.definition import Flow, NodeUse, Setting, Wire
+from engine.message.assembly import Message
+from engine.message.received_message import Received, RootDomain
+from engine.message.writer import write_message
 from engine.parser import Template
-from engine.received import Received, RootDomain
-from engine.sharing import read_only
-from engine.step import step
-from engine.tree import Element
-from engine.writing import write_message
+from engine.tree.element import Element
+from engine.tree.sharing import read_only
+from engine.tree.step import step
 from esql.compile import compile_text
 from flows.message_sets.deploying import message_parsers, message_sets_of
 from flows.programs import binder

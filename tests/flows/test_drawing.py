@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.flow import Flow, NodeUse, Types, Wire
-from engine.routes import label_routes
+from engine.flow.definition import Flow, NodeUse, Types, Wire
+from engine.flow.label_routes import label_routes
 from flows.drawing import columns, draw_text
 from flows.geometry import Box, picture
 from flows.reader import read_flow

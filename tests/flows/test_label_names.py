@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.flow import Flow, NodeUse, Setting
+from engine.flow.definition import Flow, NodeUse, Setting
 from flows.label_names import label_names
 from tests.cli.command_line import penstock
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from engine.descriptor import Descriptor
-from engine.flow import Flow, NodeUse, Setting, Wire
-from engine.runtime import deploy
+from engine.flow.definition import Flow, NodeUse, Setting, Wire
+from engine.runtime.deployment import deploy
 from engine.transports.memory import MemoryQueues
 from flows.programs import binder
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from engine.errors import BrokerError, ConfigurationException, Problem
-from engine.flow import Flow, NodeUse, Setting
-from engine.runtime import DeployedFlow, deploy
-from engine.writing import write_message
+from engine.flow.definition import Flow, NodeUse, Setting
+from engine.message.writer import write_message
+from engine.runtime.deployment import DeployedFlow, deploy
 from flows.esql_files import name_of
 from flows.files import load, load_flow
 from flows.programs import binder, files_of, problems_of

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import Place
-from engine.flow import Flow, NodeUse, Promoted, Promotion, Setting, Wire
+from engine.flow.definition import Flow, NodeUse, Promoted, Promotion, Setting, Wire
 from flows.document import LARGEST
 from flows.reader import parse_wire, read_flow
 from flows.writer import write_flow

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import flows
-from engine.flow import FLOW_PROPERTIES
+from engine.flow.definition import FLOW_PROPERTIES
 from flows.reader import KEYS
 from flows.schema import NAME, PROMOTED, WIRE, flow_schema, schema_text
 from tests.flows.samples import sample_nodes

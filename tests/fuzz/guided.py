@@ -14,7 +14,7 @@ from tests.fuzz.mutating import CURRENT, kept_inputs
 if TYPE_CHECKING:
     from tests.fuzz.target import Target
 
-_PACKAGES = ("parsers", "engine.moments", "engine.tree", "engine.sharing", "flows", "esql")
+_PACKAGES = ("parsers", "engine.dates", "engine.tree", "flows", "esql")
 _TOLD = 100
 
 

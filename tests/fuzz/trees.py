@@ -6,12 +6,12 @@ from datetime import date, time
 from decimal import Context, Decimal
 from typing import Any, Final
 
-from engine.moments.zones import written_iso
+from engine.dates.zones import written_iso
+from engine.message.received_message import Part
 from engine.parser import Follow, Form, Parser, Portion
-from engine.received import Part
-from engine.sharing import copy
-from engine.source import NAME
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.sharing import copy
+from engine.tree.source import NAME
 
 _MOST: Final = 20_000
 _EXACT: Final = Context(prec=11_000)

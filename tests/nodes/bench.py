@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, Place
-from engine.message import Message
+from engine.message.assembly import Message
+from engine.message.received_message import Received
 from engine.node import build, node_catalog
 from engine.parser import Template
-from engine.received import Received
-from engine.runtime import Station
-from engine.sharing import read_only
-from engine.tree import Element
+from engine.runtime.deployment import Station
+from engine.tree.element import Element
+from engine.tree.sharing import read_only
 
 
 class Seen(NamedTuple):

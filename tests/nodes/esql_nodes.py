@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from engine.descriptor import Descriptor
-from engine.dump import dump
-from engine.flow import Flow, NodeUse, Setting
-from engine.message import Message
+from engine.flow.definition import Flow, NodeUse, Setting
+from engine.message.assembly import Message
+from engine.message.writer import write_message
 from engine.node import Node
 from engine.parser import Template
-from engine.runtime import deploy
-from engine.sharing import read_only
-from engine.tree import Element
-from engine.writing import write_message
+from engine.runtime.deployment import deploy
+from engine.tree.dump import dump
+from engine.tree.element import Element
+from engine.tree.sharing import read_only
 from flows.programs import binder
 
 BODY = b"<a><b>1</b><b>2</b></a>"

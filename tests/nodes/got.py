@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from engine.descriptor import Descriptor
-from engine.message import Message
-from engine.sharing import copy
-from engine.step import step
+from engine.message.assembly import Message
 from engine.transports.memory import MemoryQueues
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.sharing import copy
+from engine.tree.step import step
 from tests.nodes.bench import Seen, carried, message_of, tree
 
 BODY = b"<r><s>2</s></r>"

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 from engine.catalog import Catalog
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
-from engine.flow import Flow, NodeUse, Setting, Wire
-from engine.message import Message
+from engine.flow.definition import Flow, NodeUse, Setting, Wire
+from engine.message.assembly import Message
+from engine.message.received_message import Received
 from engine.mq.definitions import QueueDefinition
 from engine.node import NodeType, node, node_catalog, prop
-from engine.received import Received
-from engine.runtime import DeployedFlow, deploy
+from engine.runtime.deployment import DeployedFlow, deploy
 from engine.transports.memory import MemoryQueues
 from engine.work import QueueAttributes
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from engine.descriptor import Descriptor
-from engine.flow import Flow, NodeUse, Setting, Wire
-from engine.runtime import deploy
+from engine.flow.definition import Flow, NodeUse, Setting, Wire
+from engine.runtime.deployment import deploy
 from engine.transports.memory import MemoryQueues
-from esql.limits import VARIABLE
+from esql.runtime.limits import VARIABLE
 from flows.programs import binder
 
 PROGRAM = """SET OutputRoot = InputRoot; DECLARE i INTEGER 0;

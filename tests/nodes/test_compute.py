@@ -9,12 +9,12 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, ConfigurationException
-from engine.exceptions import exception_list
-from engine.flow import Flow, NodeUse, Setting, Wire
-from engine.runtime import DeployedFlow, deploy
+from engine.flow.definition import Flow, NodeUse, Setting, Wire
+from engine.message.exception_list import exception_list
+from engine.message.writer import write_message
+from engine.runtime.deployment import DeployedFlow, deploy
 from engine.transports.memory import MemoryQueues
-from engine.tree import Element
-from engine.writing import write_message
+from engine.tree.element import Element
 from flows.programs import binder
 from tests.nodes.esql_nodes import BODY, bodies, made, message, origin, sent
 

@@ -10,10 +10,10 @@ import pytest
 
 from engine.catalog import Catalog
 from engine.descriptor import Descriptor
-from engine.flow import Flow, NodeUse, Setting, Wire
-from engine.message import Message
+from engine.flow.definition import Flow, NodeUse, Setting, Wire
+from engine.message.assembly import Message
 from engine.node import LabelName, NodeType, mandatory, node, node_catalog
-from engine.runtime import deploy
+from engine.runtime.deployment import deploy
 from engine.transports.memory import MemoryQueues
 from flows.programs import binder
 
@@ -39,7 +39,7 @@ def test_labels(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("MQInput", "MQOutput", "Compute"):
         if own.get(name) is None:
             own.register(name)(node_catalog.find(name))
-    monkeypatch.setattr("engine.runtime.node_catalog", own)
+    monkeypatch.setattr("engine.runtime.deployment.node_catalog", own)
     monkeypatch.setattr("flows.programs.node_catalog", own)
     program = "".join(
         f"SET OutputRoot.XMLNSC.m = {n}; PROPAGATE TO LABEL '{name}'; " for n, name in enumerate(("a", "b", "a"))

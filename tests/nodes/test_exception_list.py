@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.allowed_files import AllowedFiles
 from engine.descriptor import Descriptor
-from engine.flow import Flow, NodeUse, Setting, Wire
+from engine.files.allowed_folders import AllowedFiles
+from engine.flow.definition import Flow, NodeUse, Setting, Wire
 from engine.mq.definitions import QueueDefinition
-from engine.runtime import deploy
+from engine.runtime.deployment import deploy
 from engine.transports.memory import MemoryQueues
 from engine.work import QueueAttributes
 from flows.programs import binder

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import BrokerError, ConfigurationException
-from engine.flow import Flow, NodeUse, Setting
-from engine.runtime import deploy
-from engine.writing import write_message
+from engine.flow.definition import Flow, NodeUse, Setting
+from engine.message.writer import write_message
+from engine.runtime.deployment import deploy
 from tests.nodes.esql_nodes import BODY, made, message, origin, sent
 
 ONE = "Body.a.b[1] = '1'"

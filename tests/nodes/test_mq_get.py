@@ -11,10 +11,10 @@ import pytest
 
 from engine.descriptor import NO_ID, Descriptor
 from engine.errors import BrokerError, ConfigurationException
-from engine.message import Message
+from engine.message.assembly import Message
+from engine.message.writer import write_message
 from engine.node import build, node_catalog
-from engine.sharing import copy
-from engine.writing import write_message
+from engine.tree.sharing import copy
 from tests.nodes.bench import carried, exception_numbers, tree
 from tests.nodes.got import (
     BODY,

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from engine.descriptor import NO_ID, Descriptor
-from engine.writing import write_message
+from engine.message.writer import write_message
 from tests.nodes.bench import carried, message_of
 from tests.nodes.got import (
     ASKED,

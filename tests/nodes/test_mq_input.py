@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from engine import runtime
 from engine.errors import BrokerError
+from engine.runtime import deployment
 from engine.transports.memory import MemoryQueues
 from tests.nodes.input_flows import BODY, LETTER, Case, catalog, dead_letter, input_flow, queues_for, turns
 
@@ -15,7 +15,7 @@ from tests.nodes.input_flows import BODY, LETTER, Case, catalog, dead_letter, in
 @pytest.fixture(autouse=True)
 def _nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     """The runtime knows MQInput, MQOutput and the nodes of this file."""
-    monkeypatch.setattr(runtime, "node_catalog", catalog)
+    monkeypatch.setattr(deployment, "node_catalog", catalog)
 
 
 RETRY = {

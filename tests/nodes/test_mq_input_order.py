@@ -8,12 +8,12 @@ import pytest
 
 from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP, Descriptor
 from engine.errors import ParserException
-from engine.flow import Flow, NodeUse, Setting
-from engine.message import Message
+from engine.flow.definition import Flow, NodeUse, Setting
+from engine.message.assembly import Message
+from engine.message.received_message import RootDomain
 from engine.mq.unit import Work
 from engine.node import build, node_catalog
-from engine.received import RootDomain
-from engine.runtime import deploy
+from engine.runtime.deployment import deploy
 from engine.transports.memory import MemoryQueues
 from parsers.mrm.model import SimpleType
 from tests.nodes.bench import carried

@@ -7,20 +7,20 @@ from typing import Any
 
 import pytest
 
-from engine import runtime
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
+from engine.message.received_message import Received
+from engine.message.writer import write_message
 from engine.node import build, node_catalog
-from engine.received import Received
-from engine.tree import Element
-from engine.writing import write_message
+from engine.runtime import deployment
+from engine.tree.element import Element
 from tests.nodes.input_flows import BODY, LETTER, Case, catalog, dead_letter, input_flow, looked, queues_for, turns
 
 
 @pytest.fixture(autouse=True)
 def _nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     """The runtime knows MQInput, MQOutput and the nodes of this file."""
-    monkeypatch.setattr(runtime, "node_catalog", catalog)
+    monkeypatch.setattr(deployment, "node_catalog", catalog)
 
 
 XML = b"<a><!--c-->m<?p q?>n<b/></a>"

@@ -9,12 +9,12 @@ import pytest
 
 from engine.descriptor import NO_ID, NO_TOKEN, Descriptor
 from engine.errors import BrokerError
-from engine.message import Message
+from engine.message.assembly import Message
+from engine.message.received_message import Received
 from engine.mq.unit import Work
 from engine.node import build, node_catalog
-from engine.received import Received
-from engine.sharing import copy, read_only
 from engine.transports.memory import MemoryQueues, QueueDefinition
+from engine.tree.sharing import copy, read_only
 from engine.work import QueueAttributes
 from tests.nodes.bench import tree
 

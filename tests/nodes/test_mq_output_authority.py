@@ -10,12 +10,12 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
-from engine.message import Message
+from engine.message.assembly import Message
+from engine.message.received_message import Received
 from engine.mq import QueueManager
 from engine.mq.server import Server
 from engine.node import build, node_catalog
-from engine.received import Received
-from engine.sharing import read_only
+from engine.tree.sharing import read_only
 
 RECORD = "SET AUTHREC PROFILE(Q) OBJTYPE(QUEUE) PRINCIPAL('ann') AUTHADD(PUT)"
 

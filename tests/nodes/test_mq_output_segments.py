@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import BrokerError
-from engine.message import Message
+from engine.message.assembly import Message
+from engine.message.received_message import Received
 from engine.mq.definitions import QueueDefinition
-from engine.received import Received
-from engine.sharing import read_only
 from engine.transports.memory import MemoryQueues
+from engine.tree.sharing import read_only
 from tests.nodes.test_mq_output import LETTER, evaluated, written
 
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import pytest
 
 from engine.descriptor import NO_ID, Descriptor
-from engine.message import Message
+from engine.message.assembly import Message
+from engine.message.received_message import Received
 from engine.mq.definitions import QueueDefinition
-from engine.received import Received
-from engine.sharing import copy, read_only
 from engine.transports.memory import MemoryQueues
+from engine.tree.sharing import copy, read_only
 from engine.work import QueueAttributes
 from tests.nodes.bench import Seen, carried, exception_numbers, message_of
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from engine.flow import Flow, NodeUse, Setting
-from engine.lint import lint
-from engine.notes import notes
+from engine.flow.definition import Flow, NodeUse, Setting
+from engine.flow.lint import lint
+from engine.flow.notes import notes
 from flows.files import load
 
 

@@ -10,15 +10,15 @@ import pytest
 
 from engine.catalog import Catalog
 from engine.descriptor import Descriptor
-from engine.flow import Flow, NodeUse, Setting, Wire
-from engine.message import Message
+from engine.flow.definition import Flow, NodeUse, Setting, Wire
+from engine.message.assembly import Message
+from engine.message.received_message import Received
 from engine.mq.definitions import QueueDefinition
 from engine.node import NodeType, node, node_catalog, prop
-from engine.received import Received
-from engine.runtime import deploy
+from engine.runtime.deployment import deploy
 from engine.transports.memory import MemoryQueues
 from engine.work import QueueAttributes
-from esql.activation import Limits
+from esql.runtime.activation import Limits
 from flows.programs import binder
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ LIMITS = ("a loop without end", "a tree without end", "a text without end")
 def test_poison(name: str, requeue: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The message is put away with its bytes and its ids, the one behind it is processed, and no turn is the last."""
     poison = TABLE[name]
-    monkeypatch.setattr("engine.runtime.node_catalog", own)
+    monkeypatch.setattr("engine.runtime.deployment.node_catalog", own)
     kind, settings = poison.node
     given = {"queueName": "IN", "messageDomainProperty": poison.domain, **poison.properties}
     flow = Flow(

@@ -6,12 +6,12 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
-from engine.message import Message
+from engine.message.assembly import Message
+from engine.message.received_message import Received
 from engine.mq.properties import with_folders
-from engine.received import Received
-from engine.sharing import copy
-from engine.step import step
 from engine.transports.memory import MemoryQueues
+from engine.tree.sharing import copy
+from engine.tree.step import step
 from tests.nodes.bench import Seen, carried, exception_numbers
 
 

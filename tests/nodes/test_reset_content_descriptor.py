@@ -8,12 +8,12 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
-from engine.message import Message
+from engine.message.assembly import Message
+from engine.message.received_message import Part, Received, new_root
+from engine.message.writer import write_message
 from engine.node import build, node_catalog
 from engine.parser import Options, Template
-from engine.received import Part, Received, new_root
-from engine.sharing import copy, read_only
-from engine.writing import write_message
+from engine.tree.sharing import copy, read_only
 from tests.nodes.bench import carried, exception_numbers
 
 BODY = b"<a  x='1'><b>1</b>t</a>"

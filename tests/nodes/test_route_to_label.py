@@ -8,12 +8,12 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, ConfigurationException
-from engine.flow import Flow, NodeUse, Setting, Wire
-from engine.message import Message
+from engine.flow.definition import Flow, NodeUse, Setting, Wire
+from engine.message.assembly import Message
 from engine.node import build, node_catalog
-from engine.runtime import deploy
+from engine.runtime.deployment import deploy
 from engine.transports.memory import MemoryQueues
-from engine.tree import Element
+from engine.tree.element import Element
 from tests.nodes.bench import carried, exception_numbers, message_of, tree
 
 Entries: TypeAlias = "list[tuple[str, object]]"

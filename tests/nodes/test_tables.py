@@ -9,10 +9,10 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from engine.flow import Flow, NodeUse, Setting
-from engine.message import Message
+from engine.flow.definition import Flow, NodeUse, Setting
+from engine.message.assembly import Message
 from engine.node import FAILURE, node_catalog
-from engine.runtime import deploy
+from engine.runtime.deployment import deploy
 from engine.transports.memory import MemoryQueues
 from flows.programs import binder
 from tests.nodes import got

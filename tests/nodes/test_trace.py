@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 
-from engine.allowed_files import AllowedFiles
 from engine.descriptor import Descriptor
-from engine.desk import Letter, run
 from engine.errors import BrokerError
-from engine.flow import Flow
-from engine.message import Message
+from engine.files.allowed_folders import AllowedFiles
+from engine.flow.definition import Flow
+from engine.message.assembly import Message
+from engine.message.received_message import Received
 from engine.node import build, node_catalog
 from engine.parser import Template
-from engine.received import Received
-from engine.sharing import read_only
-from engine.tree import Element
+from engine.runtime.file_run import Letter, run
+from engine.tree.element import Element
+from engine.tree.sharing import read_only
 from flows.files import load_flow
 from flows.programs import binder, problems_of
 

@@ -10,14 +10,14 @@ from typing import Literal
 import pytest
 
 from engine.descriptor import Descriptor
-from engine.flow import Flow, NodeUse, Setting, Wire
-from engine.message import Message
+from engine.flow.definition import Flow, NodeUse, Setting, Wire
+from engine.message.assembly import Message
 from engine.parser import Template
-from engine.runtime import Station, deploy
+from engine.runtime.deployment import Station, deploy
+from engine.runtime.user_trace import TraceFormatter, UserTrace
 from engine.transports.memory import MemoryQueues
-from engine.usertrace import TraceFormatter, UserTrace
-from esql.activation import Surroundings
 from esql.compile import compile_sources, compile_text
+from esql.runtime.activation import Surroundings
 from flows.programs import binder
 
 HERE = Path(__file__).parent / "traces"

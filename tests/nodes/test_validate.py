@@ -8,10 +8,10 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
-from engine.message import Message
+from engine.message.assembly import Message
+from engine.message.received_message import Received, new_root
 from engine.parser import Template
-from engine.received import Received, new_root
-from engine.sharing import read_only
+from engine.tree.sharing import read_only
 from tests.nodes.bench import carried, exception_numbers
 from tests.parsers.mrm.records import built, field, parser
 

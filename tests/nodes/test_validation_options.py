@@ -9,12 +9,12 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import ParserException
-from engine.message import Message
+from engine.message.assembly import Message
+from engine.message.received_message import Received, RootDomain
 from engine.node import build, node_catalog
 from engine.parser import Options, Template
-from engine.received import Received, RootDomain
-from engine.sharing import read_only
 from engine.transports.memory import MemoryQueues
+from engine.tree.sharing import read_only
 from parsers.mrm.model import SimpleType
 from tests.nodes.bench import carried
 from tests.nodes.esql_nodes import made, sent

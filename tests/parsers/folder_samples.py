@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from engine.tree import Element
+from engine.tree.element import Element
 from tests.parsers.samples import BIG, CODECS, LITTLE, Writer, tree
 
 FIXED = ("Version", "Format", "Encoding", "CodedCharSetId", "Flags", "NameValueCCSID")

@@ -8,10 +8,10 @@ from typing import Any
 
 import ebcdic  # noqa: F401  # registers cp1047
 
+from engine.message.received_message import Part
 from engine.parser import Follow, Form, Parser, Portion, parser_catalog
-from engine.received import Part
-from engine.source import NAME
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.source import NAME
 
 BIG, LITTLE = 273, 546
 CODECS = {819: "latin-1", 1208: "utf-8", 500: "cp500", 37: "cp037", 1047: "cp1047"}

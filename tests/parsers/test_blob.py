@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from engine.errors import ParserException
-from engine.source import VALUE
+from engine.tree.source import VALUE
 from tests.parsers.samples import BIG, LITTLE, built, fields, tree, write
 
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from engine.errors import ConversionException
-from parsers import ccsid
+from parsers.charsets import ccsid
 
 # CCSID, text, its bytes; for EBCDIC the brackets and braces are what tells code pages apart.
 KNOWN = [
@@ -162,7 +162,7 @@ def test_the_ccsid_of_a_codec(name: str, expected: int | None) -> None:
 def test_ebcdic_codecs_are_loaded_when_they_are_needed() -> None:
     """Common CCSIDs do not bring the package of EBCDIC codecs in; one that only it has does."""
     script = (
-        "import sys; from parsers.ccsid import codec; "
+        "import sys; from parsers.charsets.ccsid import codec; "
         "[codec(n) for n in (1208, 819, 37, 500, 273, 1140)]; before = 'ebcdic' in sys.modules; "
         "codec(1047); assert (before, 'ebcdic' in sys.modules) == (False, True)"
     )

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from engine.errors import BrokerError, ConversionException, ParserException
 from engine.parser import Follow, Header, Portion, format_catalog, parser_catalog
-from engine.sharing import copy
-from parsers.layout import Laid
+from engine.tree.sharing import copy
+from parsers.headers.layout import Laid
 from tests.parsers.samples import BIG, CIH_1, FORMS, LITTLE, SAMPLES, Sample, built, fields, tree, write
 
 EACH = pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: f"{sample.name}-{sample.length}")

@@ -7,12 +7,12 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import ParserException
+from engine.message.received_message import Received
+from engine.message.writer import write_message
 from engine.parser import Options, Template
-from engine.received import Received
-from engine.sharing import copy, read_only
-from engine.step import step
-from engine.tree import Element
-from engine.writing import write_message
+from engine.tree.element import Element
+from engine.tree.sharing import copy, read_only
+from engine.tree.step import step
 from tests.parsers.folder_samples import mqrfh2
 from tests.parsers.samples import BIG, LITTLE, SAMPLES, Writer
 

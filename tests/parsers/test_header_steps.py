@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 
 from engine.descriptor import Descriptor
-from engine.received import Received
-from engine.source import KIND, NAME, NAME_VALUE
-from engine.state import EXPANDED
-from engine.step import Step, step
-from engine.tree import Element
+from engine.message.received_message import Received
+from engine.tree.element import Element
+from engine.tree.source import KIND, NAME, NAME_VALUE
+from engine.tree.states import EXPANDED
+from engine.tree.step import Step, step
 from tests.parsers.folder_samples import rfh2
 from tests.parsers.samples import BIG, SAMPLES, Writer, tree
 from tests.parsers.test_mqcfh import every_kind, pcf

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from parsers import ccsid
-from parsers.host_asia import DOUBLE, MIXED, NAMES
+from parsers.charsets import ccsid
+from parsers.charsets.east_asian_ebcdic import DOUBLE, MIXED, NAMES
 from tests.parsers.mrm.records import built, field, parser, read, write
 
 

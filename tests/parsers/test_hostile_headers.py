@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
+from engine.message.received_message import Received
+from engine.message.writer import write_message
 from engine.parser import Header, parser_catalog
-from engine.received import Received
-from engine.sharing import copy, read_only
-from engine.source import Handle
-from engine.tree import Element
-from engine.writing import write_message
+from engine.tree.element import Element
+from engine.tree.sharing import copy, read_only
+from engine.tree.source import Handle
 from tests.parsers.folder_samples import mqrfh2
 from tests.parsers.samples import BIG, FORMS, LITTLE, SAMPLES, Writer, tree, write
 from tests.parsers.test_mqcfh import every_kind, pcf

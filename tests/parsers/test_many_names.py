@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from engine.parser import Form, parser_catalog
-from engine.sharing import copy
-from engine.step import Step, step
-from engine.tree import Element
-from parsers.folders import Folder
+from engine.tree.element import Element
+from engine.tree.sharing import copy
+from engine.tree.step import Step, step
+from parsers.headers.folders import Folder
 from tests.parsers.folder_samples import rfh2
 from tests.parsers.samples import LITTLE
 

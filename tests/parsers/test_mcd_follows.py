@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from engine.descriptor import LITTLE_ENDIAN, Descriptor
+from engine.message.received_message import Received
+from engine.message.writer import write_message
 from engine.parser import Template
-from engine.received import Received
-from engine.sharing import copy
-from engine.step import step
-from engine.tree import Element
-from engine.writing import write_message
+from engine.tree.element import Element
+from engine.tree.sharing import copy
+from engine.tree.step import step
 from tests.parsers.folder_samples import mqrfh2
 
 MCD = "<mcd><Msd>xmlns</Msd><Set>S</Set><Type>T</Type><Fmt>F</Fmt></mcd>"

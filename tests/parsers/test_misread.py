@@ -8,9 +8,9 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import ParserException
-from engine.message import Message
+from engine.message.assembly import Message
+from engine.message.received_message import parse
 from engine.parser import Template
-from engine.received import parse
 from tests.cli.command_line import ROOT, penstock
 from tests.parsers.folder_samples import mqrfh2
 from tests.parsers.samples import LITTLE

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from engine.errors import ParserException
 from engine.parser import Follow, Header, Portion, parser_catalog
-from engine.sharing import copy
-from engine.step import step
-from engine.tree import Element
-from parsers.pcf import Parameters
+from engine.tree.element import Element
+from engine.tree.sharing import copy
+from engine.tree.step import step
+from parsers.headers.pcf import Parameters
 from tests.parsers.samples import BIG, CODECS, FORMS, LITTLE, Writer, built, tree, write
 
 HEAD = {"Type": 7, "StrucLength": 36, "Version": 3, "Command": 45, "MsgSeqNumber": 1, "Control": 1, "CompCode": 1}

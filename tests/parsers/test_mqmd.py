@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from engine.descriptor import LENGTHS, Descriptor
 from engine.errors import BrokerError, ConversionException, ParserException
+from engine.message.received_message import Received, new_root
+from engine.message.writer import write_message
 from engine.parser import Form, parser_catalog
-from engine.received import Received, new_root
-from engine.sharing import copy, read_only
-from engine.step import step
-from engine.tree import Element
-from engine.writing import write_message
-from parsers.facts import Facts
+from engine.tree.element import Element
+from engine.tree.sharing import copy, read_only
+from engine.tree.step import step
+from parsers.headers.computed_folders import Facts
 from parsers.mqmd import pack, unpack
 from tests.parsers.samples import BIG, FORMS, LITTLE, SAMPLES, TOKEN, fields, tree, write
 

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import ParserException
-from engine.sharing import copy
-from engine.step import step
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.sharing import copy
+from engine.tree.step import step
 from parsers.mqrfh import _Pairs
 from tests.parsers.samples import BIG, FORMS, LITTLE, Writer, built, tree, write
 

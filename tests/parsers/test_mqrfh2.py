@@ -6,10 +6,10 @@ import pytest
 
 from engine.errors import ParserException
 from engine.parser import Follow, Header, Portion, Template, parser_catalog
-from engine.sharing import copy
-from engine.source import NAME, NAME_VALUE, VALUE
-from engine.step import step
-from parsers import folders
+from engine.tree.sharing import copy
+from engine.tree.source import NAME, NAME_VALUE, VALUE
+from engine.tree.step import step
+from parsers.headers import folders
 from tests.parsers.folder_samples import FIXED, mqrfh2, rfh2, shown, value_at
 from tests.parsers.samples import BIG, FORMS, LITTLE, Writer, tree, write
 

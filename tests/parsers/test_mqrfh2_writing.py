@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from engine.errors import ConversionException, ParserException
 from engine.parser import Follow, parser_catalog
-from engine.sharing import copy, read_only
-from engine.source import NAME, NAME_VALUE
-from engine.step import step
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.sharing import copy, read_only
+from engine.tree.source import NAME, NAME_VALUE
+from engine.tree.step import step
 from tests.parsers.folder_samples import FIXED, mqrfh2, rfh2, shown, value_at
 from tests.parsers.samples import BIG, FORMS, LITTLE, built, tree, write
 

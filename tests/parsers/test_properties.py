@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from engine.descriptor import Descriptor
+from engine.message.received_message import Received
+from engine.message.writer import write_message
 from engine.parser import Template
-from engine.received import Received
-from engine.sharing import copy, read_only
-from engine.writing import write_message
+from engine.tree.sharing import copy, read_only
 from tests.parsers.samples import BIG, LITTLE, SAMPLES, TOKEN, fields, write
 
 DESCRIPTOR = Descriptor(

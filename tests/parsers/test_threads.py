@@ -7,11 +7,11 @@ import threading
 
 import pytest
 
+from engine.message.received_message import Part
 from engine.parser import Follow, Form, Portion, parser_catalog
-from engine.received import Part
-from engine.sharing import copy
-from engine.source import NAME
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.sharing import copy
+from engine.tree.source import NAME
 
 FIELDS = 60
 THREADS = 4

@@ -9,11 +9,11 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import ParserException
-from engine.message import Message
+from engine.message.assembly import Message
+from engine.message.received_message import Received, RootDomain
 from engine.parser import Options, Template
-from engine.received import Received, RootDomain
-from engine.sharing import read_only
-from parsers.xml_schema import Schemas, ValidatedXmlnsc
+from engine.tree.sharing import read_only
+from parsers.markup.xml_schema import Schemas, ValidatedXmlnsc
 from tests.nodes.bench import carried
 from tests.nodes.esql_nodes import made, sent
 

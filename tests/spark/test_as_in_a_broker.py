@@ -8,7 +8,7 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.mq.definitions import QueueDefinition
-from engine.runtime import deploy
+from engine.runtime.deployment import deploy
 from engine.transports.memory import MemoryQueues
 from flows.files import load_flow
 from flows.programs import binder

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from spark_exec.ending import descendants
+from spark_exec.cancellation import descendants
 from tests.cli.command_line import PROGRAM, ROOT, penstock
 
 ARCHIVE = ROOT / "flows/samples/archive/broker.yaml"

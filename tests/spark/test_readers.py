@@ -8,7 +8,7 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import ConfigurationException
-from spark_exec.pieces import files_in, pieces
+from spark_exec.file_splits import files_in, pieces
 from spark_exec.readers import _READ, Kind, Origin, kind_of, messages
 
 CUT: list[tuple[Kind, bytes, int]] = [
@@ -21,7 +21,7 @@ CUT: list[tuple[Kind, bytes, int]] = [
 
 def read(file: Path, kind: Kind, length: int, least: int, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The messages of a file that is cut into pieces of so many bytes or more."""
-    monkeypatch.setattr("spark_exec.pieces._LEAST", least)
+    monkeypatch.setattr("spark_exec.file_splits._LEAST", least)
     origin = Origin(str(file), kind, record_length=length)
     cut = pieces([file], kind, length, 1000)
     return [len(cut), [found for piece in cut for found in _READ[kind](piece, origin)]]

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from engine.cli.app import app
 from engine.cli.spark import spark as _commands  # noqa: F401  # registers itself
 from engine.errors import ConfigurationException
+from spark_exec.data_frames import through_flows
 from spark_exec.deployment import deployment_of
-from spark_exec.frames import through_flows
 from spark_exec.plan import plan
 from spark_exec.progress import counts
 from spark_exec.readers import Kind, Origin, messages

@@ -9,7 +9,7 @@ import pytest
 from engine.testing.case import Text, Tree
 from engine.testing.judging import agrees
 from engine.testing.paths import fill, find, nearest, read_path
-from engine.tree import Element
+from engine.tree.element import Element
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 from engine.broker.statistics import slots
 from engine.broker.statistics.slots import NodeShape, Slot
 from engine.errors import MessageException
+from engine.message.received_message import Received
 from engine.node import ANY_TERMINAL, FAILURE
-from engine.received import Received
 
 if TYPE_CHECKING:
-    from engine.message import Message
-    from engine.runtime import DeployedFlow, Outcome, Station
+    from engine.message.assembly import Message
+    from engine.runtime.deployment import DeployedFlow, Outcome, Station
     from engine.work import UnitOfWork
 
 _ELAPSED, _CPU, _SIZE = 0, 1, 2

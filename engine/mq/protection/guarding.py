@@ -7,10 +7,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
-from engine.dead_letters import FORMAT as DEAD_LETTER
-from engine.dead_letters import header
 from engine.descriptor import UTF_8
 from engine.errors import ConfigurationException, MessageException
+from engine.flow.dead_letters import FORMAT as DEAD_LETTER
+from engine.flow.dead_letters import header
 from engine.mq.properties import join, split
 from engine.mq.protection.policies import ERRORS, UnprotectedError, check_installed
 from engine.mq.refusals import refusal

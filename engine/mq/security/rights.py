@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from engine.message.topics import ADDRESS, levels_of, wildcards
 from engine.mq.addresses import owner_name
 from engine.mq.security.authorities import (
     BROWSE,
@@ -24,7 +25,6 @@ from engine.mq.security.authorities import (
 )
 from engine.mq.security.principals import Principals
 from engine.mq.security.records import GROUP, PRINCIPAL, PUBLIC, SELF, Entity, Granted, Key, Records, authority_error
-from engine.topics import ADDRESS, levels_of, wildcards
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor

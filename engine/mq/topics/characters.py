@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from engine.message.topics import TOPIC_STRING_ERROR
 from engine.mq.refusals import refusal
 from engine.mq.selectors.likeness import matcher
-from engine.topics import TOPIC_STRING_ERROR
 
 _ESCAPE: Final = "%"
 _OWN: Final = "\0"  # the escape of what is handed on: no topic string has it

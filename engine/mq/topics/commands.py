@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from engine.errors import MessageException
+from engine.message.topics import address, levels_of, wildcards
 from engine.mq.properties import join
 from engine.mq.security.authorities import PUB
 from engine.mq.topics.answers import (
@@ -20,7 +21,6 @@ from engine.mq.topics.answers import (
 from engine.mq.topics.registering import deregister, for_each, register, update
 from engine.mq.topics.retained import retained_topics
 from engine.mq.topics.trie import Trie
-from engine.topics import address, levels_of, wildcards
 
 if TYPE_CHECKING:
     from engine.mq.manager import QueueManager

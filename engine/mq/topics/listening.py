@@ -7,9 +7,9 @@ import time
 from collections.abc import Container
 from typing import TYPE_CHECKING, Final
 
-from engine.dead_letters import put_away
 from engine.descriptor import NO_ID, UNLIMITED, Descriptor
 from engine.errors import BrokerError, MessageException
+from engine.flow.dead_letters import put_away
 from engine.mq.properties import with_folders
 from engine.mq.topics.asking import asked
 from engine.mq.topics.commands import carry_out

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from engine.message.topics import checked_topic, levels_of
 from engine.mq.attributes import Value, checked, checked_name, defaults
 from engine.mq.definitions import moments
 from engine.mq.refusals import OBJECT_ALREADY_EXISTS, UNKNOWN_OBJECT_NAME, refusal
@@ -22,7 +23,6 @@ from engine.mq.topics.subscription import (
     subscription_of,
 )
 from engine.mq.topics.trie import Trie
-from engine.topics import checked_topic, levels_of
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engine.dead_letters import FORMAT, header
 from engine.descriptor import NO_ID, UNLIMITED, UTF_8, Descriptor
 from engine.errors import BrokerError, MessageException
+from engine.flow.dead_letters import FORMAT, header
+from engine.message.topics import read_address
 from engine.mq import stream_rules
 from engine.mq.admission import Target, TopicAddress, expires_at, limited
 from engine.mq.definitions import QueueDefinition
@@ -27,7 +28,6 @@ from engine.mq.topics.listening import QUEUES, Listeners
 from engine.mq.topics.objects import SUB
 from engine.mq.topics.retained import RETAINED, forget, retain, retained
 from engine.mq.topics.subscription import subscription_id
-from engine.topics import read_address
 from engine.work import QueueAttributes
 
 if TYPE_CHECKING:

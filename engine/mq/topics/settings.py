@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from engine.message.topics import levels_of
 from engine.mq.attributes import Value
 from engine.mq.definitions import longest_expiry
-from engine.topics import levels_of
 
 INHERITED: Final = "ASPARENT"
 _LIMITS: Final = ("CAPEXPRY", "CUSTOM")

@@ -9,12 +9,12 @@ from typing import Final, TypeAlias
 
 from engine.descriptor import NO_ID, Descriptor
 from engine.errors import MessageException
+from engine.message.topics import checked_pattern, levels_of, wildcards
 from engine.mq.attributes import Value
 from engine.mq.properties import Property
 from engine.mq.refusals import refusal
 from engine.mq.selectors import compile_selector
 from engine.mq.topics import characters
-from engine.topics import checked_pattern, levels_of, wildcards
 
 Properties: TypeAlias = Callable[[], Mapping[str, Property]]
 Condition: TypeAlias = Callable[[Descriptor, bytes, Properties], bool | None]

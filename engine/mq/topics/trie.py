@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from typing import Final, Generic, TypeVar
 
-from engine.topics import MANY, SINGLE
+from engine.message.topics import MANY, SINGLE
 
 Held = TypeVar("Held", bound=Hashable)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from engine.errors import Place, Problem
-from engine.marking import marked
+from engine.flow.marked_lines import marked
 
 UNFIT: Final = 2066
 MOST: Final = 200

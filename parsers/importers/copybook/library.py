@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from engine.allowed_files import is_within
+from engine.files.allowed_folders import is_within
 from parsers.importers.copybook.dialect import Dialect
 from parsers.importers.copybook.findings import Findings
 from parsers.importers.copybook.replacing import Replacement, read_replacing, replaced

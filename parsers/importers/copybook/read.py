@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from engine.errors import ConfigurationException
-from engine.input_files import read_file
+from engine.files.input_files import read_file
 from parsers.importers.copybook.arrange import Node, arrange
 from parsers.importers.copybook.clauses import Sentence, read_entry
 from parsers.importers.copybook.constants import note_constant

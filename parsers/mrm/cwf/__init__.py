@@ -14,8 +14,8 @@ from parsers.mrm.wire_format import Codec, Definition, wire_format
 
 if TYPE_CHECKING:
     from engine.parser import Form, Portion
-    from engine.source import Handle, Source
-    from engine.tree import Element
+    from engine.tree.element import Element
+    from engine.tree.source import Handle, Source
 
 _ENCODING: Final = 0xFFF  # the bits of an encoding that say something of numbers
 _MOST_PLANS: Final = 32

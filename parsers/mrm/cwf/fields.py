@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from engine.errors import BrokerError
-from parsers import ccsid as characters
-from parsers.mrm import moments, numbers
+from parsers.charsets import ccsid as characters
+from parsers.mrm import dates, numbers
 from parsers.mrm.cwf.kept import Kept, justified_right, moments_of, pad_bytes, padding_of
 from parsers.mrm.cwf.texts import length_encoded, null_terminated, string
 from parsers.mrm.model import WIDTHS
@@ -49,7 +49,7 @@ def _packed(kept: Kept) -> Stored:
     positive = kept.settings.packed_decimal_positive_code
     size = _needed(kept)
     if kept.type.family == "dateTime":
-        return moments.packed_moments(size, moments_of(kept), positive)
+        return dates.packed_moments(size, moments_of(kept), positive)
     reverse = kept.form.encoding & _DECIMALS == _PACKED_REVERSED
     if kept.cwf.byte_order:
         reverse = kept.order == "little"
@@ -116,7 +116,7 @@ def _float(kept: Kept) -> Stored:
 
 def _binary(kept: Kept) -> Stored:
     if kept.type.family == "dateTime":
-        return moments.binary_moments(moments_of(kept), kept.order)
+        return dates.binary_moments(moments_of(kept), kept.order)
     what, size = kept.what, kept.cwf.length
 
     def decode(data: bytes, at: int, end: int) -> Any:
@@ -175,11 +175,11 @@ def _boolean(kept: Kept) -> Stored:
 
 
 def _seconds(kept: Kept) -> Stored:
-    return moments.epoch_moments(kept.cwf.length or 4, moments_of(kept), per_second=1, order=kept.order)
+    return dates.epoch_moments(kept.cwf.length or 4, moments_of(kept), per_second=1, order=kept.order)
 
 
 def _milliseconds(kept: Kept) -> Stored:
-    return moments.epoch_moments(kept.cwf.length or 8, moments_of(kept), per_second=1000, order=kept.order)
+    return dates.epoch_moments(kept.cwf.length or 8, moments_of(kept), per_second=1000, order=kept.order)
 
 
 def _nullable(kept: Kept, found: Stored) -> Stored:

@@ -6,11 +6,11 @@ from typing import Final, Literal, NamedTuple
 
 from engine.descriptor import UTF_8
 from engine.errors import ConfigurationException
-from parsers import ccsid as characters
-from parsers.host_asia import DOUBLE
+from parsers.charsets import ccsid as characters
+from parsers.charsets.east_asian_ebcdic import DOUBLE
 from parsers.mrm.cwf.declared import CwfField, CwfFormat
+from parsers.mrm.dates import Moments
 from parsers.mrm.model import Field, SimpleType
-from parsers.mrm.moments import Moments
 
 _NAMED_PADDING: Final = {"SPACE": " ", "NUL": "\0", "NULL": "\0"}
 _DEFAULT_TYPES: Final = {

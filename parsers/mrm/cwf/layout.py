@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from engine.catalog import did_you_mean
 from engine.errors import ConfigurationException
-from engine.source import NAME, NAME_VALUE
+from engine.tree.source import NAME, NAME_VALUE
 from parsers.mrm.cwf.declared import CwfField, CwfFormat, CwfGroup
 from parsers.mrm.cwf.fields import stored
 from parsers.mrm.cwf.kept import Form, Kept

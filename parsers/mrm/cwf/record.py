@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from engine.errors import ParserException
-from engine.source import Source, Value
-from engine.step import Step
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.source import Source, Value
+from engine.tree.step import Step
 from parsers.mrm.cwf.layout import Choice, Item, Layout, Reference, Run
 from parsers.mrm.model import UNBOUNDED
 from parsers.mrm.stored import GARBLED, REFERENCE, UNKNOWN, garbled

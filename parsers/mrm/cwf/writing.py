@@ -11,11 +11,11 @@ from collections import defaultdict
 from typing import Any, Final, NamedTuple
 
 from engine.errors import ParserException
-from engine.received import Part
-from engine.sharing import appended_children, changed_children, written
-from engine.source import Source
-from engine.state import EDITED, RESTRUCTURED
-from engine.tree import Element
+from engine.message.received_message import Part
+from engine.tree.element import Element
+from engine.tree.sharing import appended_children, changed_children, written
+from engine.tree.source import Source
+from engine.tree.states import EDITED, RESTRUCTURED
 from parsers.mrm.cwf.layout import Choice, Item, Layout, Reference
 from parsers.mrm.cwf.record import Place, Record
 from parsers.mrm.model import UNBOUNDED

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from engine.parser import Form, Portion
-from engine.source import Handle, Source
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.source import Handle, Source
 from parsers.mrm.tds.coding import Coding
 from parsers.mrm.tds.declared import TdsField, TdsFormat, TdsGroup
 from parsers.mrm.tds.plan import Plans

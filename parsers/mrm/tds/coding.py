@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import Final
 
 from engine.errors import ParserException
-from parsers import ccsid as characters
+from parsers.charsets import ccsid as characters
 
 _UNSUITABLE: Final = 5421
 _ALONE: Final = frozenset({"utf-8", "euc_jp", "euc_kr", "gb2312"})  # in which no part of a character is another

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from engine.dates import read_moment
 from engine.errors import ConfigurationException
-from engine.moments import read_moment
 from parsers.mrm.model import Field, Group, SimpleType, fields_of
+from parsers.mrm.tds.binary_fields import InBytes
 from parsers.mrm.tds.coding import Coding
 from parsers.mrm.tds.declared import TdsField, TdsFormat, TdsGroup
-from parsers.mrm.tds.in_bytes import InBytes
 from parsers.mrm.tds.scanning import Markup, Pattern
 from parsers.mrm.tds.standards import PLAIN, STANDARDS, Standard, expand
 from parsers.mrm.tds.values import Spelling, Style

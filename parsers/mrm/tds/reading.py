@@ -8,8 +8,8 @@ from typing import Final
 
 from engine.errors import ParserException
 from engine.parser import Portion
-from engine.source import Value
-from parsers.mrm.patience import Patience
+from engine.tree.source import Value
+from parsers.mrm.regex_time import Patience
 from parsers.mrm.tds.coding import Coding
 from parsers.mrm.tds.places import Place, Stops, last_called
 from parsers.mrm.tds.plan import FIXED, TAGGED, UNDEFINED, FieldPlan, GroupPlan, Plans

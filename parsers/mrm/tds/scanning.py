@@ -9,7 +9,7 @@ from functools import lru_cache
 import regex
 
 from engine.errors import ConfigurationException, ParserException
-from parsers.mrm.patience import LONGEST, Patience
+from parsers.mrm.regex_time import LONGEST, Patience
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from engine.source import NAME, NAME_VALUE, Handle, Source, Value
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.source import NAME, NAME_VALUE, Handle, Source, Value
 from parsers.mrm.tds.places import Place
 from parsers.mrm.tds.reading import Reading
 
 if TYPE_CHECKING:
     from engine.parser import Portion
-    from engine.step import Step
+    from engine.tree.step import Step
     from parsers.mrm.tds.coding import Coding
     from parsers.mrm.tds.plan import Plans
 

@@ -9,12 +9,12 @@ from datetime import timedelta
 from decimal import Context, Decimal
 from typing import Any, Final, TypeAlias
 
+from engine.dates import MomentError
 from engine.errors import ParserException
-from engine.moments import MomentError
-from engine.source import Value
+from engine.tree.source import Value
+from parsers.mrm.dates import DEFAULT_FORMATS, text_of, value_of
 from parsers.mrm.model import Field, SimpleType
-from parsers.mrm.moments import DEFAULT_FORMATS, text_of, value_of
-from parsers.mrm.spelled import exact, integer_of, number_of, plain, whole
+from parsers.mrm.number_text import exact, integer_of, number_of, plain, whole
 from parsers.mrm.tds.declared import TdsField
 from parsers.mrm.tds.standards import expand
 

@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from engine.errors import ParserException
-from engine.sharing import written
-from engine.source import Value
-from engine.state import EDITED
-from engine.step import step
-from engine.tree import Element
-from parsers import ccsid as characters
+from engine.tree.element import Element
+from engine.tree.sharing import written
+from engine.tree.source import Value
+from engine.tree.states import EDITED
+from engine.tree.step import step
+from parsers.charsets import ccsid as characters
+from parsers.mrm.tds.binary_fields import InBytes
 from parsers.mrm.tds.coding import Coding
-from parsers.mrm.tds.in_bytes import InBytes
+from parsers.mrm.tds.declared_lengths import Said
 from parsers.mrm.tds.plan import DELIMITED, FIXED, TAGGED, UNDEFINED, FieldPlan, GroupPlan, Plan, Plans
-from parsers.mrm.tds.said import Said
 from parsers.mrm.tds.source import Text
 from parsers.mrm.tds.values import UNWRITABLE, Measure
 

@@ -8,9 +8,9 @@ from lxml import etree
 
 from engine.errors import ParserException
 from engine.parser import Form, Portion
-from engine.source import Handle, Source
-from engine.tree import Element
-from parsers.ccsid import codec
+from engine.tree.element import Element
+from engine.tree.source import Handle, Source
+from parsers.charsets.ccsid import codec
 from parsers.markup.encoding import encode, name_of_codec
 from parsers.markup.flavour import Retention
 from parsers.markup.reading import read_document

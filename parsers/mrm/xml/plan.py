@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from lxml import etree
 
 from engine.errors import ConfigurationException
-from parsers.markup.nodes import is_settable
+from parsers.markup.lxml_nodes import is_settable
 from parsers.mrm.model import Field, Group, SimpleType, fields_of
 from parsers.mrm.xml.declared import XmlField, XmlFormat, XmlMessage
 from parsers.mrm.xml.spelling import Spelling

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from lxml import etree
 
-from engine.source import NAME, NAME_VALUE, Handle, Source, Value
-from engine.tree import Element
-from parsers.markup.nodes import attribute_of
+from engine.tree.element import Element
+from engine.tree.source import NAME, NAME_VALUE, Handle, Source, Value
+from parsers.markup.lxml_nodes import attribute_of
 from parsers.mrm.xml.plan import NIL, FieldPlan, GroupPlan, Plans
 
 if TYPE_CHECKING:
-    from engine.step import Step
+    from engine.tree.step import Step
 
 XSI: Final = "{http://www.w3.org/2001/XMLSchema-instance}"
 

@@ -9,13 +9,13 @@ from collections.abc import Callable, Mapping
 from datetime import date, time
 from typing import Any, Final
 
+from engine.dates import MomentError
+from engine.dates.zones import written_iso
 from engine.errors import ParserException
-from engine.moments import MomentError
-from engine.moments.zones import written_iso
-from engine.source import Value
+from engine.tree.source import Value
+from parsers.mrm.dates import DEFAULT_FORMATS, text_of, value_of
 from parsers.mrm.model import SimpleType
-from parsers.mrm.moments import DEFAULT_FORMATS, text_of, value_of
-from parsers.mrm.spelled import exact, integer_of, number_of, plain, whole
+from parsers.mrm.number_text import exact, integer_of, number_of, plain, whole
 from parsers.mrm.xml.declared import XmlField, XmlFormat
 
 UNREADABLE: Final = 5285

@@ -8,13 +8,13 @@ from typing import Any, Final
 from lxml import etree
 
 from engine.errors import ParserException
-from engine.received import Part
-from engine.sharing import written
-from engine.source import NAME_VALUE, VALUE
-from engine.state import EDITED
-from engine.step import step
-from engine.tree import Element
-from parsers.markup.nodes import attribute_of, is_settable
+from engine.message.received_message import Part
+from engine.tree.element import Element
+from engine.tree.sharing import written
+from engine.tree.source import NAME_VALUE, VALUE
+from engine.tree.states import EDITED
+from engine.tree.step import step
+from parsers.markup.lxml_nodes import attribute_of, is_settable
 from parsers.markup.text import text_of
 from parsers.mrm.xml.plan import NIL, FieldPlan, GroupPlan, Plans, clark
 from parsers.mrm.xml.source import XSI, Document, Place

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from engine.dead_letters import put_away
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
+from engine.flow.dead_letters import put_away
 from engine.mq import QueueManager
 from engine.mq.unit import Work
 from engine.work import Selection

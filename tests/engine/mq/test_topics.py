@@ -8,9 +8,9 @@ from functools import cache
 import pytest
 
 from engine.errors import MessageException
+from engine.message.topics import checked_topic, levels_of, read_address
 from engine.mq.topics.characters import fits
 from engine.mq.topics.trie import Trie
-from engine.topics import checked_topic, levels_of, read_address
 
 FITTING = (
     ("a", "a", True),

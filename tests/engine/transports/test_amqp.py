@@ -13,7 +13,7 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, MessageException
-from engine.runtime import deploy
+from engine.runtime.deployment import deploy
 from engine.transports.amqp import AmqpQueues
 from engine.transports.amqp.limits import refuse_flow
 from engine.transports.memory import MemoryQueues

@@ -13,9 +13,9 @@ from functools import partial
 from random import Random
 from typing import Any, Final
 
-from engine.moments.zones import in_gmt
+from engine.dates.zones import in_gmt
 from engine.parser import Form
-from engine.tree import Element
+from engine.tree.element import Element
 from parsers.mrm.cwf.declared import CwfField, CwfFormat
 from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, WireFormatUse, fields_of
 from parsers.mrm.tds.declared import TdsField, TdsFormat, TdsGroup

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.moments import MomentError
-from parsers import ccsid as characters
-from parsers.mrm.moments import DEFAULT_FORMATS, text_of, value_of
+from engine.dates import MomentError
+from parsers.charsets import ccsid as characters
+from parsers.mrm.dates import DEFAULT_FORMATS, text_of, value_of
 from tests.fuzz.target import Target
 
 _KINDS: Final = tuple(DEFAULT_FORMATS)

@@ -9,9 +9,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from engine.descriptor import Descriptor
+from engine.message.received_message import Part, Received
 from engine.parser import Follow, Form, Portion, Template, parser_catalog
-from engine.received import Part, Received
-from engine.tree import Element
+from engine.tree.element import Element
 
 ARRAY = 0x01001000
 

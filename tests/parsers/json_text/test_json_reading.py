@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.source import NAME_VALUE, Source
-from engine.step import step
-from engine.tree import Element
-from engine.writing import write_message
+from engine.message.writer import write_message
+from engine.tree.element import Element
+from engine.tree.source import NAME_VALUE, Source
+from engine.tree.step import step
 from parsers.json_text import reading
 from parsers.json_text.document import Document
 from tests.parsers.json_text.json_documents import ARRAY, body, documents, layouts, root_of, shown, tree

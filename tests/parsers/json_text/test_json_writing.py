@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import ParserException
-from engine.sharing import copy, read_only
-from engine.step import step
-from engine.tree import Element
-from engine.writing import write_message
+from engine.message.writer import write_message
+from engine.tree.element import Element
+from engine.tree.sharing import copy, read_only
+from engine.tree.step import step
 from tests.parsers.json_text.json_documents import (
     ARRAY,
     body,

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
+from engine.message.received_message import Part
 from engine.parser import NO_OPTIONS, NO_TEMPLATE, Follow, Form, Options, Portion, parser_catalog
-from engine.received import Part
-from engine.tree import Element
+from engine.tree.element import Element
 
 URIS = {"": "urn:default", "p": "urn:p", "q": "urn:q"}
 XMLNS = "http://www.w3.org/2000/xmlns/"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import ParserException
-from engine.step import step
-from parsers.ccsid import codec
+from engine.tree.step import step
+from parsers.charsets.ccsid import codec
 from tests.parsers.markup.documents import body, shown, write
 
 CCSIDS = {

@@ -3,10 +3,10 @@
 import pytest
 
 from engine.errors import ParserException
+from engine.message.received_message import Part
 from engine.parser import Follow, Form, Portion, parser_catalog
-from engine.received import Part
-from engine.sharing import copy, copy_into
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.sharing import copy, copy_into
 
 
 def read(domain: str) -> Element:

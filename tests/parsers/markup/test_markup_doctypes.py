@@ -8,13 +8,13 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import ParserException
-from engine.message import Message
+from engine.message.assembly import Message
+from engine.message.writer import write_message
 from engine.parser import Form, Template, parser_catalog
-from engine.sharing import copy
-from engine.tree import Element
-from engine.writing import write_message
+from engine.tree.element import Element
+from engine.tree.sharing import copy
 from esql.compile import compile_text
-from parsers.markup import kinds
+from parsers.markup import element_types
 
 SUBSET = "OutputRoot.XMLNS.(XML.DocTypeDecl).(XML.IntSubset)"
 EXAMPLE = f"""
@@ -69,24 +69,24 @@ def doctype() -> tuple[Element, Element]:
     """A body with a document type, and that document type."""
     top = Element("XML")
     top.domain = parser_catalog.find("XML")
-    made = top.add("a", type_=kinds.DOCTYPE_DECL)
+    made = top.add("a", type_=element_types.DOCTYPE_DECL)
     top.add("a")
     return top, made
 
 
 def declared(type_: int, name: str = "x", value: object = None) -> Callable[[Element], Element]:
-    return lambda made: made.add("IntSubset", type_=kinds.INT_SUBSET).add(name, value, type_=type_)
+    return lambda made: made.add("IntSubset", type_=element_types.INT_SUBSET).add(name, value, type_=type_)
 
 
 def second_subset(made: Element) -> None:
-    made.add("IntSubset", type_=kinds.INT_SUBSET)
-    made.add("IntSubset", type_=kinds.INT_SUBSET)
+    made.add("IntSubset", type_=element_types.INT_SUBSET)
+    made.add("IntSubset", type_=element_types.INT_SUBSET)
 
 
 def entity_twice(made: Element) -> None:
-    entity = declared(kinds.ENTITY_DECL)(made)
-    entity.add("EntityDeclValue", "v", type_=kinds.ENTITY_VALUE)
-    entity.add("SystemId", "s", type_=kinds.SYSTEM_ID)
+    entity = declared(element_types.ENTITY_DECL)(made)
+    entity.add("EntityDeclValue", "v", type_=element_types.ENTITY_VALUE)
+    entity.add("SystemId", "s", type_=element_types.SYSTEM_ID)
 
 
 ASTRAY: dict[str, tuple[Callable[[Element], object], str]] = {
@@ -94,17 +94,26 @@ ASTRAY: dict[str, tuple[Callable[[Element], object], str]] = {
         lambda made: made.add("x", 1),
         r"x is no part .*XML\.IntSubset.*, or delete it; the element .* by \(XML\.Element\)a",
     ),
-    "text": (lambda made: made.add("", "x", type_=kinds.CONTENT), "Content is no part of"),
-    "a declaration outside": (lambda made: made.add("x", "", type_=kinds.ELEMENT_DEF), r"x is no part of"),
-    "a field inside": (declared(kinds.ELEMENT), r"IntSubset\.x is no part of .*XML\.EntityDecl"),
-    "a field in a leaf": (lambda made: declared(kinds.ELEMENT_DEF, "x", "ANY")(made).add("y"), r"x\.y is .* delete it"),
-    "in an entity": (lambda made: declared(kinds.ENTITY_DECL)(made).add("y", 1), r"x\.y is .*XML\.EntityDeclValue"),
-    "a value": (declared(kinds.ENTITY_DECL, "x", "v"), r"IntSubset\.x has the value 'v', which has no place"),
+    "text": (lambda made: made.add("", "x", type_=element_types.CONTENT), "Content is no part of"),
+    "a declaration outside": (lambda made: made.add("x", "", type_=element_types.ELEMENT_DEF), r"x is no part of"),
+    "a field inside": (declared(element_types.ELEMENT), r"IntSubset\.x is no part of .*XML\.EntityDecl"),
+    "a field in a leaf": (
+        lambda made: declared(element_types.ELEMENT_DEF, "x", "ANY")(made).add("y"),
+        r"x\.y is .* delete it",
+    ),
+    "in an entity": (
+        lambda made: declared(element_types.ENTITY_DECL)(made).add("y", 1),
+        r"x\.y is .*XML\.EntityDeclValue",
+    ),
+    "a value": (declared(element_types.ENTITY_DECL, "x", "v"), r"IntSubset\.x has the value 'v', which has no place"),
     "a second subset": (second_subset, "IntSubset is a second IntSubset"),
     "an entity of both kinds": (entity_twice, r"IntSubset\.x has a value and says where it stands"),
-    "an entity of neither kind": (declared(kinds.ENTITY_DECL), r"<!ENTITY x>.* is no document type declaration: "),
-    "no content": (declared(kinds.ELEMENT_DEF, "x", ""), r"<!ELEMENT x >.* is no document type declaration: "),
-    "no XML": (declared(kinds.ELEMENT_DEF, "x", "ANY><b/"), "is no document type declaration: "),
+    "an entity of neither kind": (
+        declared(element_types.ENTITY_DECL),
+        r"<!ENTITY x>.* is no document type declaration: ",
+    ),
+    "no content": (declared(element_types.ELEMENT_DEF, "x", ""), r"<!ELEMENT x >.* is no document type declaration: "),
+    "no XML": (declared(element_types.ELEMENT_DEF, "x", "ANY><b/"), "is no document type declaration: "),
 }
 
 
@@ -121,18 +130,18 @@ def test_what_is_no_part_of_a_document_type(what: str) -> None:
 def test_comments_and_blanks_of_documents() -> None:
     """Comments, instructions and blanks are written in a DTD also where their types are those of documents."""
     top, made = doctype()
-    made.add("", " ", type_=kinds.DOCTYPE_WHITE_SPACE)
-    subset = made.add("IntSubset", type_=kinds.INT_SUBSET)
-    subset.add("", "c", type_=kinds.COMMENT)
-    subset.add("", "\n", type_=kinds.WHITE_SPACE)
-    subset.add("t", "d", type_=kinds.INSTRUCTION)
+    made.add("", " ", type_=element_types.DOCTYPE_WHITE_SPACE)
+    subset = made.add("IntSubset", type_=element_types.INT_SUBSET)
+    subset.add("", "c", type_=element_types.COMMENT)
+    subset.add("", "\n", type_=element_types.WHITE_SPACE)
+    subset.add("t", "d", type_=element_types.INSTRUCTION)
     assert parser_catalog.find("XML").write(top, Form()) == b"<!DOCTYPE a [<!--c-->\n<?t d?>]><a/>"
 
 
 def compact(*parts: tuple[str, str, int]) -> bytes:
     top = Element("XMLNSC")
     top.domain = parser_catalog.find("XMLNSC")
-    made = top.add("a", type_=kinds.DOCUMENT_TYPE)
+    made = top.add("a", type_=element_types.DOCUMENT_TYPE)
     for name, value, number in parts:
         made.add(name, value, type_=number)
     top.add("a")
@@ -141,7 +150,7 @@ def compact(*parts: tuple[str, str, int]) -> bytes:
 
 def test_compact_entities() -> None:
     """XMLNSC's document type holds entities, in the quotes that their type asks for, and nothing else."""
-    written = compact(("e", "v", kinds.ENTITY_DEFINITION), ("f", "w", kinds.SINGLE_ENTITY_DEFINITION))
+    written = compact(("e", "v", element_types.ENTITY_DEFINITION), ("f", "w", element_types.SINGLE_ENTITY_DEFINITION))
     assert written == b"<!DOCTYPE a [<!ENTITY e \"v\"><!ENTITY f 'w'>]><a/>"
     with pytest.raises(ParserException, match=r"XMLNSC\.a: e is no part of .*: give it type XMLNSC\.EntityDefinition"):
-        compact(("e", "v", kinds.FIELD))
+        compact(("e", "v", element_types.FIELD))

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from engine.errors import ParserException
-from engine.sharing import copy, copy_into, read_only
-from engine.step import step
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.sharing import copy, copy_into, read_only
+from engine.tree.step import step
 from parsers.markup.text import text_of as text_of_value
 from tests.parsers.markup.documents import Tag, body, documents, names, text_of, texts, write
 

@@ -13,9 +13,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.errors import ParserException
-from engine.step import step
-from engine.tree import Element
-from parsers.ccsid import codec
+from engine.tree.element import Element
+from engine.tree.step import step
+from parsers.charsets.ccsid import codec
 from tests.parsers.markup.documents import body, shown, write
 
 DOMAINS = ["XML", "XMLNS", "XMLNSC"]

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lxml import etree
 
-from engine.state import EXPANDED
-from engine.step import step
-from engine.tree import Element
-from parsers.ccsid import codec
+from engine.tree.element import Element
+from engine.tree.states import EXPANDED
+from engine.tree.step import step
+from parsers.charsets.ccsid import codec
 from tests.parsers.markup.documents import XMLNS, Mark, Tag, body, documents, text_of, write
 
 CCSIDS = [1208, 1200, 1202, 13488, 819, 912, 1252, 5348, 37, 500, 1047, 1140, 932]

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 import pytest
 
 from engine.descriptor import Descriptor
+from engine.message.received_message import Received
+from engine.message.writer import write_message
 from engine.parser import Template
-from engine.received import Received
-from engine.sharing import copy
-from engine.step import step
-from engine.tree import Element
-from engine.writing import write_message
+from engine.tree.element import Element
+from engine.tree.sharing import copy
+from engine.tree.step import step
 from parsers.markup import domain as markup
 from parsers.markup.document import Document
 from tests.parsers.markup.documents import body, write

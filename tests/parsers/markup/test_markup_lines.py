@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from engine.errors import ParserException
 from engine.parser import Options
-from engine.sharing import copy
-from engine.step import step
+from engine.tree.sharing import copy
+from engine.tree.step import step
 from tests.parsers.markup.documents import Tag, body, documents, shown, text_of, write
 
 DOMAINS = ["XML", "XMLNS", "XMLNSC"]

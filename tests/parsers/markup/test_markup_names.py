@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 
 from engine.errors import ParserException
+from engine.message.received_message import Part
 from engine.parser import Follow, Portion, parser_catalog
-from engine.received import Part
-from engine.step import step
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.step import step
 from tests.parsers.markup.documents import body, documents, shown, text_of, write
 
 

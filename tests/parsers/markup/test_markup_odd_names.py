@@ -2,11 +2,11 @@
 
 import pytest
 
+from engine.message.received_message import Part
 from engine.parser import Follow, Form, Portion, parser_catalog
-from engine.received import Part
-from engine.sharing import copy, read_only
-from engine.source import NAME
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.sharing import copy, read_only
+from engine.tree.source import NAME
 
 BRACE = '<r xmlns:p="urn:a}b" p:z="q" w="1"><p:e p:f="1">x</p:e></r>'
 UNDECLARED = '<r q:z="q" w="1"><p:e p:f="1">x</p:e></r>'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.sharing import copy
+from engine.tree.sharing import copy
 from tests.parsers.markup.documents import body, write
 
 TEXT = 0x02000000

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
-from engine.sharing import copy
+from engine.tree.sharing import copy
 from parsers.markup.writing import Writer
 from tests.parsers.markup.documents import Tag, body, documents, new_body, text_of, write
 

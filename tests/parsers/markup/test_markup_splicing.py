@@ -7,9 +7,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from lxml import etree
 
-from engine.sharing import copy
-from engine.step import Step, step
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.sharing import copy
+from engine.tree.step import Step, step
 from tests.parsers.markup.documents import body, write
 
 NAMES = st.sampled_from(["a", "ab", "a-b", "b", "p:a", "p:b"])

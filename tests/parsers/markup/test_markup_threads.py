@@ -7,10 +7,10 @@ from copy import deepcopy
 
 import pytest
 
-from engine.sharing import copy
-from engine.step import step
-from engine.tree import Element
-from parsers.markup import changes
+from engine.tree.element import Element
+from engine.tree.sharing import copy
+from engine.tree.step import step
+from parsers.markup import tree_patch
 from tests.parsers.markup.documents import body, write
 
 ROUNDS = 60
@@ -54,8 +54,8 @@ def _change(read: Element, number: int, written: list[bytes]) -> None:
 def test_a_document_that_is_written_in_many_pieces_is_not_copied_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
     """Beside other threads, what is copied of a document so that it is written is no more than is written of it."""
     copied: list[int] = []
-    monkeypatch.setattr(changes, "active_count", lambda: 2)
-    monkeypatch.setattr(changes, "deepcopy", lambda node: copied.append(len(list(node.iter()))) or deepcopy(node))
+    monkeypatch.setattr(tree_patch, "active_count", lambda: 2)
+    monkeypatch.setattr(tree_patch, "deepcopy", lambda node: copied.append(len(list(node.iter()))) or deepcopy(node))
     changed = copy(body("XMLNSC", f"<O xmlns:p='u'>\n {'<L>x<A>1</A></L> ' * 100}</O>".encode()))
     changed.ensure(step("O")).change(name="P")
     assert b"<P" in write(changed)

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 
 from engine.errors import ParserException
-from engine.sharing import copy
-from engine.step import step
-from engine.tree import Element
-from parsers.markup import kinds
+from engine.tree.element import Element
+from engine.tree.sharing import copy
+from engine.tree.step import step
+from parsers.markup import element_types
 from tests.parsers.markup.documents import Tag, body, documents, shown, text_of, write
 
 TAKEN = {
@@ -50,7 +50,7 @@ def test_the_xml_domain_takes_them(text: str, expected: list[str]) -> None:
 def test_they_are_changed_and_moved(text: str) -> None:
     """What is added to such a document, or copied out of it into another, is written with all that was there."""
     top = copy(body("XML", text.encode()))
-    root = next(child for child in top if child.type == kinds.ELEMENT)
+    root = next(child for child in top if child.type == element_types.ELEMENT)
     root.add("new", "")
     assert any(line.strip() == "Element new = ''" for line in shown(top))
     assert told(top) == told(body("XML", write(top)))

@@ -8,16 +8,24 @@ from typing import Any
 import pytest
 
 from engine.errors import ParserException
-from engine.sharing import copy
-from engine.step import step
-from engine.tree import Element
-from parsers.markup import kinds
+from engine.tree.element import Element
+from engine.tree.sharing import copy
+from engine.tree.step import step
+from parsers.markup import element_types
 from tests.parsers.markup.documents import XMLNS, body, new_body, write
 
 DOMAINS = ["XML", "XMLNS", "XMLNSC"]
-COMMENTS = {"XML": kinds.COMMENT, "XMLNS": kinds.COMMENT, "XMLNSC": kinds.COMPACT_COMMENT}
-INSTRUCTIONS = {"XML": kinds.INSTRUCTION, "XMLNS": kinds.INSTRUCTION, "XMLNSC": kinds.COMPACT_INSTRUCTION}
-ATTRIBUTES = {"XML": kinds.ATTRIBUTE, "XMLNS": kinds.ATTRIBUTE, "XMLNSC": kinds.COMPACT_ATTRIBUTE}
+COMMENTS = {"XML": element_types.COMMENT, "XMLNS": element_types.COMMENT, "XMLNSC": element_types.COMPACT_COMMENT}
+INSTRUCTIONS = {
+    "XML": element_types.INSTRUCTION,
+    "XMLNS": element_types.INSTRUCTION,
+    "XMLNSC": element_types.COMPACT_INSTRUCTION,
+}
+ATTRIBUTES = {
+    "XML": element_types.ATTRIBUTE,
+    "XMLNS": element_types.ATTRIBUTE,
+    "XMLNSC": element_types.COMPACT_ATTRIBUTE,
+}
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
@@ -47,11 +55,11 @@ def test_namespaces_without_a_prefix_are_given_one() -> None:
     top = new_body("XMLNSC")
     root = top.add("a", namespace="urn:1")
     root.add("b", "x", namespace="urn:1")
-    root.add("c", "1", namespace="urn:2", type_=kinds.COMPACT_ATTRIBUTE)
+    root.add("c", "1", namespace="urn:2", type_=element_types.COMPACT_ATTRIBUTE)
     root.add("d")
     assert write(top) == b'<NS1:a xmlns:NS1="urn:1" xmlns:NS2="urn:2" NS2:c="1"><NS1:b>x</NS1:b><d/></NS1:a>'
-    root.add("p", "urn:2", namespace=XMLNS, type_=kinds.COMPACT_NAMESPACE)
-    root.add("xmlns", "urn:1", type_=kinds.COMPACT_NAMESPACE)
+    root.add("p", "urn:2", namespace=XMLNS, type_=element_types.COMPACT_NAMESPACE)
+    root.add("xmlns", "urn:1", type_=element_types.COMPACT_NAMESPACE)
     assert write(top) == b'<a xmlns:p="urn:2" xmlns="urn:1" p:c="1"><b>x</b><d xmlns=""/></a>'
 
 
@@ -60,7 +68,7 @@ def test_a_copied_part_keeps_its_namespace_under_another_default() -> None:
     part = next(iter(next(iter(body("XMLNSC", b"<o><i>1</i></o>")))))
     top = new_body("XMLNSC")
     root = top.add("a", namespace="u")
-    root.add("xmlns", "u", type_=kinds.COMPACT_NAMESPACE)
+    root.add("xmlns", "u", type_=element_types.COMPACT_NAMESPACE)
     root.append(copy(part))
     assert write(top) == b'<a xmlns="u"><i xmlns="">1</i></a>'
 
@@ -69,7 +77,7 @@ def test_a_default_namespace_is_for_elements_that_are_in_it() -> None:
     """An element without a namespace that declares a default one is refused, as the product has it."""
     top = new_body("XMLNSC")
     root = top.add("a")
-    root.add("xmlns", "u", type_=kinds.COMPACT_NAMESPACE)
+    root.add("xmlns", "u", type_=element_types.COMPACT_NAMESPACE)
     with pytest.raises(ParserException, match=r"XMLNSC\.a: it has no namespace and declares u as") as raised:
         write(top)
     assert raised.value.number == 5014
@@ -80,7 +88,7 @@ def test_a_default_namespace_is_for_elements_that_are_in_it() -> None:
 def test_single_attributes_are_written_in_single_quotes() -> None:
     """XMLNSC.SingleAttribute chooses the quotes."""
     top = new_body("XMLNSC")
-    top.add("a").add("b", "it's", type_=kinds.SINGLE_ATTRIBUTE)
+    top.add("a").add("b", "it's", type_=element_types.SINGLE_ATTRIBUTE)
     assert write(top) == b"<a b='it&apos;s'/>"
 
 
@@ -113,7 +121,7 @@ def test_what_xml_cannot_hold_is_refused(
         assert root is not None
         root.ensure(step("b")).value = "changed"
         assert not expand or list(root)
-        root.append(Element(name, "", kinds.ELEMENT if kind is None else kind[domain]))
+        root.append(Element(name, "", element_types.ELEMENT if kind is None else kind[domain]))
         assert root.last_child is not None
         root.last_child.value = value
         with pytest.raises(ParserException, match=message) as caught:
@@ -139,7 +147,7 @@ def test_a_document_has_one_body_element(domain: str) -> None:
     """The older domains refuse to write two body elements, or a declaration alone."""
     top = new_body(domain)
     assert write(top) == b""
-    top.add("XmlDecl", type_=kinds.XML_DECL).add("Version", "1.0", type_=kinds.VERSION)
+    top.add("XmlDecl", type_=element_types.XML_DECL).add("Version", "1.0", type_=element_types.VERSION)
     with pytest.raises(ParserException, match=r"BIP5010.*one body element, and here are 0"):
         write(top)
     top.add("a")

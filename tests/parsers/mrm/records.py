@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from engine.message.received_message import Part, part_element
 from engine.parser import NO_OPTIONS, Follow, Form, Options, Portion, Template
-from engine.received import Part, part_element
-from engine.sharing import copy
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.sharing import copy
 from parsers.mrm import Mrm
 from parsers.mrm.cwf.declared import CwfField, CwfFormat
 from parsers.mrm.library import Library

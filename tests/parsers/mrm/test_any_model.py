@@ -6,11 +6,11 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.message.received_message import Part
 from engine.parser import Follow, Form, Portion
-from engine.received import Part
-from engine.sharing import copy
-from engine.source import NAME
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.sharing import copy
+from engine.tree.source import NAME
 from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, WireFormatUse
 from parsers.mrm.tds import TaggedText
 from parsers.mrm.tds.declared import TdsField, TdsFormat, TdsGroup

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import BrokerError
-from engine.sharing import copy
+from engine.tree.sharing import copy
 from parsers.mrm.model import Field, Group, Member
 from tests.parsers.mrm.records import LITTLE, built, field, parser, plain, read, write
 

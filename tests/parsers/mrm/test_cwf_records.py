@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from engine.errors import ConfigurationException, ParserException
-from engine.sharing import copy
-from engine.step import step
+from engine.tree.sharing import copy
+from engine.tree.step import step
 from parsers.mrm.cwf.declared import CwfGroup
 from parsers.mrm.cwf.record import Record
 from parsers.mrm.model import UNBOUNDED, Composition, Field, Group

@@ -6,9 +6,9 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import ConfigurationException, ParserException
+from engine.message.received_message import Received, RootDomain
 from engine.parser import Template
-from engine.received import Received, RootDomain
-from engine.step import step
+from engine.tree.step import step
 from parsers.mrm import Mrm
 from parsers.mrm.library import Library
 from parsers.mrm.model import Group, Message, MessageSet, WireFormatUse

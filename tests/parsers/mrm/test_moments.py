@@ -7,11 +7,11 @@ from typing import Any, cast
 
 import pytest
 
+from engine.dates import MomentError
 from engine.errors import ParserException
-from engine.moments import MomentError
 from parsers.mrm.cwf.declared import CwfField, CwfFormat
+from parsers.mrm.dates import Moments, binary_moments, epoch_moments, text_of, value_of
 from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, WireFormatUse
-from parsers.mrm.moments import Moments, binary_moments, epoch_moments, text_of, value_of
 from parsers.mrm.tds.declared import TdsFormat
 from parsers.records.coding import coding_of
 from parsers.records.framing import Cut, Framing

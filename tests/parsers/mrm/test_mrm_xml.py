@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from engine.errors import ConfigurationException, ParserException
+from engine.message.received_message import Part
 from engine.parser import Follow, Form, Portion
-from engine.received import Part
-from engine.sharing import copy, copy_into
-from engine.source import NAME
-from engine.step import step
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.sharing import copy, copy_into
+from engine.tree.source import NAME
+from engine.tree.step import step
 from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, WireFormatUse
 from parsers.mrm.wire_format import Definition
 from parsers.mrm.xml import ModelledDocument

@@ -3,8 +3,8 @@
 import pytest
 
 from engine.errors import ConfigurationException, ParserException
-from engine.sharing import copy, copy_into
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.sharing import copy, copy_into
 from parsers.mrm.model import Field, Group
 from tests.parsers.mrm.test_mrm_xml import codec, read, simple, write
 from tests.parsers.mrm.texts import built, plain

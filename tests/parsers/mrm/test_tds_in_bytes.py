@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import BrokerError, ConfigurationException, ParserException
+from engine.message.received_message import Part
 from engine.parser import Follow, Form, Portion
-from engine.received import Part
-from engine.source import NAME
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.source import NAME
 from parsers.mrm.tds import TaggedText
 from tests.parsers.mrm.texts import _Mrm, built, codec, complex_, group, plain, simple
 

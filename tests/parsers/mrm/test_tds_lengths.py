@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from engine.errors import ParserException
+from engine.message.received_message import Part
 from engine.parser import Follow, Form, Portion
-from engine.received import Part
-from engine.source import NAME
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.source import NAME
 from parsers.mrm.model import Group
 from parsers.mrm.tds import TaggedText
 from parsers.mrm.tds.declared import TdsFormat

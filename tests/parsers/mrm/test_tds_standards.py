@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engine.sharing import copy
+from engine.tree.sharing import copy
 from parsers.mrm.model import Group
 from parsers.mrm.tds.declared import TdsFormat
 from tests.parsers.mrm.texts import ALL_DELIMITED, built, codec, complex_, group, plain, read, simple, write

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from engine.errors import BrokerError, ConfigurationException, ParserException
+from engine.message.received_message import Part
 from engine.parser import Follow, Form, Portion
-from engine.received import Part
-from engine.source import NAME
-from engine.tree import Element
+from engine.tree.element import Element
+from engine.tree.source import NAME
 from parsers.importers.copybook.read import read_text
 from parsers.mrm.cwf import compile_cwf
 from parsers.mrm.cwf.declared import CwfField, CwfFormat

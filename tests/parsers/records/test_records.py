@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.errors import BrokerError
-from parsers.ccsid import encode
+from parsers.charsets.ccsid import encode
 from parsers.importers.copybook.read import read_text
 from parsers.records.coding import Coding, coding_of
 from parsers.records.plan import plan_of

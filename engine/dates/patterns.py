@@ -1,0 +1,204 @@
+"""Patterns of dates and times: their symbols, and how values are written by them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, time, timedelta
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from engine.dates.failing import FORM, PATTERN, MomentError
+from engine.dates.weeks import WEEKDAYS, day_of_week, week_of_month, year_and_week
+
+SYMBOLS: Final = frozenset("adDeEFGhHIkKmMsSTwWyYzZ")
+MONTHS: Final = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+_TOKEN: Final = re.compile(r"'(?:[^']|'')*'|([A-Za-z])\1*U?|[^A-Za-z']+")
+
+
+class Token(NamedTuple):
+    """A piece of a pattern: a symbol and how often it stands there, or text with no symbol."""
+
+    symbol: str
+    size: int
+    text: str = ""
+    zulu: bool = False
+
+
+@lru_cache(maxsize=512)
+def tokens(pattern: str) -> tuple[Token, ...]:
+    """The pieces of a pattern.
+
+    >>> [token.symbol * token.size or token.text for token in tokens("yyyy-MM'T'")]
+    ['yyyy', '-', 'MM', 'T']
+    """
+    found, end = [], 0
+    for match in _TOKEN.finditer(pattern):
+        if match.start() != end:
+            raise _refused(pattern, "a quote is not closed")
+        found.append(_token(pattern, match[0]))
+        end = match.end()
+    if end != len(pattern) or not pattern:
+        raise _refused(pattern, "a quote is not closed" if pattern else "it is empty")
+    alone = [token for token in found if token.symbol in {"I", "T"}]
+    if alone and len(found) > 1:
+        raise _refused(pattern, f"{alone[0].symbol} stands alone only")
+    return tuple(found)
+
+
+def _token(pattern: str, text: str) -> Token:
+    if text[0] == "'":
+        return Token("", 0, "'" if text == "''" else text[1:-1].replace("''", "'"))
+    if not text[0].isalpha():
+        return Token("", 0, text)
+    zulu = text[-1] == "U"
+    letters = text[:-1] if zulu else text
+    symbol = letters[:1]
+    if symbol not in SYMBOLS or (zulu and symbol not in {"I", "T", "Z"}):
+        raise _refused(pattern, f"{text[0] if not zulu else text!r} is not one of its symbols")
+    return Token(symbol, len(letters), "", zulu)
+
+
+def _refused(pattern: str, why: str) -> MomentError:
+    return MomentError(f"{pattern!r} is no FORMAT of dates and times: {why}, as in 'yyyy-MM-dd HH:mm:ss'", PATTERN)
+
+
+def write_moment(value: date | time, pattern: str, displacement: timedelta) -> str:
+    """A date or time as a pattern has it; the displacement is that of its time zone.
+
+    >>> write_moment(datetime(2004, 10, 7, 11, 16, 56), "yyyyMMdd-HHmmss", timedelta())
+    '20041007-111656'
+    """
+    return "".join(token.text or _WRITERS[token.symbol](value, token, displacement) for token in tokens(pattern))
+
+
+def _day_of(value: Any, token: Token) -> date:
+    if isinstance(value, date):
+        return value
+    raise MomentError(f"a time has no {token.symbol * token.size}", FORM)
+
+
+def _time_of(value: Any, token: Token) -> time | datetime:
+    if isinstance(value, time | datetime):
+        return value
+    raise MomentError(f"a DATE has no {token.symbol * token.size}", FORM)
+
+
+def _of_day(number: Callable[[date], int]) -> Callable[[Any, Token, timedelta], str]:
+    return lambda value, token, _: f"{number(_day_of(value, token)):0{token.size}d}"
+
+
+def _of_time(number: Callable[[Any], int]) -> Callable[[Any, Token, timedelta], str]:
+    return lambda value, token, _: f"{number(_time_of(value, token)):0{token.size}d}"
+
+
+def _name(names: tuple[str, ...], at: int, count: int) -> str:
+    return names[at] if count >= 4 else names[at][:3]
+
+
+def _month(value: Any, token: Token, _: timedelta) -> str:
+    month = _day_of(value, token).month
+    return _name(MONTHS, month - 1, token.size) if token.size > 2 else f"{month:0{token.size}d}"
+
+
+def _weekday(value: Any, token: Token, _: timedelta) -> str:
+    return _name(WEEKDAYS, day_of_week(_day_of(value, token)) - 1, token.size)
+
+
+def _year(value: Any, token: Token, _: timedelta) -> str:
+    return _two_digits(_day_of(value, token).year, token.size)
+
+
+def _week_year(value: Any, token: Token, _: timedelta) -> str:
+    return _two_digits(year_and_week(_day_of(value, token))[0], token.size)
+
+
+def _two_digits(year: int, count: int) -> str:
+    return f"{year % 100:02d}" if count == 2 else f"{year:0{count}d}"
+
+
+def _half(value: Any, token: Token, _: timedelta) -> str:
+    return "AM" if _time_of(value, token).hour < 12 else "PM"
+
+
+def _fraction(value: Any, token: Token, _: timedelta) -> str:
+    """Fractions of a second are cut off, not rounded."""
+    return f"{_time_of(value, token).microsecond:06d}".ljust(token.size, "0")[: token.size]
+
+
+def _era(value: Any, token: Token, _: timedelta) -> str:
+    _day_of(value, token)
+    return "AD"
+
+
+def offset_text(displacement: timedelta, count: int, *, zulu: bool = False) -> str:
+    """An offset from GMT: +3, +03 or +03:00.
+
+    >>> offset_text(timedelta(hours=-3), 1), offset_text(timedelta(0), 3, zulu=True)
+    ('-3', 'Z')
+    """
+    if zulu and not displacement:
+        return "Z"
+    minutes = abs(displacement) // timedelta(minutes=1)
+    sign = "-" if displacement < timedelta(0) else "+"
+    hours, minutes = divmod(minutes, 60)
+    text = f"{sign}{hours}" if count == 1 else f"{sign}{hours:02d}"
+    return f"{text}:{minutes:02d}" if count > 2 or minutes else text
+
+
+def _offset(value: Any, token: Token, displacement: timedelta) -> str:
+    _time_of(value, token)
+    return offset_text(displacement, token.size, zulu=token.zulu)
+
+
+def _zone_name(value: Any, token: Token, displacement: timedelta) -> str:
+    _time_of(value, token)
+    if displacement:
+        return f"GMT{offset_text(displacement, 3)}"
+    return "Greenwich Mean Time" if token.size > 3 else "GMT"
+
+
+def _iso(value: Any, token: Token, displacement: timedelta) -> str:
+    """ISO 8601: the date, the time to the millisecond, and the offset, as far as the value has them."""
+    zulu = token.zulu
+    if isinstance(value, datetime):
+        return f"{value.year:04d}-{value:%m-%dT}" + _iso_time(value, token, displacement)
+    if isinstance(value, date):
+        return f"{value.year:04d}-{value:%m-%d}"
+    return _iso_time(value, Token("T", 1, "", zulu), displacement)
+
+
+def _iso_time(value: Any, token: Token, displacement: timedelta) -> str:
+    moment = _time_of(value, token)
+    offset = offset_text(displacement, 3, zulu=token.zulu)
+    return f"{moment:%H:%M:%S}.{moment.microsecond // 1000:03d}{offset}"
+
+
+_WRITERS: Final[Mapping[str, Callable[[Any, Token, timedelta], str]]] = {
+    "a": _half,
+    "d": _of_day(lambda day: day.day),
+    "D": _of_day(lambda day: day.timetuple().tm_yday),
+    "e": _of_day(day_of_week),
+    "E": _weekday,
+    "F": _of_day(lambda day: (day.day - 1) // 7 + 1),
+    "G": _era,
+    "h": _of_time(lambda moment: (moment.hour - 1) % 12 + 1),
+    "H": _of_time(lambda moment: moment.hour),
+    "I": _iso,
+    "k": _of_time(lambda moment: moment.hour or 24),
+    "K": _of_time(lambda moment: moment.hour % 12),
+    "m": _of_time(lambda moment: moment.minute),
+    "M": _month,
+    "s": _of_time(lambda moment: moment.second),
+    "S": _fraction,
+    "T": _iso_time,
+    "w": _of_day(lambda day: year_and_week(day)[1]),
+    "W": _of_day(week_of_month),
+    "y": _year,
+    "Y": _week_year,
+    "z": _zone_name,
+    "Z": _offset,
+}

@@ -1,0 +1,108 @@
+"""Getting: how a message is got, as a node's properties say it and as an MQGMO in a tree says otherwise."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from engine.errors import BrokerError
+from engine.tree.element import Element
+from engine.tree.step import step
+from engine.work import Selection
+
+# MQGMO.Options, as MQ numbers them
+WAIT: Final = 1
+SYNCPOINT: Final = 2
+NO_SYNCPOINT: Final = 4
+ACCEPT_TRUNCATED_MSG: Final = 64
+SYNCPOINT_IF_PERSISTENT: Final = 4096
+FAIL_IF_QUIESCING: Final = 8192
+CONVERT: Final = 16384
+LOGICAL_ORDER: Final = 32768
+COMPLETE_MSG: Final = 65536
+ALL_MSGS_AVAILABLE: Final = 131072
+_KNOWN: Final = (
+    *(WAIT, SYNCPOINT, NO_SYNCPOINT, ACCEPT_TRUNCATED_MSG, SYNCPOINT_IF_PERSISTENT, FAIL_IF_QUIESCING),
+    *(CONVERT, LOGICAL_ORDER, COMPLETE_MSG, ALL_MSGS_AVAILABLE),
+)
+_SYNCPOINTS: Final = {"yes": SYNCPOINT, "no": NO_SYNCPOINT, "automatic": SYNCPOINT_IF_PERSISTENT}
+
+# MQGMO.MatchOptions
+MATCH_MSG_ID: Final = 1
+MATCH_CORREL_ID: Final = 2
+MATCH_GROUP_ID: Final = 4
+
+OPTIONS_ERROR: Final = 2046
+_MATCHES: Final = MATCH_MSG_ID | MATCH_CORREL_ID | MATCH_GROUP_ID
+
+
+class Getting(NamedTuple):
+    """What MQ calls get message options; `wait` is in milliseconds, -1 as long as it takes."""
+
+    options: int = 0
+    wait: int = 0
+    match: int = 0
+
+    @classmethod
+    def of(cls, transaction_mode: str, wait: int, *, by_msg_id: bool, by_correl_id: bool, convert: bool) -> Getting:
+        """What properties ask for.
+
+        >>> Getting.of("yes", 0, by_msg_id=True, by_correl_id=False, convert=False)
+        Getting(options=65538, wait=0, match=1)
+        """
+        options = _SYNCPOINTS[transaction_mode] | (WAIT if wait else 0) | (CONVERT if convert else 0)
+        if transaction_mode != "automatic":
+            options |= COMPLETE_MSG
+        return cls(options, wait, (MATCH_MSG_ID if by_msg_id else 0) | (MATCH_CORREL_ID if by_correl_id else 0))
+
+    def overridden(self, mqgmo: Element | None) -> Getting:
+        """The same as an MQGMO folder has it; Options, where they are given, stand for all."""
+        if mqgmo is None:
+            return self
+        return Getting(
+            _number(mqgmo, "Options", self.options, sum(_KNOWN)),
+            _number(mqgmo, "WaitInterval", self.wait, 2**31 - 1),
+            _number(mqgmo, "MatchOptions", self.match, _MATCHES),
+        )
+
+    @property
+    def milliseconds(self) -> int:
+        """How long it waits; -1 as long as it takes."""
+        return self.wait if self.options & WAIT else 0
+
+    @property
+    def syncpoint(self) -> bool | None:
+        """Whether the get is part of the unit of work; None: if the message is persistent."""
+        if self.options & SYNCPOINT:
+            return True
+        return None if self.options & SYNCPOINT_IF_PERSISTENT else False
+
+    def selection(self, ids: tuple[bytes, bytes, bytes], *, browse: bool, rewind: float) -> Selection | None:
+        """Which message is wanted, by the message, correlation and group ids that count."""
+        flags = (MATCH_MSG_ID, MATCH_CORREL_ID, MATCH_GROUP_ID)
+        msg_id, correl_id, group_id = (one if self.match & flag else b"" for one, flag in zip(ids, flags, strict=True))
+        logical, whole = bool(self.options & LOGICAL_ORDER), bool(self.options & ALL_MSGS_AVAILABLE)
+        if not (msg_id or correl_id or group_id or logical or whole or browse):
+            return None
+        return Selection(msg_id, correl_id, group_id, logical=logical, whole_groups=whole, browse=browse, rewind=rewind)
+
+    def written(self, above: Element) -> None:
+        """Say below an element what was asked for."""
+        folder = above.ensure(step("MQGMO"))
+        for name, value in (("Options", self.options), ("WaitInterval", self.wait), ("MatchOptions", self.match)):
+            folder.ensure(step(name)).value = value
+
+
+def _number(mqgmo: Element, name: str, otherwise: int, known: int) -> int:
+    field = mqgmo.at(name)
+    if field is None or field.value is None:
+        return otherwise
+    value = field.value
+    fits = isinstance(value, int) and not isinstance(value, bool)
+    fits = fits and (-1 <= value <= known if name == "WaitInterval" else value >= 0 and not value & ~known)  # type: ignore[operator]
+    if not fits:
+        text = (
+            f"MQGMO.{name} is {value!r:.60}, which asks for what is not there: use the node's properties, or correct it"
+        )
+        raise BrokerError(OPTIONS_ERROR, text, name)
+    assert isinstance(value, int)
+    return value

@@ -1,0 +1,155 @@
+"""Finalizing: a Root's headers announce what stands behind them, and its Properties say what its headers say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from engine.descriptor import FIELDS, LENGTHS, PERSISTENT, Descriptor
+from engine.errors import BrokerError
+from engine.message.received_message import Received
+from engine.message.writer import (
+    Link,
+    announcements,
+    descriptor_of,
+    fields_of,
+    is_made,
+    links_of,
+    sorted_links,
+    template_of,
+    with_own_format,
+)
+from engine.parser import Follow, Header
+from engine.tree.element import Element
+from engine.tree.sharing import appended_children, changed_children, written
+from engine.tree.source import Value
+from engine.tree.states import EDITED, EXPANDED, RESTRUCTURED
+from engine.tree.step import step
+
+# What Properties and the MQMD both say, by their names for it.
+_OF_PROPERTIES: Final = (
+    *((name, name) for name in ("Encoding", "CodedCharSetId", "Priority", "Persistence")),
+    ("ReplyIdentifier", "CorrelId"),
+)
+_PLAIN: Final = 3  # Properties, the MQMD, and a body
+_SHARED: Final = frozenset(name for _, name in _OF_PROPERTIES)
+_OF_DESCRIPTOR: Final = ("Format", "Encoding", "CodedCharSetId", "Priority", "Persistence", "CorrelId")
+
+
+def finalize(root: Element) -> None:
+    """Change a Root to say of itself what its bytes will say; an MQRFH2 also says in mcd what the body is.
+
+    What cannot be written yet is left as it is: nodes further on may mend it, and writing tells of it if they do not.
+    """
+    held = written(root)
+    if held.source.__class__ is Received and (not held.state & EDITED or _has_new_body_alone(held, held.source)):
+        return
+    try:
+        _finalize(root, links_of(held))
+    except BrokerError:
+        return
+
+
+def _has_new_body_alone(root: Element, received: Received) -> bool:
+    """Whether at most the body differs from what came in, and nothing but Properties and the MQMD stands before it."""
+    parts = received.parts
+    if root.state & (EXPANDED | RESTRUCTURED) or len(parts) != _PLAIN or appended_children(root):
+        return False
+    return all(place is parts[-1] for place, _ in changed_children(root))
+
+
+def _finalize(root: Element, links: list[Link]) -> None:
+    properties, header, chain = sorted_links(links)
+    if len(chain) == 1 and not isinstance(chain[0].owner, Header):
+        _finalize_alone(root, properties, header, chain[0])
+        return
+    elements = dict(zip(map(id, links), root, strict=True))
+    _introduce(chain, elements, properties)
+    descriptor = descriptor_of(header, properties)
+    follows = announcements(chain, descriptor)
+    for link, follow in zip(chain, follows[1:], strict=False):
+        if isinstance(link.owner, Header):
+            _say(elements[id(link)], "Format", follow.format, 8)
+    if header is None:
+        return
+    if follows:
+        descriptor = descriptor._replace(format=follows[0].format)
+    _describe(elements[id(header)], descriptor)
+    if properties is not None:
+        own = Follow("", descriptor.encoding, descriptor.coded_char_set_id)
+        last = follows[-1] if follows else own
+        if last[1:3] != own[1:3]:  # what Properties say of the body is from now on not meant for the MQMD
+            _insist(elements[id(header)], own)
+        _agree(elements[id(properties)], last, descriptor, _OF_PROPERTIES)
+
+
+def _introduce(chain: list[Link], elements: dict[int, Element], properties: Link | None) -> None:
+    """Have the headers in front of a body say what it is: its domain, and what Properties say of it."""
+    if not chain or isinstance(chain[-1].owner, Header):
+        return
+    said = template_of(properties)._replace(domain=chain[-1].name)
+    for link in chain[:-1]:
+        if isinstance(link.owner, Header):
+            link.owner.introduce(elements[id(link)], said)
+
+
+def _finalize_alone(root: Element, properties: Link | None, header: Link | None, body: Link) -> None:
+    """A body without headers in front of it but the MQMD: only what has changed can be wrong."""
+    if header is None:
+        return
+    said = descriptor_of(header, properties)
+    descriptor = with_own_format(body, said)
+    is_new = properties is not None and properties.part is None
+    changed = {field.name for field in fields_of(header)[1]}
+    if is_new or descriptor is not said or is_made(header):
+        found = root.child(step("MQMD"))
+        assert found is not None
+        _describe(found, descriptor)
+    if properties is not None and (is_new or changed & _SHARED):
+        found = root.child(step("Properties"))
+        assert found is not None
+        own = Follow("", descriptor.encoding, descriptor.coded_char_set_id)
+        names = _OF_PROPERTIES if is_new else [one for one in _OF_PROPERTIES if one[1] in changed]
+        _agree(found, own, descriptor, names)
+
+
+def _describe(element: Element, descriptor: Descriptor) -> None:
+    """Have the MQMD say what the descriptor says; what is not in the tree and as by default stays out of it."""
+    for name in _OF_DESCRIPTOR:
+        held = FIELDS[name]
+        value, default = getattr(descriptor, held), Descriptor._field_defaults[held]
+        field = element.child(step(name))
+        if field is not None or value != default:
+            _say(element, name, value, LENGTHS.get(held, 0))
+
+
+def _say(element: Element, name: str, value: Value, length: int) -> None:
+    """Give a field of a header a value, if it has another."""
+    field = element.ensure(step(name))
+    if _plain(field.value) != _plain(value):
+        field.value = value.ljust(length) if isinstance(value, str) else value
+
+
+def _plain(value: Value) -> Value:
+    return value.rstrip() if isinstance(value, str) else value
+
+
+def _insist(element: Element, own: Follow) -> None:
+    """Have the MQMD itself say what it announces, whatever Properties say."""
+    element.ensure(step("Encoding")).value = own.encoding
+    element.ensure(step("CodedCharSetId")).value = own.ccsid
+
+
+def _agree(element: Element, body: Follow, descriptor: Descriptor, names: Sequence[tuple[str, str]]) -> None:
+    """Have Properties say what the headers say; what is not in the tree stays out of it."""
+    values: dict[str, Value] = {
+        "Encoding": body.encoding,
+        "CodedCharSetId": body.ccsid,
+        "Priority": descriptor.priority,
+        "Persistence": descriptor.persistence == PERSISTENT,
+        "ReplyIdentifier": descriptor.correl_id,
+    }
+    for name, _ in names:
+        field = element.child(step(name))
+        if field is not None and field.value != values[name]:
+            field.value = values[name]

@@ -1,7 +1,0 @@
-"""Dates and times as text, by patterns: as ESQL's FORMAT and message sets spell them."""
-
-from engine.moments.failing import BEYOND, FORM, PATTERN, MomentError
-from engine.moments.patterns import write_moment
-from engine.moments.reading import CENTURY, Fields, read_moment
-
-__all__ = ["BEYOND", "CENTURY", "FORM", "PATTERN", "Fields", "MomentError", "read_moment", "write_moment"]

@@ -1,0 +1,284 @@
+"""Sharing: copies of elements that cost nothing until they are edited, and what of an element differs from its source.
+
+What is as it was read is shared by its source and handle. An element that was edited and has become part of a
+read-only tree is itself the source of its copies: a copy takes over one level of it when it is edited in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from engine.tree.element import Element
+from engine.tree.links import known, release
+from engine.tree.source import KIND, UNREAD, VALUE, Handle, Source, Value
+from engine.tree.states import CHANGED, EDITED, EXPANDED, READ_ONLY, REPLACED, RESTRUCTURED, RETYPED, SHARES, VALUED
+from engine.tree.step import Step
+
+_UNLIKE: Final = EXPANDED | RESTRUCTURED | REPLACED | SHARES  # not simply what its source has in its place
+_LEVEL: Final = EXPANDED | EDITED | VALUED | RESTRUCTURED | RETYPED
+_CLEAN: Final = REPLACED | SHARES | VALUED
+
+
+def copy(element: Element) -> Element:
+    """A detached copy: what is as it was read is shared, what was changed or built is copied.
+
+    >>> order = Element("Order")
+    >>> id = order.add("Id", 7)
+    >>> twin = copy(order)
+    >>> twin.at("Id").value = 8
+    >>> order.at("Id").value, twin.at("Id").value
+    (7, 8)
+    """
+    twin = alike(element)
+    if not element.state & EDITED:
+        return twin
+    pending = [(element, twin)]
+    while pending:
+        old, new = pending.pop()
+        new.state |= old.state & _LEVEL
+        new._value = old._value
+        if not old.state & EXPANDED:
+            departed = _departed(old)
+            new._found = {place: alike(child, new) for place, child in departed}
+            pending += [(child, new._found[place]) for place, child in departed if child.state & EDITED]
+        at = old._first
+        while at is not None:
+            child = alike(at, new)
+            new._link(child)
+            if at.state & EDITED:
+                pending.append((at, child))
+            at = at._next
+    return twin
+
+
+def copy_into(target: Element, other: Element) -> None:
+    """Give the target the value, type and children of another element; it keeps its name."""
+    source, handle, domain, type_, value = other.source, other.handle, other.domain, other._type, other._value
+    state = other.state
+    twin = copy(other) if state & EDITED else None
+    parent = target.parent
+    if type_ & KIND == VALUE and parent is not None and not parent.state & EXPANDED:
+        parent._restructure()  # while it is still told whose the parent's value is: its own, or that of its first text
+    if parent is None or twin is not None or target._type != type_ or (target.state ^ state) & VALUED:
+        target._placed_anew()
+    else:  # it keeps its type, so that what was found by type is still right
+        if not parent.state & EDITED:
+            parent._touch()
+        if parent.state & EXPANDED:
+            parent.state |= RESTRUCTURED
+    if target._first is not None or target._found:
+        release(target)
+    target.domain, target._type = domain or target.domain, type_
+    if twin is None:
+        target.source, target.handle, target._value = source, handle, UNREAD if value is None else value
+        target._found = target._first = target._last = None
+        target.state = state & _CLEAN | REPLACED
+        return
+    target.source, target.handle, target._value = twin.source, twin.handle, twin._value
+    target._first, target._last, target._found = twin._first, twin._last, twin._found
+    target.state = twin.state | REPLACED
+    for child in known(target):
+        child.parent = target
+
+
+def hand_over(element: Element) -> Element:
+    """A new element with all that was in this one, which is empty from now on.
+
+    >>> order = Element("Order")
+    >>> id = order.add("Id", 7)
+    >>> taken = hand_over(order)
+    >>> len(list(order)), id.parent is taken
+    (0, True)
+    """
+    taken = Element(element.name, element.namespace, element._type)
+    taken.source, taken.handle, taken.domain = element.source, element.handle, element.domain
+    taken.state, taken._value = element.state, element._value
+    taken._first, taken._last, taken._found = element._first, element._last, element._found
+    for child in known(taken):
+        child.parent = taken
+    element.source = None  # type: ignore[assignment]  # nothing is left to read
+    element.handle, element.state, element._value = None, EXPANDED | EDITED, None
+    element._first = element._last = element._found = None
+    return taken
+
+
+def alike(element: Element, parent: Element | None = None) -> Element:
+    """A copy of what the element is by itself: of a clean one that is all of it."""
+    twin = Element(element.name, element.namespace, element._type, element.source, element.handle, parent)
+    twin.domain = element.domain
+    if element.source is not None:
+        twin.state = element.state & _CLEAN
+        if element._value is not None:  # an expanded element may have left its value to its first child
+            twin._value = element._value
+    return twin
+
+
+def read_only(element: Element) -> Element:
+    """A view of a tree that refuses changes; the tree itself must stay as it is from now on."""
+    view = alike(element)
+    if element.state & EDITED:
+        view.source, view.handle, view._value = SHARED, element, UNREAD
+        view.state = SHARES | _valued(element)
+    view.state |= READ_ONLY
+    return view
+
+
+def changed_children(element: Element) -> list[tuple[Handle, Element]]:
+    """The children that differ from what the source has in their place, each with that place."""
+    if not element.state & EXPANDED:
+        changed = _departed(element) if element._found else []
+        for at, (place, child) in enumerate(changed):
+            if child.state & SHARES:
+                changed[at] = place, _held(child)
+        return changed
+    if element.source is None:
+        return []
+    kept = [_held(at) for at in element if at.state & CHANGED and not at.state & REPLACED]
+    return [(at.handle, at) for at in kept if at.source is not None]
+
+
+def only_change(element: Element) -> tuple[Handle, Element] | None:
+    """The place and the element of the one new value below an element, where nothing else there has changed.
+
+    It is asked for first, as most programs that change a message change one field; None says to look closer.
+    """
+    while not element.state & _UNLIKE and element._first is None:
+        only: tuple[Handle, Element] | None = None
+        for place, child in (element._found or {}).items():
+            if place.__class__ is not Step and child.__class__ is Element and child.state & CHANGED:
+                if only is not None:
+                    return None
+                only = place, child
+        if only is None:
+            return None
+        element = only[1]
+        if element.state & VALUED:
+            alone = not element._found and element._first is None and not element.state & _UNLIKE
+            return only if alone and element.source is not None else None
+    return None
+
+
+def appended_children(element: Element) -> list[Element]:
+    """The children that came after those of the source, while the element is not RESTRUCTURED."""
+    if element._first is None:
+        return []
+    if element.state & EXPANDED:
+        return [at for at in element if at.state & REPLACED or _held(at).source is None]
+    appended, at = [], element._first
+    while at is not None:
+        appended.append(at)
+        at = at._next  # type: ignore[assignment]  # None ends the loop
+    return appended
+
+
+def standing_children(element: Element) -> list[tuple[Handle | None, Element]]:
+    """The children of an expanded element in order, each with the place of the source that it still stands in."""
+    standing: list[tuple[Handle | None, Element]] = []
+    for child in element:
+        held = _held(child)
+        stands = not child.state & REPLACED and held.source is element.source
+        standing.append((held.handle, held) if stands else (None, child))
+    return standing
+
+
+def written(element: Element) -> Element:
+    """The element that holds what is to be written: the one that this shares unchanged, or this one."""
+    while element.state & SHARES and not element.state & EDITED:
+        element = element.handle
+    return element
+
+
+def _departed(element: Element) -> list[tuple[Handle, Element]]:
+    """The children of an unexpanded element that are no longer what is in their places."""
+    departed = []
+    for place, child in (element._found or {}).items():
+        if child.__class__ is Element and child.state & CHANGED and place.__class__ is not Step:
+            departed.append((place, child))
+    return departed
+
+
+def _held(child: Element) -> Element:
+    """The element that holds what has changed in a place: the one that a child there shares unchanged, or the child."""
+    held: Element = child.handle if child.state & (SHARES | REPLACED) == SHARES else child
+    return held
+
+
+def _valued(element: Element) -> int:
+    """Whether a value was given to an element itself, once that is settled: asking for its type does so."""
+    return element.state & VALUED if element.type is not None else 0
+
+
+class _Each(Sequence[Element]):
+    """The children of an element that a step matches; each is made when it is asked for."""
+
+    __slots__ = ("_element", "_wanted")
+
+    def __init__(self, element: Element, wanted: Step) -> None:
+        self._element = element
+        self._wanted = wanted
+
+    def __len__(self) -> int:
+        return self._element.count(self._wanted)
+
+    def __getitem__(self, at: Any) -> Any:
+        found = self._element.nth(self._wanted, at + 1)
+        if found is None:
+            raise IndexError(at)
+        return found
+
+
+class _Shared(Source):
+    """An edited tree as the source of its copies: a handle is one of its elements."""
+
+    __slots__ = ()
+
+    def value(self, handle: Element) -> Value:
+        return handle.value
+
+    def children(self, handle: Element) -> Iterable[Element]:
+        return handle
+
+    def element(self, handle: Element, parent: Element) -> Element:
+        twin = alike(handle, parent)
+        if handle.state & EDITED:
+            twin.source, twin.handle, twin._value = self, handle, UNREAD
+            twin.state = handle.state & REPLACED | _valued(handle) | SHARES
+        return twin
+
+    def first(self, handle: Element, wanted: Step) -> Element | None:
+        return handle.child(wanted)
+
+    def every(self, handle: Element, wanted: Step) -> _Each:
+        return _Each(handle, wanted)
+
+    def beside(self, handle: Element) -> frozenset[int]:
+        source = handle.source
+        return handle.owner.beside or (source.beside(handle.handle) if source else frozenset())
+
+    def take_over(self, element: Element) -> None:
+        edited: Element = element.handle
+        wrapped: dict[Handle, Element] = element._found or {}
+        element.source, element.handle = edited.source, edited.handle
+        element._value = edited._value
+        was_expanded = element.state & EXPANDED
+        element.state |= edited.state & _LEVEL & ~EDITED
+        element.state &= ~SHARES
+        if was_expanded:
+            return
+        element._found = None
+        if not edited.state & EXPANDED:
+            element._found = {
+                place: wrapped.get(child) or self.element(child, element)
+                for place, child in (edited._found or {}).items()
+                if place.__class__ is not Step
+                and child.__class__ is Element
+                and (child.state & CHANGED or child in wrapped)
+            }
+        at = edited._first
+        while at is not None:
+            element._link(wrapped.get(at) or self.element(at, element))
+            at = at._next
+
+
+SHARED: Final = _Shared()

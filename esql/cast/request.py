@@ -1,0 +1,77 @@
+"""What a cast is asked to do: the type, the clauses, and where it happens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from esql.runtime.invocation import Invocation
+from esql.values.errors import CAST_REFUSED, ValueFailure, cast_failure
+from esql.values.literals import shown
+from esql.values.types import Qualifier, Value, type_of
+
+BIG_ENDIAN: Final = 273
+UTF_8: Final = 1208
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The type to cast to: DECIMAL may have a precision and a scale, INTERVAL has units.
+
+    >>> str(Target("DECIMAL", precision=10, scale=2))
+    'DECIMAL(10,2)'
+    """
+
+    name: str
+    precision: int | None = None
+    scale: int | None = None
+    units: Qualifier | None = None
+
+    def __str__(self) -> str:
+        if self.units is not None:
+            return f"{self.name} {self.units}"
+        if self.precision is None:
+            return self.name
+        return f"{self.name}({self.precision},{self.scale or 0})"
+
+
+@dataclass(frozen=True, slots=True)
+class Clauses:
+    """The clauses of CAST; None where one is not given."""
+
+    ccsid: int | None = None
+    encoding: int | None = None
+    format: str | None = None
+
+
+PLAIN: Final = Clauses()
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A cast: to what, how, and in which invocation."""
+
+    target: Target
+    clauses: Clauses = PLAIN
+    here: Invocation = field(default_factory=Invocation)
+
+    @property
+    def converts(self) -> bool:
+        """Whether bytes are characters here, of the CCSID and encoding said."""
+        return self.clauses.ccsid is not None or self.clauses.encoding is not None
+
+    def decoded(self, data: bytes) -> str:
+        """The characters that bytes stand for."""
+        return self.here.codec.decode(data, *self._code())
+
+    def encoded(self, text: str) -> bytes:
+        """The bytes that characters become."""
+        return self.here.codec.encode(text, *self._code())
+
+    def _code(self) -> tuple[int, int]:
+        ccsid, encoding = self.clauses.ccsid, self.clauses.encoding
+        return UTF_8 if ccsid is None else ccsid, BIG_ENDIAN if encoding is None else encoding
+
+    def failure(self, value: Value, why: str, sqlstate: str = CAST_REFUSED) -> ValueFailure:
+        """The error that this value cannot be cast."""
+        return cast_failure(shown(value), type_of(value), self.target.name, why, sqlstate)

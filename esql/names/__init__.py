@@ -1,0 +1,1 @@
+"""The names that ESQL knows without a declaration: functions, constants, element types, reserved words."""

@@ -1,0 +1,248 @@
+"""Names that mean something without a declaration: the trees of a message, properties, special names, element types."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from esql.names.mq_constants import MQ_CONSTANTS, MQConstant
+
+KINDS = ("COMPUTE", "FILTER", "DATABASE", "DATABASEEVENT")
+KIND_TITLES = {"COMPUTE": "Compute", "FILTER": "Filter", "DATABASE": "Database", "DATABASEEVENT": "DatabaseEvent"}
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """A correlation name of a node, and its tree: Body starts in Root, and DestinationList is an older name."""
+
+    name: str
+    tree: str
+    writable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerProperty:
+    """A name such as NodeName, which the broker knows the value of."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class SpecialName:
+    """A function without parentheses, such as CURRENT_DATE or SQLCODE."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class ElementType:
+    """A constant for the type of an element, such as XMLNSC.Attribute; Name, Value and NameValue have no domain."""
+
+    domain: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A constant for the OPTIONS of ASBITSTREAM and PARSE."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """A terminal of a node, by its name and the number that PROPAGATE may give instead."""
+
+    name: str
+    number: int
+
+
+TERMINALS = (
+    Terminal("failure", -1),
+    Terminal("out", 0),
+    *(Terminal(f"out{number}", number) for number in range(1, 5)),
+    Terminal("nowhere", -2),
+)
+Predefined = Correlation | BrokerProperty | SpecialName | ElementType | Option | MQConstant
+
+_COMPUTE = (
+    Correlation("InputRoot", "InputRoot", writable=False),
+    Correlation("InputBody", "InputRoot", writable=False),
+    Correlation("InputProperties", "InputRoot", writable=False),
+    Correlation("OutputRoot", "OutputRoot", writable=True),
+    Correlation("InputLocalEnvironment", "InputLocalEnvironment", writable=True),
+    Correlation("OutputLocalEnvironment", "OutputLocalEnvironment", writable=True),
+    Correlation("InputDestinationList", "InputLocalEnvironment", writable=True),
+    Correlation("OutputDestinationList", "OutputLocalEnvironment", writable=True),
+    Correlation("InputExceptionList", "InputExceptionList", writable=False),
+    Correlation("OutputExceptionList", "OutputExceptionList", writable=True),
+)
+_ONE_MESSAGE = (
+    Correlation("Root", "Root", writable=False),
+    Correlation("Body", "Root", writable=False),
+    Correlation("Properties", "Root", writable=False),
+    Correlation("LocalEnvironment", "LocalEnvironment", writable=True),
+    Correlation("DestinationList", "LocalEnvironment", writable=True),
+    Correlation("ExceptionList", "ExceptionList", writable=False),
+)
+# The procedures of a DatabaseInput node build the message that it sends.
+_EVENT = tuple(replace(name, writable=True) if name.tree == "Root" else name for name in _ONE_MESSAGE)
+_EVERYWHERE = (
+    Correlation("Environment", "Environment", writable=True),
+    Correlation("Database", "Database", writable=False),
+)
+CORRELATIONS = {name.name: name for name in (*_COMPUTE, *_ONE_MESSAGE, *_EVERYWHERE)}
+
+# What to write instead of a correlation name that a node of this kind does not have.
+_INPUT = ("Root", "Body", "Properties", "LocalEnvironment", "DestinationList", "ExceptionList")
+_INSTEAD_COMPUTE = {
+    **{name: f"Input{name}" for name in _INPUT},
+    "LocalEnvironment": "InputLocalEnvironment or OutputLocalEnvironment",
+    "DestinationList": "InputDestinationList or OutputDestinationList",
+    "OutputBody": "OutputRoot and the name of the body's parser",
+}
+_INSTEAD_OTHERS = {
+    **{f"Input{name}": name for name in _INPUT},
+    "OutputLocalEnvironment": "LocalEnvironment",
+    "OutputDestinationList": "DestinationList",
+}
+
+
+def instead(name: str, kind: str) -> str:
+    """Give what to write instead of a correlation name in a node of this kind, or nothing."""
+    return (_INSTEAD_COMPUTE if kind == "COMPUTE" else _INSTEAD_OTHERS).get(name, "")
+
+
+_PROPERTIES = (
+    *("BrokerName", "BrokerVersion", "BrokerDataSourceName", "ExecutionGroupLabel", "ExecutionGroupName", "Family"),
+    *("MessageFlowLabel", "MessageFlowName", "NodeLabel", "NodeName", "NodeType", "QueueManagerName"),
+    *("TransactionType", "WorkPath", "DataSource", "DataSourceUserId", "DeployedBarFile", "ClientId"),
+    *("ApplicationLabel", "ApplicationName", "LibraryLabel", "LibraryName", "BrokerUserId"),
+)
+_NUMBERS = ("ProcessId", "ThreadId", "AdditionalInstances")
+PROPERTIES = (
+    *(BrokerProperty(name, "CHARACTER") for name in _PROPERTIES),
+    *(BrokerProperty(name, "INTEGER") for name in _NUMBERS),
+    BrokerProperty("CoordinatedTransaction", ""),
+)
+SPECIAL_NAMES = (
+    SpecialName("CURRENT_DATE", "DATE"),
+    SpecialName("CURRENT_TIME", "TIME"),
+    SpecialName("CURRENT_TIMESTAMP", "TIMESTAMP"),
+    SpecialName("CURRENT_GMTDATE", "DATE"),
+    SpecialName("CURRENT_GMTTIME", "GMTTIME"),
+    SpecialName("CURRENT_GMTTIMESTAMP", "GMTTIMESTAMP"),
+    SpecialName("LOCAL_TIMEZONE", "INTERVAL"),
+    SpecialName("SQLCODE", "INTEGER"),
+    SpecialName("SQLERRORTEXT", "CHARACTER"),
+    SpecialName("SQLNATIVEERROR", "INTEGER"),
+    SpecialName("SQLSTATE", "CHARACTER"),
+    SpecialName("UUIDASCHAR", "CHARACTER"),
+    SpecialName("UUIDASBLOB", "BLOB"),
+)
+_VALIDATE = (
+    *(
+        "Content",
+        "Value",
+        "ContentAndValue",
+        "LocalError",
+        "UserTrace",
+        "None",
+        "Exception",
+        "ExceptionList",
+        "Deferred",
+    ),
+    *("Immediate", "Complete", "FullFixUp", "FixUpFull", "BestFixUp", "NoFixUp"),
+)
+OPTIONS = (
+    *(Option(name) for name in ("RootBitStream", "FolderBitStream", "EmbeddedBitStream")),
+    *(Option(f"Validate{name}") for name in _VALIDATE),
+)
+
+_XML = (
+    *("Element", "tag", "Attribute", "attr", "Content", "pcdata", "CDataSection", "AsisElementContent", "BitStream"),
+    *("Comment", "ProcessingInstruction", "XmlDecl", "Version", "Encoding", "Standalone", "DocTypeDecl", "IntSubset"),
+    *("ExternalSubset", "PublicId", "SystemId", "NotationDecl", "NotationReference", "EntityDecl", "EntityDeclValue"),
+    *("ParameterEntityDecl", "ExternalEntityDecl", "ExternalParameterEntityDecl", "UnparsedEntityDecl"),
+    *("EntityReferenceStart", "EntityReferenceEnd", "EntityReference", "ElementDef", "AttributeList", "AttributeDef"),
+    *("AttributeDefDefaultType", "AttributeDefType", "AttributeDefValue", "DocTypeComment", "DocTypePI"),
+    *("CharacterReference", "DocTypeWhiteSpace", "WhiteSpace", "NamespaceDecl", "ParserRoot"),
+    *("NameSpaceDecl", "ExternalDefinition"),
+)
+_XMLNSC = (
+    *("Folder", "Field", "PCDataField", "CDataField", "Value", "PCDataValue", "CDataValue", "Attribute"),
+    *("SingleAttribute", "DoubleAttribute", "NamespaceDecl", "SingleNamespaceDecl", "DoubleNamespaceDecl"),
+    *("DocumentType", "XmlDeclaration", "EntityReference", "EntityDefinition", "SingleEntityDefinition"),
+    *("DoubleEntityDefinition", "Element", "Comment", "ProcessingInstruction", "HybridField", "HybridValue"),
+    *("AsisElementContent", "AsIsElementContent", "MixedContent", "BitStream", "base64Binary", "List"),
+    *("gYear", "gYearMonth", "gMonth", "gMonthDay", "gDay"),
+)
+_RETAIN = tuple(
+    f"{what}Retain{much}" for what in ("MixedContent", "Comments", "ProcessingInstructions") for much in ("None", "All")
+)
+ELEMENT_TYPES = {
+    "XML": _XML,
+    "XMLNS": _XML,
+    "XMLNSC": (*_XMLNSC, *_RETAIN),
+    "SOAP": _XMLNSC,
+    "JSON": ("Array", "Object"),
+    "MQRFH2": ("Field",),
+    "MQRFH": ("Field",),
+    "": ("Name", "Value", "NameValue"),
+}
+# Prefixes that XML itself declares, with their namespaces.
+XML_PREFIXES = {"xml": "http://www.w3.org/XML/1998/namespace", "xmlns": "http://www.w3.org/2000/xmlns/"}
+_FOLDED_TYPES = {
+    domain: {name.lower(): ElementType(domain, name) for name in reversed(names)}
+    for domain, names in ELEMENT_TYPES.items()
+}
+
+
+def element_type(domain: str, name: str) -> ElementType | None:
+    """Find the constant for a type of element, in whatever case it is written."""
+    return _FOLDED_TYPES.get(domain.upper(), {}).get(name.lower())
+
+
+def is_domain(name: str) -> bool:
+    """Say whether this is a domain that has constants for the types of its elements."""
+    return bool(name) and name.upper() in ELEMENT_TYPES
+
+
+def _names(correlations: tuple[Correlation, ...]) -> tuple[dict[str, Predefined], dict[str, Predefined]]:
+    plain = tuple(ElementType("", name) for name in ELEMENT_TYPES[""])
+    names: tuple[Predefined, ...] = (
+        *correlations,
+        *_EVERYWHERE,
+        *SPECIAL_NAMES,
+        *PROPERTIES,
+        *OPTIONS,
+        *plain,
+        *MQ_CONSTANTS,
+    )
+    return {name.name: name for name in names}, {name.name.lower(): name for name in reversed(names)}
+
+
+_OF_KIND = {"COMPUTE": _COMPUTE, "DATABASEEVENT": _EVENT}
+# A routine outside modules may be called from nodes of any kind: it may use the names of all.
+_BY_KIND = {
+    **{kind: _names(_OF_KIND.get(kind, _ONE_MESSAGE)) for kind in KINDS},
+    "": _names((*_COMPUTE, *_ONE_MESSAGE)),
+}
+
+
+def predefined(name: str, kind: str, *, exactly: bool) -> Predefined | None:
+    """Find a name that needs no declaration in a node of this kind; with `exactly`, only as it is usually written."""
+    exact, folded = _BY_KIND[kind]
+    return exact.get(name) if exactly else folded.get(name.lower())
+
+
+def property_of_sql(name: str) -> BrokerProperty | SpecialName | None:
+    """Find what SQL.name means: the same as the name alone, even where a variable hides that."""
+    found = predefined(name, "", exactly=False)
+    return found if isinstance(found, BrokerProperty | SpecialName) else None
+
+
+def predefined_names(kind: str) -> tuple[str, ...]:
+    """List the names that need no declaration in a node of this kind."""
+    return tuple(_BY_KIND[kind][0])

@@ -1,0 +1,1 @@
+"""What compiled programs run with: activations, limits, the statements that need a library, and traces."""

@@ -1,0 +1,369 @@
+"""Activation: one invocation of a node as emitted code sees it: trees, variables, limits, and what lies around it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NoReturn
+
+from engine.budget import CURRENT, Budget
+from engine.databases.statements import Procedure, Select, Statement
+from engine.errors import BrokerError, LimitExceeded, UserException
+from engine.message.assembly import Message
+from engine.message.received_message import domain_of, new_root
+from engine.tree.element import Element
+from engine.tree.sharing import copy, hand_over
+from esql.database import Connection, executed, results_of, rows_apart, rows_of, value_from_database
+from esql.functions.field import BIT_STREAM_OPTIONS
+from esql.runtime.clause_values import catalog_of, insert_of, label_of, number_of, terminal_of
+from esql.runtime.invocation import Codec, Invocation, Zone, local_zone, system_clock
+from esql.runtime.limits import Limits
+from esql.runtime.support import NO_ERROR
+from esql.text.problems import SyntaxProblems
+from esql.trees import Nodes
+from esql.values.errors import wrong_argument
+from esql.values.literals import shown, to_text
+from esql.values.types import Value
+
+TOO_MANY_TURNS: Final = 2571
+TOO_DEEP: Final = 2572
+TOO_LONG: Final = 2573
+NO_EVAL: Final = 2902
+NO_EXTERNAL: Final = 2907
+THROWN: Final = 2951
+_TURNS: Final = 100  # until the budget of the message is looked at for the first time
+_TAKEN_BY_A_TURN: Final = 4096  # bytes that a turn of a loop may make without paying for them otherwise
+_CHARACTERS_OF_A_STEP: Final = 256  # that are copied while a loop turns once
+_LONG: Final = 4096  # characters of a string from which on it is paid for
+
+
+class Shared:
+    """What all invocations of a flow share: its SHARED variables, and the lock of BEGIN ATOMIC."""
+
+    __slots__ = ("lock", "started", "values")
+
+    def __init__(self, places: int = 0) -> None:
+        self.values: list[Any] = [None] * places
+        self.lock = threading.RLock()
+        self.started: set[str] = set()
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a node is given at deploy: values of EXTERNAL variables, properties, limits, and ways to the outside."""
+
+    external: Mapping[str, Value] = field(default_factory=dict)
+    properties: Mapping[str, Value] = field(default_factory=dict)
+    callables: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+    clock: Callable[[], Any] = system_clock
+    displace: Zone = local_zone
+    codec: Codec | None = None
+    database: Connection | None = None
+    log: Callable[[bool, str], None] = lambda trace, text: None
+    mode: str = "message"
+    trace: Callable[[int, str], None] = lambda number, text: None
+
+
+class Activation(Invocation):
+    """One invocation; `shared` outlives it."""
+
+    __slots__ = (
+        "_budget",
+        "_spent",
+        "around",
+        "database",
+        "deepest",
+        "has_output",
+        "input_exceptions",
+        "input_root",
+        "longest",
+        "message",
+        "nodes",
+        "output_exceptions",
+        "output_local_environment",
+        "output_root",
+        "own_local_environment",
+        "quantum",
+        "reenter",
+        "shared",
+        "shared_storage",
+        "sql",
+        "told",
+        "turned",
+        "variables",
+    )
+
+    told: dict[str, str]  # what expressions have come to, where that is traced
+
+    def __init__(
+        self,
+        message: Message,
+        around: Surroundings,
+        shared: Shared,
+        places: int = 0,
+        reenter: Callable[..., Any] | None = None,
+    ) -> None:
+        super().__init__(around.clock, around.displace, codec=around.codec)
+        limits = around.limits
+        self.around = around
+        self.reenter = reenter
+        self.message = message
+        self.input_root = message.root
+        self.parser = domain_of(message.root).inner
+        self.input_exceptions = message.exceptions
+        self.own_local_environment: Element | None = None
+        self.shared_storage = shared
+        self.shared = shared.values
+        self.variables: list[Any] = [None] * places
+        self.database = around.database
+        self.nodes = Nodes(limits.nodes)
+        self.deepest = limits.depth
+        self.has_output = True
+        self.longest = min(limits.string, _LONG)
+        self.quantum = min(_TURNS, limits.turns)
+        self.turned = 0
+        self._budget: Budget | None = None
+        self.sql = NO_ERROR
+        self._spent = 0
+        self._start_output()
+
+    def _output(self) -> tuple[Element, Element, Element]:
+        return self.output_root, self.output_local_environment, self.output_exceptions
+
+    def _start_output(self) -> None:
+        self.output_root = new_root(self.input_root)
+        self.output_root.name = "OutputRoot"
+        self.output_local_environment = Element("OutputLocalEnvironment")
+        self.output_exceptions = Element("OutputExceptionList")
+
+    @property
+    def environment(self) -> Element:
+        """The Environment, which every node may change."""
+        return self.message.environment
+
+    @property
+    def local_environment(self) -> Element:
+        """The LocalEnvironment as the program may change it: its own copy, made when it is first asked for."""
+        if self.own_local_environment is None:
+            self.own_local_environment = copy(self.message.local_environment)
+        return self.own_local_environment
+
+    @property
+    def input_local_environment(self) -> Element:
+        """The InputLocalEnvironment of a Compute node, which its program may change as well."""
+        return self.local_environment
+
+    # limits
+
+    def spend(self, turns: int) -> int:
+        """Count turns of loops, and what has turned or was called before; returns after how many more to come again."""
+        self._spent += turns + self.turned
+        taken = (turns + self.turned) * _TAKEN_BY_A_TURN
+        self.turned = 0
+        limit = self.around.limits.turns
+        if self._spent > limit:
+            text = f"loops have turned more than {limit} times for this message: end them, or raise the limit"
+            raise LimitExceeded(TOO_MANY_TURNS, text, str(limit))
+        budget = self.budget
+        budget.look()
+        budget.take(taken)
+        self.quantum = min(budget.turns, limit - self._spent)
+        return self.quantum
+
+    def renew(self) -> None:
+        """Have it spend a budget of its own from now on, as much as one message may."""
+        self._budget = Budget(self.around.limits.allowance)
+        self._spent = self.turned = 0
+        self.quantum = min(_TURNS, self.around.limits.turns)
+
+    @property
+    def budget(self) -> Budget:
+        """The budget of the message, or that of this invocation where there is none around it."""
+        if self._budget is None:
+            self._budget = CURRENT.get() or Budget(self.around.limits.allowance)
+        return self._budget
+
+    def too_deep(self, depth: int) -> NoReturn:
+        """A routine called itself too often."""
+        text = f"routines have called each other {depth} deep, and {self.deepest} is the limit: end the recursion"
+        raise LimitExceeded(TOO_DEEP, text, str(self.deepest))
+
+    def long(self, text: Value) -> Value:
+        """A string that is to be paid for, if it is not too long."""
+        self.grow(len(text))
+        return text
+
+    def grow(self, size: int) -> None:
+        """Pay for a string of so many characters before it is made; one that is too long is an error."""
+        if size > self.around.limits.string:
+            longest = self.around.limits.string
+            message = f"a string of {size} characters is longer than the limit of {longest}"
+            raise LimitExceeded(TOO_LONG, message, str(longest))
+        if size > _LONG:
+            budget = self.budget
+            budget.pay(size // _CHARACTERS_OF_A_STEP)
+            budget.take(size)
+
+    def limited(self, text: Value) -> Value:
+        """A string, or NULL, that is not too long."""
+        return self.long(text) if text is not None and len(text) > self.longest else text
+
+    # around the program
+
+    def atomic(self) -> threading.RLock:
+        """The lock of BEGIN ATOMIC: one invocation of the flow at a time."""
+        return self.shared_storage.lock
+
+    def alone(self, look: Callable[[], Any]) -> Any:
+        """Evaluates an expression while no other invocation of the flow changes the variables that they share."""
+        with self.shared_storage.lock:
+            return look()
+
+    def property(self, name: str) -> Value:
+        """A property of the broker, the flow or the node."""
+        return self.around.properties.get(name)
+
+    def option(self, name: str) -> int:
+        """The number of an option of ASBITSTREAM and PARSE."""
+        return BIT_STREAM_OPTIONS.get(name, 0)
+
+    def external_value(self, name: str) -> Value:
+        """The value that was given to an EXTERNAL variable at deploy; None where none was."""
+        return self.around.external.get(name)
+
+    def external(self, language: str, name: str, arguments: tuple[Value, ...]) -> Any:
+        """Call a routine that lies outside ESQL: a Python callable that is registered under its name."""
+        known = self.around.callables.get(name)
+        if known is None:
+            text = f"no Python callable is registered under {name}, which stands for a {language} routine"
+            raise BrokerError(NO_EXTERNAL, text, name)
+        return known(*arguments)
+
+    def execute(self, statement: Statement, place: tuple[str, ...], values: tuple[Value, ...]) -> list[Element]:
+        """Do a statement of a database, and give its rows."""
+        return rows_of(executed(self, statement, place, values))
+
+    def rows_named(
+        self, statement: Statement, place: tuple[str, ...], values: tuple[Value, ...], names: tuple[str, ...]
+    ) -> list[Element]:
+        """Do a SELECT, and give its rows with these names for its columns."""
+        return rows_of(executed(self, statement, place, values)._replace(names=names))
+
+    def joined(self, statement: Select, place: tuple[str, ...], values: tuple[Value, ...]) -> list[tuple[Element, ...]]:
+        """Do a SELECT of several tables, and give the rows of each beside one another."""
+        tables = [getattr(column, "table", 0) for column in statement.columns]
+        return rows_apart(executed(self, statement, place, values), tables)
+
+    def aggregate(self, statement: Statement, place: tuple[str, ...], values: tuple[Value, ...]) -> Value:
+        """Do a SELECT that gives one value."""
+        rows = executed(self, statement, place, values).rows
+        return value_from_database(rows[0][0]) if rows else None
+
+    def procedure(self, statement: Procedure, place: tuple[str, ...], values: tuple[Value, ...]) -> Any:
+        """Call a stored procedure: what it returns, and behind it OUT, INOUT and result sets where it has any."""
+        return results_of(statement, executed(self, statement, place, values))
+
+    def thrown(self, severity: Value, catalog: Value, number: Value, values: tuple[Value, ...]) -> BrokerError:
+        """The exception that THROW raises."""
+        inserts = tuple(insert_of(value) for value in values)
+        said = THROWN if number is None else number_of("MESSAGE", number)
+        text = ", ".join(inserts) or f"message {said} of {catalog or 'BIPmsgs'}"
+        grade = 1 if severity is None else number_of("SEVERITY", severity)
+        return UserException(said, text, *inserts, severity=grade, catalog=catalog_of(catalog))
+
+    def log(  # noqa: PLR0913, PLR0917 - the clauses of LOG
+        self,
+        severity: Value,
+        catalog: Value,
+        number: Value,
+        values: tuple[Value, ...],
+        trace: object,
+        full: object,
+        exception: object,
+    ) -> None:
+        """LOG: a line for the event log, or for the user trace."""
+        said = "" if number is None else f"{catalog or 'BIPmsgs'} {number_of('MESSAGE', number)}: "
+        text = said + ", ".join(insert_of(value) for value in values)
+        if exception and self.sql.sqlerrortext:
+            text += f" ({self.sql.sqlerrortext})"
+        self.around.log(bool(trace), text)
+
+    def evaluated(
+        self, text: Value, kind: str, given: tuple[Any, ...], contents: tuple[Any, ...], is_expression: object
+    ) -> Generator[Any, Any, Any]:
+        """EVAL, which may PROPAGATE: the value of an expression, or what variables hold behind statements."""
+        run, yields = self._entered(text, kind, given, bool(is_expression))
+        return (yield from run(self, 1, *contents)) if yields else run(self, 1, *contents)
+
+    def _entered(
+        self, text: Value, kind: str, given: tuple[Any, ...], is_expression: bool
+    ) -> tuple[Callable[..., Any], bool]:
+        if text is None:
+            raise wrong_argument("EVAL", "text", "CHARACTER", shown(text))
+        if self.reenter is None:
+            raise BrokerError(NO_EVAL, "EVAL needs a program that was compiled from text")
+        said = to_text(text)
+        try:
+            found: tuple[Callable[..., Any], bool] = self.reenter(said, kind, given, is_expression)
+        except SyntaxProblems as problems:
+            first = problems.problems[0]
+            where = f"EVAL:{first.line}:{first.column}"
+            raise BrokerError(NO_EVAL, f"{where}: {first.text}", said) from problems
+        return found
+
+    # what goes out
+
+    def propagated(
+        self,
+        where: Value,
+        is_label: object,
+        environment: Element | None,
+        message: Element | None,
+        exception: Element | None,
+        keeps: object,
+    ) -> tuple[str, Message]:
+        """PROPAGATE: where to, and what; the output trees start anew, or with DELETE NONE go on as they are."""
+        to = f"label {label_of(where)}" if is_label else terminal_of(where)
+        if not self.has_output:  # a node without output trees sends its message on, whatever the clauses say
+            return to, self.message.replaced(local_environment=self._changed_input())
+        own = self._output()  # stay what references point to, whether they are emptied or not
+        leaving = [copy(tree) if keeps else hand_over(tree) for tree in own]
+        anew = dict(zip(map(id, own), leaving, strict=True))
+        self.output_root, self.output_local_environment, self.output_exceptions = leaving
+        given = (anew.get(id(tree), tree) for tree in (environment, message, exception))
+        sent = self.outgoing(*given)
+        self.output_root, self.output_local_environment, self.output_exceptions = own
+        return to, sent
+
+    def outgoing(
+        self, environment: Element | None = None, root: Element | None = None, exceptions: Element | None = None
+    ) -> Message:
+        """The message that the node sends, of the trees that its Compute mode says."""
+        mode = self.around.mode.lower()
+        everything = mode == "all"
+        sends_root = root is not None or everything or "message" in mode
+        sends_local = environment is not None or everything or "localenvironment" in mode or "destination" in mode
+        sends_exceptions = exceptions is not None or everything or "exception" in mode
+        return self.message.replaced(
+            root=(self.output_root if root is None else copy(root)) if sends_root else None,
+            local_environment=self._local(environment) if sends_local else self._changed_input(),
+            exceptions=(self.output_exceptions if exceptions is None else copy(exceptions))
+            if sends_exceptions
+            else None,
+            as_it_is=True,  # the program finalizes it, or asks not to
+        )
+
+    def _local(self, given: Element | None) -> Element:
+        return self.output_local_environment if given is None else copy(given)
+
+    def _changed_input(self) -> Element | None:
+        """The InputLocalEnvironment, if the program had it in hand; it may be changed again behind a PROPAGATE."""
+        return None if self.own_local_environment is None else copy(self.own_local_environment)
+
+    def onward(self) -> Message:
+        """The message as a node without output trees sends it on."""
+        if self.own_local_environment is None:
+            return self.message
+        return self.message.replaced(local_environment=self.own_local_environment)

@@ -1,0 +1,124 @@
+"""Programs that work with databases: the connections of a unit of work, and commits at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal, Protocol
+
+from engine.databases.session import Access, Session
+from engine.errors import BrokerError
+from engine.message.assembly import Message
+from engine.node import ANY_LABEL
+from esql.runtime.program import Evaluation, Routine
+
+if TYPE_CHECKING:
+    from engine.work import UnitOfWork
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A program and how its node works with databases; a program without statements of databases asks nothing."""
+
+    program: Routine
+    access: Access
+    asks: bool
+
+    def __call__(self, message: Message, work: UnitOfWork) -> Evaluation:
+        """Run the program for a message, with the databases of the unit of work."""
+        connection = self.access.connection(work) if self.asks else None
+        evaluation = self.program(message, connection)
+        if self.program.entrance.yields:
+            evaluation = _delivered(evaluation)
+        if connection is None or not self.access.at_once:
+            return evaluation
+        return _committed(evaluation, connection.session)
+
+
+class WorksWithDatabases(Protocol):
+    """The properties of a node whose program works with databases."""
+
+    @property
+    def data_source(self) -> str:
+        """The name of the data source."""
+        ...
+
+    @property
+    def transaction(self) -> Literal["automatic", "commit"]:
+        """Returns `automatic` or `commit`: the time at which work in databases ends."""
+        ...
+
+    @property
+    def treat_warnings_as_errors(self) -> bool:
+        """Returns True if a warning is an error."""
+        ...
+
+    @property
+    def throw_exception_on_database_error(self) -> bool:
+        """Returns True if an error is one of the node."""
+        ...
+
+
+_LABEL: Final = ANY_LABEL.removesuffix("*")
+_NOWHERE: Final = "nowhere"
+_NO_LABEL: Final = 4245
+DATA_SOURCE: Final = "The data source of statements that name none; empty: the first that there is."
+TRANSACTION: Final = (
+    "When work in databases ends: automatic with the flow's unit of work, commit with the node, whatever comes of the"
+    " message."
+)
+WARNINGS: Final = "Whether a warning of the database, such as that UPDATE found no row, is an error."
+THROWS: Final = "Whether an error of the database is one of the node; else the program looks at SQLCODE and SQLSTATE."
+
+
+def asking(program: Routine, node: WorksWithDatabases) -> Asking:
+    """A program with its node's way to databases."""
+    access = Access(
+        node.data_source,
+        at_once=node.transaction == "commit",
+        warnings_fail=node.treat_warnings_as_errors,
+        throws=node.throw_exception_on_database_error,
+    )
+    return Asking(program, access, program.may_ask_databases)
+
+
+def _committed(evaluation: Evaluation, session: Session) -> Evaluation:
+    """Yields the messages that a program sends; commits its work in databases before each of them and at the end."""
+    try:
+        terminal, sent = next(evaluation)
+        while True:
+            session.commit_at_once()
+            try:
+                wired = yield terminal, sent
+            except BrokerError as error:
+                terminal, sent = evaluation.throw(error)
+            else:
+                terminal, sent = evaluation.send(wired)
+    except StopIteration:
+        return
+    finally:
+        session.commit_at_once()
+
+
+def _delivered(evaluation: Evaluation) -> Evaluation:
+    """Yields the messages that PROPAGATE sends to a terminal; an unknown Label raises an error in the statement."""
+    try:
+        terminal, sent = next(evaluation)
+        while True:
+            wired = False
+            if terminal != _NOWHERE:
+                try:
+                    wired = yield terminal, sent
+                except BrokerError as error:
+                    terminal, sent = evaluation.throw(error)
+                    continue
+            if not wired and terminal.startswith(_LABEL):
+                terminal, sent = evaluation.throw(_no_label(terminal.removeprefix(_LABEL)))
+            else:
+                terminal, sent = evaluation.send(wired)
+    except StopIteration:
+        return
+
+
+def _no_label(name: str) -> BrokerError:
+    text = f"PROPAGATE TO LABEL {name}: the flow has no Label node of this labelName"
+    return BrokerError(_NO_LABEL, text, name)

@@ -1,0 +1,238 @@
+"""Programs that are compiled: what runs them when a message comes, and what comes out."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from types import CodeType, MappingProxyType, TracebackType
+from typing import Any, Final, TypeAlias, get_args
+
+from engine.databases.sql import shown
+from engine.databases.statements import Statement
+from engine.errors import BrokerError, ConfigurationException, LimitExceeded, Place
+from engine.message.assembly import Message
+from engine.message.finalizer import finalize
+from esql.cast import Target, assign
+from esql.database import Connection
+from esql.runtime.activation import TOO_DEEP, Activation, Shared, Surroundings
+from esql.runtime.statement_exceptions import Spot, evaluated, rethrown, until_sent
+from esql.text.statement_places import Stretch
+
+Evaluation: TypeAlias = Generator[tuple[str, Message], bool, None]
+
+_BOOLEAN: Final = Target("BOOLEAN")
+_WITHOUT_OUTPUT: Final = frozenset(("FILTER", "DATABASE", "DATABASEEVENT"))
+_STATEMENTS: Final = get_args(Statement)
+_TERMINALS: Final = MappingProxyType({True: "true", False: "false", None: "unknown"})
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """Where compiled code is entered: its kind, its function, and those that start variables."""
+
+    kind: str
+    name: str
+    run: Callable[..., Any]
+    yields: bool
+    starts: tuple[str, ...] = ()
+    shares: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What a deployment of programs has become."""
+
+    entrances: Mapping[str, Entrance]
+    namespace: Mapping[str, Any]
+    files: Mapping[str, Sequence[str]]
+    places: int
+    statements: Mapping[str, Sequence[Stretch]] = field(default_factory=dict)
+    trees: tuple[ast.Module, ...] = ()
+    shared: Shared = field(default_factory=Shared)
+    reenter: Callable[..., Any] | None = None
+
+    @property
+    def text(self) -> str:
+        """The Python as people read it, and the constants that it uses."""
+        names = {word.id for tree in self.trees for word in ast.walk(tree) if isinstance(word, ast.Name)}
+        slots = [slot for slot in self.namespace if slot in names and slot[1:].isdecimal() and slot[0] in "ks"]
+        known = [f"# {slot} = {_shown(self.namespace[slot])}" for slot in slots]
+        return "\n".join([*known, *(ast.unparse(tree) for tree in self.trees)])
+
+    def entrance(self, name: str = "") -> Entrance:
+        """A module by its name; without one the only one there is."""
+        if name in self.entrances:
+            return self.entrances[name]
+        folded = {known.lower(): one for known, one in self.entrances.items()}
+        if name.lower() in folded:
+            return folded[name.lower()]
+        inside = [one for known, one in folded.items() if name and known.endswith(f".{name.lower()}")]
+        if len(inside) == 1:  # whatever its schema
+            return inside[0]
+        if not name and len(self.entrances) == 1:
+            return next(iter(self.entrances.values()))
+        known = ", ".join(self.entrances) or "none"
+        if not name:
+            raise BrokerError(2432, f"name the module to run; the modules are: {known}")
+        raise BrokerError(2432, f"there is no module called {name}; the modules are: {known}", name)
+
+    def activation(self, message: Message, around: Surroundings | None = None) -> Activation:
+        """What an invocation of a node starts with."""
+        return Activation(message, Surroundings() if around is None else around, self.shared, self.places, self.reenter)
+
+    def evaluate(self, message: Message, around: Surroundings | None = None, module: str = "") -> Evaluation:
+        """Run a module, or the text of a node, for a message: yield terminals and what goes out of them."""
+        return self.entered(self.entrance(module), self.activation(message, around))
+
+    def entered(self, entrance: Entrance, here: Activation) -> Evaluation:
+        """Run an entrance: yield terminals and what goes out of them."""
+        try:
+            result = yield from self.results(entrance, here)
+            if entrance.kind == "FILTER":
+                result = _truth(entrance, result, here)
+        except BrokerError as error:
+            raise self.placed(error) from error.__cause__
+        if entrance.kind == "FILTER":
+            yield _TERMINALS[result], here.onward()
+        elif result is True:
+            yield "out", _finished(here) if entrance.kind == "COMPUTE" else here.onward()
+
+    def results(self, entrance: Entrance, here: Activation) -> Generator[tuple[str, Message], bool, Any]:
+        """Run the code of an entrance; the generator's result is what it returned."""
+        here.has_output = entrance.kind not in _WITHOUT_OUTPUT
+        try:
+            yield from self._start(entrance, here)
+            if entrance.yields:
+                return (yield from entrance.run(here, 1))
+            return entrance.run(here, 1)
+        except RecursionError as error:
+            raise LimitExceeded(TOO_DEEP, "routines have called each other too deep: end the recursion") from error
+        except MemoryError as error:
+            raise LimitExceeded(2573, "the message needs more memory than there is") from error
+
+    def _start(self, entrance: Entrance, here: Activation) -> Generator[tuple[str, Message], bool, None]:
+        """Start the variables that stand outside routines; a routine that is called for one may PROPAGATE."""
+        for title in entrance.shares:
+            with self.shared.lock:
+                if title not in self.shared.started:
+                    started = self.namespace[title](here, 1)
+                    for _ in started or ():
+                        started.throw(BrokerError(2402, "what a SHARED variable starts with cannot PROPAGATE"))
+                    self.shared.started.add(title)
+        for title in entrance.starts:
+            yield from self.namespace[title](here, 1) or ()
+
+    def _column(self, file: str, line: int, offset: int | None) -> int:
+        """A column in characters, from an offset in bytes."""
+        lines = self.files[file]
+        if offset is None or not 0 < line <= len(lines):
+            return 0
+        return len(lines[line - 1].encode("utf-8", "surrogatepass")[:offset].decode("utf-8", "replace")) + 1
+
+    def placed(self, error: BrokerError) -> BrokerError:
+        """An error with the line of ESQL where it was raised, if that is not known yet, and the statements it has left.
+
+        One that has come from another node, behind a PROPAGATE, has left those that lead to the PROPAGATE.
+        """
+        spots = list(self._spots(error.__traceback__))
+        if not spots:
+            return error
+        left = rethrown(spots, self.statements, self.files)
+        if error.place.node:
+            return error.within(*until_sent(left))
+        last = spots[-1]
+        error.at(Place(file=last.file, line=last.line, column=last.column))
+        return error.within(*left, *evaluated(error, last, self.statements))
+
+    def _spots(self, traceback: TracebackType | None) -> Iterator[Spot]:
+        """The places in files that a failure has come from, outermost first."""
+        while traceback is not None:
+            code = traceback.tb_frame.f_code
+            if code.co_filename in self.files:
+                line = traceback.tb_lineno or 0
+                offset = next(islice(code.co_positions(), traceback.tb_lasti // 2, None))[2]
+                yield Spot(code.co_filename, line, self._column(code.co_filename, line, offset))
+            traceback = traceback.tb_next
+
+
+def _shown(value: object) -> str:
+    """A constant for people to read; a statement of a database as its SQL."""
+    if not isinstance(value, _STATEMENTS):
+        return repr(value)
+    rest = "   (the rest of WHERE is tested on the rows that come)" if getattr(value, "rest", False) else ""
+    return shown(value) + rest
+
+
+def _finished(here: Activation) -> Message:
+    """What a Compute node sends at the end of its program."""
+    finalize(here.output_root)
+    return here.outgoing()
+
+
+def _truth(entrance: Entrance, result: Any, here: Activation) -> Any:
+    """What a Filter's text has returned, which may be a field with the characters TRUE, as a BOOLEAN."""
+    try:
+        return assign(result, _BOOLEAN, here)
+    except BrokerError as error:
+        code = entrance.run.__code__
+        raise error.at(Place(file=code.co_filename, line=code.co_firstlineno)) from error.__cause__
+
+
+@dataclass(frozen=True, slots=True)
+class Routine:
+    """A module, or the text of a property, with all that it needs but the message: what a node calls."""
+
+    program: Compiled
+    entrance: Entrance
+    around: Surroundings
+
+    def __call__(self, message: Message, database: Connection | None = None) -> Evaluation:
+        """Run it for a message, with the databases of its unit of work: yield terminals and what goes out of them."""
+        here = self.program.activation(message, self.around)
+        if database is not None:
+            here.database = database
+        return self.program.entered(self.entrance, here)
+
+    @property
+    def asks_databases(self) -> bool:
+        """Whether it, or what it calls, has statements of databases."""
+        return any(isinstance(found, _STATEMENTS) for found in self._reached())
+
+    @property
+    def may_ask_databases(self) -> bool:
+        """Returns True also where it has an EVAL, which may come to such a statement."""
+        return any(isinstance(found, _STATEMENTS) or found == "evaluated" for found in self._reached())
+
+    def statements(self) -> list[Any]:
+        """The statements of databases that it and what it calls have."""
+        return [found for found in self._reached() if isinstance(found, _STATEMENTS)]
+
+    def _reached(self) -> Iterator[Any]:
+        """Constants, and names of attributes, of the code that it runs and of all that this calls."""
+        namespace = self.program.namespace
+        pending: list[Any] = [self.entrance.run, *(namespace[title] for title in self.entrance.starts)]
+        pending += [namespace[title] for title in self.entrance.shares]
+        seen: set[int] = set()
+        while pending:
+            found = pending.pop()
+            code = getattr(found, "__code__", found)
+            if not isinstance(code, CodeType):
+                yield found
+            elif id(code) not in seen:
+                seen.add(id(code))
+                pending += [namespace.get(name, name) for name in code.co_names]
+                pending += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+
+    def sending(self, mode: str) -> Routine:
+        """The same for a node of another Compute mode."""
+        return replace(self, around=replace(self.around, mode=mode))
+
+
+def bound(value: object, name: str) -> Routine:
+    """What a node was given for a property that is ESQL; raises if it was deployed without what compiles it."""
+    if isinstance(value, Routine):
+        return value
+    text = f"{name} was not compiled: deploy the flow with bind=flows.programs.binder(flow)"
+    raise ConfigurationException(text)

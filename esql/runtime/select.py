@@ -1,0 +1,195 @@
+"""SELECT at run time: its rows, and what its aggregates make of their values.
+
+The loops over the lists of FROM, and the test of WHERE, are emitted code: a list, or the rows of a database, is
+whatever can be iterated. A row is an element without a parent; rows and elements never share a child.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Any, Final, TypeAlias
+
+from engine.tree.element import Element
+from engine.tree.source import NAME, Value
+from engine.tree.step import Step
+from esql.operators import add, equal, greater, less
+from esql.runtime.invocation import Zone
+from esql.trees import copy_of, set_field, set_list
+from esql.values.errors import wrong_types
+from esql.values.types import Interval, type_of
+
+Place: TypeAlias = Step | tuple[Step, int]  # a step of a path after AS, and its subscript where it has one
+_SUMMED: Final = frozenset((int, float, Decimal, Interval))
+
+
+def new_row() -> Element:
+    """A row without columns."""
+    return Element("", "", NAME)
+
+
+def add_column(row: Element, steps: Sequence[Place], value: object) -> None:
+    """`expression AS path`: the path is created below the row, and given a scalar, a field or, by `name[]`, a list.
+
+    NULL makes no column; a type that the path gives to the column stays where it is given no more than a value.
+    """
+    if value is None:
+        return
+    at = row
+    for wanted in steps[:-1]:
+        at = _ensured(at, wanted)
+    if isinstance(value, list):
+        last = steps[-1]
+        set_list(at, last if isinstance(last, Step) else last[0], value)
+        return
+    if isinstance(value, Element):
+        _give(at, steps[-1], value)
+    else:
+        _ensured(at, steps[-1]).value = value
+
+
+def _ensured(at: Element, wanted: Place) -> Element:
+    return at.ensure(wanted) if isinstance(wanted, Step) else at.ensure_nth(*wanted)
+
+
+def _give(at: Element, wanted: Place, field: Element) -> None:
+    if isinstance(wanted, Step) and wanted.name is not None and not wanted.types and at.child(wanted) is None:
+        _append(at, field, wanted.name, wanted.namespace or "")
+    else:
+        set_field(_ensured(at, wanted), field)
+
+
+def _append(at: Element, field: Element, name: str, namespace: str) -> None:
+    """Add a copy of a field under a name: one element less than to create one and set it."""
+    twin = copy_of(field)
+    twin.name, twin.namespace = name, namespace
+    at.append(twin)
+
+
+def add_named(row: Element, name: str, value: object) -> None:
+    """A column without AS: a field brings its name, any other value is given one; NULL makes no column.
+
+    Of a list each item is a column; an item that is a row, and so has no name, brings its own columns.
+    """
+    if isinstance(value, list):
+        for item in value:
+            if isinstance(item, Element) and not item.name:
+                add_all(row, item)
+            else:
+                add_named(row, name, item)
+    elif isinstance(value, Element):
+        _append(row, value, value.name, value.namespace)
+    elif value is not None:
+        row.add(name, value)
+
+
+def add_all(row: Element, *items: object) -> None:
+    """`*`: all that is below each item of FROM; of an item without anything below, the item's value."""
+    for item in items:
+        if not isinstance(item, Element):
+            row.value = item
+        elif item.first_child is None:
+            row.value = item.value
+        else:
+            for child in item:
+                _append(row, child, child.name, child.namespace)
+
+
+def the(items: Sequence[object]) -> object:
+    """THE: the first item of a list; NULL where there is none."""
+    return items[0] if items else None
+
+
+def count(values: Sequence[Value]) -> int:
+    """COUNT: how many values are not NULL."""
+    return sum(value is not None for value in values)
+
+
+def total(values: Sequence[Value]) -> Value:
+    """SUM of the values that are not NULL; NULL where there are none."""
+    result = None
+    for value in values:
+        if value is None:
+            continue
+        if type(value) not in _SUMMED:
+            raise wrong_types("SUM", type_of(value))
+        result = value if result is None else add(result, value)
+    return result
+
+
+def maximum(values: Sequence[Value]) -> Value:
+    """MAX of the values that are not NULL; NULL where there are none."""
+    result = None
+    for value in values:
+        if value is not None and (result is None or greater(value, result)):
+            result = value
+    return result
+
+
+def minimum(values: Sequence[Value]) -> Value:
+    """MIN of the values that are not NULL; NULL where there are none."""
+    result = None
+    for value in values:
+        if value is not None and (result is None or less(value, result)):
+            result = value
+    return result
+
+
+def same_lists(left: Sequence[object], right: Sequence[object], zone: Zone) -> bool | None:
+    """`list = list`: as many items, each equal to the one in its place; rows and folders as `same_rows` has them.
+
+    >>> from esql.runtime.invocation import local_zone
+    >>> same_lists([1, 2], [1, 2], local_zone), same_lists([1], [1, 2], local_zone), same_lists([1], [None], local_zone)
+    (True, False, None)
+    """
+    if len(left) != len(right):
+        return False
+    return _all(_same(*pair, zone) for pair in zip(left, right, strict=True))
+
+
+def same_rows(left: object, right: object, zone: Zone) -> bool | None:
+    """`row = row`: the same columns in the same order, by name and namespace, each equal, with what is below it.
+
+    A column without a value is equal to another without one; a row that is not there is NULL.
+    """
+    if left is None or right is None:
+        return None
+    if not (isinstance(left, Element) and isinstance(right, Element)):
+        raise wrong_types("=", "a row and a value: compare a row with a row or a field")
+    return _same_below(left, right, zone)
+
+
+def _same(left: Any, right: Any, zone: Zone) -> bool | None:
+    """Two items of lists: by value, and if both have any, by what is below them."""
+    first = left.value if isinstance(left, Element) else left
+    second = right.value if isinstance(right, Element) else right
+    folders = [side for side in (left, right) if isinstance(side, Element) and _columns(side)]
+    if len(folders) == 2:
+        return _below(left, right, zone)
+    return False if folders else equal(first, second, zone)
+
+
+def _below(left: Element, right: Element, zone: Zone) -> bool | None:
+    """Two fields of one name: by value where either has one, and by what is below them."""
+    if left.value is not None or right.value is not None:
+        of_values = equal(left.value, right.value, zone)
+        if not of_values:
+            return of_values
+    return _same_below(left, right, zone)
+
+
+def _same_below(left: Element, right: Element, zone: Zone) -> bool | None:
+    first, second = _columns(left), _columns(right)
+    if [(one.name, one.namespace) for one in first] != [(one.name, one.namespace) for one in second]:
+        return False
+    return _all(_below(*pair, zone) for pair in zip(first, second, strict=True))
+
+
+def _columns(row: Element) -> list[Element]:
+    """The fields below a row or field; the texts that its own value is made of are none."""
+    return [one for one in row if one.type & NAME]
+
+
+def _all(truths: Iterable[bool | None]) -> bool | None:
+    known = list(truths)
+    return False if False in known else None if None in known else True

@@ -1,0 +1,231 @@
+"""Small things that emitted code calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any, Final
+
+from engine.errors import BrokerError, LimitExceeded
+from engine.tree.element import Element
+from engine.tree.step import Step, Types, step
+from esql.cast import Clauses
+from esql.names.element_types import types_of_number
+from esql.operators import concatenate, difference, in_units, like, subtract
+from esql.runtime.invocation import Invocation, Zone
+from esql.trees import Nodes, set_field
+from esql.values.errors import WRONG_TYPES, ValueFailure, sqlstate_of, wrong_types
+from esql.values.literals import shown
+from esql.values.types import Interval, Qualifier, Value, type_of
+
+_NO_SUCH_FIELD: Final = 2528
+_LONGEST_KEPT: Final = 1000
+
+
+def fold(operation: Callable[[Value, Value], Value], values: Sequence[Value]) -> Value:
+    """A long chain of one operator.
+
+    >>> from esql.operators import add
+    >>> fold(add, (1, 2, 3))
+    6
+    """
+    return reduce(operation, values)
+
+
+def joined(here: Invocation, values: Sequence[Value]) -> Value:
+    """A long chain of `||`, of which no part is longer than a string may be.
+
+    >>> joined(Invocation(), ("a", "b", "c"))
+    'abc'
+    """
+    result = values[0]
+    for value in values[1:]:
+        result = concatenate(result, value)
+        if result is not None:
+            here.grow(len(result))
+    return result
+
+
+def boolean(operator: str, value: Value) -> bool | None:
+    """A value that must be a BOOLEAN."""
+    if value is None or value is True or value is False:
+        return value
+    raise wrong_types(operator, type_of(value))
+
+
+def value_of(item: object) -> Value:
+    """The value of a field, or a scalar as it is."""
+    return item.value if isinstance(item, Element) else item
+
+
+def field_of(item: object) -> Element | None:
+    """A field, where an item of a list is one."""
+    return item if isinstance(item, Element) else None
+
+
+def existing(found: Element | None, title: str) -> Element:
+    """A field that must be there."""
+    if found is None:
+        raise BrokerError(_NO_SUCH_FIELD, f"{title} leads to no field: create it first, or test it by EXISTS", title)
+    return found
+
+
+def index(value: Value) -> int:
+    """A subscript, or another number of elements: an INTEGER that is not NULL.
+
+    >>> index(3)
+    3
+    """
+    if type(value) is int:
+        return value
+    text = f"a subscript is an INTEGER, not {shown(value)}: CAST it"
+    raise ValueFailure(2420, WRONG_TYPES, text, shown(value))
+
+
+def a_name(value: Value) -> str:
+    """A name or a namespace that was computed: a CHARACTER that is not NULL."""
+    if type(value) is str:
+        return value
+    text = f"a name is a CHARACTER, not {shown(value)}: CAST it"
+    raise ValueFailure(2420, WRONG_TYPES, text, shown(value))
+
+
+def step_of(title: str | None, namespace: str | None, types: Types) -> Step:
+    """A step of a path with parts that were computed; one with a very long name is not kept for the next use."""
+    is_kept = len(title or "") + len(namespace or "") <= _LONGEST_KEPT
+    return step(title, namespace, types) if is_kept else Step(title, namespace, types)
+
+
+def types_of(known: Types | None, *values: Value) -> Types:
+    """What a type clause accepts, of which parts were computed."""
+    found = known or ()
+    for value in values:
+        found += types_of_number(index(value))
+    return found
+
+
+def items_of(value: object) -> list[object]:
+    """A list as it is; anything else is a list of one, NULL of none.
+
+    >>> items_of(1), items_of(None), items_of([1, 2])
+    ([1], [], [1, 2])
+    """
+    if isinstance(value, list):
+        return value
+    return [] if value is None else [value]
+
+
+def joined_items(*lists: Sequence[object]) -> list[Value]:
+    """The values of several lists, one behind the other."""
+    return [value_of(item) for items in lists for item in items]
+
+
+def siblings(element: Element | None) -> list[Element]:
+    """All fields of an element's name beside it, itself among them."""
+    if element is None:
+        return []
+    if element.parent is None:
+        return [element]
+    return element.parent.every(step(element.name, element.namespace))
+
+
+def sibling(element: Element, number: int, from_end: object) -> Element | None:
+    """The n-th field of an element's name beside it."""
+    found = siblings(element)
+    place = len(found) - number if from_end else number - 1
+    return found[place] if 0 <= place < len(found) else None
+
+
+def and_all(truths: Sequence[bool | None]) -> bool | None:
+    """FOR ALL: TRUE for none.
+
+    >>> and_all([True, None]), and_all([None, False]), and_all([])
+    (None, False, True)
+    """
+    if False in truths:
+        return False
+    return None if None in truths else True
+
+
+def or_all(truths: Sequence[bool | None]) -> bool | None:
+    """FOR ANY: FALSE for none.
+
+    >>> or_all([False, None]), or_all([None, True]), or_all([])
+    (None, True, False)
+    """
+    if True in truths:
+        return True
+    return None if None in truths else False
+
+
+def subtract_in_units(left: Value, right: Value, units: Qualifier, zone: Zone) -> Value:
+    """`(left - right) units` of dates and times, or of intervals."""
+    if isinstance(left, Interval) or isinstance(right, Interval):
+        return in_units(subtract(left, right), units)
+    return difference(left, right, units, zone)
+
+
+def clauses(ccsid: Value, encoding: Value, format_: Value) -> Clauses:
+    """The clauses of a CAST."""
+    return Clauses(ccsid, encoding, format_)
+
+
+def give(target: Element, value: object, nodes: Nodes) -> None:
+    """SET where only now it shows whether a field or a value is given."""
+    if isinstance(value, Element):
+        set_field(target, value, nodes)
+    elif isinstance(value, list):
+        raise wrong_types("SET", "a list: assign it to field[]")
+    else:
+        target.value = value
+
+
+def count_node(nodes: Nodes) -> None:
+    """Count one element that is made."""
+    nodes.made()
+
+
+# Handlers of errors
+
+
+class SqlState:
+    """What SQLCODE, SQLSTATE, SQLERRORTEXT and SQLNATIVEERROR say."""
+
+    __slots__ = ("sqlcode", "sqlerrortext", "sqlnativeerror", "sqlstate")
+
+    def __init__(self, sqlcode: int = 0, sqlstate: str = "00000", text: str = "", native: int = 0) -> None:
+        self.sqlcode = sqlcode
+        self.sqlstate = sqlstate
+        self.sqlerrortext = text
+        self.sqlnativeerror = native
+
+
+NO_ERROR: Final = SqlState()
+
+
+def sql_state_of(error: BrokerError) -> SqlState:
+    """What a handler is told of an error."""
+    native, text = getattr(error, "sqlnativeerror", error.number), getattr(error, "sqlerrortext", error.text)
+    return SqlState(getattr(error, "sqlcode", -1), sqlstate_of(error), text, native)
+
+
+def handler_of(error: BrokerError, handlers: Sequence[Sequence[tuple[str, str, str]]]) -> int:
+    """Which of a block's handlers an error is for; -1 where none is."""
+    if isinstance(error, LimitExceeded):
+        return -1
+    state = sqlstate_of(error)
+    for number, conditions in enumerate(handlers):
+        if any(_fits(state, *condition) for condition in conditions):
+            return number
+    return -1
+
+
+def _fits(state: str, kind: str, text: str, escape: str) -> bool:
+    if kind == "SQLSTATE":
+        return state == text
+    if kind == "LIKE":
+        return bool(like(state, text, escape))
+    return kind == "SQLEXCEPTION"
+
+
+Registered = Callable[..., Any]

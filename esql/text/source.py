@@ -1,0 +1,129 @@
+"""The text that is read: its bytes decoded, its lines, and the problems found in it."""
+
+import codecs
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from typing import Any
+
+from engine.errors import Problem
+from esql.runtime.limits import VARIABLE, limits_around
+from esql.syntax import Position
+from esql.text.problems import SyntaxProblems, problem_at
+
+_WIDEST = 4  # bytes of a character
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x19\x1b-\x1f]")  # which no editor writes into a text
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+
+
+class Source:
+    """A text with a name; knows the line and column of every offset, and collects problems."""
+
+    __slots__ = ("_reported", "_starts", "last_lines", "name", "problems", "text", "unreliable")
+
+    def __init__(self, text: str, name: str) -> None:
+        self.text = text
+        self.name = name
+        self.problems: list[Problem] = []
+        self._reported: set[int] = set()
+        # the lines on which what has a problem ends
+        self.last_lines: list[int] = []
+        # lines with a problem that is likely to look like others
+        self.unreliable: set[int] = set()
+        self._starts = [0, *(end.end() for end in _LINE_END.finditer(text))]
+
+    def position(self, start: int, end: int) -> Position:
+        """Give the position of the text from offset start up to, without, end."""
+        first = bisect_right(self._starts, start)
+        last = first if end <= start else bisect_right(self._starts, end - 1)
+        return Position(first, start - self._starts[first - 1] + 1, last, max(start, end) - self._starts[last - 1] + 1)
+
+    def of(self, context: Any) -> Position:
+        """Give the position of a rule's context."""
+        return self.position(context.start.start, context.stop.stop + 1)
+
+    def line_of(self, offset: int) -> int:
+        """Give the number of the line that an offset is in."""
+        return bisect_right(self._starts, offset)
+
+    def line_end(self, offset: int) -> int:
+        """Give the offset at which the line of an offset ends, before its line end."""
+        found = _LINE_END.search(self.text, offset)
+        return found.start() if found else len(self.text)
+
+    def problem(self, start: int, end: int, text: str) -> None:
+        """Write down a problem, the first one only at each place."""
+        position = self.position(start, end)
+        if position.line in self.unreliable:
+            return
+        if start in self._reported:
+            return
+        self._reported.add(start)
+        self.last_lines.append(position.end_line)
+        begin = self._starts[position.line - 1]
+        self.problems.append(problem_at(position, text, self.name, self.text[begin : self.line_end(begin)]))
+
+    def problem_at(self, context: Any, text: str) -> None:
+        """Write down a problem with all of a rule's context."""
+        self.problem(context.start.start, context.stop.stop + 1, text)
+
+
+def check_length(sources: Iterable[tuple[str, bytes | str]]) -> None:
+    """Raise a problem for texts that are longer than a program may be, without reading more of them.
+
+    >>> check_length([("a.esql", "SET OutputRoot = InputRoot;")])
+    """
+    longest = limits_around().text
+    problems = [one for name, data in sources if len(data) > longest for one in decode(data, name).problems]
+    if problems:
+        raise SyntaxProblems(tuple(problems))
+
+
+def decode(data: bytes | str, name: str) -> Source:
+    """Decode the bytes of a file: UTF-8, or what its byte order mark says; a mark is not part of the text."""
+    longest = limits_around().text
+    if len(data) > longest * _WIDEST:
+        return _too_long(name, f"more than {longest}", longest)
+    source = _decoded(data, name)
+    if len(source.text) > longest:
+        return _too_long(name, str(len(source.text)), longest)
+    return source
+
+
+def _too_long(name: str, length: str, longest: int) -> Source:
+    source = Source("", name)
+    advice = f"split it into files, or raise the limit by {VARIABLE}=text=NUMBER"
+    source.problem(0, 1, f"the program has {length} characters, and {longest} is the limit: {advice}")
+    return source
+
+
+def _binary(name: str) -> Source:
+    """An empty text with the one problem that there is with bytes that are none: each of them would be another."""
+    source = Source("", name)
+    source.problem(0, 1, "this is no text, but binary: name a file of ESQL")
+    return source
+
+
+def _decoded(data: bytes | str, name: str) -> Source:
+    if isinstance(data, str):
+        return Source(data.removeprefix("\ufeff"), name)
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return _decode(data[len(mark) :], encoding, name)
+    return _decode(data, "utf-8", name)
+
+
+def _decode(data: bytes, encoding: str, name: str) -> Source:
+    try:
+        text = data.decode(encoding)
+        return _binary(name) if "\0" in text else Source(text, name)
+    except UnicodeDecodeError as error:
+        text = data.decode(encoding, errors="replace")
+        if _CONTROL.search(text):
+            return _binary(name)
+        source = Source(text, name)
+        at = len(data[: error.start].decode(encoding, errors="replace"))
+        advice = "save the file as UTF-8, or as UTF-16 with a byte order mark"
+        source.problem(at, at + 1, f"this is not a character in {encoding.upper()}: {advice}")
+        return source

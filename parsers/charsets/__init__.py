@@ -1,0 +1,1 @@
+"""Character sets: the codecs of CCSIDs, and conversion of messages between them."""

@@ -1,0 +1,142 @@
+"""Endings: a run on Spark that a signal ends stops at once, with Java and its workers, and says what it leaves."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from engine.files.output_files import write_file
+
+if TYPE_CHECKING:
+    from spark_exec.commit_decisions import Decisions
+    from spark_exec.summary import Summary
+
+MANIFEST: Final = "_manifest.json"
+_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+_JAVA_ENDS: Final = 3.0  # seconds that Java gets to remove its folders
+_OFTEN: Final = 0.02
+_PROCESSES: Final = Path("/proc")
+
+Manifest: TypeAlias = Callable[[str], str]
+
+
+@dataclass(slots=True)
+class Ending:
+    """The state of a run when it is ended: its output, its summary so far, and the function that makes its manifest."""
+
+    output: str
+    summary: Summary | None = None
+    manifest: Manifest | None = None
+    decisions: Decisions | None = None
+
+    def leave(self, why: str) -> str:
+        """Removes the round that is not complete, and writes the manifest; returns what is there, in words."""
+        summary = self.summary
+        if summary is None or self.manifest is None:
+            with suppress(OSError):
+                Path(self.output).rmdir()  # which was made before anything ran
+            return "nothing has been written"
+        complete = f"{summary.rounds} complete round{'' if summary.rounds == 1 else 's'}"
+        if "://" in self.output:
+            return f"{self.output} holds {complete}, and a part of round={summary.rounds}, and no {MANIFEST}"
+        own = self.decisions
+        if own is None or own.decided < summary.rounds:
+            shutil.rmtree(Path(self.output) / f"round={summary.rounds}", ignore_errors=True)
+        write_file(Path(self.output) / MANIFEST, self.manifest(why))
+        advice = f"; penstock spark resolve {self.output} ends what databases have prepared for it" if own else ""
+        return f"{self.output} holds {complete} of a run that was broken off, and {MANIFEST} says so{advice}"
+
+
+@contextmanager
+def ended_at_once(ending: Ending) -> Iterator[Callable[[], None]]:
+    """Ends this process, Java and its workers at a signal while a block runs; yields what takes the signals again.
+
+    PySpark takes SIGINT for itself as it starts.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: None
+        return
+
+    def end(number: int, _: FrameType | None) -> None:
+        for each in _SIGNALS:
+            signal.signal(each, signal.SIG_IGN)
+        name = signal.Signals(number).name
+        _end_others()
+        try:
+            said = ending.leave(name)
+        except OSError as error:
+            said = f"{ending.output} holds what had been written: {error.strerror}"
+        with suppress(OSError):
+            os.write(2, f"penstock: ended by {name}: {said}\n".encode(errors="backslashreplace"))
+        os._exit(128 + number)  # what waits for Java further up would wait for ever, or complain of it
+
+    before = [(each, signal.getsignal(each)) for each in _SIGNALS]
+
+    def take() -> None:
+        for each in _SIGNALS:
+            signal.signal(each, end)
+
+    take()
+    try:
+        yield take
+    finally:
+        for each, handler in before:
+            signal.signal(each, handler)
+
+
+def _end_others() -> None:
+    """Ends the processes that this one has started, and those that they have: Java in order, if it is quick."""
+    family = descendants(os.getpid())
+    java = [number for number, name in family if name.startswith("java")]
+    for number, _ in family:
+        _send(number, signal.SIGTERM if number in java else signal.SIGKILL)
+    until = time.monotonic() + _JAVA_ENDS
+    while any(map(_is_alive, java)) and time.monotonic() < until:
+        time.sleep(_OFTEN)
+    for number, _ in (*family, *descendants(os.getpid())):
+        _send(number, signal.SIGKILL)
+
+
+def _send(number: int, which: signal.Signals) -> None:
+    with suppress(OSError):
+        os.kill(number, which)
+
+
+def _is_alive(number: int) -> bool:
+    """Returns False for a process that has ended, also where nobody has asked how."""
+    try:
+        return _stat(number)[0] != "Z"
+    except (OSError, ValueError):
+        return False
+
+
+def descendants(top: int) -> list[tuple[int, str]]:
+    """Returns the processes that one has started, and so on, each with its name; none where there is no /proc."""
+    found: dict[int, list[tuple[int, str]]] = {}
+    for entry in _PROCESSES.glob("[0-9]*"):
+        with suppress(OSError, ValueError):
+            _, parent, name = _stat(int(entry.name))
+            found.setdefault(parent, []).append((int(entry.name), name))
+    family, pending = list[tuple[int, str]](), [top]
+    while pending:
+        own = found.get(pending.pop(), [])
+        family += own
+        pending += [number for number, _ in own]
+    return family
+
+
+def _stat(number: int) -> tuple[str, int, str]:
+    """Returns the state, the parent and the name of a process."""
+    text = (_PROCESSES / str(number) / "stat").read_text("utf-8", errors="replace")
+    before, _, after = text.rpartition(")")
+    state, parent = after.split()[:2]
+    return state, int(parent), before.partition("(")[2]
