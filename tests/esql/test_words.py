@@ -11,7 +11,7 @@ from esql.names import reserved_words
 from esql.read import read_expression, read_file, read_statements
 from esql.text.problems import SyntaxProblems
 
-GRAMMAR = Path(reserved_words.__file__).parent.joinpath("grammar", "ESQL.g4").read_text(encoding="utf-8")
+GRAMMAR = Path(reserved_words.__file__).parents[1].joinpath("grammar", "ESQL.g4").read_text(encoding="utf-8")
 
 
 def group(rule):

@@ -27,7 +27,7 @@ from engine.mq import QueueManager
 from engine.mq.properties import properties_of, split
 from engine.mq.topics.retained import RETAINED
 from engine.mq.unit import Work
-from engine.runtime import DeployedFlow, deploy
+from engine.runtime.deployment import DeployedFlow, deploy
 from engine.work import Arrival, Selection
 from flows.files import load_flow
 
