@@ -7,6 +7,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from typer import Typer
+from typer.main import get_command
 
 from engine.cli.app import app
 from engine.cli.failing import end_in_order, failures_shown
@@ -14,10 +15,16 @@ from engine.cli.standard_streams import prepare_streams
 from engine.room import with_room
 
 
-def commands() -> Typer:
-    """Returns the application with all of its commands."""
-    for module in iter_modules(__path__, f"{__name__}."):
-        import_module(module.name)
+def commands(name: str = "") -> Typer:
+    """Returns the application with all of its commands, or that of a name alone, where the modules' names tell it."""
+    modules = [module.name for module in iter_modules(__path__)]
+    stem = name.replace("-", "_")
+    own = [module for module in modules if module == stem or module.startswith(f"{stem}_")] if stem in modules else []
+    for module in own:
+        import_module(f"{__name__}.{module}")
+    if not own or name not in get_command(app).commands:  # type: ignore[attr-defined]  # a group of commands
+        for module in modules:
+            import_module(f"{__name__}.{module}")
     return app
 
 
@@ -26,7 +33,7 @@ def main() -> None:
     prepare_streams()
     end_in_order()
     with failures_shown():
-        penstock = commands()
+        penstock = commands(sys.argv[1] if len(sys.argv) > 1 else "")
         code = with_room(lambda: penstock(prog_name="penstock", standalone_mode=False))
         sys.stdout.flush()
         sys.exit(code)

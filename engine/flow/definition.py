@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from graphlib import CycleError, TopologicalSorter
 from itertools import islice
 from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
@@ -335,33 +336,44 @@ def _demand(label: str, terminal: str, terminals: tuple[str, ...], wire: Wire) -
 
 def _through(flow: Flow) -> Iterator[Wire]:
     """Wires between real nodes only, in the order in which messages take them."""
-    import networkx  # noqa: PLC0415
-
-    passed = graph(flow).subgraph(use.label for use in flow.nodes if use.type == _PASSED)
+    passed = {use.label for use in flow.nodes if use.type == _PASSED}
     onward: dict[str, list[Wire]] = {}
     for wire in flow.wires:
         onward.setdefault(wire.source, []).append(wire)
-    if not networkx.is_directed_acyclic_graph(passed):
-        circle = " -> ".join(edge[0] for edge in networkx.find_cycle(passed))
-        raise ConfigurationException(f"wires go in a circle through {circle}")
+    inner = {label: passed.intersection(targets) for label, targets in followers(flow).items() if label in passed}
     ends: dict[str, tuple[Wire, ...]] = {}
-    for label in reversed(list(networkx.topological_sort(passed))):
-        further = (end for wire in onward.get(label, []) for end in ends.get(wire.target, (wire,)))
-        ends[label] = _at_most(MOST_NODES, further, flow.name)
+    try:
+        for label in TopologicalSorter(inner).static_order():  # those behind before those in front
+            further = (end for wire in onward.get(label, []) for end in ends.get(wire.target, (wire,)))
+            ends[label] = _at_most(MOST_NODES, further, flow.name)
+    except CycleError as error:
+        circle = " -> ".join(reversed(error.args[1][1:]))
+        raise ConfigurationException(f"wires go in a circle through {circle}") from None
     for wire in flow.wires:
         if wire.source not in passed:
             for last in ends.get(wire.target, (wire,)):
                 yield replace(wire, target=last.target, target_terminal=last.target_terminal)
 
 
+def followers(flow: Flow, routes: Iterable[tuple[str, str]] = ()) -> dict[str, list[str]]:
+    """Returns the nodes of a flow, each with those that it is wired to; wires from or to nothing are left out."""
+    found: dict[str, list[str]] = {use.label: [] for use in flow.nodes}
+    for source, target in ((wire.source, wire.target) for wire in flow.wires):
+        if source in found and target in found:
+            found[source].append(target)
+    for source, target in routes:
+        found[source].append(target)
+    return found
+
+
 def graph(flow: Flow, routes: Iterable[tuple[str, str]] = ()) -> networkx.DiGraph[str]:
-    """The nodes of a flow and which is wired to which; wires from or to nothing are left out."""
+    """Returns the nodes of a flow and their wires as a graph."""
     import networkx  # noqa: PLC0415  # a tenth of a second that commands which draw no graph do not wait for
 
     made: networkx.DiGraph[str] = networkx.DiGraph()
-    made.add_nodes_from(use.label for use in flow.nodes)
-    made.add_edges_from((w.source, w.target) for w in flow.wires if w.source in made and w.target in made)
-    made.add_edges_from(routes)
+    onward = followers(flow, routes)
+    made.add_nodes_from(onward)
+    made.add_edges_from((source, target) for source, targets in onward.items() for target in targets)
     return made
 
 

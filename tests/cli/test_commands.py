@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import subprocess
 import sys
@@ -10,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.main import get_command
 
+from engine import cli
 from engine.costs import suite
 from engine.costs.bounds import Measured
 from engine.errors import BrokerError
@@ -48,6 +51,21 @@ def test_help_starts_light(arguments: list[str]) -> None:
     command = [sys.executable, "-c", program, *arguments]
     ended = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True)  # noqa: S603
     assert set() == HEAVY & set(ended.stderr.split())
+
+
+def test_commands_are_found_by_name() -> None:
+    """All of a command is in modules that begin with its name, as no others are imported for it; else all are."""
+    folder = Path(cli.__file__).parent
+    for name, command in get_command(cli.commands()).commands.items():  # type: ignore[attr-defined]
+        stem = name.replace("-", "_")
+        if (folder / f"{stem}.py").is_file():
+            assert {stem} == {module[: len(stem)] for module in _modules_of(command)}, name
+
+
+def _modules_of(command: Any) -> set[str]:
+    inner = getattr(command, "commands", {}).values()
+    own = {inspect.unwrap(command.callback).__module__.rpartition(".")[2]} if command.callback else set()
+    return own.union(*map(_modules_of, inner))
 
 
 def test_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 
 from engine.catalog import did_you_mean
 from engine.errors import ConfigurationException
-from engine.flow.definition import OUTPUT, NodeUse, Wire, expand, graph
+from engine.flow.definition import OUTPUT, Flow, NodeUse, Wire, expand, followers, graph
 from engine.flow.label_routes import label_routes
 from engine.flow.lint.findings import Finding, Subject
 from engine.node import ANY_LABEL, ANY_TERMINAL
@@ -45,8 +46,6 @@ def _wire_end(subject: Subject, wire: Wire, label: str, terminal: str, side: str
 
 def sources_and_reach(subject: Subject) -> Iterator[Finding]:
     """Flows that no message enters, and nodes that no message reaches."""
-    import networkx  # noqa: PLC0415  # see engine.flow.definition.graph
-
     flow = subject.flow
     if "" in subject.unread:
         return
@@ -54,9 +53,14 @@ def sources_and_reach(subject: Subject) -> Iterator[Finding]:
         kind = "subflow" if flow.is_subflow else "flow"
         yield Finding(flow.place, f"{kind} {flow.name} has no input node, so no message enters it", flow.name)
         return
-    reach = graph(flow, label_routes(flow, subject.known.catalog, subject.labels))
-    starts = [use.label for use in flow.nodes if _is_start(subject, use)]
-    reached = set(starts).union(*(networkx.descendants(reach, start) for start in starts))
+    onward = followers(flow, label_routes(flow, subject.known.catalog, subject.labels))
+    waiting = [use.label for use in flow.nodes if _is_start(subject, use)]
+    reached: set[str] = set()
+    while waiting:
+        label = waiting.pop()
+        if label not in reached:
+            reached.add(label)
+            waiting += onward[label]
     for use in flow.nodes:
         found = subject.types[use.label]
         if use.label not in reached and use.type != OUTPUT:
@@ -73,12 +77,19 @@ def _is_start(subject: Subject, use: NodeUse) -> bool:
 
 def cycles(subject: Subject) -> Iterator[Finding]:
     """Wires that lead back to where they came from; a message would never come out."""
-    import networkx  # noqa: PLC0415
-
     try:
         flow = expand(subject.flow, subject.known.subflows)
     except ConfigurationException:
         flow = subject.flow
+    try:
+        TopologicalSorter(followers(flow)).prepare()
+    except CycleError:
+        yield from _circles(subject, flow)
+
+
+def _circles(subject: Subject, flow: Flow) -> Iterator[Finding]:
+    import networkx  # noqa: PLC0415  # see engine.flow.graph
+
     made = graph(flow)
     for together in sorted(networkx.strongly_connected_components(made), key=sorted):
         part = made.subgraph(sorted(together))
