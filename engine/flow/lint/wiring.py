@@ -88,7 +88,7 @@ def cycles(subject: Subject) -> Iterator[Finding]:
 
 
 def _circles(subject: Subject, flow: Flow) -> Iterator[Finding]:
-    import networkx  # noqa: PLC0415  # see engine.flow.graph
+    import networkx  # noqa: PLC0415  # see engine.flow.definition.graph
 
     made = graph(flow)
     for together in sorted(networkx.strongly_connected_components(made), key=sorted):
