@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.parser import Follow, Form, Header, Portion, parser
-from engine.tree.element import Element
-from engine.tree.source import Handle, Source
+from engine.parser import parser
 from parsers.headers.fields import char, long, put_date, put_time
+from parsers.headers.fixed_header import FixedHeader
 from parsers.headers.layout import lay_out
 
 LAYOUT: Final = lay_out(
@@ -29,18 +28,10 @@ LAYOUT: Final = lay_out(
 
 
 @parser
-class MqDlh(Header):
+class MqDlh(FixedHeader):
     """The dead-letter header of 172 bytes."""
 
     __slots__ = ()
     name = "MQDLH"
     formats = ("MQDEAD",)
-
-    def measure(self, portion: Portion) -> tuple[int, Follow]:
-        return LAYOUT.measure(portion)
-
-    def read(self, portion: Portion) -> tuple[Source, Handle]:
-        return LAYOUT.read(portion)
-
-    def write(self, element: Element, form: Form) -> bytes:
-        return LAYOUT.write(element, form)
+    layout = LAYOUT

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.parser import Follow, Form, Header, Portion, parser
-from engine.tree.element import Element
-from engine.tree.source import Handle, Source
+from engine.parser import parser
 from parsers.headers.fields import byte, char, long
+from parsers.headers.fixed_header import FixedHeader
 from parsers.headers.layout import ANNOUNCING, lay_out
 
 LAYOUT: Final = lay_out(
@@ -25,18 +24,10 @@ LAYOUT: Final = lay_out(
 
 
 @parser
-class MqWih(Header):
+class MqWih(FixedHeader):
     """The work information header of 120 bytes."""
 
     __slots__ = ()
     name = "MQWIH"
     formats = ("MQHWIH",)
-
-    def measure(self, portion: Portion) -> tuple[int, Follow]:
-        return LAYOUT.measure(portion)
-
-    def read(self, portion: Portion) -> tuple[Source, Handle]:
-        return LAYOUT.read(portion)
-
-    def write(self, element: Element, form: Form) -> bytes:
-        return LAYOUT.write(element, form)
+    layout = LAYOUT
