@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator, Iterable
+from time import perf_counter_ns, thread_time_ns
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.broker.statistics import slots
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from engine.work import UnitOfWork
 
 _ELAPSED, _CPU, _SIZE = 0, 1, 2
+_EXACT: Final = 64  # messages whose processor time is counted node by node,
+_SAMPLED: Final = 16  # and of how many behind them it is one's
 OTHER: Final = "other"  # terminals whose names only messages say
 
 
@@ -55,12 +57,12 @@ class FlowMeter:
             0,
         )  # an interval, and between what its values lie, as is written already
         self._got = self._got_cpu = 0
-        self._began = time.perf_counter_ns()
-        self._cpu = time.thread_time_ns()
+        self._began = perf_counter_ns()
+        self._cpu = thread_time_ns()
 
     def _received(self, message: Message | None) -> None:
         """The entrance has got a message, or none."""
-        self._got, self._got_cpu = time.perf_counter_ns(), time.thread_time_ns()
+        self._got, self._got_cpu = perf_counter_ns(), thread_time_ns()
         if message is None:
             self._size = -1
             return
@@ -69,7 +71,7 @@ class FlowMeter:
 
     def done(self, outcome: Outcome | None) -> None:
         """Counts a receive that has ended: a message with its outcome, or a wait without a message."""
-        now, cpu, words = time.perf_counter_ns(), time.thread_time_ns(), self._words
+        now, cpu, words = perf_counter_ns(), thread_time_ns(), self._words
         if outcome is None or self._size < 0:
             words[slots.ELAPSED_WAITING] += now - self._began
             words[slots.CPU_WAITING] += cpu - self._cpu
@@ -92,7 +94,7 @@ class FlowMeter:
         """A get has failed."""
         self._words[slots.MQ_ERRORS] += 1
         self._words[slots.ERRORS] += not isinstance(error, MessageException)
-        self._began, self._cpu = time.perf_counter_ns(), time.thread_time_ns()
+        self._began, self._cpu = perf_counter_ns(), thread_time_ns()
 
     def _failed(self, error: Exception) -> None:
         words = self._words
@@ -160,38 +162,55 @@ class Listening:
 
 
 class NodeMeter:
-    """Counts what each node of a flow does in one thread: the time that passes in it, and what it sends where."""
+    """Counts what each node of a flow does in one thread: the time that passes in it, and what it sends where.
 
-    __slots__ = ("_cpu", "_current", "_now", "_slot", "_words")
+    The clock of a thread takes longer to read than some nodes work. Behind the first messages it is read for one
+    message in a few, whose processor time then counts for all of them.
+    """
+
+    __slots__ = ("_cpu", "_current", "_now", "_seen", "_slot", "_weight", "_words")
 
     def __init__(self, slot: Slot, deployed: DeployedFlow) -> None:
         self._slot = slot
         self._words = slot.words
         self._current = -1
-        self._now, self._cpu = time.perf_counter_ns(), time.thread_time_ns()
+        self._seen = 0
+        self._weight = 0  # messages that the processor time of this one counts for
+        self._now = self._cpu = 0
         for shape in slot.nodes:
             station = deployed.stations[shape.label]
             station.evaluate = self._metered(station, shape, slot.places[shape.label])
 
+    def _begin(self) -> None:
+        """Begin a message: its processor time counts for none, one or several."""
+        self._seen = seen = self._seen + 1
+        self._weight = 1 if seen <= _EXACT else 0 if seen % _SAMPLED else _SAMPLED
+
     def _switch(self, place: int) -> int:
         """From now on time counts for the node whose counters stand there; returns for which it did."""
-        now, cpu, before, words = time.perf_counter_ns(), time.thread_time_ns(), self._current, self._words
+        now, before, words = perf_counter_ns(), self._current, self._words
         if before >= 0:
             words[before + slots.NODE_ELAPSED] += now - self._now
-            words[before + slots.NODE_CPU] += cpu - self._cpu
-        self._now, self._cpu, self._current = now, cpu, place
+        if weight := self._weight:
+            cpu = thread_time_ns()
+            if before >= 0:
+                words[before + slots.NODE_CPU] += (cpu - self._cpu) * weight
+            self._cpu = cpu
+        self._now, self._current = now, place
         return before
 
     def _metered(self, station: Station, shape: NodeShape, place: int) -> Any:
         evaluate = station.evaluate
         terminals = {name: place + slots.NODE_TERMINALS + at for at, name in enumerate(shape.outputs)}
-        words, switch = self._words, self._switch
+        words, switch, begins = self._words, self._switch, station.type.is_source
         other = terminals.get(OTHER, 0)
         known = [-1, 0, 0, 0, 0]
         if FAILURE in terminals:
             station.listen = self._counting(terminals)
 
         def measured(message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
+            if begins:
+                self._begin()
             words[place + slots.COUNT] += 1
             before = switch(place)
             start = words[place + slots.NODE_ELAPSED], words[place + slots.NODE_CPU]
@@ -229,13 +248,14 @@ class NodeMeter:
 
     def _ended(self, place: int, start: tuple[int, int], known: list[int]) -> None:
         """Note times that are longer or shorter than those `known` of the interval, which few are."""
-        words = self._words
-        elapsed, cpu = words[place + slots.NODE_ELAPSED] - start[0], words[place + slots.NODE_CPU] - start[1]
+        words, weight = self._words, self._weight
+        elapsed = words[place + slots.NODE_ELAPSED] - start[0]
         interval, most, least, most_cpu, least_cpu = known
+        cpu = (words[place + slots.NODE_CPU] - start[1]) // weight if weight else least_cpu
         if least <= elapsed <= most and least_cpu <= cpu <= most_cpu and interval == words[slots.INTERVAL]:
             return
         bank = interval_bank(self._slot)
         first = place + slots.NODE_EXTREMES
         for each in (first, first + 4 * bank):
-            note_extremes(words, each, (elapsed, cpu))
+            note_extremes(words, each, (elapsed, cpu) if weight else (elapsed,))
         known[:] = words[slots.INTERVAL], *words[first + 4 * bank : first + 4 * bank + 4].tolist()
