@@ -8,33 +8,27 @@ from typing import Annotated
 
 import typer
 
-from engine.cli import record_options as given
-from engine.cli.app import AllowFiles, Json, app
+from engine.cli.app import Json, app
 from engine.cli.failing import existing
+from engine.cli.option_groups import with_groups
+from engine.cli.record_options import CopybookOptions, NativeOrder, one_of
 
 messageset = typer.Typer(help="Show message sets and import them from copybooks.", no_args_is_help=True)
 app.add_typer(messageset, name="messageset")
 
 
 @messageset.command()
+@with_groups
 def show(
     file: Annotated[str, typer.Argument(help="A copybook, or a message set (.yaml).")],
-    copybooks: given.Copybooks = None,
-    allow_files: AllowFiles = None,
-    source_format: given.SourceFormat = "auto",
-    binary_size: given.BinarySize = "2-4-8",
-    lp: given.Lp = 32,
-    currency: given.Currency = "$",
-    decimal_point_is_comma: given.CommaPoint = False,
+    source: CopybookOptions,
     as_json: Json = False,
 ) -> None:
     """Print the layout: name, level, type, offset, length and occurrences of each field; offsets count from 0."""
     from parsers.importers.copybook.read import read_copybook
     from parsers.importers.copybook.table import layout_data, layout_text
 
-    dialect = given.dialect_of(
-        copybooks, source_format, binary_size, lp, currency, allow_files, comma=decimal_point_is_comma, slide=True
-    )
+    dialect = source.dialect()
     if existing(file).suffix.lower() in {".yaml", ".yml"}:
         from flows.message_sets.reader import load_message_set
         from parsers.records.model_table import model_data, model_text
@@ -47,23 +41,18 @@ def show(
 
 
 @messageset.command("import")
+@with_groups
 def import_(
     files: Annotated[list[str], typer.Argument(help="Copybooks; each of their records becomes a message.")],
     out: Annotated[Path, typer.Option("--out", help="The message-set file to write.")],
+    source: CopybookOptions,
     name: Annotated[str, typer.Option(help="The name of the set. [default: that of the file]")] = "",
     ccsid: Annotated[int, typer.Option(help="The CCSID of texts. [default: the message's]")] = 0,
     byte_order: Annotated[str, typer.Option(help="big or little. [default: the message's]")] = "",
-    native_order: given.NativeOrder = "",
+    native_order: NativeOrder = "",
     float_format: Annotated[str, typer.Option(help="ieee or ibm. [default: the message's]")] = "",
     sign: Annotated[str, typer.Option(help="Zoned signs in ASCII: ascii or ebcdic-custom.")] = "ascii",
     defaults: Annotated[bool, typer.Option("--defaults", help="VALUE clauses become default values.")] = False,
-    copybooks: given.Copybooks = None,
-    allow_files: AllowFiles = None,
-    source_format: given.SourceFormat = "auto",
-    binary_size: given.BinarySize = "2-4-8",
-    lp: given.Lp = 32,
-    currency: given.Currency = "$",
-    decimal_point_is_comma: given.CommaPoint = False,
 ) -> None:
     """Make a message set of copybooks: each record a message, items that share their storage a choice.
 
@@ -75,17 +64,15 @@ def import_(
     from parsers.importers.copybook.physical import ByteOrder, FloatForm, PhysicalOptions
     from parsers.importers.copybook.read import read_copybook
 
-    dialect = given.dialect_of(
-        copybooks, source_format, binary_size, lp, currency, allow_files, comma=decimal_point_is_comma, slide=True
-    )
+    dialect = source.dialect()
     orders: dict[str, ByteOrder] = {"": "", "big": "bigEndian", "little": "littleEndian"}
     floats: dict[str, FloatForm] = {"": "", "ieee": "ieee", "ibm": "s390"}
     physical = PhysicalOptions(
         ccsid=ccsid,
-        byte_order=orders[given.one_of("--byte-order", byte_order, tuple(orders))],
-        native_order=orders[given.one_of("--native-order", native_order, tuple(orders))],
-        float_format=floats[given.one_of("--float-format", float_format, tuple(floats))],
-        sign_ebcdic_custom=given.one_of("--sign", sign, ("ascii", "ebcdic-custom")) == "ebcdic-custom",
+        byte_order=orders[one_of("--byte-order", byte_order, tuple(orders))],
+        native_order=orders[one_of("--native-order", native_order, tuple(orders))],
+        float_format=floats[one_of("--float-format", float_format, tuple(floats))],
+        sign_ebcdic_custom=one_of("--sign", sign, ("ascii", "ebcdic-custom")) == "ebcdic-custom",
     )
     if ccsid:
         from parsers.charsets.ccsid import codec

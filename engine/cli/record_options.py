@@ -1,13 +1,14 @@
-"""What decode, encode and messageset can be told of copybooks and of the files that they describe."""
+"""The options of decode, encode and messageset: what they can be told of copybooks, and of files of records."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from engine.cli.app import AllowFiles
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
@@ -19,131 +20,89 @@ if TYPE_CHECKING:
 
     Kind = RecordFile | ModelFile
 
-COPYBOOK = "Copybook"
-RECORDS = "Records"
-
-Copybooks = Annotated[
-    list[Path] | None, typer.Option("--copybooks", "-I", help="A folder in which COPY looks; may be repeated.")
-]
-SourceFormat = Annotated[
-    str, typer.Option(help="How copybooks are written: auto, fixed, free or variable (fixed without a right margin).")
-]
-BinarySize = Annotated[
-    str, typer.Option(help="The bytes of COMP items by their digits: 2-4-8 (IBM), 1-2-4-8 or 1--8 (Micro Focus).")
-]
-Lp = Annotated[int, typer.Option("--lp", help="The bits of pointers: 32 or 64.")]
-CommaPoint = Annotated[bool, typer.Option("--decimal-point-is-comma", help="As in SPECIAL-NAMES.")]
-Currency = Annotated[str, typer.Option(help="The currency sign in pictures.")]
-OdoSlide = Annotated[
-    bool,
-    typer.Option("--odoslide/--no-odoslide", help="Whether what follows a table of variable length moves with it."),
-]
-CopybookFile = Annotated[str, typer.Option("--copybook", help="The copybook that describes the records.")]
-MessageSetFile = Annotated[str, typer.Option("--messageset", help="The message set that describes them.")]
-FormatName = Annotated[
-    str, typer.Option("--format", help="The wire format of a message set, by its name in the set or its kind.")
-]
-TypeName = Annotated[str, typer.Option("--type", help="The record (level 01) or message, where there are more.")]
-Ccsid = Annotated[int, typer.Option(help="The CCSID of texts and of numbers of characters, such as 37 or 500.")]
-Encoding = Annotated[
-    int | None,
-    typer.Option(help="The MQ encoding of binary numbers. [default: 785 for an EBCDIC CCSID, else 530]"),
-]
-ByteOrder = Annotated[str, typer.Option(help="big or little, in place of the encoding's order of COMP items.")]
 NativeOrder = Annotated[
     str, typer.Option(help="big or little for COMP-5, COMP-N, INDEX and BINARY-x. [default: as COMP items]")
-]
-FloatFormat = Annotated[str, typer.Option(help="ieee or ibm, in place of the encoding's form of COMP-1 and COMP-2.")]
-SignFormat = Annotated[
-    str,
-    typer.Option("--sign", help="Zoned signs: ascii, ebcdic or ebcdic-custom. [default: by the CCSID]"),
-]
-NationalCcsid = Annotated[int, typer.Option(help="The CCSID of N and G pictures.")]
-BlankIsNull = Annotated[bool, typer.Option("--blank-is-null", help="A zoned number of blanks is null, not an error.")]
-RecordFormat = Annotated[
-    str,
-    typer.Option(help="F (fixed length), V (RDW), VB (BDW and RDW), D (text lines) or L (a field says the length)."),
-]
-RecordLength = Annotated[int | None, typer.Option(help="The length of F records. [default: the copybook's]")]
-RdwOrder = Annotated[str, typer.Option(help="big or little: the order of bytes of an RDW.")]
-RdwAdjustment = Annotated[int, typer.Option(help="Added to what an RDW says.")]
-RdwExcludes = Annotated[bool, typer.Option("--rdw-excludes-itself", help="An RDW does not count its own 4 bytes.")]
-BdwOrder = Annotated[str, typer.Option(help="big or little: the order of bytes of a BDW.")]
-BdwAdjustment = Annotated[int, typer.Option(help="Added to what a BDW says.")]
-LengthField = Annotated[str, typer.Option(help="For L: a field's name, or OFFSET:SIZE of a binary number.")]
-LengthAdjustment = Annotated[int, typer.Option(help="Added to what the length field says.")]
-RecordStart = Annotated[int, typer.Option(help="Bytes of each record to skip before its fields.")]
-RecordEnd = Annotated[int, typer.Option(help="Bytes of each record to skip behind its fields.")]
-Segments = Annotated[
-    list[str] | None,
-    typer.Option("--segment", help="FIELD=VALUE,VALUE:NAME, where NAME is a record or redefines; may be repeated."),
-]
-Fillers = Annotated[bool, typer.Option("--fillers", help="FILLER items are fields as well.")]
-OnError = Annotated[str, typer.Option(help="stop, skip or quarantine (which needs --quarantine).")]
-Quarantine = Annotated[
-    Path | None, typer.Option(help="Write records that fail to this file, those of blocks without them, and go on.")
 ]
 
 
 def one_of(option: str, value: str, allowed: tuple[str, ...]) -> Any:
-    """A value that must be one of some."""
+    """Returns a value that must be one of some."""
     if value not in allowed:
         raise ConfigurationException(f"{option} {value} is not known: it is one of {', '.join(allowed)}")
     return value
 
 
-def dialect_of(
-    copybooks: list[Path] | None,
-    source_format: str,
-    binary_size: str,
-    lp: int,
-    currency: str,
-    allowed: list[Path] | None,
-    *,
-    comma: bool,
-    slide: bool,
-) -> Dialect:
-    """The dialect that the options make."""
-    from engine.files.allowed_folders import allowed_files
-    from parsers.importers.copybook.dialect import BINARY_SIZES, SOURCE_FORMATS, Dialect
+@dataclass(frozen=True, slots=True)
+class CopybookOptions:
+    """What is said of how copybooks are written."""
 
-    if len(currency) != 1 or currency.isalnum():
-        raise ConfigurationException(
-            f"--currency {currency} is no currency sign: it is one character, no letter or digit"
-        )
-    return Dialect(
-        source_format=one_of("--source-format", source_format, SOURCE_FORMATS),
-        folders=tuple(copybooks or ()),
-        decimal_point_is_comma=comma,
-        currency=currency,
-        binary_size=one_of("--binary-size", binary_size, BINARY_SIZES),
-        lp=64 if one_of("--lp", str(lp), ("32", "64")) == "64" else 32,
-        odo_slide=slide,
-        allowed=allowed_files(allowed or ()).roots,
+    copybooks: Annotated[
+        list[Path] | None, typer.Option("--copybooks", "-I", help="A folder in which COPY looks; may be repeated.")
+    ] = None
+    allow_files: AllowFiles = None
+    source_format: Annotated[
+        str,
+        typer.Option(help="How copybooks are written: auto, fixed, free or variable (fixed without a right margin)."),
+    ] = "auto"
+    binary_size: Annotated[
+        str, typer.Option(help="The bytes of COMP items by their digits: 2-4-8 (IBM), 1-2-4-8 or 1--8 (Micro Focus).")
+    ] = "2-4-8"
+    lp: Annotated[int, typer.Option("--lp", help="The bits of pointers: 32 or 64.")] = 32
+    currency: Annotated[str, typer.Option(help="The currency sign in pictures.")] = "$"
+    decimal_point_is_comma: Annotated[bool, typer.Option("--decimal-point-is-comma", help="As in SPECIAL-NAMES.")] = (
+        False
     )
+
+    def dialect(self, *, slide: bool = True) -> Dialect:
+        """Returns the dialect that the options make."""
+        from engine.files.allowed_folders import allowed_files
+        from parsers.importers.copybook.dialect import BINARY_SIZES, SOURCE_FORMATS, Dialect
+
+        if len(self.currency) != 1 or self.currency.isalnum():
+            raise ConfigurationException(
+                f"--currency {self.currency} is no currency sign: it is one character, no letter or digit"
+            )
+        return Dialect(
+            source_format=one_of("--source-format", self.source_format, SOURCE_FORMATS),
+            folders=tuple(self.copybooks or ()),
+            decimal_point_is_comma=self.decimal_point_is_comma,
+            currency=self.currency,
+            binary_size=one_of("--binary-size", self.binary_size, BINARY_SIZES),
+            lp=64 if one_of("--lp", str(self.lp), ("32", "64")) == "64" else 32,
+            odo_slide=slide,
+            allowed=allowed_files(self.allow_files or ()).roots,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class CodingOptions:
     """What is said of the bytes of fields."""
 
-    ccsid: int
-    encoding: int | None
-    byte_order: str
-    native_order: str
-    float_format: str
-    sign: str
-    national_ccsid: int
-    blank_is_null: bool
-    trim: str = "right"
+    ccsid: Annotated[int, typer.Option(help="The CCSID of texts and of numbers of characters, such as 37 or 500.")] = (
+        1208
+    )
+    encoding: Annotated[
+        int | None,
+        typer.Option(help="The MQ encoding of binary numbers. [default: 785 for an EBCDIC CCSID, else 530]"),
+    ] = None
+    byte_order: Annotated[str, typer.Option(help="big or little, in place of the encoding's order of COMP items.")] = ""
+    native_order: NativeOrder = ""
+    float_format: Annotated[
+        str, typer.Option(help="ieee or ibm, in place of the encoding's form of COMP-1 and COMP-2.")
+    ] = ""
+    sign: Annotated[
+        str, typer.Option("--sign", help="Zoned signs: ascii, ebcdic or ebcdic-custom. [default: by the CCSID]")
+    ] = ""
+    national_ccsid: Annotated[int, typer.Option(help="The CCSID of N and G pictures.")] = 1200
+    blank_is_null: Annotated[
+        bool, typer.Option("--blank-is-null", help="A zoned number of blanks is null, not an error.")
+    ] = False
 
     def coding(self) -> Coding:
-        """The coding that the options make."""
-        from dataclasses import replace
-
+        """Returns the coding that the options make."""
         from engine.descriptor import is_encoding
         from parsers.charsets.ccsid import codec
-        from parsers.records.coding import ORDERS, TRIMS, ZONED_SIGNS, coding_of
+        from parsers.records.coding import ORDERS, ZONED_SIGNS, coding_of
 
         for ccsid in (self.ccsid, self.national_ccsid):
             codec(ccsid)
@@ -164,35 +123,45 @@ class CodingOptions:
         native = one_of("--native-order", self.native_order, ORDERS) if self.native_order else None
         sign = one_of("--sign", self.sign, ZONED_SIGNS) if self.sign else None
         made = coding_of(self.ccsid, encoding, sign, native)
-        trim = one_of("--trim", self.trim, TRIMS)
-        return replace(made, national_ccsid=self.national_ccsid, trim=trim, blank_is_null=self.blank_is_null)
+        return replace(made, national_ccsid=self.national_ccsid, blank_is_null=self.blank_is_null)
 
 
 @dataclass(frozen=True, slots=True)
 class FramingOptions:
     """What is said of how records stand in a file."""
 
-    record_format: str
-    record_length: int | None
-    rdw_order: str
-    rdw_adjustment: int
-    rdw_excludes_itself: bool
-    bdw_order: str
-    bdw_adjustment: int
-    length_adjustment: int
-    record_start: int
-    record_end: int
-    file_header: int = 0
-    file_footer: int = 0
+    record_format: Annotated[
+        str,
+        typer.Option(
+            help="F (fixed length), V (RDW), VB (BDW and RDW), D (text lines) or L (a field says the length)."
+        ),
+    ] = "F"
+    record_length: Annotated[int | None, typer.Option(help="The length of F records. [default: the copybook's]")] = None
+    rdw_order: Annotated[str, typer.Option(help="big or little: the order of bytes of an RDW.")] = "big"
+    rdw_adjustment: Annotated[int, typer.Option(help="Added to what an RDW says.")] = 0
+    rdw_excludes_itself: Annotated[
+        bool, typer.Option("--rdw-excludes-itself", help="An RDW does not count its own 4 bytes.")
+    ] = False
+    bdw_order: Annotated[str, typer.Option(help="big or little: the order of bytes of a BDW.")] = "big"
+    bdw_adjustment: Annotated[int, typer.Option(help="Added to what a BDW says.")] = 0
+    length_adjustment: Annotated[int, typer.Option(help="Added to what the length field says.")] = 0
+    record_start: Annotated[int, typer.Option(help="Bytes of each record to skip before its fields.")] = 0
+    record_end: Annotated[int, typer.Option(help="Bytes of each record to skip behind its fields.")] = 0
 
-    def framing(self) -> Framing:
-        """The framing that the options make."""
+    def framing(self, header: int = 0, footer: int = 0) -> Framing:
+        """Returns the framing that the options make, for a file with so many bytes around its records."""
         from parsers.records.coding import ORDERS
         from parsers.records.framing import LONGEST_RECORD, RECORD_FORMATS, Framing
 
-        for name in ("record_start", "record_end", "file_header", "file_footer"):
-            if not 0 <= getattr(self, name) <= LONGEST_RECORD:
-                raise ConfigurationException(f"--{name.replace('_', '-')} {getattr(self, name)} is no number of bytes")
+        skipped = {
+            "--record-start": self.record_start,
+            "--record-end": self.record_end,
+            "--file-header": header,
+            "--file-footer": footer,
+        }
+        for option, size in skipped.items():
+            if not 0 <= size <= LONGEST_RECORD:
+                raise ConfigurationException(f"{option} {size} is no number of bytes")
         if self.record_length is not None and not 0 < self.record_length <= LONGEST_RECORD:
             raise ConfigurationException(f"--record-length {self.record_length} is no length of records")
         return Framing(
@@ -204,20 +173,58 @@ class FramingOptions:
             bdw_order=one_of("--bdw-order", self.bdw_order, ORDERS),
             bdw_adjustment=self.bdw_adjustment,
             length_adjustment=self.length_adjustment,
-            header=self.file_header,
-            footer=self.file_footer,
+            header=header,
+            footer=footer,
             start=self.record_start,
             end=self.record_end,
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class ChoiceOptions:
+    """What is said of which fields there are, and of which record each is."""
+
+    type_: Annotated[str, typer.Option("--type", help="The record (level 01) or message, where there are more.")] = ""
+    length_field: Annotated[str, typer.Option(help="For L: a field's name, or OFFSET:SIZE of a binary number.")] = ""
+    segment: Annotated[
+        list[str] | None,
+        typer.Option("--segment", help="FIELD=VALUE,VALUE:NAME, where NAME is a record or redefines; may be repeated."),
+    ] = None
+    fillers: Annotated[bool, typer.Option("--fillers", help="FILLER items are fields as well.")] = False
+    odoslide: Annotated[
+        bool,
+        typer.Option("--odoslide/--no-odoslide", help="Whether what follows a table of variable length moves with it."),
+    ] = True
+
+    def choices(self) -> Choices:
+        """Returns the choices that the options make."""
+        from parsers.records.files import Choices
+
+        return Choices(
+            self.type_, tuple(self.segment or ()), self.length_field, fillers=self.fillers, slide=self.odoslide
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FailureOptions:
+    """What is said of records that fail."""
+
+    on_error: Annotated[str, typer.Option(help="stop, skip or quarantine (which needs --quarantine).")] = "stop"
+    quarantine: Annotated[
+        Path | None,
+        typer.Option(help="Write records that fail to this file, those of blocks without them, and go on."),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class DescriptionOptions:
     """What describes records: a copybook, or a message set and one of its formats."""
 
-    copybook: str
-    messageset: str
-    format: str
+    copybook: Annotated[str, typer.Option("--copybook", help="The copybook that describes the records.")] = ""
+    messageset: Annotated[str, typer.Option("--messageset", help="The message set that describes them.")] = ""
+    format_: Annotated[
+        str, typer.Option("--format", help="The wire format of a message set, by its name in the set or its kind.")
+    ] = ""
 
     def kind(
         self, dialect: Dialect, framing: Framing, coding: Coding, choices: Choices
@@ -234,16 +241,14 @@ class Described:
     def _of_copybook(
         self, dialect: Dialect, framing: Framing, coding: Coding, choices: Choices
     ) -> tuple[RecordFile, tuple[Path, ...]]:
-        from dataclasses import replace
-
         from engine.cli.failing import existing
         from parsers.importers.copybook.read import read_copybook
         from parsers.records.files import record_file
 
-        if self.format not in {"", "CWF"}:
-            raise ConfigurationException(f"--format {self.format} needs a message set: a copybook describes CWF")
+        if self.format_ not in {"", "CWF"}:
+            raise ConfigurationException(f"--format {self.format_} needs a message set: a copybook describes CWF")
         book = read_copybook(existing(self.copybook), dialect)
-        return record_file(book, framing, coding, replace(choices, slide=dialect.odo_slide)), book.files
+        return record_file(book, framing, coding, choices), book.files
 
     def _of_set(self, framing: Framing, coding: Coding, choices: Choices) -> ModelFile:
         from engine.cli.failing import existing
@@ -253,4 +258,4 @@ class Described:
         if choices.segments or choices.length_field or choices.fillers or framing.format == "L":
             raise ConfigurationException("segments, length fields and fillers are those of a copybook: name one")
         found = load_message_set(str(existing(self.messageset)))
-        return model_file(found, self.format, choices.type, framing, coding)
+        return model_file(found, self.format_, choices.type, framing, coding)
