@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple, Protocol
 _PIECES: Final = re.compile(
     r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|/\*.*?\*/|\$(\w*)\$.*?\$\2\$)|(\?)|(%)""", re.DOTALL
 )
+BINARY: Final = frozenset(("=", "<>", "<", ">", "<=", ">=", "+", "-", "*", "/", "||", "AND", "OR"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +39,17 @@ class Duration:
 
 @dataclass(frozen=True, slots=True)
 class ColumnType:
-    """The type of a column as far as it is known: its kind of value, and the digits behind the point of a decimal."""
+    """The type of a column or of a term as far as it is known: its kind of value, and the digits of a decimal.
+
+    The kind `number` is that of an operand of arithmetic of which no more is known. A value that is `stored` in a
+    column is rounded to its type, one that is compared with it is not. A term that is `computed` is no column.
+    """
 
     kind: str = ""
     scale: int | None = None
+    precision: int | None = None
+    stored: bool = False
+    computed: bool = False
 
 
 class State(NamedTuple):
@@ -52,6 +60,7 @@ class State(NamedTuple):
     text: str
 
 
+Binder = Callable[[Any], Any]
 Reader = Callable[[Any], Any]
 
 
@@ -66,6 +75,11 @@ class Driver(Protocol):
     @property
     def prepares(self) -> bool:
         """Returns True if it can take part in a two-phase commit."""
+        ...
+
+    @property
+    def converts(self) -> bool:
+        """Returns True if it gives a value that is assigned the type of its column by itself."""
         ...
 
     @property
@@ -94,8 +108,8 @@ class Driver(Protocol):
         """Execute a statement."""
         ...
 
-    def bound(self, values: Sequence[Any], types: Sequence[ColumnType]) -> Sequence[Any]:
-        """Values as the database's driver takes them; the types are of the columns that they are for."""
+    def binder(self, type_: ColumnType) -> Binder | None:
+        """A function for values that are bound to parameters of a type; None where all are taken as they are."""
         ...
 
     def reader(self, type_: ColumnType) -> Reader | None:
@@ -110,8 +124,12 @@ class Driver(Protocol):
         """The parameter of this number, from 1."""
         ...
 
-    def function(self, name: str, operands: list[str]) -> str:
-        """The call of a function, or an operator that is written in another way in each database."""
+    def operation(self, operator: str, operands: Sequence[str], types: Sequence[ColumnType]) -> str:
+        """An operator or a function on operands, which have these types."""
+        ...
+
+    def converted(self, sql: str, to: ColumnType) -> str:
+        """A value cast to a type."""
         ...
 
     def passthru(self, sql: str, *, has_values: bool) -> str:
@@ -185,6 +203,34 @@ def with_markers(sql: str, marker: Callable[[int], str], percent: str = "%") -> 
     return _PIECES.sub(replaced, sql)
 
 
-def decimal_scale(type_: ColumnType) -> int | None:
-    """The digits behind the point that values of a column have."""
-    return type_.scale if type_.kind == "decimal" else None
+def operation(operator: str, operands: Sequence[str], names: Mapping[str, str]) -> str:
+    """An operator or a function as SQL has it; `names` are those of functions that a database calls otherwise.
+
+    >>> operation("AND", ["A", "B"], {}), operation("NOT IN", ["A", "?", "?"], {}), operation("UCASE", ["A"], {})
+    ('(A AND B)', '(A NOT IN (?, ?))', 'UCASE(A)')
+    """
+    first, *others = operands or ("*",)
+    if operator in BINARY and others:
+        return "(" + f" {operator} ".join(operands) + ")"
+    if operator in {"NOT", "-", "+"}:
+        return f"({operator} {first})"
+    if operator.startswith("IS "):
+        return f"({first} {operator.replace('UNKNOWN', 'NULL')})"
+    if operator.endswith("BETWEEN"):
+        return f"({first} {operator} {others[0]} AND {others[1]})"
+    if operator in {"IN", "NOT IN"}:
+        return f"({first} {operator} ({', '.join(others)}))"
+    if operator == "CASE":
+        return _case(operands)
+    if operator.endswith("LIKE") and operator not in names:
+        escape = f" ESCAPE {others[1]}" if others[1:] else ""
+        return f"({first} {operator} {others[0]}{escape})"
+    made = f"{names.get(operator, operator)}({', '.join((first, *others))})"
+    return f"({made})" if operator.endswith("LIKE") else made
+
+
+def _case(operands: Sequence[str]) -> str:
+    """CASE of conditions and results in turn; what is left over at the end is the ELSE."""
+    pairs = zip(operands[:-1:2], operands[1::2], strict=False)
+    made = "".join(f" WHEN {condition} THEN {result}" for condition, result in pairs)
+    return f"(CASE{made}{f' ELSE {operands[-1]}' if len(operands) % 2 else ''} END)"

@@ -56,7 +56,9 @@ class Link:
             self.opened = True
         given = values if plan.in_order else [values[number] for number in plan.order]
         cursor = self._cursor
-        driver.execute(cursor, plan.sql, driver.bound(given, plan.types), prepared=plan.prepared)
+        if plan.binders:
+            given = [value if bind is None else bind(value) for bind, value in zip(plan.binders, given, strict=True)]
+        driver.execute(cursor, plan.sql, given, prepared=plan.prepared)
         if cursor.description is None:
             self.wrote = self.opened
             return Answer((), (), _NOT_FOUND if not cursor.rowcount else None)

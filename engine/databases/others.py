@@ -6,17 +6,19 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from engine.databases.driver import ColumnType, Duration, Reader, State, with_markers
+from engine.databases.driver import Binder, ColumnType, Duration, Reader, State, operation, with_markers
 from engine.databases.errors import GENERAL
 
 _MARKERS: Final = MappingProxyType({"qmark": "?", "format": "%s", "pyformat": "%s"})
 _FUNCTIONS: Final = MappingProxyType({"UCASE": "UPPER", "LCASE": "LOWER", "ABSVAL": "ABS", "CEILING": "CEIL"})
+_TYPES: Final = MappingProxyType({"text": "CHAR", "float": "DOUBLE PRECISION"})
 
 
 class AnyDatabase:
     """A database that is spoken to as every one can be: without savepoints and without a first phase of commit."""
 
     prepares = False
+    converts = True
     single_writer = False
 
     def __init__(self, dialect: Any) -> None:
@@ -39,8 +41,8 @@ class AnyDatabase:
         else:
             cursor.execute(sql)
 
-    def bound(self, values: Sequence[Any], types: Sequence[ColumnType]) -> Sequence[Any]:
-        return [str(value) if isinstance(value, Duration) else value for value in values]
+    def binder(self, type_: ColumnType) -> Binder | None:
+        return _adapted
 
     def reader(self, type_: ColumnType) -> Reader | None:
         return None
@@ -51,11 +53,12 @@ class AnyDatabase:
     def marker(self, number: int) -> str:
         return _MARKERS.get(self._dialect.paramstyle, f":{number}")
 
-    def function(self, name: str, operands: list[str]) -> str:
-        if name in {"LIKE", "NOT LIKE"}:
-            value, pattern, *escape = operands
-            return f"{value} {name} {pattern}" + (f" ESCAPE {escape[0]}" if escape else "")
-        return f"{_FUNCTIONS.get(name, name)}({', '.join(operands)})"
+    def operation(self, operator: str, operands: Sequence[str], types: Sequence[ColumnType]) -> str:
+        return operation(operator, operands, _FUNCTIONS)
+
+    def converted(self, sql: str, to: ColumnType) -> str:
+        size = f"({to.precision}, {to.scale or 0})" if to.precision else ""
+        return f"CAST({sql} AS {_TYPES.get(to.kind, to.kind.upper())}{size})"
 
     def passthru(self, sql: str, *, has_values: bool) -> str:
         is_percent = self._dialect.paramstyle in {"format", "pyformat"}
@@ -98,3 +101,7 @@ class AnyDatabase:
 
     def is_broken(self, connection: Any, error: BaseException) -> bool:
         return bool(self._dialect.is_disconnect(error, connection, None))
+
+
+def _adapted(value: Any) -> Any:
+    return str(value) if isinstance(value, Duration) else value

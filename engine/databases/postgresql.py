@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, time
 from types import MappingProxyType
 from typing import Any, Final
@@ -15,7 +15,7 @@ from psycopg.pq import ExecStatus
 from psycopg.types.datetime import TimestamptzLoader, TimetzLoader
 from psycopg.types.string import TextLoader
 
-from engine.databases.driver import ColumnType, Duration, Reader, State, with_markers
+from engine.databases.driver import Binder, ColumnType, Duration, Reader, State, operation, with_markers
 from engine.databases.errors import BROKEN, GENERAL, NO_COLUMN, NO_TABLE
 
 _INTERVAL: Final = 1186
@@ -27,7 +27,32 @@ _AS_TEXT: Final = ("json", "jsonb", "uuid", "inet", "cidr", "money", "xml", "bit
 _PART: Final = re.compile(r"([+-]?\d+) (year|mon|day)s?")
 _CLOCK: Final = re.compile(r"([+-]?)(\d+):(\d\d):(\d\d)(?:\.(\d+))?")
 _UNITS: Final = MappingProxyType({"year": (12, 0), "mon": (1, 0), "day": (0, 86_400_000_000)})
-_FUNCTIONS: Final = MappingProxyType({"UCASE": "UPPER", "LCASE": "LOWER", "ABSVAL": "ABS", "CEILING": "CEIL"})
+_FUNCTIONS: Final = MappingProxyType(
+    {
+        "UCASE": "UPPER",
+        "LCASE": "LOWER",
+        "ABSVAL": "ABS",
+        "CEILING": "CEIL",
+        "TRUNCATE": "TRUNC",
+        "POSITION": "STRPOS",
+        "REPLICATE": "REPEAT",
+        "LOG": "LN",
+        "LOG10": "LOG",
+    }
+)
+_TO_PLACES: Final = frozenset(("ROUND", "TRUNCATE"))
+_TYPES: Final = MappingProxyType(
+    {
+        "text": "text",
+        "integer": "bigint",
+        "decimal": "numeric",
+        "float": "double precision",
+        "boolean": "boolean",
+        "date": "date",
+        "time": "time",
+        "timestamp": "timestamp",
+    }
+)
 
 
 class _DurationDumper(Dumper):
@@ -85,6 +110,7 @@ class PostgreSQL:
 
     name = "postgresql"
     prepares = True
+    converts = True
     single_writer = False
     errors: tuple[type[BaseException], ...] = (psycopg.Error, ValueError, TypeError, OverflowError)
 
@@ -112,14 +138,8 @@ class PostgreSQL:
     def execute(self, cursor: Any, sql: str, values: Sequence[Any], *, prepared: bool) -> None:
         cursor.execute(sql, values or None, prepare=True if prepared else None)
 
-    def bound(self, values: Sequence[Any], types: Sequence[ColumnType]) -> Sequence[Any]:
-        if not any(getattr(value, "tzinfo", None) for value in values):
-            return values
-        found = []
-        for value, type_ in zip(values, types, strict=True):
-            is_local = type_.kind in {"timestamp", "time"} and getattr(value, "tzinfo", None)
-            found.append(value.replace(tzinfo=None) if is_local else value)
-        return found
+    def binder(self, type_: ColumnType) -> Binder | None:
+        return _BINDERS.get(type_.kind)
 
     def reader(self, type_: ColumnType) -> Reader | None:
         return None
@@ -130,11 +150,16 @@ class PostgreSQL:
     def marker(self, number: int) -> str:
         return f"${number}"
 
-    def function(self, name: str, operands: list[str]) -> str:
-        if name in {"LIKE", "NOT LIKE"}:
-            value, pattern, *escape = operands
-            return f"{value} {name} {pattern} ESCAPE {escape[0] if escape else _BACKSLASH}"
-        return f"{_FUNCTIONS.get(name, name)}({', '.join(operands)})"
+    def operation(self, operator: str, operands: Sequence[str], types: Sequence[ColumnType]) -> str:
+        if operator.endswith("LIKE") and len(operands) == 2:
+            operands = (*operands, _BACKSLASH)
+        if operator == "MOD" or (operator in _TO_PLACES and len(operands) > 1):
+            operands = (f"CAST({operands[0]} AS numeric)", *operands[1:])
+        return operation(operator, operands, _FUNCTIONS)
+
+    def converted(self, sql: str, to: ColumnType) -> str:
+        size = f"({to.precision}, {to.scale or 0})" if to.precision else ""
+        return f"CAST({sql} AS {_TYPES[to.kind]}{size})"
 
     def passthru(self, sql: str, *, has_values: bool) -> str:
         return with_markers(sql, self.marker) if has_values else sql
@@ -193,6 +218,24 @@ class PostgreSQL:
         return bool(connection.broken or connection.closed) or "cached plan must not change" in str(error)
 
 
+def _text_of(value: Any) -> Any:
+    """A value beside a text: PostgreSQL compares texts with nothing else."""
+    if value is None or isinstance(value, str | bytes):
+        return value
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _truth_of(value: Any) -> Any:
+    return bool(value) if value in {0, 1} else value
+
+
+def _without_zone(value: Any) -> Any:
+    return value.replace(tzinfo=None) if getattr(value, "tzinfo", None) else value
+
+
+_BINDERS: Final[Mapping[str, Binder]] = MappingProxyType(
+    {"text": _text_of, "boolean": _truth_of, "timestamp": _without_zone, "time": _without_zone}
+)
 _BACKSLASH: Final = "E'\\\\'"
 _DEFAULTS: Final = MappingProxyType(
     {"connect_timeout": 10, "keepalives_idle": 30, "keepalives_interval": 10, "application_name": "penstock"}

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.catalog import did_you_mean
-from engine.databases.driver import ColumnType
 from engine.databases.errors import refusal
 from engine.databases.sql import Plan
 from engine.databases.statements import Answer, Procedure
@@ -85,5 +84,4 @@ def _fetched(link: Link, cursor: Any) -> Answer:
 
 
 def _asked(link: Link, sql: str, values: tuple[Any, ...], *, writes: bool = True) -> Answer:
-    types = (ColumnType(),) * len(values)
-    return link.execute(Plan(None, sql, (), types, writes=writes, prepared=False, in_order=True), values)
+    return link.execute(Plan(None, sql, writes=writes, prepared=False, in_order=True), values)

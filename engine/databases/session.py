@@ -12,7 +12,7 @@ from engine.databases.held import HeldLink
 from engine.databases.link import Link
 from engine.databases.procedures import call_procedure
 from engine.databases.sources import NotFoundError, Planned, Source, Sources
-from engine.databases.sql import Plan, plan_of
+from engine.databases.sql import Plan, binders_of, plan_of
 from engine.databases.statements import (
     NOTHING,
     Answer,
@@ -222,8 +222,9 @@ class Connection:
         driver = source.driver
         made = driver.passthru(sql, has_values=bool(parameters))
         reads = driver.single_writer and bool(_READS.match(sql))
-        types = (_UNKNOWN,) * len(parameters)
-        answer = link.execute(Plan(None, made, (), types, writes=not reads, prepared=False, in_order=True), parameters)
+        binders = binders_of((_UNKNOWN,) * len(parameters), driver)
+        plan = Plan(None, made, binders=binders, writes=not reads, prepared=False, in_order=True)
+        answer = link.execute(plan, parameters)
         if _DEFINES.match(sql):
             source.forget()
         return answer

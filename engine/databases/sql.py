@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Protocol
 
-from engine.databases.driver import ColumnType, Driver, Reader
+from engine.databases.driver import BINARY, Binder, ColumnType, Driver, Reader, operation
 from engine.databases.statements import (
     Column,
     Computed,
+    Converted,
     Delete,
     Insert,
     OfTable,
@@ -21,8 +22,34 @@ from engine.databases.statements import (
 )
 from engine.databases.tables import Table
 
-_BINARY: Final = frozenset(("=", "<>", "<", ">", "<=", ">=", "+", "-", "*", "/", "||", "AND", "OR"))
 _UNKNOWN: Final = ColumnType()
+_NUMBER: Final = ColumnType("number")
+_TEXT: Final = ColumnType("text")
+_ARITHMETIC: Final = frozenset(("+", "-", "*", "/", "MOD"))
+_TEXTS: Final = frozenset(
+    (
+        *("||", "UPPER", "UCASE", "LOWER", "LCASE", "SUBSTRING", "LEFT", "RIGHT", "REPLACE", "REPLICATE", "TRANSLATE"),
+        *("TRIM", "LTRIM", "RTRIM", "OVERLAY", "LIKE", "NOT LIKE"),
+    )
+)
+_LENGTHS: Final = frozenset(("LENGTH", "POSITION", "COUNT"))
+_OF_OPERANDS: Final = frozenset(
+    (
+        "COALESCE",
+        "NULLIF",
+        "SUM",
+        "MAX",
+        "MIN",
+        "ABS",
+        "ABSVAL",
+        "ROUND",
+        "TRUNCATE",
+        "CASE",
+        "FLOOR",
+        "CEIL",
+        "CEILING",
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +60,7 @@ class Plan:
     sql: str
     order: tuple[int, ...] = ()
     types: tuple[ColumnType, ...] = ()
+    binders: tuple[Binder | None, ...] = ()
     names: tuple[str, ...] = ()
     readers: tuple[tuple[int, Reader], ...] = ()
     writes: bool = True
@@ -51,8 +79,17 @@ class Spelling(Protocol):
         """The parameter of this number, from 1."""
         ...
 
-    def function(self, name: str, operands: list[str]) -> str:
-        """The call of a function."""
+    @property
+    def converts(self) -> bool:
+        """Returns True if what is assigned to a column needs no cast."""
+        ...
+
+    def operation(self, operator: str, operands: Sequence[str], types: Sequence[ColumnType]) -> str:
+        """An operator or a function."""
+        ...
+
+    def converted(self, sql: str, to: ColumnType) -> str:
+        """A value cast to a type."""
         ...
 
 
@@ -76,44 +113,72 @@ class _Writer:
                 self.order.append(number)
                 self.types.append(like)
                 return self.spelling.marker(len(self.order))
+            case Converted(operand, type_):
+                return self.spelling.converted(self.term(operand, like), type_)
             case Computed(operator, operands):
-                return self._computed(operator, operands)
+                return self._computed(operator, operands, like)
 
     def type_of(self, term: Term) -> ColumnType:
-        """The type of a column; of anything else nothing is known."""
-        if isinstance(term, Column):
-            return self.tables[term.table].column(term.name).type
+        """The type of a term as far as it is known before values are."""
+        match term:
+            case Column(name, number):
+                return self.tables[number].column(name).type
+            case Converted(type=type_):
+                return replace(type_, computed=True)
+            case Computed(operator, operands):
+                return self._type_of(operator, operands)
         return _UNKNOWN
 
-    def _computed(self, operator: str, operands: tuple[Term, ...]) -> str:
-        like = next((known for one in operands if (known := self.type_of(one)).kind), _UNKNOWN)
-        if operator in {"AND", "OR"} or operator not in _COMPARING:
-            like = _UNKNOWN
-        if operator == "COUNT" and not operands:
-            return "COUNT(*)"
+    def _type_of(self, operator: str, operands: tuple[Term, ...]) -> ColumnType:
+        if operator in _TEXTS:
+            return _TEXT
+        if operator in _LENGTHS:
+            return ColumnType("integer")
+        if operator in _ARITHMETIC:
+            kinds = {self.type_of(one).kind for one in operands}
+            kind = "float" if "float" in kinds else "integer" if kinds == {"integer"} else "decimal"
+            return ColumnType(kind, computed=True)
+        if operator in _OF_OPERANDS:
+            results = (*operands[1::2], *operands[len(operands) // 2 * 2 :]) if operator == "CASE" else operands
+            found = self._known(results)
+            return replace(found, precision=None, computed=True)
+        return _UNKNOWN
+
+    def _known(self, operands: Sequence[Term]) -> ColumnType:
+        return next((known for one in operands if (known := self.type_of(one)).kind), _UNKNOWN)
+
+    def _computed(self, operator: str, operands: tuple[Term, ...], like: ColumnType) -> str:
+        beside = self._beside(operator, operands, like)
         if operator.endswith("BETWEEN SYMMETRIC"):
-            return self._symmetric(operator, operands, like)
-        parts = [self.term(one, like) for one in operands]
-        if operator in _BINARY and len(parts) > 1:
-            return "(" + f" {operator} ".join(parts) + ")"
-        if operator in {"NOT", "-", "+"}:
-            return f"({operator} {parts[0]})"
-        if operator.startswith("IS "):
-            return f"({parts[0]} {operator.replace('UNKNOWN', 'NULL')})"
-        if operator.endswith("BETWEEN"):
-            return f"({parts[0]} {operator} {parts[1]} AND {parts[2]})"
-        if operator in {"IN", "NOT IN"}:
-            return f"({parts[0]} {operator} ({', '.join(parts[1:])}))"
-        made = self.spelling.function(operator, parts)
-        return f"({made})" if operator.endswith("LIKE") else made
+            return self._symmetric(operator, operands, beside)
+        likes = [_UNKNOWN if _is_test(operator, place, operands) else beside for place in range(len(operands))]
+        parts = [self.term(one, own) for one, own in zip(operands, likes, strict=True)]
+        types = [self.type_of(one) if not isinstance(one, Parameter) else beside for one in operands]
+        return self.spelling.operation(operator, parts, types)
+
+    def _beside(self, operator: str, operands: tuple[Term, ...], like: ColumnType) -> ColumnType:
+        """The type of which values are that stand beside the other operands."""
+        if operator in _ARITHMETIC:
+            return _NUMBER
+        if operator in {"||", "LIKE", "NOT LIKE"}:
+            return _TEXT
+        if operator == "CASE":
+            return like if like.kind else self._type_of(operator, operands)
+        return self._known(operands) if operator in _COMPARING else _UNKNOWN
 
     def _symmetric(self, operator: str, operands: tuple[Term, ...], like: ColumnType) -> str:
         value, low, high = operands
-        ways = [
-            f"{self.term(value, like)} BETWEEN {self.term(first, like)} AND {self.term(last, like)}"
-            for first, last in ((low, high), (high, low))
-        ]
-        return f"({'NOT ' if operator.startswith('NOT') else ''}({ways[0]} OR {ways[1]}))"
+        ways = [Computed("BETWEEN", (value, *bounds)) for bounds in ((low, high), (high, low))]
+        made = self.term(Computed("OR", tuple(ways)), like)
+        return f"(NOT {made})" if operator.startswith("NOT") else made
+
+    def assigned(self, term: Term, column: ColumnType) -> str:
+        """A term as the new value of a column."""
+        stored = replace(column, stored=True)
+        made = self.term(term, stored)
+        is_plain = isinstance(term, Parameter) or self.spelling.converts or self.type_of(term) == column
+        is_number = "decimal" in {self.type_of(term).kind, column.kind}
+        return made if is_plain or not is_number or not column.kind else self.spelling.converted(made, column)
 
     def table(self, number: int) -> str:
         """A table as it is named behind FROM."""
@@ -126,8 +191,13 @@ class _Writer:
         if condition is None:
             return ""
         made = self.term(condition)
-        is_wrapped = isinstance(condition, Computed) and condition.operator in _BINARY
+        is_wrapped = isinstance(condition, Computed) and condition.operator in BINARY
         return f" WHERE {made[1:-1] if is_wrapped else made}"
+
+
+def _is_test(operator: str, place: int, operands: Sequence[Term]) -> bool:
+    """Returns True for a condition of CASE."""
+    return operator == "CASE" and place % 2 == 0 and place + 1 < len(operands)
 
 
 _COMPARING: Final = frozenset(
@@ -146,9 +216,23 @@ def plan_of(statement: OfTable, tables: Sequence[Table], driver: Driver) -> Plan
     names, types = _answer(writer, statement) if isinstance(statement, Select) else ((), ())
     readers = tuple((i, read) for i, one in enumerate(types) if (read := driver.reader(one)) is not None)
     readers += tuple((i, _whole) for i, term in enumerate(getattr(statement, "columns", ())) if _is_whole(writer, term))
-    in_order = found == tuple(range(len(found)))
-    is_read = isinstance(statement, Select)
-    return Plan(statement, sql, found, tuple(writer.types), names, readers, writes=not is_read, in_order=in_order)
+    return Plan(
+        statement,
+        sql,
+        found,
+        tuple(writer.types),
+        binders_of(writer.types, driver),
+        names,
+        readers,
+        writes=not isinstance(statement, Select),
+        in_order=found == tuple(range(len(found))),
+    )
+
+
+def binders_of(types: Sequence[ColumnType], driver: Driver) -> tuple[Binder | None, ...]:
+    """Functions for the values of parameters of these types; empty where all are bound as they are."""
+    found = tuple(map(driver.binder, types))
+    return found if any(found) else ()
 
 
 def _is_whole(writer: _Writer, term: Any) -> bool:
@@ -177,13 +261,13 @@ def _sql(writer: _Writer, statement: OfTable) -> str:
             table = writer.tables[0]
             named = [table.column(name) for name in columns] or list(table.columns)
             titles = ", ".join(writer.spelling.quoted(one.name) for one in named)
-            markers = ", ".join(writer.term(Parameter(number), one.type) for number, one in enumerate(named))
+            markers = ", ".join(writer.assigned(Parameter(number), one.type) for number, one in enumerate(named))
             return f"INSERT INTO {writer.table(0)} ({titles}) VALUES ({markers})"
         case Update(changes=changes, condition=condition):
             table = writer.tables[0]
             named_changes = [(table.column(name), term) for name, term in changes]
             made = [
-                f"{writer.spelling.quoted(one.name)} = {writer.term(term, one.type)}" for one, term in named_changes
+                f"{writer.spelling.quoted(one.name)} = {writer.assigned(term, one.type)}" for one, term in named_changes
             ]
             return f"UPDATE {writer.table(0)} SET {', '.join(made)}{writer.where(condition)}"
         case Delete(condition=condition):
@@ -202,18 +286,13 @@ def _answer(writer: _Writer, statement: Select) -> tuple[tuple[str, ...], tuple[
         found = [one for table in writer.tables for one in table.columns]
         return tuple(one.name for one in found), tuple(one.type for one in found)
     names = tuple(one.name if isinstance(one, Column) else "" for one in statement.columns)
-    return names, tuple(writer.type_of(_inside(one)) for one in statement.columns)
-
-
-def _inside(term: Term) -> Term:
-    """The column that an aggregate is over, for it gives a value of the same type."""
-    if isinstance(term, Computed) and term.operator in {"SUM", "MAX", "MIN"} and len(term.operands) == 1:
-        return term.operands[0]
-    return term
+    return names, tuple(writer.type_of(one) for one in statement.columns)
 
 
 class _AsWritten:
     """SQL without a database: names as programs write them."""
+
+    converts = True
 
     def quoted(self, name: str) -> str:
         return name if name.replace("_", "a").isalnum() else '"' + name.replace('"', '""') + '"'
@@ -221,10 +300,11 @@ class _AsWritten:
     def marker(self, number: int) -> str:
         return "?"
 
-    def function(self, name: str, operands: list[str]) -> str:
-        if name in {"LIKE", "NOT LIKE"}:
-            return f"{operands[0]} {name} {operands[1]}" + (f" ESCAPE {operands[2]}" if operands[2:] else "")
-        return f"{name}({', '.join(operands)})"
+    def operation(self, operator: str, operands: Sequence[str], types: Sequence[ColumnType]) -> str:
+        return operation(operator, operands, {})
+
+    def converted(self, sql: str, to: ColumnType) -> str:
+        return f"CAST({sql} AS {to.kind.upper()})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from engine.databases.driver import ColumnType
+
 Names: TypeAlias = tuple[str, ...]  # table, schema.table or datasource.schema.table; a computed name is empty
 At: TypeAlias = tuple[str, int, int]  # the file, line and column of a statement
 
@@ -31,13 +33,22 @@ class Computed:
     """An operator (`=`, `AND`, `NOT LIKE`, `IS NULL`), an aggregate or a function by its name, and its operands.
 
     BETWEEN has three operands, LIKE two or with its escape three, IN one more than it has choices, COUNT none or one.
+    CASE has conditions and results in turn, and behind them the result of ELSE.
     """
 
     operator: str
     operands: tuple[Term, ...]
 
 
-Term: TypeAlias = Column | Parameter | Computed
+@dataclass(frozen=True, slots=True)
+class Converted:
+    """A term cast to a type."""
+
+    operand: Term
+    type: ColumnType
+
+
+Term: TypeAlias = Column | Parameter | Computed | Converted
 
 
 @dataclass(frozen=True, slots=True)

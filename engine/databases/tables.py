@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
+from sqlalchemy.types import DECIMAL, NUMERIC, TIME, TIMESTAMP, Interval
+
 from engine.catalog import did_you_mean
 from engine.databases.driver import ColumnType
 
@@ -24,6 +26,14 @@ _KINDS: Final = MappingProxyType(
         **dict.fromkeys(("INTERVAL",), "interval"),
         **dict.fromkeys(("_BINARY", "LARGEBINARY", "BLOB"), "blob"),
         **dict.fromkeys(("STRING", "TEXT", "VARCHAR"), "text"),
+    }
+)
+_LOOSE_NAMES: Final = MappingProxyType(
+    {
+        **dict.fromkeys(("NUMERIC", "NUMBER", "DEC"), DECIMAL),
+        **dict.fromkeys(("TIMESTAMP WITH TIME ZONE", "TIMESTAMP WITHOUT TIME ZONE", "TIMESTAMPTZ"), TIMESTAMP),
+        **dict.fromkeys(("TIME WITH TIME ZONE", "TIME WITHOUT TIME ZONE", "TIMETZ"), TIME),
+        "INTERVAL": Interval,
     }
 )
 
@@ -72,6 +82,9 @@ def found_name(name: str, known: Sequence[str]) -> str | None:
 
 def reflected(inspector: Any, schema: str, name: str) -> Table:
     """Look a table or view up; raises NotFoundError."""
+    is_loose = inspector.dialect.name == "sqlite"  # any word may be a type there, and NUMERIC stands for the unknown
+    if is_loose:
+        inspector.dialect.ischema_names = {**inspector.dialect.ischema_names, **_LOOSE_NAMES}
     exact_schema = ""
     if schema:
         found = found_name(schema, inspector.get_schema_names())
@@ -85,7 +98,7 @@ def reflected(inspector: Any, schema: str, name: str) -> Table:
         near = did_you_mean(name, known) or (f"; there are {', '.join(known[:12])}" if known else "; there is none")
         raise NotFoundError(f"there is no table {name}{near}")
     columns = inspector.get_columns(exact, exact_schema or None)
-    return Table(exact_schema, exact, tuple(Column(str(one["name"]), _type(one["type"])) for one in columns))
+    return Table(exact_schema, exact, tuple(Column(str(one["name"]), _type(one["type"], is_loose)) for one in columns))
 
 
 def _tables(inspector: Any, schema: str | None) -> list[str]:
@@ -100,10 +113,14 @@ def _tables(inspector: Any, schema: str | None) -> list[str]:
     return list(dict.fromkeys(map(str, found)))
 
 
-def _type(type_: Any) -> ColumnType:
-    """The kind of a column from SQLAlchemy's type of it."""
+def _type(type_: Any, is_loose: bool) -> ColumnType:
+    """The kind of a column from SQLAlchemy's type of it; none for moments with a zone, which are bound as they are."""
+    if is_loose and type(type_) is NUMERIC:
+        return ColumnType("")
     for kind in type(type_).__mro__:
         found = _KINDS.get(kind.__name__.upper())
+        if found == "decimal":
+            return ColumnType(found, type_.scale, type_.precision)
         if found:
-            return ColumnType(found, getattr(type_, "scale", None) if found == "decimal" else None)
+            return ColumnType("" if getattr(type_, "timezone", False) else found)
     return ColumnType("")

@@ -16,6 +16,7 @@ from types import CodeType, FunctionType, MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from engine.databases import statements as database
+from engine.databases.driver import ColumnType
 from engine.tree.step import Step, step
 from esql.cast.request import Target
 from esql.functions import function_catalog
@@ -38,6 +39,7 @@ class _Kind(NamedTuple):
 _STATEMENTS: Final = (
     *(database.Select, database.Insert, database.Update, database.Delete, database.Passthru, database.Procedure),
     *(database.Commit, database.Rollback, database.Column, database.Parameter, database.Computed),
+    *(database.Converted, ColumnType),
 )
 
 

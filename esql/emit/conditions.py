@@ -13,6 +13,7 @@ from esql.emit.function_body import Body, Conditions, Expressions
 from esql.emit.operations import zone
 from esql.emit.python_nodes import call, choose, constant, every, group, is_none, is_some, method, negated, some
 from esql.emit.row_comparisons import is_whole, whole_comparison
+from esql.emit.selects import is_list
 
 _OPERATORS: Final[Mapping[str, tuple[ast.cmpop, str]]] = MappingProxyType(
     {
@@ -127,28 +128,15 @@ def between(body: Body, node: syntax.Between) -> Value:
 def in_(body: Body, node: syntax.In) -> Value:
     """`operand [NOT] IN (choices)`; a choice that is a list stands for its items."""
     value = body.expression(node.operand)
-    if any(type(choice) in body.tables.lists and _is_list(body, choice) for choice in node.choices):
+    if any(type(choice) in body.tables.lists and is_list(choice) for choice in node.choices):
         choices: ast.expr = call("joined_items", *(_choice(body, choice) for choice in node.choices))
     else:
         choices = group([body.expression(choice).code for choice in node.choices])
     return _maybe_not(call("is_in", value.code, choices, zone(body)), node.negated, nullable=True)
 
 
-def _is_list(body: Body, node: syntax.Node) -> bool:
-    if isinstance(node, syntax.Path):
-        last = node.steps[-1].index if node.steps else node.index
-        return isinstance(last, syntax.IndexAll)
-    return isinstance(node, syntax.ListOf | syntax.Select) and not _is_aggregate(node)
-
-
-def _is_aggregate(node: syntax.Node) -> bool:
-    return isinstance(node, syntax.Select) and any(
-        isinstance(column, syntax.Column) and isinstance(column.expression, syntax.Aggregate) for column in node.columns
-    )
-
-
 def _choice(body: Body, node: syntax.Node) -> ast.expr:
-    if _is_list(body, node):
+    if is_list(node):
         return body.items(node)
     return ast.List([body.expression(node).code], ast.Load())
 

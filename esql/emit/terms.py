@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
-from engine.databases.statements import Column, Computed, Parameter, Term
+from engine.databases.driver import ColumnType
+from engine.databases.statements import Column, Computed, Converted, Parameter, Term
 from esql import syntax
 from esql.emit.function_body import Body
 from esql.emit.python_nodes import group
@@ -16,6 +17,13 @@ from esql.scope.references import DeclaredRoutine, Variable
 from esql.scope.syntax_children import children
 
 _STATES: Final = frozenset(("NULL", "UNKNOWN", "TRUE", "FALSE"))
+_KINDS: Final = MappingProxyType(
+    {
+        **{name: name.lower() for name in ("INTEGER", "FLOAT", "DECIMAL", "BOOLEAN", "DATE", "TIME", "TIMESTAMP")},
+        "CHARACTER": "text",
+    }
+)
+_SIDES: Final = MappingProxyType({"LEADING": "LTRIM", "TRAILING": "RTRIM"})
 _ALIKE: Final = frozenset(("UPPER", "UCASE", "LOWER", "LCASE", "LENGTH", "ABS", "ABSVAL", "COALESCE", "NULLIF"))
 
 
@@ -123,10 +131,64 @@ def _call(terms: Terms, node: syntax.Call) -> Term:
     return Computed(node.name[-1].upper(), tuple(terms.of(argument) for argument in node.arguments))
 
 
+def _in(terms: Terms, node: syntax.In) -> Term:
+    """IN of values; how many a list has is not known before the program runs."""
+    if any(terms.body.unit.resolution.type_of(choice) == "LIST" for choice in node.choices):
+        raise ImpossibleError(node)
+    return _computed("IN", "operand", "choices")(terms, node)
+
+
 def _substring(terms: Terms, node: syntax.Substring) -> Term:
     if node.preposition != "FROM":
         raise ImpossibleError(node)
     return _computed("SUBSTRING", "source", "start", "length")(terms, node)
+
+
+def _changing(make: Callable[[Terms, Any], Term]) -> Callable[[Terms, Any], Term]:
+    """A term that databases work out in ways of their own, which a SELECT had better do in memory."""
+
+    def made(terms: Terms, node: Any) -> Term:
+        if terms.selects:
+            raise ImpossibleError(node)
+        return make(terms, node)
+
+    return made
+
+
+def _case(terms: Terms, node: syntax.Case) -> Term:
+    operands: list[Term] = []
+    for branch in node.branches:
+        test = terms.of(branch.condition)
+        operands.append(test if node.operand is None else Computed("=", (terms.of(node.operand), test)))
+        operands.append(terms.of(branch.result))
+    if node.otherwise is not None:
+        operands.append(terms.of(node.otherwise))
+    return Computed("CASE", tuple(operands))
+
+
+def _cast(terms: Terms, node: syntax.Cast) -> Term:
+    clauses = (node.ccsid, node.encoding, node.format, node.default)
+    kind = _KINDS.get(node.type.name)
+    if kind is None or len(node.sources) != 1 or any(clause is not None for clause in clauses):
+        raise ImpossibleError(node)
+    return Converted(terms.of(node.sources[0]), ColumnType(kind, node.type.scale, node.type.precision))
+
+
+def _trim(terms: Terms, node: syntax.Trim) -> Term:
+    operands = (node.source,) if node.singleton is None else (node.source, node.singleton)
+    return Computed(_SIDES.get(node.side or "", "TRIM"), tuple(map(terms.of, operands)))
+
+
+def _position(terms: Terms, node: syntax.PositionCall) -> Term:
+    if node.start is not None or node.count is not None:
+        raise ImpossibleError(node)
+    return Computed("POSITION", (terms.of(node.source), terms.of(node.search)))
+
+
+def _round(terms: Terms, node: syntax.Round) -> Term:
+    if node.mode is not None:
+        raise ImpossibleError(node)
+    return _computed("ROUND", "source", "places")(terms, node)
 
 
 _TERMS: Final[Mapping[type, Callable[[Terms, Any], Term]]] = MappingProxyType(
@@ -137,9 +199,15 @@ _TERMS: Final[Mapping[type, Callable[[Terms, Any], Term]]] = MappingProxyType(
         syntax.Comparison: _computed("", "left", "right"),
         syntax.Is: _is,
         syntax.Between: _computed("BETWEEN", "operand", "low", "high"),
-        syntax.In: _computed("IN", "operand", "choices"),
+        syntax.In: _in,
         syntax.Like: _computed("LIKE", "operand", "pattern", "escape"),
         syntax.Call: _call,
         syntax.Substring: _substring,
+        syntax.Overlay: _changing(_computed("OVERLAY", "source", "replacement", "start", "length")),
+        syntax.Case: _changing(_case),
+        syntax.Cast: _changing(_cast),
+        syntax.Trim: _changing(_trim),
+        syntax.PositionCall: _changing(_position),
+        syntax.Round: _changing(_round),
     }
 )

@@ -69,14 +69,13 @@ def _append(at: Element, field: Element, name: str, namespace: str) -> None:
 def add_named(row: Element, name: str, value: object) -> None:
     """A column without AS: a field brings its name, any other value is given one; NULL makes no column.
 
-    Of a list each item is a column; an item that is a row, and so has no name, brings its own columns.
+    Of a list each item is a column; a row, which has no name, brings its own columns.
     """
     if isinstance(value, list):
         for item in value:
-            if isinstance(item, Element) and not item.name:
-                add_all(row, item)
-            else:
-                add_named(row, name, item)
+            add_named(row, name, item)
+    elif isinstance(value, Element) and not value.name:  # a row, of a database for one
+        add_all(row, value)
     elif isinstance(value, Element):
         _append(row, value, value.name, value.namespace)
     elif value is not None:

@@ -36,7 +36,25 @@ CONDITIONS: list[tuple[str, list[str]]] = [
     ("SUBSTRING(C.NAME FROM 0 FOR 3) = 'Bo'", ["Bob"]),
     ("C.ID * 2 + 1 = 5", ["Bob"]),
     ("COALESCE(C.NOTE, 'none') = 'none'", ["Ada"]),
+    ("C.ID = '2'", ["Bob"]),
+    ("C.ID + 1 = '3'", ["Bob"]),
+    ("C.AMOUNT * DECIMAL '1.1' = DECIMAL '11.55'", ["Ada"]),
+    ("C.AMOUNT + DECIMAL '0.20' - DECIMAL '0.1' = DECIMAL '10.6'", ["Ada"]),
+    ("C.AMOUNT IN ('10.50', 3)", ["Ada"]),
+    ("C.AMOUNT NOT BETWEEN SYMMETRIC 21 AND DECIMAL '10.6'", ["Ada"]),
+    ("C.AMOUNT = DECIMAL '10.50000000000000000001'", []),
+    ("C.ID < DECIMAL '2.00000000000000000001'", ["Ada", "Bob"]),
+    ("COALESCE(C.AMOUNT, 0) = '0'", ["Cy"]),
+    ("ABS(C.AMOUNT - 100) > 80", ["Ada"]),
+    ("C.ID IN (InputBody.m.i[1].id, SELECT ITEM M.id FROM InputBody.m.i[] AS M WHERE M.id > 1)", ["Ada", "Bob"]),
+    ("C.ID IN (SELECT ITEM D.ID FROM Database.customer AS D WHERE D.AMOUNT > 0)", ["Ada", "Bob"]),
+    ("EXISTS(SELECT D.ID FROM Database.customer AS D WHERE D.ID = C.ID + 1)", ["Ada", "Bob"]),
+    ("C.NAME = 5", []),
+    ("C.NOTE LIKE '%a%a%' OR C.NOTE LIKE '%l_t%'", ["Bob"]),
+    ("CASE C.ID WHEN 3 THEN TRUE ELSE FALSE END", ["Cy"]),
 ]
+
+ADA_XML = "<x><id>1</id><name>Ada</name><amount>10.50</amount><note/></x>"
 
 # A program, and what it sends.
 READING: list[tuple[str, str]] = [
@@ -66,6 +84,10 @@ READING: list[tuple[str, str]] = [
     ("SET OutputRoot.XMLNSC.r.x = SELECT COUNT(C.NOTE) FROM Database.customer AS C;", "<x>2</x>"),
     ("SET OutputRoot.XMLNSC.r.x = SELECT SUM(C.AMOUNT) FROM Database.customer AS C;", "<x>30.75</x>"),
     ("SET OutputRoot.XMLNSC.r.x = SELECT SUM(C.ID) FROM Database.customer AS C WHERE C.ID > 1;", "<x>5</x>"),
+    ("SET OutputRoot.XMLNSC.r.x = SELECT SUM(C.AMOUNT * C.ID) FROM Database.customer AS C;", "<x>51.00</x>"),
+    ("SET OutputRoot.XMLNSC.r.x[] = SELECT C FROM Database.customer AS C WHERE C.ID = 1;", ADA_XML),
+    ("SET OutputRoot.XMLNSC.r.x[] = SELECT C.* FROM Database.customer AS C WHERE C.ID = 1;", ADA_XML),
+    ("SET OutputRoot.XMLNSC.r.x[] = SELECT ITEM C FROM Database.customer AS C WHERE C.ID = 1;", ADA_XML),
     ("SET OutputRoot.XMLNSC.r.x = SELECT MAX(C.NAME) FROM Database.customer AS C;", "<x>Cy</x>"),
     (
         ("SET OutputRoot.XMLNSC.r.x = COALESCE((SELECT MIN(C.ID) FROM Database.customer AS C WHERE C.ID > 9), -1);"),
@@ -105,6 +127,25 @@ CHANGING: list[tuple[str, str, list[tuple[Any, ...]]]] = [
         ),
         "ok",
         [(1, "Ada!", Decimal("11.50"), None), BOB, CY],
+    ),
+    (
+        (
+            "UPDATE Database.CUSTOMER AS C SET AMOUNT = C.AMOUNT + DECIMAL '0.1' + DECIMAL '0.2', NOTE = CASE"
+            " WHEN C.ID = 1 THEN 'one' ELSE CAST(C.ID AS CHARACTER) END WHERE C.ID < 3; UPDATE Database.CUSTOMER"
+            " AS C SET NOTE = TRIM(LEADING 'o' FROM C.NOTE) WHERE C.AMOUNT = DECIMAL '10.8';"
+            " SET OutputRoot.XMLNSC.r = 'ok';"
+        ),
+        "ok",
+        [(1, "Ada", Decimal("10.80"), "ne"), (2, "Bob", Decimal("20.55"), "2"), CY],
+    ),
+    (
+        (
+            "UPDATE Database.CUSTOMER AS C SET ID = CAST(C.AMOUNT AS INTEGER) + ROUND(C.AMOUNT, 0), NAME ="
+            " OVERLAY(LEFT(C.NAME, 2) || RIGHT(C.NAME, 1) PLACING 'X' FROM 2), AMOUNT = MOD(C.ID, 2) WHERE"
+            " POSITION('o' IN C.NAME) = 2; SET OutputRoot.XMLNSC.r = 'ok';"
+        ),
+        "ok",
+        [ADA, CY, (40, "BXb", Decimal("0.00"), "late")],
     ),
     ("DELETE FROM Database.CUSTOMER AS C WHERE C.ID <> 2; SET OutputRoot.XMLNSC.r = SQLSTATE;", "00000", [BOB]),
     (
@@ -191,6 +232,13 @@ FAILURES: list[tuple[str, str, str]] = [
     ("INSERT INTO Database.nowhere.CUSTOMER(ID) VALUES(1);", "D42S02", "there is no schema nowhere"),
     ("INSERT INTO Database.CUSTOMER VALUES(1);", "D21S01", "1 values are given for 4 columns"),
     ("PASSTHRU('SELECT FROM WHERE');", "D42", "syntax error"),
+    ("INSERT INTO Database.CUSTOMER(ID) VALUES('x');", "D22P02", "data source DB"),
+    ("INSERT INTO Database.CUSTOMER(ID) VALUES(9223372036854775808);", "D22003", "data source DB"),
+    ("INSERT INTO Database.CUSTOMER(ID, AMOUNT) VALUES(9, 'abc');", "D22P02", "abc"),
+    ("INSERT INTO Database.CUSTOMER(ID, AMOUNT) VALUES(9, DECIMAL '12345678901');", "D22003", "data source DB"),
+    ("INSERT INTO Database.CUSTOMER(ID, AMOUNT) VALUES(9, DATE '2000-01-01');", "D42804", "data source DB"),
+    ("DELETE FROM Database.CUSTOMER AS C WHERE C.ID = 'abc';", "D22P02", "abc"),
+    ("UPDATE Database.CUSTOMER AS C SET AMOUNT = C.AMOUNT * 10000000000;", "D22", "data source DB"),
 ]
 
 

@@ -15,6 +15,8 @@ TYPES: list[tuple[str, list[str]]] = [
     ("DECIMAL(12,2)", ["DECIMAL '9999999999.99'", "DECIMAL '-0.01'", "DECIMAL '0.10'", "DECIMAL '1.00'"]),
     ("DECIMAL(15,0)", ["DECIMAL '999999999999999'"]),
     ("DECIMAL(18,6)", ["DECIMAL '123456789.123456'", "DECIMAL '0.000001'"]),
+    ("DECIMAL(31,10)", ["DECIMAL '123456789012345678901.0123456789'", "DECIMAL '-0.0000000001'", "DECIMAL '5'"]),
+    ("NUMERIC", ["DECIMAL '1E30'", "DECIMAL '3.000000000000000000000000000000001'", "DECIMAL '-12345678901234567.8'"]),
     ("DOUBLE PRECISION", ["1.7976931348623157E308", "-2.5E0", "5E-324"]),
     ("VARCHAR(100)", ["''", "'O''Brien; DROP TABLE t'", "'Zoë 漢字 😀'", "'  blanks  '"]),
     ("TEXT", ["REPLICATE('long ', 200000)", "'%s $1 ? :x \\'"]),
@@ -44,6 +46,33 @@ def test_there_and_back(sources: Sources, kind: str, literals: list[str]) -> Non
         SET OutputRoot.XMLNSC.r.null = THE(SELECT ITEM T.ID FROM Database.T AS T WHERE T.V IS NULL);
         SET OutputRoot.XMLNSC.r.same = n;"""
     assert run(sources, text) == [f"out|<r><null>-1</null><same>{len(literals)}</same></r>"]
+
+
+WIDE = "CREATE TABLE t (k INTEGER, v DECIMAL(31,10), w NUMERIC)"
+NUMBERS = (
+    "INSERT INTO Database.T VALUES(1, DECIMAL '123456789012345678901.0123456789', DECIMAL '1E30');"
+    "INSERT INTO Database.T VALUES(2, DECIMAL '123456789012345678901.0123456788', 3);"
+    "INSERT INTO Database.T VALUES(3, 5, DECIMAL '5.00000000000000000001');"
+    "INSERT INTO Database.T VALUES(4, DECIMAL '-123456789012345678901.0123456789', NULL);"
+)
+# What is asked of decimals of more digits than a REAL has, and the answer.
+ASKED: list[tuple[str, str]] = [
+    ("SELECT SUM(T.K) FROM Database.T AS T WHERE T.V > DECIMAL '123456789012345678901.01234567885'", "1"),
+    ("SELECT SUM(T.K) FROM Database.T AS T WHERE T.V IN (5, '123456789012345678901.0123456788')", "5"),
+    ("SELECT SUM(T.K) FROM Database.T AS T WHERE T.V < T.W", "4"),
+    ("SELECT SUM(T.K) FROM Database.T AS T WHERE T.V BETWEEN -5 AND 5", "3"),
+    ("SELECT SUM(T.K) FROM Database.T AS T WHERE T.V * 2 - T.V = 5", "3"),
+    ("SELECT SUM(T.V) FROM Database.T AS T", "123456789012345678906.0123456788"),
+    ("SELECT MAX(T.V) FROM Database.T AS T", "123456789012345678901.0123456789"),
+    ("SELECT MIN(T.V) FROM Database.T AS T", "-123456789012345678901.0123456789"),
+]
+
+
+@pytest.mark.parametrize(("asked", "expected"), ASKED, ids=[row[0] for row in ASKED])
+def test_long_decimals(sources: Sources, asked: str, expected: str) -> None:
+    """Decimals of more digits than a REAL has are compared, computed and summed up exactly."""
+    define(sources, WIDE)
+    assert run(sources, f"{NUMBERS} SET OutputRoot.XMLNSC.r = {asked};") == [f"out|<r>{expected}</r>"]
 
 
 REFUSED: list[tuple[str, str]] = [
