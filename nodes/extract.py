@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Literal
+from dataclasses import dataclass
+from typing import Annotated
 
-from engine.message.assembly import Message
-from engine.node import Esql, mandatory, node, prop
-from esql.runtime.database_programs import DATA_SOURCE, THROWS, TRANSACTION, WARNINGS, Asking, asking
-from esql.runtime.program import Routine, bound
-
-if TYPE_CHECKING:
-    from engine.work import UnitOfWork
+from engine.node import Esql, mandatory, node
+from esql.runtime.database_programs import StatementNode
+from esql.runtime.program import Routine
 
 
 @node("Extract", outputs=("out",), category="transformation")
 @dataclass(frozen=True, slots=True)
-class Extract:
+class Extract(StatementNode):
     """Run ESQL that builds OutputRoot of parts of the message, and send that on."""
 
     statement: Annotated[Routine, Esql("compute")] = mandatory(
         "The name of a COMPUTE module of a .esql file, or the statements themselves, which build OutputRoot."
     )
-
-    data_source: str = prop("", DATA_SOURCE)
-    transaction: Literal["automatic", "commit"] = prop("automatic", TRANSACTION)
-    treat_warnings_as_errors: bool = prop(False, WARNINGS)
-    throw_exception_on_database_error: bool = prop(True, THROWS)
-
-    _program: Asking = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_program", asking(bound(self.statement, "statement"), self))
-
-    def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
-        return self._program(message, work)

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, Protocol
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Final, Literal, Protocol
 
 from engine.databases.session import Access, Session
 from engine.errors import BrokerError
 from engine.message.assembly import Message
-from engine.node import ANY_LABEL
-from esql.runtime.program import Evaluation, Routine
+from engine.node import ANY_LABEL, Esql, mandatory, prop
+from esql.runtime.program import Evaluation, Routine, bound
 
 if TYPE_CHECKING:
     from engine.work import UnitOfWork
+
+
+DATA_SOURCE: Final = "The data source of statements that name none; empty: the first that there is."
+TRANSACTION: Final = (
+    "When work in databases ends: automatic with the flow's unit of work, commit with the node, whatever comes of the"
+    " message."
+)
+WARNINGS: Final = "Whether a warning of the database, such as that UPDATE found no row, is an error."
+THROWS: Final = "Whether an error of the database is one of the node; else the program looks at SQLCODE and SQLSTATE."
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +68,30 @@ class WorksWithDatabases(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class StatementNode:
+    """The properties and the work of nodes that have one program, `statement`, which works with databases."""
+
+    statement: Annotated[Routine, Esql("database")] = mandatory("The program; each node says what it does.")
+
+    data_source: str = prop("", DATA_SOURCE)
+    transaction: Literal["automatic", "commit"] = prop("automatic", TRANSACTION)
+    treat_warnings_as_errors: bool = prop(False, WARNINGS)
+    throw_exception_on_database_error: bool = prop(True, THROWS)
+
+    _program: Asking = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_program", asking(bound(self.statement, "statement"), self))
+
+    def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
+        """Run the program, and send what it sends."""
+        return self._program(message, work)
+
+
 _LABEL: Final = ANY_LABEL.removesuffix("*")
 _NOWHERE: Final = "nowhere"
 _NO_LABEL: Final = 4245
-DATA_SOURCE: Final = "The data source of statements that name none; empty: the first that there is."
-TRANSACTION: Final = (
-    "When work in databases ends: automatic with the flow's unit of work, commit with the node, whatever comes of the"
-    " message."
-)
-WARNINGS: Final = "Whether a warning of the database, such as that UPDATE found no row, is an error."
-THROWS: Final = "Whether an error of the database is one of the node; else the program looks at SQLCODE and SQLSTATE."
 
 
 def asking(program: Routine, node: WorksWithDatabases) -> Asking:
