@@ -10,7 +10,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 from uuid import uuid4
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _RUN: Final = "_databases.json"
 _DECISION: Final = "_decision.round={}.json"
-_SPECULATING: Final = 5.0  # seconds: Spark ends a copy of a task that is not needed any more in two
+_SPECULATING: Final = 10.0  # seconds: Spark ends a copy of a task that is not needed any more in two
 
 Counted = Mapping[str, Iterable[str]]
 
@@ -86,8 +86,17 @@ class Decisions:
         return Round(self.run, number, flow, self._patience)
 
     def end(self, number: int, counted: Counted) -> None:
-        """Commit what counts of a round, and roll back all else; raises where something that counts is missing."""
-        counted = {name: sorted(gids) for name, gids in counted.items()}
+        """Commit what counts of a round, and roll back all else; raises where something that counts is missing.
+
+        An attempt that starts meanwhile waits with rolling back what earlier ones have prepared.
+        """
+        with ExitStack() as locks:
+            for name in sorted(counted):
+                locks.enter_context(self._sources.find(name).locked(prefix_of(self.run)))
+            self._decide(number, {name: sorted(gids) for name, gids in counted.items()})
+        self.roll_back()
+
+    def _decide(self, number: int, counted: Mapping[str, list[str]]) -> None:
         missing = [gid for name, gids in counted.items() for gid in set(gids) - set(self._prepared(name, number))]
         if missing:
             text = (
@@ -99,7 +108,6 @@ class Decisions:
             write_file(self._output / _DECISION.format(number), json.dumps(decision, indent=2) + "\n")
             self.decided = number
             self._commit(number, counted)
-        self.roll_back()
 
     def _prepared(self, name: str, *parts: int) -> list[str]:
         return self._sources.find(name).prepared(prefix_of(self.run, *parts))
@@ -160,7 +168,8 @@ def resolve(output: Path, sources: Sources) -> Iterator[Ended]:
     decided = _decided_in(output)
     for definition in sources.definitions:
         source = sources.find(definition.name)
-        for gid in source.prepared(prefix_of(run)):
-            commits = gid in decided
-            if source.end_prepared(gid, commits=commits):
-                yield Ended(source.name, gid, "committed" if commits else "rolled back")
+        with source.locked(prefix_of(run)):
+            ended = [(gid, source.end_prepared(gid, commits=gid in decided)) for gid in source.prepared(prefix_of(run))]
+        for gid, was_there in ended:
+            if was_there:
+                yield Ended(source.name, gid, "committed" if gid in decided else "rolled back")

@@ -74,16 +74,18 @@ class Attempt:
         self._names = [definition.name for definition in sources.definitions]
 
     def end_earlier(self) -> None:
-        """Roll back what earlier attempts at this partition have prepared."""
+        """Roll back what earlier attempts at this partition have prepared, but not while the driver decides."""
         waited = not self._round.patience
         for name in self._names:
             source = self._sources.find(name)
-            earlier = self._earlier(name)
-            if earlier and not waited:
+            if not self._earlier(name):
+                continue
+            if not waited:
                 time.sleep(self._round.patience)
                 waited = True
-            for gid in earlier:
-                source.end_prepared(gid, commits=False)
+            with source.locked(prefix_of(self._round.run), is_shared=True):
+                for gid in self._earlier(name):
+                    source.end_prepared(gid, commits=False)
 
     def _earlier(self, name: str) -> list[str]:
         own = self._round

@@ -176,6 +176,14 @@ class Driver(Protocol):
         """The gids under which something is prepared, by how they begin."""
         ...
 
+    def lock(self, connection: Any, name: str, *, is_shared: bool) -> None:
+        """Wait for the lock of that name, which the connection then has until `unlock` or its end."""
+        ...
+
+    def unlock(self, connection: Any) -> None:
+        """Give all locks back."""
+        ...
+
     def state(self, error: BaseException) -> State:
         """Returns the SQLSTATE, the code and the text that the database gives for an error."""
         ...

@@ -94,6 +94,12 @@ class AnyDatabase:
     def prepared(self, connection: Any, prefix: str) -> list[str]:
         return []
 
+    def lock(self, connection: Any, name: str, *, is_shared: bool) -> None:
+        """Nothing is prepared here that a lock could guard."""
+
+    def unlock(self, connection: Any) -> None:
+        """There are no locks."""
+
     def state(self, error: BaseException) -> State:
         state = getattr(error, "sqlstate", None) or GENERAL
         native = next((one for one in error.args if isinstance(one, int)), 0)

@@ -208,6 +208,13 @@ class PostgreSQL:
         held = cursor.execute("SELECT count(*) FROM pg_prepared_xacts").fetchone()
         return int(most[0]) - int(held[0]) if most and held else 0
 
+    def lock(self, connection: Any, name: str, *, is_shared: bool) -> None:
+        kind = "_shared" if is_shared else ""
+        psycopg.RawCursor(connection).execute(f"SELECT pg_advisory_lock{kind}(hashtextextended($1, 0))", (name,))
+
+    def unlock(self, connection: Any) -> None:
+        psycopg.RawCursor(connection).execute("SELECT pg_advisory_unlock_all()")
+
     def state(self, error: BaseException) -> State:
         state = getattr(error, "sqlstate", None) or (BROKEN if isinstance(error, psycopg.OperationalError) else GENERAL)
         detail = getattr(getattr(error, "diag", None), "message_detail", None)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import quote, quote_plus
@@ -137,6 +138,25 @@ class Source:
     def end_prepared(self, gid: str, *, commits: bool) -> bool:
         """Commit or roll back what is prepared under a gid; False where nothing is."""
         return bool(self._by(lambda connection: self.driver.resolve(connection, gid, commits=commits)))
+
+    @contextmanager
+    def locked(self, name: str, *, is_shared: bool = False) -> Iterator[None]:
+        """Have the lock of a name in the database: alone, or with all others who share it."""
+        held = self.connect()
+        try:
+            self.driver.lock(held.dbapi_connection, name, is_shared=is_shared)
+        except self.driver.errors as error:
+            held.invalidate()
+            held.close()
+            raise self.failure(error) from None
+        try:
+            yield
+        finally:
+            try:
+                self.driver.unlock(held.dbapi_connection)
+            except self.driver.errors:  # the lock is gone with its connection
+                held.invalidate()
+            held.close()
 
     def _by(self, ask: Callable[[Any], Any]) -> Any:
         held = self.connect()

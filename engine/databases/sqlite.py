@@ -176,6 +176,12 @@ class SQLite:
     def prepared(self, connection: Any, prefix: str) -> list[str]:
         return []
 
+    def lock(self, connection: Any, name: str, *, is_shared: bool) -> None:
+        """Nothing is prepared here that a lock could guard."""
+
+    def unlock(self, connection: Any) -> None:
+        """There are no locks."""
+
     def state(self, error: BaseException) -> State:
         text = " ".join(str(error).split()).replace(*_REFUSED)
         code = int(getattr(error, "sqlite_errorcode", 0) or 0)

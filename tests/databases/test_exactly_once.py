@@ -7,7 +7,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -197,6 +199,38 @@ def test_decisions(tmp_path: Path, url: str, sources: Sources) -> None:
     with pytest.raises(ConfigurationException, match=f"process {os.getpid()} drives it: end that first"):
         list(resolve(tmp_path / "out", sources))
     decisions.close()
+
+
+def test_an_attempt_that_starts_while_the_driver_decides(tmp_path: Path, url: str, sources: Sources) -> None:
+    """It cannot roll back what the driver has found prepared and is about to commit."""
+    decisions = Decisions(planned_in(tmp_path, url), str(tmp_path / "out"))
+    decisions.begin()
+    gid = prepared(sources, decisions, 1)  # attempt 1 at partition 1
+    attempt = Attempt(decisions.round(0, 0), sources)
+    attempt._partition, attempt._number = 1, 2
+    late = threading.Thread(target=attempt.end_earlier)
+    commit = decisions._commit
+
+    def committed(number: int, counted: Mapping[str, list[str]]) -> None:
+        late.start()
+        wait_until_locked(sources)
+        assert [gid] == sources.find("DB").prepared("penstock-spark:")
+        commit(number, counted)
+
+    decisions._commit = committed  # type: ignore[method-assign,assignment]
+    decisions.end(0, {"DB": [gid]})
+    late.join()
+    assert ([(1,)], []) == (rows(sources, ALL), sources.find("DB").prepared("penstock-spark:"))
+    decisions.close()
+
+
+def wait_until_locked(sources: Sources) -> None:
+    """Wait until someone waits for an advisory lock."""
+    waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+    ends = time.monotonic() + 30
+    while rows(sources, waiting) != [(1,)]:
+        assert time.monotonic() < ends
+        time.sleep(0.01)
 
 
 def test_more_tasks_than_can_be_prepared(tmp_path: Path, url: str) -> None:
