@@ -8,17 +8,20 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, Final, Literal, NamedTuple
 
+from parsers.mrm.hexadecimal import from_hexadecimal, to_hexadecimal
 from parsers.mrm.stored import Decode, Encode, Stored, exact, garbled, unfit, whole_number
 
-Number = Literal["integer", "decimal", "float"]
+Number = Literal["integer", "decimal", "float", "exact"]  # exact: a float, or a decimal where no float tells it apart
 Signs = Literal["ascii", "ebcdic", "custom"]
 Orientation = Literal["leading", "trailing", "leadingSeparate", "trailingSeparate"]
 
 _FORMATS: Final = {1: "b", 2: "h", 4: "i", 8: "q"}
 _PLUS: Final = "acef"
 _MINUS: Final = "bd"
+_PLUS_ZONES: Final = frozenset({0xA, 0xC, 0xE, 0xF})
 _EBCDIC_DIGITS: Final = bytes(code - 0xC0 if 0xF0 <= code <= 0xF9 else 0 for code in range(256))
 _CUSTOM: Final = b"{ABCDEFGHI", b"}JKLMNOPQR"
+_LETTER: Final = "is no packed decimal: it has a letter among its digits"
 
 
 class Shape(NamedTuple):
@@ -58,20 +61,43 @@ def packed(size: int, shape: Shape, *, positive: str = "C", reverse: bool = Fals
         text = data[at:end][::step].hex() if reverse else data[at:end].hex()
         digits, sign = text[:-1], text[-1:]
         if not digits.isdecimal():
-            raise garbled(what, data, at, end, "is no packed decimal: one of its digits is none")
+            raise garbled(what, data, at, end, _LETTER)
         if sign in _PLUS:
             return Decimal(digits + suffix) if is_decimal else made(digits)
         if sign not in _MINUS:
-            raise garbled(what, data, at, end, f"is no packed decimal: its sign is X'{sign}'")
-        if not signed and int(digits):
-            raise garbled(what, data, at, end, "is negative, and the field has no sign")
-        return made("-" + digits) if digits.strip("0") else made(digits)
+            raise garbled(what, data, at, end, f"is no packed decimal: its sign is {sign}")
+        if not digits.strip("0"):
+            return made(digits)
+        if not signed:
+            raise garbled(what, data, at, end, "is a negative packed decimal, and the field has no sign")
+        return made("-" + digits)
 
     def encode(value: Any, length: int) -> bytes:
         number = whole_number(value, what, shape.scale)
         digits = _digits(number, 2 * length - 1, shape, value)
         raw = bytes.fromhex(digits + ("d" if number < 0 else plus))
         return raw[::step]
+
+    return Stored(size, decode, encode)
+
+
+def unsigned_packed(size: int, shape: Shape, *, reverse: bool = False) -> Stored:
+    """Returns the codec of a packed decimal that has digits alone, as COMP-6 has them.
+
+    >>> unsigned_packed(2, Shape("n", signed=False)).decode(bytes.fromhex("1234"), 0, 2)
+    1234
+    """
+    made, what, step = _made(shape), shape.what, -1 if reverse else 1
+
+    def decode(data: bytes, at: int, end: int) -> Any:
+        digits = data[at:end][::step].hex()
+        if not digits.isdecimal():
+            raise garbled(what, data, at, end, _LETTER)
+        return made(digits)
+
+    def encode(value: Any, length: int) -> bytes:
+        digits = _digits(whole_number(value, what, shape.scale), 2 * length, shape, value)
+        return bytes.fromhex(digits)[::step]
 
     return Stored(size, decode, encode)
 
@@ -110,27 +136,40 @@ def binary(size: int, shape: Shape, *, little_endian: bool) -> Stored:
         try:
             return number.to_bytes(length, order, signed=signed)
         except OverflowError as error:
-            kind = "" if signed else " without a sign"
-            raise unfit(what, value, f"takes an integer of {length} bytes{kind}") from error
+            raise unfit(what, value, f"takes {_range(length, shape)}") from error
 
     return Stored(size, decode, encode)
 
 
+def _range(length: int, shape: Shape) -> str:
+    """Returns the smallest and the largest number of a binary integer of so many bytes."""
+    low = -(1 << (8 * length - 1)) if shape.signed else 0
+    high = (1 << (8 * length - shape.signed)) - 1
+    if shape.scale:
+        return f"{Decimal(low).scaleb(-shape.scale)} to {Decimal(high).scaleb(-shape.scale)}"
+    return f"{low} to {high}"
+
+
 def _sign_tables(signs: Signs) -> tuple[Mapping[int, bytes], Mapping[str, int], Mapping[str, int]]:
-    """What a byte that holds a digit and a sign means, and which byte does for a digit with plus, and with minus."""
+    """What a byte that holds a digit and a sign means, and which byte does for a digit with plus, and with minus.
+
+    Of ASCII signs, those of both kinds are read, whichever are written.
+    """
     if signs == "ebcdic":
         read = {
-            zone << 4 | n: f"{'-' if zone in {0xB, 0xD} else ''}{n}" for zone in range(0xA, 0x10) for n in range(10)
+            zone << 4 | n: f"{'' if zone in _PLUS_ZONES else '-'}{n}" for zone in range(0xA, 0x10) for n in range(10)
         }
         plus, minus = {str(n): 0xC0 | n for n in range(10)}, {str(n): 0xD0 | n for n in range(10)}
-    else:
-        read = {0x30 + n: str(n) for n in range(10)} | {0x70 + n: f"-{n}" for n in range(10)}
-        plus, minus = {str(n): 0x30 + n for n in range(10)}, {str(n): 0x70 + n for n in range(10)}
-        if signs == "custom":
-            plus, minus = ({str(n): codes[n] for n in range(10)} for codes in _CUSTOM)
-            read = {0x30 + n: str(n) for n in range(10)}
-            read |= {code: digit for digit, code in plus.items()} | {code: f"-{digit}" for digit, code in minus.items()}
-    return {code: text.encode() for code, text in read.items()}, plus, minus
+        return {code: text.encode() for code, text in read.items()}, plus, minus
+    ascii_signs, custom_signs = (
+        ({str(n): 0x30 + n for n in range(10)}, {str(n): 0x70 + n for n in range(10)}),
+        ({str(n): _CUSTOM[0][n] for n in range(10)}, {str(n): _CUSTOM[1][n] for n in range(10)}),
+    )
+    held: dict[int, bytes] = {}
+    for plus, minus in (ascii_signs, custom_signs):
+        held |= {code: digit.encode() for digit, code in plus.items()}
+        held |= {code: b"-" + digit.encode() for digit, code in minus.items()}
+    return held, *(custom_signs if signs == "custom" else ascii_signs)
 
 
 def zoned(size: int, shape: Shape, signs: Signs, orientation: Orientation = "trailing") -> Stored:
@@ -152,18 +191,29 @@ def _bytes_of(digits: str, *, ebcdic: bool) -> bytes:
     return bytes(0xF0 | int(digit) for digit in digits) if ebcdic else digits.encode()
 
 
-def _bad(shape: Shape, data: bytes, at: int, end: int, why: str = "one of its digits is none") -> Exception:
-    return garbled(shape.what, data, at, end, f"is no external decimal: {why}")
+def _not_a_digit(shape: Shape, data: bytes, at: int, end: int, among: tuple[int, int], *, ebcdic: bool) -> Exception:
+    """Returns the error for the first byte among the digits of a number that is none."""
+    zero = 0xF0 if ebcdic else 0x30
+    wrong = next((byte for byte in data[slice(*among)] if not zero <= byte <= zero + 9), None)
+    if wrong is None:
+        return garbled(shape.what, data, at, end, "has no digits")
+    return garbled(shape.what, data, at, end, f"has X'{wrong:02x}' where a digit should be")
 
 
 def _unsigned(shape: Shape, *, ebcdic: bool) -> tuple[Decode, Encode]:
+    """The codec of digits alone; of EBCDIC's, the last may have the sign of a number that is not negative."""
     made = _made(shape)
 
     def decode(data: bytes, at: int, end: int) -> Any:
         digits = data[at:end].translate(_EBCDIC_DIGITS) if ebcdic else data[at:end]
-        if not digits.isdigit():
-            raise _bad(shape, data, at, end)
-        return made(digits.decode("ascii"))
+        if digits.isdigit():
+            return made(digits.decode("ascii"))
+        last, rest = data[end - 1 : end], digits[:-1]
+        if not ebcdic or last < b"\xa0" or last[0] >> 4 not in _PLUS_ZONES or last[0] & 0xF > 9:
+            raise _not_a_digit(shape, data, at, end, (at, end), ebcdic=ebcdic)
+        if rest and not rest.isdigit():
+            raise _not_a_digit(shape, data, at, end, (at, end - 1), ebcdic=ebcdic)
+        return made(f"{rest.decode('ascii')}{last[0] & 0xF}")
 
     def encode(value: Any, length: int) -> bytes:
         number = whole_number(value, shape.what, shape.scale)
@@ -175,16 +225,17 @@ def _unsigned(shape: Shape, *, ebcdic: bool) -> tuple[Decode, Encode]:
 def _separate(shape: Shape, *, ebcdic: bool, leading: bool) -> tuple[Decode, Encode]:
     made = _made(shape)
     plus, minus = (0x4E, 0x60) if ebcdic else (0x2B, 0x2D)
-    read = {plus: "", minus: "-"}
+    read = {bytes([plus]): "", bytes([minus]): "-"}
 
     def decode(data: bytes, at: int, end: int) -> Any:
-        rest = data[at + 1 : end] if leading else data[at : end - 1]
-        digits = rest.translate(_EBCDIC_DIGITS) if ebcdic else rest
-        if not digits.isdigit():
-            raise _bad(shape, data, at, end)
-        sign = read.get(data[at] if leading else data[end - 1])
+        byte, start, stop = (data[at : at + 1], at + 1, end) if leading else (data[end - 1 : end], at, end - 1)
+        sign = read.get(byte)
         if sign is None:
-            raise _bad(shape, data, at, end, "it has no sign")
+            why = f"has X'{byte.hex()}' where + or - should be" if at < end else "has no digits"
+            raise garbled(shape.what, data, at, end, why)
+        digits = data[start:stop].translate(_EBCDIC_DIGITS) if ebcdic else data[start:stop]
+        if not digits.isdigit():
+            raise _not_a_digit(shape, data, at, end, (start, stop), ebcdic=ebcdic)
         text = digits.decode("ascii")
         return made(sign + text if text.strip("0") else text)
 
@@ -204,15 +255,15 @@ def _overpunched(shape: Shape, signs: Signs, *, leading: bool) -> tuple[Decode, 
 
     def decode(data: bytes, at: int, end: int) -> Any:
         if at >= end:
-            raise _bad(shape, data, at, end, "it is empty")
-        signed = read.get(data[at] if leading else data[end - 1])
-        rest = data[at + 1 : end] if leading else data[at : end - 1]
+            raise garbled(shape.what, data, at, end, "has no digits")
+        byte, start, stop = (data[at], at + 1, end) if leading else (data[end - 1], at, end - 1)
+        signed, rest = read.get(byte), data[start:stop]
         if ebcdic:
             rest = rest.translate(_EBCDIC_DIGITS)
         if signed is None:
-            raise _bad(shape, data, at, end, "the byte with its sign is none")
+            raise garbled(shape.what, data, at, end, f"has X'{byte:02x}' where a digit with a sign should be")
         if rest and not rest.isdigit():
-            raise _bad(shape, data, at, end)
+            raise _not_a_digit(shape, data, at, end, (start, stop), ebcdic=ebcdic)
         digits = signed[-1:] + rest if leading else rest + signed[-1:]
         if is_plain:
             return int(digits) if len(signed) == 1 else -int(digits)
@@ -274,25 +325,12 @@ def hexadecimal(size: int, shape: Shape, *, little_endian: bool = False) -> Stor
         return made(-number if raw[0] & 0x80 else number)
 
     def encode(value: Any, length: int) -> bytes:
-        number = _float(value, shape)
-        if not math.isfinite(number):
-            raise unfit(shape.what, value, "takes a number")
-        return _hexadecimal(number, bits, shape, value)[::step]
+        number = value if value.__class__ is float and math.isfinite(value) else exact(value, shape.what)
+        try:
+            return to_hexadecimal(number, size)[::step]
+        except OverflowError as error:
+            raise unfit(shape.what, value, "takes a number below 16**63") from error
 
+    if shape.number == "exact":
+        return Stored(size, lambda data, at, end: from_hexadecimal(data[at:end][::step]), encode)
     return Stored(size, decode, encode)
-
-
-def _hexadecimal(number: float, bits: int, shape: Shape, value: Any) -> bytes:
-    sign = 0x80 if math.copysign(1.0, number) < 0 else 0
-    fraction, exponent = math.frexp(abs(number))
-    if not fraction:
-        return bytes([sign]) + bytes(bits // 8)
-    sixteens = -(-exponent // 4)
-    digits = round(math.ldexp(fraction, exponent - 4 * sixteens + bits))
-    if digits >> bits:
-        digits, sixteens = digits >> 4, sixteens + 1
-    if sixteens + 64 < 0:
-        digits, sixteens = digits >> min(4 * -(sixteens + 64), bits), -64
-    if sixteens + 64 > 127:
-        raise unfit(shape.what, value, "takes a number below 16**63")
-    return bytes([sign | (sixteens + 64)]) + digits.to_bytes(bits // 8, "big")

@@ -14,7 +14,7 @@ from parsers.charsets.ccsid import decode, encode
 from parsers.importers.copybook.items import Item
 from parsers.importers.copybook.storage import BINARY
 from parsers.records.coding import TURNED, Coding
-from parsers.records.floats import from_hexadecimal, to_hexadecimal
+from parsers.mrm.hexadecimal import from_hexadecimal, to_hexadecimal
 from parsers.records.numerals import Numerals, packed, unpacked, zoned_leaf
 
 Reader: TypeAlias = Callable[[bytes], Any]

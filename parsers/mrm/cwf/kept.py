@@ -21,10 +21,11 @@ _DEFAULT_TYPES: Final = {
 
 
 class Form(NamedTuple):
-    """The encoding and CCSID that a record is in."""
+    """The encoding and CCSID that a record is in; `exact` reads floats that no FLOAT tells apart as decimals."""
 
     encoding: int
     ccsid: int
+    exact: bool = False
 
 
 class Kept(NamedTuple):

@@ -119,14 +119,14 @@ def test_value(kind: str, cwf: dict[str, Any], encoding: int, ccsid: int, data: 
 
 # Bytes that are not what their field says, and what is said of them.
 GARBLED: list[tuple[str, dict[str, Any], int, str, str]] = [
-    ("integer", packed(3), 819, "123457", "its sign is X'7'"),
-    ("integer", packed(3), 819, "1b345c", "one of its digits is none"),
-    ("integer", packed(3, signed=False), 819, "12345d", "is negative, and the field has no sign"),
-    ("integer", zoned(3), 819, "312033", "one of its digits is none"),
-    ("integer", zoned(3), 819, "313241", "the byte with its sign is none"),
-    ("integer", zoned(3), 37, "404040", "the byte with its sign is none"),
-    ("integer", zoned(3, signed=False), 37, "f1f2c3", "one of its digits is none"),
-    ("integer", zoned(3, sign_orientation="leadingSeparate"), 819, "313233", "it has no sign"),
+    ("integer", packed(3), 819, "123457", "its sign is 7"),
+    ("integer", packed(3), 819, "1b345c", "it has a letter among its digits"),
+    ("integer", packed(3, signed=False), 819, "12345d", "is a negative packed decimal, and the field has no sign"),
+    ("integer", zoned(3), 819, "312033", "has X'20' where a digit should be"),
+    ("integer", zoned(3), 819, "31325a", "has X'5a' where a digit with a sign should be"),
+    ("integer", zoned(3), 37, "404040", "has X'40' where a digit with a sign should be"),
+    ("integer", zoned(3, signed=False), 37, "f1f2d3", "has X'd3' where a digit should be"),
+    ("integer", zoned(3, sign_orientation="leadingSeparate"), 819, "313233", "has X'31' where + or - should be"),
     ("boolean", {}, 819, "00000002", "neither TRUE nor FALSE"),
     ("date", {}, 819, b"2004-02-30".hex(), "there is no such day"),
     ("date", packed(5, date_time_format="yyyyMMdd"), 819, "120040229c", "is no packed decimal of 8 digits"),
@@ -151,8 +151,8 @@ def test_garbled(kind: str, cwf: dict[str, Any], ccsid: int, data: str, said: st
 UNFIT: list[tuple[str, dict[str, Any], Any, str]] = [
     ("string", {"length": 2}, "ABC", "has room for 2 bytes"),
     ("string", {"length": 2}, b"AB", "takes text"),
-    ("byte", {}, 128, "takes an integer of 1 bytes"),
-    ("unsignedInt", {}, -1, "takes an integer of 4 bytes without a sign"),
+    ("byte", {}, 128, "takes -128 to 127, not 128"),
+    ("unsignedInt", {}, -1, "takes 0 to 4294967295, not -1"),
     ("int", {}, Decimal("1.5"), "takes at most 0 digits behind the decimal point"),
     ("int", {}, "one", "takes a number"),
     ("int", {}, True, "takes a number"),

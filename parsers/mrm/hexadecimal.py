@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Final
 
 _BIAS: Final = 64
 _DIGITS: Final = 18  # tell apart all numbers with 56 bits
+_FARTHEST: Final = 100  # powers of ten behind which all numbers are too large, or zero
 
 
 def from_hexadecimal(data: bytes) -> float | Decimal:
@@ -48,25 +50,31 @@ def to_hexadecimal(number: float | Decimal, size: int) -> bytes:
     >>> to_hexadecimal(-118.625, 4).hex()
     'c276a000'
     """
-    exact = Fraction(number)
-    negative = str(number).startswith("-")
-    exact, bits = abs(exact), 8 * (size - 1)
-    if exact == 0:
-        return bytes([0x80 if negative else 0]) + bytes(size - 1)
-    power = max(_power_above(exact), -_BIAS)
-    mantissa = round(exact / Fraction(16) ** power * (1 << bits))
+    if isinstance(number, Decimal) and number and abs(number.adjusted()) > _FARTHEST:
+        number = math.copysign(0.0 if number.adjusted() < 0 else math.inf, number)
+    over, under = number.as_integer_ratio()
+    sign, over, bits = 0x80 if math.copysign(1.0, number) < 0 else 0, abs(over), 8 * (size - 1)
+    power = max(_power_above(over, under), -_BIAS)
+    mantissa = _rounded(over, under, bits - 4 * power)
     if mantissa >> bits:
         mantissa, power = mantissa >> 4, power + 1
     if power + _BIAS > 127:
         raise OverflowError("too large for a hexadecimal floating-point number")
-    return bytes([(0x80 if negative else 0) | (power + _BIAS)]) + mantissa.to_bytes(size - 1, "big")
+    if not mantissa:
+        return bytes([sign]) + bytes(size - 1)
+    return bytes([sign | (power + _BIAS)]) + mantissa.to_bytes(size - 1, "big")
 
 
-def _power_above(number: Fraction) -> int:
-    """The smallest power of 16 that is larger than a number."""
-    power = (number.numerator.bit_length() - number.denominator.bit_length()) // 4
-    while Fraction(16) ** power > number:
-        power -= 1
-    while Fraction(16) ** power <= number:
+def _power_above(over: int, under: int) -> int:
+    """The smallest power of 16 that is larger than a fraction."""
+    power = (over.bit_length() - under.bit_length()) // 4
+    while over << max(-4 * power, 0) >= under << max(4 * power, 0):
         power += 1
     return power
+
+
+def _rounded(over: int, under: int, shift: int) -> int:
+    """A fraction times a power of 2 as the nearest whole number, of two as near as each other the even one."""
+    over, under = over << max(shift, 0), under << max(-shift, 0)
+    whole, rest = divmod(over, under)
+    return whole + (2 * rest > under or (2 * rest == under and whole & 1))
