@@ -42,6 +42,12 @@ def garbled(what: str, data: bytes, at: int, end: int, why: str) -> ParserExcept
     return ParserException(GARBLED, f"{what} at offset {at}: X'{shown}' {why}", what, str(at), shown)
 
 
+def cut_off(what: str, data: bytes, at: int, size: int) -> ParserException:
+    """A record that ends before one of its fields does."""
+    left = max(0, len(data) - at)
+    return garbled(what, data, at, len(data), f"is cut off: it takes {size} bytes and {left} are left")
+
+
 def unfit(what: str, value: object, why: str) -> ParserException:
     """A value that a field cannot hold."""
     text = repr(value) if not isinstance(value, Decimal) else str(value)
@@ -68,7 +74,8 @@ def whole_number(value: Any, what: str, scale: int = 0) -> int:
     else:
         counted, rest = divmod(counted, int(10 ** min(-shift, 400)))
         if rest:
-            raise unfit(what, value, f"takes at most {max(scale, 0)} digits behind the decimal point")
+            why = f"whole {10**-scale}s" if scale < 0 else f"at most {scale} digits behind the decimal point"
+            raise unfit(what, value, f"takes {why}")
     return -counted if sign else counted
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, Final
 
@@ -10,14 +10,17 @@ from engine.catalog import did_you_mean
 from engine.errors import BrokerError, ConfigurationException, ParserException
 from parsers.charsets.ccsid import encode
 from parsers.importers.copybook.items import Copybook, Record
+from parsers.mrm.cwf.layout import Item
+from parsers.mrm.stored import Decode
 from parsers.records.coding import Coding, is_ebcdic
+from parsers.records.fields import field_of_item
 from parsers.records.framing import Cut, Framing, Measure, cut_records
-from parsers.records.leaves import leaf_of
-from parsers.records.plan import Step, plan_of
-from parsers.records.reading import BAD_FIELD, read_record
+from parsers.records.plan import RecordPlan, plan_of
+from parsers.records.reading import BAD_FIELD, REFUSED, read_record
 from parsers.records.segments import Segment, find_field, read_segments, same
 from parsers.records.writing import write_record
 
+NONE: Final[frozenset[Item]] = frozenset()
 _LAST: Final = 77
 
 
@@ -27,7 +30,7 @@ class RecordFile:
 
     framing: Framing
     coding: Coding
-    plans: dict[str, Step]
+    plans: dict[str, RecordPlan]
     type: str
     segments: tuple[Segment, ...]
     measure: Measure | None
@@ -54,7 +57,7 @@ class RecordFile:
             return self._decoded(cut.data)
         except BrokerError as error:
             text = f"record {cut.number} at offset {cut.offset}: {error.text}"
-            raise ParserException(error.number, text, *error.inserts) from error
+            raise ParserException(_number(error), text, *error.inserts) from error
 
     def encode(self, value: dict[str, Any], number: int) -> bytes:
         """The bytes of a record; an error says which one it is."""
@@ -62,19 +65,19 @@ class RecordFile:
             segment = self._segment_for(value)
             plan = self.plans[self.type if segment is None else segment.record.name]
             short = segment is not None and segment.ends and self.framing.format in {"V", "VB", "L"}
-            absent = segment.rejected if segment is not None and short else frozenset()
+            absent = rejected_by(segment, plan) if short else frozenset()
             return self._of_told_length(write_record(plan, value, self.blank[0], absent=absent), plan)
         except BrokerError as error:
-            raise ParserException(error.number, f"record {number}: {error.text}", *error.inserts) from error
+            raise ParserException(_number(error), f"record {number}: {error.text}", *error.inserts) from error
 
-    def _of_told_length(self, made: bytes, plan: Step) -> bytes:
+    def _of_told_length(self, made: bytes, plan: RecordPlan) -> bytes:
         """The record, unless its field of length does not say how long it is: what comes behind it would be lost."""
         if self.framing.format != "L" or self.measure is None:
             return made
         said = self.measure(made) + self.framing.length_adjustment
         length = self.framing.start + len(made) + self.framing.end
         if said != length:
-            raise ParserException(BAD_FIELD, f"{plan.key} takes {length} bytes, and its length field says {said}")
+            raise ParserException(BAD_FIELD, f"{plan.name} takes {length} bytes, and its length field says {said}")
         return made
 
     def _names(self) -> list[str]:
@@ -85,15 +88,12 @@ class RecordFile:
         plan = self.plans[self.type if segment is None else segment.record.name]
         if self.framing.format == "D" and plan.fixed_size is not None and len(data) < plan.fixed_size:
             data = data + self.blank * (plan.fixed_size - len(data))
-        if segment is None:
-            found, end = read_record(plan, data)
-        else:
-            chosen = frozenset() if segment.chosen is None else frozenset({segment.chosen})
-            found, end = read_record(plan, data, chosen=chosen, rejected=segment.rejected)
+        chosen = frozenset({plan.of[segment.chosen]}) if segment is not None and segment.chosen is not None else NONE
+        found, end = read_record(plan.read, data, chosen, rejected_by(segment, plan))
         surplus = data[end:]
         if surplus and not self._may_be_longer(surplus):
-            text = f"{len(surplus)} bytes are left over behind {plan.key} at offset {end}: X'{surplus[:32].hex()}'"
-            raise ParserException(BAD_FIELD, text, plan.key)
+            text = f"{len(surplus)} bytes are left over behind {plan.name} at offset {end}: X'{surplus[:32].hex()}'"
+            raise ParserException(BAD_FIELD, text, plan.name)
         return found
 
     def _may_be_longer(self, surplus: bytes) -> bool:
@@ -118,6 +118,15 @@ class RecordFile:
             if any(same(found, segment.values) for found in _values_of(value, segment.item.name)):
                 return segment
         raise ParserException(BAD_FIELD, "its fields make it none of the segments")
+
+
+def rejected_by(segment: Segment | None, plan: RecordPlan) -> frozenset[Item]:
+    """Returns what shares the storage of the segment that a record is."""
+    return NONE if segment is None else frozenset(plan.of[entry] for entry in segment.rejected)
+
+
+def _number(error: BrokerError) -> int:
+    return BAD_FIELD if isinstance(error, REFUSED) else error.number
 
 
 def _values_of(value: Any, name: str) -> Iterator[Any]:
@@ -160,7 +169,7 @@ def record_file(book: Copybook, framing: Framing, coding: Coding, choices: Choic
     return RecordFile(framing, coding, plans, chosen.name, segments, measure, longest)
 
 
-def _measure_by_reading(plans: dict[str, Step], segments: tuple[Segment, ...], type_: str) -> Measure:
+def _measure_by_reading(plans: dict[str, RecordPlan], segments: tuple[Segment, ...], type_: str) -> Measure:
     """How long a record is that says so by its counters or segment; all bytes where it cannot be read."""
 
     def measure(data: bytes) -> int:
@@ -171,7 +180,7 @@ def _measure_by_reading(plans: dict[str, Step], segments: tuple[Segment, ...], t
         if plan.fixed_size is not None:
             return plan.fixed_size
         try:
-            return read_record(plan, data, rejected=frozenset() if segment is None else segment.rejected)[1]
+            return read_record(plan.read, data, NONE, rejected_by(segment, plan))[1]
         except BrokerError:
             return len(data)
 
@@ -187,14 +196,14 @@ def _length_field(field: str, record: Record, coding: Coding) -> tuple[Measure, 
     if not field:
         raise ConfigurationException("records with a length field need its name, or its OFFSET:SIZE")
     item = find_field(record, field)
-    leaf, start, end = leaf_of(item, coding), item.offset, item.offset + item.length
-    return _reading_length(leaf.read, start, end, item.name), end
+    start, end = item.offset, item.offset + item.length
+    return _reading_length(field_of_item(item, coding).decode, start, end, item.name), end
 
 
-def _reading_length(read: Callable[[bytes], Any], start: int, end: int, name: str) -> Measure:
+def _reading_length(decode: Decode, start: int, end: int, name: str) -> Measure:
     def measure(data: bytes) -> int:
         try:
-            return int(read(data[start:end]))
+            return int(decode(data, start, end))
         except (ValueError, TypeError, BrokerError) as error:
             text = f"{name} does not say how long the record is: X'{data[start:end].hex()}'"
             raise ParserException(BAD_FIELD, text, name) from error

@@ -7,11 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from decimal import Decimal
+from math import isfinite
 from typing import Any, BinaryIO, Final
 
 from engine.catalog import did_you_mean
 from engine.dates import MomentError
-from engine.dates.zones import written_iso
 from engine.errors import BrokerError, ConfigurationException, ParserException
 from engine.message.received_message import Part
 from engine.parser import Follow, Form, Parser, Portion
@@ -19,21 +19,24 @@ from engine.tree.element import Element
 from engine.tree.source import NAME, Value
 from engine.tree.step import Step, step
 from parsers.charsets.ccsid import encode
-from parsers.mrm.cwf.declared import CWF, CwfField
-from parsers.mrm.dates import DEFAULT_FORMATS, text_of, value_of
+from parsers.mrm.cwf.declared import CWF
+from parsers.mrm.cwf.layout import lay_out
+from parsers.mrm.dates import value_of
 from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, fields_of
+from parsers.mrm.stored import GARBLED
 from parsers.mrm.wire_format import Codec, Definition, wire_format_catalog
-from parsers.records.coding import TURNED, Coding
+from parsers.records.coding import Coding
+from parsers.records.fields import PARTS, form_of, plain, stored_for_model
 from parsers.records.framing import LONGEST_RECORD, Cut, Framing, cut_records
 from parsers.records.model_table import fixed_length
-from parsers.records.reading import BAD_FIELD
+from parsers.records.plan import Sizes
+from parsers.records.reading import BAD_FIELD, Read, Reader, read_record
 
 _MOMENTS: Final[dict[str, Callable[[str], Value]]] = {
     "dateTime": datetime.fromisoformat,
     "date": date.fromisoformat,
     "time": time.fromisoformat,
 }
-_PARTS: Final = {kind: pattern for kind, pattern in DEFAULT_FORMATS.items() if kind.startswith("g")}
 
 
 class _Mrm(Parser):
@@ -51,7 +54,10 @@ class _Mrm(Parser):
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A kind of file whose records are messages of a set, in one wire format."""
+    """A kind of file whose records are messages of a set, in one wire format.
+
+    In CWF, `read` reads records off their layout; other formats are read, and all are written, by way of trees.
+    """
 
     framing: Framing
     coding: Coding
@@ -59,6 +65,7 @@ class ModelFile:
     message: Message
     codec: Codec
     format: str
+    read: Read | None = None
 
     @property
     def blank(self) -> bytes:
@@ -73,6 +80,8 @@ class ModelFile:
         """The fields of a record; an error says which record it is and where in the file it begins."""
         portion = Portion(cut.data, 0, len(cut.data), Follow("", self.coding.encoding, self.coding.ccsid))
         try:
+            if self.read is not None:
+                return _whole(self.message.name, self.read, cut.data)
             top = Element("MRM", "", NAME, Part(_Mrm(self.codec), portion))
             return self._object(self._group(self.message.type), top)
         except BrokerError as error:
@@ -135,19 +144,8 @@ class ModelFile:
         group = self.message_set.content(field.type)
         if group is not None:
             return self._object(group, element)
-        value = element.value
-        return self._trimmed(field, value) if isinstance(value, str) else _plain(field, value)
-
-    def _trimmed(self, field: Field, text: str) -> str:
-        """A text without the padding that a record has it in; other formats have none."""
-        said = field.physical.get(self.format)
-        if not isinstance(said, CwfField) or said.padding_character not in {"", "SPACE", " "}:
-            return text
-        ends = self.coding.trim
-        if said.justification == "right":
-            ends = TURNED[ends]
-        text = text.rstrip(" ") if ends in {"right", "both"} else text
-        return text.lstrip(" ") if ends in {"left", "both"} else text
+        assert isinstance(field.type, SimpleType)
+        return plain(field.type.kind, element.value)
 
     def _fill(self, group: Group, value: Any, element: Element, path: str) -> None:
         """Give an element the fields of an object; of a choice the first that is given."""
@@ -205,7 +203,28 @@ def model_file(message_set: MessageSet, format_: str, type_: str, framing: Frami
         framing = replace(framing, length=None if length is None else length + framing.start + framing.end)
     definition = Definition(message_set, message, named[0])
     codec = wire_format_catalog.find(uses[named[0]].kind).compile(definition)
-    return ModelFile(framing, coding, message_set, message, codec, named[0])
+    read = _reader(definition, coding) if uses[named[0]].kind == CWF else None
+    return ModelFile(framing, coding, message_set, message, codec, named[0], read)
+
+
+def _reader(definition: Definition, coding: Coding) -> Read:
+    """What reads the records of a message in CWF."""
+    layout = lay_out(definition, form_of(coding), lambda kept: stored_for_model(kept, coding))[0].inner
+    assert layout is not None
+    sizes = Sizes(slide=True)
+    sizes.layout(layout)
+    tables = frozenset(item for item in sizes.items if item.model.repeats)
+    return Reader(tables, sizes.strides, sizes.totals).layout(layout)
+
+
+def _whole(name: str, read: Read, data: bytes) -> dict[str, Any]:
+    """The fields of a record, which must end with them."""
+    found, end = read_record(read, data)
+    if end != len(data):
+        rest = data[end : end + 40].hex()
+        text = f"{name} ends at offset {end}, and {len(data) - end} bytes follow: X'{rest}'"
+        raise ParserException(GARBLED, text, name, str(end), rest)
+    return found
 
 
 def _step(field: Field) -> Step:
@@ -216,22 +235,18 @@ def _names(member: Field | Group) -> list[str]:
     return [member.name] if isinstance(member, Field) else [field.name for field in fields_of(member)]
 
 
-def _plain(field: Field, value: Value) -> Any:
-    """A value as JSON has it: bytes are hexadecimal, dates and times as XML Schema writes those of their kind."""
-    if isinstance(value, bytes):
-        return value.hex().upper()
-    if isinstance(value, date | time):
-        part = _PARTS.get(field.type.kind) if isinstance(field.type, SimpleType) else None
-        return written_iso(value) if part is None else text_of(value, part)
-    return value if value is None or isinstance(value, str | bool | int | float | Decimal) else str(value)
-
-
 def _moment(text: str, kind: str) -> Value:
     """A date or time of a kind; ValueError where the text is none."""
     try:
-        return value_of(text, _PARTS.get(kind, "I"), kind)
+        return value_of(text, PARTS.get(kind, "I"), kind)
     except MomentError:
-        return date.fromisoformat(text) if kind in _PARTS else _MOMENTS[kind](text)
+        return date.fromisoformat(text) if kind in PARTS else _MOMENTS[kind](text)
+
+
+def _told_apart(value: Any) -> float | Decimal:
+    """A number as the float that it is, or as a decimal where it has more digits than a float tells apart."""
+    number = float(value)
+    return number if not isfinite(number) or Decimal(repr(number)) == Decimal(value) else Decimal(value)
 
 
 def _typed(field: Field, value: Any, path: str) -> Any:
@@ -251,7 +266,7 @@ def _typed(field: Field, value: Any, path: str) -> Any:
             case "decimal" if not isinstance(value, bool):
                 return Decimal(value)
             case "float" if not isinstance(value, bool):
-                return float(value)
+                return _told_apart(value)
             case "binary" if isinstance(value, str):
                 return bytes.fromhex(value)
             case "dateTime" if isinstance(value, str):

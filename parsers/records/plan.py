@@ -1,97 +1,109 @@
-"""Plans: a record's items with their leaves and the names they have in JSON, worked out once."""
+"""RecordPlan: a copybook's record as a layout with codecs for JSON, and what its items hold that are not given."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from parsers.importers.copybook.items import Item, Record
-from parsers.importers.copybook.names import named_children
+from parsers.importers.copybook.entries import Entry
+from parsers.importers.copybook.items import Record
+from parsers.importers.copybook.model import FORMAT, ImportOptions, message_set_of_record
+from parsers.mrm.cwf.kept import Kept
+from parsers.mrm.cwf.layout import Choice, Item, Layout, lay_out
+from parsers.mrm.model import UNBOUNDED, Field
+from parsers.mrm.stored import Stored
+from parsers.mrm.wire_format import Definition
 from parsers.records.coding import Coding
-from parsers.records.leaves import Leaf, leaf_of
+from parsers.records.fields import form_of, label, physical_options, stored_for
+from parsers.records.initial import initial
+from parsers.records.reading import Read, Reader
+
+
+class Sizes:
+    """The bytes of items that depend on nothing in a record: of one occurrence (`strides`), and of all (`totals`).
+
+    Where tables of variable length do not `slide` what follows, they keep the room of all their occurrences.
+    """
+
+    def __init__(self, *, slide: bool) -> None:
+        self._slide = slide
+        self.items: list[Item] = []
+        self.strides: dict[Item, int] = {}
+        self.totals: dict[Item, int] = {}
+
+    def layout(self, layout: Layout) -> int | None:
+        """Returns the bytes of a layout, None where they depend on a count, and notes those of all that is in it."""
+        sizes = [
+            max_or_none([self.layout(option) for option in slot.options])
+            if isinstance(slot, Choice)
+            else self._item(slot)
+            for slot in layout.slots
+        ]
+        return None if None in sizes else sum(size for size in sizes if size is not None)
+
+    def _item(self, item: Item) -> int | None:
+        self.items.append(item)
+        size = (item.size or None) if item.inner is None else self.layout(item.inner)
+        if size is None or item.align > 1:
+            return None
+        self.strides[item] = size + item.trail
+        if item.most == UNBOUNDED or (item.count is not None and self._slide):
+            return None
+        self.totals[item] = self.strides[item] * item.most
+        return item.lead + self.totals[item]
+
+
+def max_or_none(sizes: list[int | None]) -> int | None:
+    """Returns the largest of sizes, None where one of them is not known.
+
+    >>> max_or_none([1, 3]), max_or_none([1, None])
+    (3, None)
+    """
+    return None if None in sizes else max(size for size in sizes if size is not None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Step:
-    """An item on the way through a record: `key` is its name in JSON, empty where it is not shown.
+class RecordPlan:
+    """A record: its layout, what reads it, its bytes where they depend on no count, and what JSON has as arrays.
 
-    `after` is where it begins among its brothers: the number of the one whose storage it shares, -1 where it follows
-    the one before it. `slack` stands before it, `tail` after the last item in it. `fixed_size` is the bytes of all its
-    occurrences, None where they depend on a count.
+    `initial` is what elementary items hold that are not given, `totals` the bytes of all occurrences of an item where
+    they depend on no count, and `of` leads from what a copybook describes to the layout.
     """
 
-    item: Item
-    key: str
-    leaf: Leaf | None = None
-    steps: tuple[Step, ...] = ()
-    after: int = -1
-    slack: int = 0
-    tail: int = 0
-    least: int = 1
-    most: int = 1
-    repeats: bool = False
-    counter: Item | None = None
-    fixed_size: int | None = None
-    stride: int | None = None
-
-    @property
-    def shared(self) -> bool:
-        """Whether its storage is that of a brother before it."""
-        return self.after >= 0
+    name: str
+    layout: Layout
+    read: Read
+    fixed_size: int | None
+    tables: frozenset[Item]
+    initial: Mapping[Item, bytes]
+    totals: Mapping[Item, int]
+    of: Mapping[Entry, Item]
 
 
-def plan_of(record: Record, coding: Coding, *, fillers: bool = False, slide: bool = True) -> Step:
+def plan_of(record: Record, coding: Coding, *, fillers: bool = False, slide: bool = True) -> RecordPlan:
     """The plan of a record; `fillers` shows FILLER items, `slide` moves what follows a table of variable length."""
-    top = _step(record.top, record.name, coding, fillers=fillers, slide=slide)
-    if top.steps and not top.repeats:
-        return top
-    wrapped = Item(record.top.entry, children=(record.top,), length=record.top.total)
-    return Step(wrapped, record.name, steps=(top,), fixed_size=top.fixed_size, stride=top.fixed_size)
+    message_set, items = message_set_of_record(record, ImportOptions(physical_options(coding), fillers=fillers))
 
+    def keep(kept: Kept) -> Stored:
+        return stored_for(items[id(kept.field)], kept, coding)
 
-def _step(item: Item, key: str, coding: Coding, *, fillers: bool, slide: bool) -> Step:
-    occurs = item.occurs
-    step = Step(
-        item,
-        key,
-        leaf=None if item.is_group else leaf_of(item, coding),
-        slack=item.slack,
-        most=item.most if occurs is None or occurs.most is not None else -1,
-        least=item.least,
-        repeats=occurs is not None,
-        counter=item.counter,
+    def name(model: Field, path: str) -> str:
+        return label(items[id(model)], ".".join(part or "FILLER" for part in path.split(".")))
+
+    definition = Definition(message_set, message_set.messages[record.name], FORMAT)
+    layout = lay_out(definition, form_of(coding), keep, name)[0].inner
+    assert layout is not None
+    sizes = Sizes(slide=slide)
+    fixed_size = sizes.layout(layout)
+    described = {item: items[id(item.model)] for item in sizes.items}
+    tables = frozenset(item for item, own in described.items() if own.occurs is not None)
+    return RecordPlan(
+        name=record.name,
+        layout=layout,
+        read=Reader(tables, sizes.strides, sizes.totals).layout(layout),
+        fixed_size=fixed_size,
+        tables=tables,
+        initial={item: initial(own, item.stored) for item, own in described.items() if item.stored is not None},
+        totals=sizes.totals,
+        of={own.entry: item for item, own in described.items()},
     )
-    if not item.is_group:
-        stride: int | None = item.length
-        return replace(step, stride=stride, fixed_size=_fixed_size(step, stride, slide=slide))
-    steps: list[Step] = []
-    places = {id(child): number for number, child in enumerate(item.children)}
-    for child, name in _named(item, fillers=fillers):
-        made = _step(child, name, coding, fillers=fillers, slide=slide)
-        target = child.redefines
-        steps.append(replace(made, after=-1 if target is None else _origin(target, item.children, places)))
-    end = max(child.offset + child.total for child in item.children)
-    tail = item.offset + item.length - end
-    fixed = all(inner.fixed_size is not None for inner in steps)
-    stride = item.length if fixed else None
-    made = replace(step, steps=tuple(steps), tail=tail, stride=stride)
-    return replace(made, fixed_size=_fixed_size(made, stride, slide=slide))
-
-
-def _fixed_size(step: Step, stride: int | None, *, slide: bool) -> int | None:
-    if stride is None or (step.counter is not None and slide) or step.most < 0:
-        return None
-    return stride * step.most
-
-
-def _origin(target: Item, brothers: tuple[Item, ...], places: dict[int, int]) -> int:
-    """The number of the brother that was described first of those that share a storage."""
-    number = next((n for n, brother in enumerate(brothers) if brother.entry is target.entry), 0)
-    inner = brothers[number].redefines
-    return number if inner is None else _origin(inner, brothers, places)
-
-
-def _named(item: Item, *, fillers: bool) -> Iterator[tuple[Item, str]]:
-    """The items of a group with their names in JSON; what has no name and nothing with a name in it has none."""
-    hidden = [child for child in item.children if not any(inner.name for inner in child.walk())]
-    return named_children(item, without=frozenset() if fillers else frozenset(id(child) for child in hidden))

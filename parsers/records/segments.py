@@ -11,8 +11,10 @@ from engine.catalog import did_you_mean
 from engine.errors import ConfigurationException
 from parsers.importers.copybook.entries import Entry
 from parsers.importers.copybook.items import Copybook, Item, Record
+from parsers.mrm.stored import Stored
 from parsers.records.coding import Coding
-from parsers.records.leaves import READ_ERRORS, Leaf, leaf_of
+from parsers.records.fields import field_of_item
+from parsers.records.reading import REFUSED
 
 _RULE: Final = re.compile(r"\s*([^=\s]+)\s*=(.*):\s*([\w$#@-]+)\s*")
 
@@ -26,7 +28,7 @@ class Segment:
     """
 
     item: Item
-    leaf: Leaf
+    stored: Stored
     values: tuple[str, ...]
     record: Record
     chosen: Entry | None = None
@@ -35,12 +37,12 @@ class Segment:
 
     def fits(self, data: bytes) -> bool:
         """Whether a record is such a segment."""
-        part = data[self.item.offset : self.item.offset + self.item.length]
-        if len(part) < self.item.length:
+        start, end = self.item.offset, self.item.offset + self.item.length
+        if len(data) < end:
             return False
         try:
-            return same(self.leaf.read(part), self.values)
-        except READ_ERRORS:
+            return same(self.stored.decode(data, start, end), self.values)
+        except REFUSED:
             return False
 
 
@@ -65,7 +67,7 @@ def _segment(rule: str, book: Copybook, coding: Coding) -> Segment:
     for record in book.records:
         if record.name.upper() == name:
             item = find_field(record, field)
-            return Segment(item, leaf_of(item, coding), values, record)
+            return Segment(item, field_of_item(item, coding), values, record)
     for record in book.records:
         for group in record.top.walk():
             chosen = next((child for child in group.children if child.name.upper() == name), None)
@@ -73,7 +75,7 @@ def _segment(rule: str, book: Copybook, coding: Coding) -> Segment:
                 item = find_field(record, field)
                 ends = max(one.offset + one.total for one in (chosen, *others)) == record.length
                 rejected = frozenset(other.entry for other in others)
-                return Segment(item, leaf_of(item, coding), values, record, chosen.entry, rejected, ends)
+                return Segment(item, field_of_item(item, coding), values, record, chosen.entry, rejected, ends)
     known = [record.name for record in book.records]
     raise ConfigurationException(
         f"the segment {rule!r} names {found[3]}, which is neither a record nor an item that shares its storage"

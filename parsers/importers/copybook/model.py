@@ -9,8 +9,14 @@ from typing import Final
 
 from engine.errors import ConfigurationException
 from parsers.importers.copybook.items import Copybook, Item, Record
-from parsers.importers.copybook.names import named_children
-from parsers.importers.copybook.physical import PhysicalOptions, has_number, physical_of, simple_type_of
+from parsers.importers.copybook.names import has_names, named_children
+from parsers.importers.copybook.physical import (
+    PhysicalOptions,
+    has_number,
+    physical_of,
+    simple_type_of,
+    slack_of,
+)
 from parsers.mrm.cwf.declared import CWF, CwfField, CwfFormat
 from parsers.mrm.model import NOTHING, UNBOUNDED, Field, Group, Member, Message, MessageSet, WireFormatUse
 
@@ -20,14 +26,19 @@ AS_MESSAGE: Final = PhysicalOptions()
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """What an import is told: the coding of fields where it is not the message's, and whether VALUE makes defaults."""
+    """What an import is told: the coding of fields where it is not the message's, and whether VALUE makes defaults.
+
+    Without `fillers`, an item that has no name and none with a name in it is a field without a name.
+    """
 
     physical: PhysicalOptions = AS_MESSAGE
     defaults: bool = False
+    fillers: bool = True
 
 
 def message_set_of(name: str, books: Iterable[Copybook], options: ImportOptions) -> MessageSet:
     """The message set of copybooks; two records of one name are refused."""
+    importer = Importer(options)
     messages: dict[str, Message] = {}
     for book in books:
         for record in book.records:
@@ -35,18 +46,20 @@ def message_set_of(name: str, books: Iterable[Copybook], options: ImportOptions)
                 raise ConfigurationException(
                     f"{book.file}: there is another record called {record.name}: import it into a set of its own"
                 )
-            messages[record.name] = _message(record, options)
+            messages[record.name] = importer.message(record)
+    return _set_of(name, messages)
+
+
+def message_set_of_record(record: Record, options: ImportOptions) -> tuple[MessageSet, dict[int, Item]]:
+    """Returns the message set of one record, and the item that each field is of, by the field's id."""
+    importer = Importer(options)
+    made = _set_of(record.name, {record.name: importer.message(record)})
+    return made, importer.items
+
+
+def _set_of(name: str, messages: dict[str, Message]) -> MessageSet:
     formats = {FORMAT: WireFormatUse(FORMAT, CWF, CwfFormat())}
     return MessageSet(name, formats=formats, messages=messages, default_format=FORMAT)
-
-
-def _message(record: Record, options: ImportOptions) -> Message:
-    top = record.top
-    if top.is_group and not top.most > 1:
-        content = _group(top, (), options)
-    else:
-        content = Group((_field(top, record.name, (), options),))
-    return Message(record.name, content, documentation=_documented(top, record))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +70,82 @@ class Around:
     names: dict[int, str]
 
 
-def _group(item: Item, above: tuple[Around, ...], options: ImportOptions) -> Group:
-    """The fields of a group; those that share their storage are a choice."""
-    names = {id(child.entry): name for child, name in named_children(item)}
-    way = (*above, Around(item, names))
-    members: list[Member] = []
-    for area in _areas(item):
-        fields = tuple(_field(child, names[id(child.entry)], way, options) for child in area)
-        members.append(fields[0] if len(fields) == 1 else Group(fields, "choice"))
-    return Group(tuple(members))
+class Importer:
+    """Makes messages of records; `items` are those that fields were made of, by the ids of the fields."""
+
+    __slots__ = ("_options", "items")
+
+    def __init__(self, options: ImportOptions) -> None:
+        self._options = options
+        self.items: dict[int, Item] = {}
+
+    def message(self, record: Record) -> Message:
+        """The message of a record."""
+        top = record.top
+        if top.is_group and top.occurs is None:
+            content = self._group(top, ())
+        else:
+            content = Group((self._field(top, record.name, ()),))
+        return Message(record.name, content, documentation=_documented(top, record))
+
+    def _group(self, item: Item, above: tuple[Around, ...]) -> Group:
+        """The fields of a group; those that share their storage are a choice."""
+        names = self._names(item)
+        way = (*above, Around(item, names))
+        members: list[Member] = []
+        for area in _areas(item):
+            fields = tuple(self._field(child, names[id(child.entry)], way) for child in area)
+            members.append(fields[0] if len(fields) == 1 else Group(fields, "choice"))
+        return Group(tuple(members))
+
+    def _names(self, item: Item) -> dict[int, str]:
+        hidden = [] if self._options.fillers else [child for child in item.children if not has_names(child)]
+        without = frozenset(id(child) for child in hidden)
+        return {id(child.entry): name for child, name in named_children(item, without=without)}
+
+    def _field(self, item: Item, name: str, way: tuple[Around, ...]) -> Field:
+        options = self._options
+        most = UNBOUNDED if item.occurs is not None and item.occurs.most is None else item.most
+        least = item.least if item.counter is not None else most
+        physical = self._physical(item)
+        made = Field(
+            name,
+            self._group(item, way) if item.is_group else simple_type_of(item),
+            min_occurs=least,
+            max_occurs=most,
+            repeat_reference="" if item.counter is None else self._path(item.counter, way),
+            default=_default(item) if options.defaults and not item.is_group else None,
+            nullable=item.entry.blank_when_zero and has_number(item),
+            documentation=_documented(item, None),
+            physical={FORMAT: physical} if physical != CwfField() else NOTHING,
+        )
+        self.items[id(made)] = item
+        return made
+
+    def _path(self, counter: Item, way: tuple[Around, ...]) -> str:
+        """The path to a counter: from the innermost group around the table that holds it."""
+        for around in reversed(way):
+            names = self._names_to(counter, around.item, around.names)
+            if names:
+                return ".".join(names)
+        return counter.name
+
+    def _names_to(self, wanted: Item, group: Item, names: dict[int, str]) -> list[str]:
+        for child in group.children:
+            name = names[id(child.entry)]
+            if child.entry is wanted.entry:
+                return [name]
+            if child.is_group:
+                inner = self._names_to(wanted, child, self._names(child))
+                if inner:
+                    return [name, *inner]
+        return []
+
+    def _physical(self, item: Item) -> CwfField:
+        if not item.is_group:
+            return physical_of(item, self._options.physical)
+        end = max(child.offset + child.total for child in item.children)
+        return CwfField(leading_skip_count=slack_of(item), trailing_skip_count=item.offset + item.length - end)
 
 
 def _areas(item: Item) -> Iterator[list[Item]]:
@@ -77,52 +157,6 @@ def _areas(item: Item) -> Iterator[list[Item]]:
         area.append(child)
     if area:
         yield area
-
-
-def _field(item: Item, name: str, way: tuple[Around, ...], options: ImportOptions) -> Field:
-    most = UNBOUNDED if item.occurs is not None and item.occurs.most is None else item.most
-    least = item.least if item.counter is not None else most
-    type_ = _group(item, way, options) if item.is_group else simple_type_of(item)
-    physical = _physical(item, options)
-    return Field(
-        name,
-        type_,
-        min_occurs=least,
-        max_occurs=most,
-        repeat_reference="" if item.counter is None else _path(item.counter, way),
-        default=_default(item) if options.defaults and not item.is_group else None,
-        nullable=item.entry.blank_when_zero and has_number(item),
-        documentation=_documented(item, None),
-        physical={FORMAT: physical} if physical != CwfField() else NOTHING,
-    )
-
-
-def _physical(item: Item, options: ImportOptions) -> CwfField:
-    if not item.is_group:
-        return physical_of(item, options.physical)
-    end = max(child.offset + child.total for child in item.children)
-    return CwfField(leading_skip_count=item.slack, trailing_skip_count=item.offset + item.length - end)
-
-
-def _path(counter: Item, way: tuple[Around, ...]) -> str:
-    """The path to a counter: from the innermost group around the table that holds it."""
-    for around in reversed(way):
-        names = _names_to(counter, around.item, around.names)
-        if names:
-            return ".".join(names)
-    return counter.name
-
-
-def _names_to(wanted: Item, group: Item, names: dict[int, str]) -> list[str]:
-    for child in group.children:
-        name = names[id(child.entry)]
-        if child.entry is wanted.entry:
-            return [name]
-        if child.is_group:
-            inner = _names_to(wanted, child, {id(each.entry): text for each, text in named_children(child)})
-            if inner:
-                return [name, *inner]
-    return []
 
 
 def _default(item: Item) -> str | None:

@@ -27,3 +27,8 @@ def named_children(item: Item, *, without: frozenset[int] = frozenset()) -> Iter
             key = f"{name}_{number}"
         used.add(key)
         yield child, key
+
+
+def has_names(item: Item) -> bool:
+    """Returns True where an item, or one under it, has a name."""
+    return any(inner.name for inner in item.walk())

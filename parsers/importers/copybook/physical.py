@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from parsers.importers.copybook.arrange import origin
 from parsers.importers.copybook.items import Item
 from parsers.importers.copybook.storage import BINARY
 from parsers.mrm.cwf.declared import CwfField
@@ -24,7 +25,6 @@ _WIDTH_KINDS: Final[dict[tuple[int, bool], Kind]] = {
     (4, False): "unsignedInt",
     (8, False): "unsignedLong",
 }
-_UTF_16: Final = 1200
 _UTF_8: Final = 1208
 
 
@@ -37,6 +37,7 @@ class PhysicalOptions:
     native_order: ByteOrder = ""
     float_format: FloatForm = ""
     sign_ebcdic_custom: bool = False
+    national_ccsid: int = 1200
 
 
 def has_number(item: Item) -> bool:
@@ -70,10 +71,18 @@ def physical_of(item: Item, options: PhysicalOptions) -> CwfField:
     """What CWF says of an elementary item."""
     said = _number(item, options) if has_number(item) else _text(item, options)
     return (
-        CwfField(length=item.length, leading_skip_count=item.slack, **said)
+        CwfField(length=item.length, leading_skip_count=slack_of(item), **said)
         if "length" not in said
-        else CwfField(leading_skip_count=item.slack, **said)
+        else CwfField(leading_skip_count=slack_of(item), **said)
     )
+
+
+def slack_of(item: Item) -> int:
+    """Returns the bytes in front of an item that put it on its boundary: of what shares a storage, those of the first.
+
+    They stand in each option of a choice, as all of them begin where the one before the choice ends.
+    """
+    return origin(item).slack
 
 
 def _text(item: Item, options: PhysicalOptions) -> dict[str, Any]:
@@ -85,7 +94,7 @@ def _text(item: Item, options: PhysicalOptions) -> dict[str, Any]:
     if item.usage in BINARY:
         return {"physical_type": "integer", "signed": False, "byte_order": _order(item, options)}
     if item.usage in {"NATIONAL", "DISPLAY-1"}:
-        return said | {"length": picture.positions, "length_units": "characters", "ccsid": _UTF_16}
+        return said | {"length": picture.positions, "length_units": "characters", "ccsid": options.national_ccsid}
     return said | {"ccsid": _UTF_8 if picture.category == "utf-8" else options.ccsid}
 
 
@@ -109,7 +118,7 @@ def _zoned(item: Item, options: PhysicalOptions) -> dict[str, Any]:
     said: dict[str, Any] = {"physical_type": "externalDecimal", "padding_character": "0", "justification": "right"}
     said["ccsid"] = options.ccsid
     if item.usage == "NATIONAL":
-        said |= {"ccsid": _UTF_16, "length": item.length // 2, "length_units": "characters"}
+        said |= {"ccsid": options.national_ccsid, "length": item.length // 2, "length_units": "characters"}
     sign = item.sign
     if sign is not None and item.picture is not None and item.picture.signed:
         said["sign_orientation"] = ("leading" if sign.leading else "trailing") + "Separate" * sign.separate

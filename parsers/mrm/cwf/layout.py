@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -21,10 +21,11 @@ _ALIGNMENTS: Final = (1, 2, 4, 8, 16)
 
 
 class Reference(NamedTuple):
-    """The way to a field that says a length or a count: so many places up, and then down by names."""
+    """The way to a field that says a length or a count: so many places up, and then down by names to `target`."""
 
     hops: int
     path: tuple[str, ...]
+    target: Item
 
 
 class Run(NamedTuple):
@@ -66,6 +67,8 @@ class Item:
 class Choice:
     """Layouts that stand at the same place; `size` is that of the longest, 0 where one of them varies.
 
+    `referred` says that a length or a count is that of a field in one of them.
+
     Of messages, `identity` leads to the field that says which of `names` is there, if there is one.
     """
 
@@ -73,6 +76,7 @@ class Choice:
     size: int
     identity: Reference | None = None
     names: tuple[str, ...] = ()
+    referred: bool = False
 
 
 Slot: TypeAlias = Item | Choice
@@ -97,13 +101,21 @@ class Layout:
     has_choice: bool = False
 
 
+Keep: TypeAlias = Callable[[Kept], Stored]
+Naming: TypeAlias = Callable[[Field, str], str]
+
+
 def _nothing(data: bytes, at: int, end: int) -> None:
     return None
 
 
-def lay_out(definition: Definition, form: Form) -> tuple[Item, int]:
-    """A message as the item that stands for it, in records of that encoding and CCSID, and how many fields it has."""
-    compiler = _Compiler(definition, form)
+def lay_out(definition: Definition, form: Form, keep: Keep = stored, name: Naming | None = None) -> tuple[Item, int]:
+    """A message as the item that stands for it, in records of that encoding and CCSID, and how many fields it has.
+
+    `keep` makes the codecs of fields, and `name` what errors call a field, given its path; what has names of its own has
+    been counted where these come from.
+    """
+    compiler = _Compiler(definition, form, keep, name)
     return compiler.message(), compiler.fields
 
 
@@ -111,12 +123,14 @@ class _Scope(NamedTuple):
     """The fields of a group that come before what is being compiled."""
 
     known: dict[str, Item]
+    choices: dict[str, Choice]  # that a field stands in
 
 
 class _Compiler:
     """Compiles one message of a set for one form."""
 
-    def __init__(self, definition: Definition, form: Form) -> None:
+    def __init__(self, definition: Definition, form: Form, keep: Keep, name: Naming | None) -> None:
+        self._keep, self._name = keep, name
         self._set = definition.message_set
         self._message = definition.message
         self._format = definition.format
@@ -139,7 +153,7 @@ class _Compiler:
             text = f"{path}: a type cannot hold itself in CWF, where all that may stand in a message has its place"
             raise ConfigurationException(text)
         self._open.append(id(group))
-        self._scopes.append(_Scope({}))
+        self._scopes.append(_Scope({}, {}))
         if group.composition == "choice":
             slots: list[Slot] = [self._choice(group.members, path)]
         elif group.composition == "message":
@@ -157,7 +171,12 @@ class _Compiler:
             return
         self._check_unaligned(member, path)
         if member.composition == "choice":
-            yield self._choice(member.members, path)
+            choice = self._choice(member.members, path)
+            for option in choice.options:
+                for name, routes in option.names.items():
+                    self._scopes[-1].known.setdefault(name, routes[0][2])
+                    self._scopes[-1].choices.setdefault(name, choice)
+            yield choice
         elif member.composition == "message":
             yield self._messages(path)
         else:
@@ -195,13 +214,13 @@ class _Compiler:
         for hops, scope in enumerate(reversed(self._scopes)):
             for name, item in reversed(scope.known.items()):
                 if item.model.interpret_value_as == "messageIdentity":
-                    return Reference(hops, (name,))
+                    return Reference(hops, (name,), item)
         return None
 
     def _item(self, model: Field, above: str) -> Item:
         path = f"{above}.{model.name}"
         self.fields += 1
-        if self.fields > MOST_FIELDS:
+        if self.fields > MOST_FIELDS and self._name is None:
             why = f"each field of a message has a place of its own in CWF, which at most {MOST_FIELDS:,} can have"
             raise ConfigurationException(f"{path}: {why}")
         cwf: CwfField = model.physical.get(self._format) or CwfField()
@@ -209,7 +228,7 @@ class _Compiler:
             model.name,
             model.namespace,
             NAME_VALUE,
-            path,
+            path if self._name is None else self._name(model, path),
             model,
             None,
             None,
@@ -224,7 +243,7 @@ class _Compiler:
             cwf.trailing_skip_count,
         )
         if isinstance(model.type, SimpleType):
-            self._keep(made, Kept(path, model, cwf, self._settings, self._form))
+            self._store(made, Kept(made.what, model, cwf, self._settings, self._form))
         else:
             self._open_up(made, path)
         if made.align not in _ALIGNMENTS:
@@ -232,8 +251,8 @@ class _Compiler:
         self._scopes[-1].known.setdefault(model.name, made)
         return made
 
-    def _keep(self, made: Item, kept: Kept) -> None:
-        made.stored = stored(kept)
+    def _store(self, made: Item, kept: Kept) -> None:
+        made.stored = self._keep(kept)
         made.decode, made.size = made.stored.decode, made.stored.size
         if made.size:  # as its type has it: nothing else says how long it is
             made.length = None
@@ -257,15 +276,26 @@ class _Compiler:
             return None
         first, *rest = names = text.split(".")
         for hops, scope in enumerate(reversed(self._scopes)):
-            item = scope.known.get(first)
+            item, choices = scope.known.get(first), [scope.choices.get(first)]
             for name in rest:
-                routes = None if item is None or item.inner is None else item.inner.names.get(name)
-                item = routes[0][2] if routes and routes[0][1] < 0 else None
+                layout = None if item is None else item.inner
+                routes = None if layout is None else layout.names.get(name)
+                item = routes[0][2] if routes else None
+                if layout is not None and routes:
+                    choices.append(_choice_at(layout, routes[0][0]))
             if item is not None and item.stored is not None:
                 item.referred = True
-                return Reference(hops, tuple(names))
+                for choice in choices:
+                    if choice is not None:
+                        choice.referred = True
+                return Reference(hops, tuple(names), item)
         known = [name for scope in self._scopes for name in scope.known]
         raise ConfigurationException(f"{path}: no field before it is called {text}{did_you_mean(text, known)}")
+
+
+def _choice_at(layout: Layout, slot: int) -> Choice | None:
+    found = layout.slots[slot]
+    return found if isinstance(found, Choice) else None
 
 
 def _choice(options: tuple[Layout, ...]) -> Choice:

@@ -10,7 +10,7 @@ from engine.tree.source import Source, Value
 from engine.tree.step import Step
 from parsers.mrm.cwf.layout import Choice, Item, Layout, Reference, Run
 from parsers.mrm.model import UNBOUNDED
-from parsers.mrm.stored import GARBLED, REFERENCE, UNKNOWN, garbled
+from parsers.mrm.stored import GARBLED, REFERENCE, UNKNOWN, cut_off, garbled
 
 _LEAST_PLACES: Final = 100_000  # that any record may have, with or without bytes
 _PLACES: Final = 16  # and beyond these for each byte
@@ -198,7 +198,7 @@ def _wrong_length(record: Record, top: Place) -> ParserException:
     place: Place | None = top
     while place is not None:
         cut, place = place, _cut(place, len(data))
-    return cut_off(data, cut.item, cut.at, cut.end - cut.at)
+    return cut_off(cut.item.what, data, cut.at, cut.end - cut.at)
 
 
 def _cut(place: Place, length: int) -> Place | None:
@@ -217,12 +217,6 @@ def _cut(place: Place, length: int) -> Place | None:
         if inner is not place and inner.end > length:
             return inner
     return None
-
-
-def cut_off(data: bytes, item: Item, at: int, size: int) -> ParserException:
-    """A record that ends before one of its fields does."""
-    left = max(0, len(data) - at)
-    return garbled(item.what, data, at, len(data), f"is cut off: it takes {size} bytes and {left} are left")
 
 
 def fixed_place(root: Item) -> Place | None:
@@ -268,7 +262,7 @@ def lay(record: Record | None, place: Place) -> None:
 def _lay_choice(record: Record | None, place: Place, choice: Choice, at: int) -> tuple[Run, int]:
     if choice.size:
         if record is not None and at + choice.size > len(record.data):
-            raise cut_off(record.data, place.item, at, choice.size)
+            raise cut_off(place.item.what, record.data, at, choice.size)
         return Run(at - place.at, 1, choice.size), at + choice.size
     places: list[Place] = []
     only = None if choice.identity is None or record is None else _identified(record, place, choice)
@@ -279,11 +273,10 @@ def _lay_choice(record: Record | None, place: Place, choice: Choice, at: int) ->
         except Endless:
             raise
         except ParserException:
-            if places:  # bytes that are another option need not be this one
-                inner = Place(place.item, Layout(()), at, at, place)
-                inner.runs = []
-            else:
+            if not places:
                 raise
+            inner = Place(place.item, Layout(()), at, at, place)  # bytes that are another option need not be this one
+            inner.runs = []
         places.append(inner)
     return Run(at - place.at, 1, 0, tuple(places)), max(inner.end for inner in places)
 
@@ -311,7 +304,7 @@ def _lay_item(record: Record | None, place: Place, item: Item, at: int) -> tuple
         if left is not None and count * stride - item.trail > left and count:
             assert record is not None
             whole = max(0, left) // stride
-            raise cut_off(record.data, item, at + whole * stride, item.size)
+            raise cut_off(item.what, record.data, at + whole * stride, item.size)
         return Run(at - place.at, count, stride), at + count * stride
     places: list[Place] = []
     while count != len(places) and not (count == UNBOUNDED and at >= len(record.data if record else b"")):
@@ -351,7 +344,7 @@ def _lay_one(record: Record | None, place: Place, item: Item, at: int) -> Place:
         assert stored.measure is not None
         made.end = stored.measure(record.data, at, len(record.data))
     if record is not None and made.end > len(record.data):
-        raise cut_off(record.data, item, at, made.end - at)
+        raise cut_off(item.what, record.data, at, made.end - at)
     return made
 
 
@@ -371,10 +364,18 @@ def _target(place: Place, reference: Reference) -> Place:
         assert at.up is not None
         at = at.up
     for name in reference.path:
-        assert at.layout is not None
-        slot, _, item = at.layout.names[name][0]
-        at = at.nth(slot, 0, item)
+        at = _first_of(at, name)
     return at
+
+
+def _first_of(place: Place, name: str) -> Place:
+    """The first field of a name in a place, in whichever option of a choice."""
+    assert place.layout
+    number, option, item = place.layout.names[name][0]
+    slot = place.layout.slots[number]
+    return (
+        _first_of(place.option(number, slot, option), name) if isinstance(slot, Choice) else place.nth(number, 0, item)
+    )
 
 
 def _referred(record: Record, place: Place, reference: Reference, item: Item) -> int:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-from engine.errors import ParserException
+from engine.errors import BrokerError, ParserException
 from engine.message.received_message import Part
 from engine.tree.element import Element
 from engine.tree.sharing import appended_children, changed_children, written
@@ -90,6 +91,13 @@ class _Around:
         self.values: dict[str, tuple[Any, int]] = {}
         self.groups: dict[str, _Around] = {}
 
+    def take_up(self, inner: _Around) -> None:
+        """Take over what fields of an option said: they stand in the group that has the choice."""
+        for name, said in inner.values.items():
+            self.values.setdefault(name, said)
+        for name, group in inner.groups.items():
+            self.groups.setdefault(name, group)
+
     def look_up(self, reference: Reference) -> tuple[Any, int]:
         """The value of a field that was written before, and how many bytes it took."""
         at = self
@@ -97,9 +105,13 @@ class _Around:
             assert at.up is not None
             at = at.up
         *groups, name = reference.path
-        for group in groups:
-            at = at.groups[group]
-        return at.values[name]
+        try:
+            for group in groups:
+                at = at.groups[group]
+            return at.values[name]
+        except KeyError as error:
+            path = ".".join(reference.path)
+            raise ParserException(REFERENCE, f"{path} has no value, and another field refers to it", path) from error
 
 
 def rendered(element: Element, plan: Plan) -> bytes:
@@ -257,10 +269,19 @@ class _Writer:
                 self._choice(slot, children, inner, what)
             else:
                 self._item(slot, children.take(slot, anywhere=layout.unordered), inner)
+            around.take_up(inner)
+        if choice.referred:
+            self._read_back(choice, start, around)
         rest = start + choice.size - len(self.out)
         if rest > 0:
             self.out += b"" if region is None else region[-rest:]
             self._fill(start + choice.size - len(self.out))
+
+    def _read_back(self, choice: Choice, start: int, around: _Around) -> None:
+        """Learn what the bytes of an option say by the other options, where a count refers to a field of these."""
+        data = bytes(self.out[start:])
+        for option in choice.options:
+            around.take_up(_said_in(option, data, 0))
 
     def _option(self, choice: Choice, children: _Children) -> int | None:
         """The option of which something stands in the tree; of several, one that was changed."""
@@ -289,6 +310,22 @@ class _Writer:
                 if above is not None:
                     return source.data[above.at : above.end]
         return None
+
+
+def _said_in(layout: Layout, data: bytes, at: int) -> _Around:
+    """What the fields that others refer to say in the bytes of a layout that does not vary, as far as there are any."""
+    said = _Around(None)
+    for slot, run in zip(layout.slots if layout.runs else (), layout.runs or (), strict=True):
+        start = at + run.start
+        if isinstance(slot, Choice):
+            for option in slot.options:
+                said.take_up(_said_in(option, data, start))
+        elif slot.inner is not None:
+            said.groups.setdefault(slot.name, _said_in(slot.inner, data, start))
+        elif slot.referred and start + slot.size <= len(data):
+            with suppress(BrokerError):
+                said.values.setdefault(slot.name, (slot.decode(data, start, start + slot.size), slot.size))
+    return said
 
 
 def _next(children: _Children, item: Item) -> int:

@@ -117,6 +117,28 @@ def test_value(kind: str, cwf: dict[str, Any], encoding: int, ccsid: int, data: 
     assert data == write(mrm, built(mrm, F=expected), encoding, ccsid).hex()
 
 
+# Bytes that other compilers and programs leave: the kind of a field, what CWF says of it, CCSID, bytes, and the value.
+READ: list[tuple[str, dict[str, Any], int, str, Any]] = [
+    ("integer", zoned(3), 819, b"12L".hex(), -123),
+    ("integer", zoned(3), 819, b"12C".hex(), 123),
+    ("integer", zoned(3, sign_orientation="leading"), 819, b"J23".hex(), -123),
+    ("integer", zoned(3, sign_ebcdic_custom=True), 819, b"12s".hex(), -123),
+    ("integer", zoned(3), 37, "f1f2f3", 123),
+    ("integer", zoned(3), 37, "f1f2b3", -123),
+    ("integer", zoned(3, signed=False), 37, "f1f2c3", 123),
+    ("integer", packed(2, signed=False), 819, "123c", 123),
+    ("integer", packed(2, signed=False), 819, "000d", 0),
+]
+
+
+@pytest.mark.parametrize(("kind", "cwf", "ccsid", "data", "value"), READ)
+def test_other_bytes_of_a_value(kind: str, cwf: dict[str, Any], ccsid: int, data: str, value: Any) -> None:
+    """Signs of other compilers are read in a tree as well, and written as the model has them."""
+    found = read(parser(field("F", kind, cwf)), bytes.fromhex(data), BIG, ccsid).at("F")
+    assert found is not None
+    assert value == found.value
+
+
 # Bytes that are not what their field says, and what is said of them.
 GARBLED: list[tuple[str, dict[str, Any], int, str, str]] = [
     ("integer", packed(3), 819, "123457", "its sign is 7"),

@@ -128,7 +128,7 @@ def test_every_usage(case: str, tmp_path: Path) -> None:
         *zip(clauses, (i.length for i in record.top.children), strict=True)
     ]
     plan = plan_of(record, coding)
-    found, end = read_record(plan, data)
+    found, end = read_record(plan.read, data)
     assert list(zip(clauses, expected(items).values(), strict=True)) == [*zip(clauses, found.values(), strict=True)]
     assert end == len(data)
     assert data == write_record(plan, expected(items), 0x20)
@@ -209,5 +209,5 @@ def test_tables_of_variable_length(tmp_path: Path) -> None:
             "ROW-T": rows,
             "LAST-ONE": "end",
         }
-        assert (expected_record, len(cut.data)) == read_record(plan, cut.data)
+        assert (expected_record, len(cut.data)) == read_record(plan.read, cut.data)
         assert cut.data == write_record(plan, expected_record, 0x20)

@@ -60,14 +60,34 @@ def test_any_copybook(text: str, data: st.DataObject) -> None:
     """Groups, tables, tables of variable length, slack bytes and shared storage stand at the same places."""
     assume("OCCURS 1" not in text)  # a model has no table of one
     coding, physical = CODINGS["mainframe"]
-    plan = plan_of(read_text("c.cpy", text).records[0], coding)
-    value = values(data.draw, plan)  # type: ignore[arg-type]  # draw of st.data has another type than that of composite
+    book = read_text("c.cpy", text).records[0]
+    plan = plan_of(book, coding)
+    value = values(data.draw, book.top)  # type: ignore[arg-type]  # draw of st.data has another type than that of composite
     record = write_record(plan, value, 0x40)
     kind = imported(text, coding, physical)
-    assert read_record(plan, record)[0] == kind.decode(Cut(1, 0, record, record))
+    assert read_record(plan.read, record)[0] == kind.decode(Cut(1, 0, record, record))
     written = kind.encode(value, 1)
     assert len(record) == len(written)
     assert "SYNC" in text or "REDEFINES" in text or record == written  # what nothing is written to may differ
+
+
+SHARED = [
+    ("01 R. 05 Q PIC X. 05 A PIC S9(4) COMP SYNC. 05 B REDEFINES A PIC X(2).", b"q\0\1\2"),
+    ("01 R. 05 A PIC X(2). 05 B REDEFINES A. 10 N PIC 9(2). 05 T PIC X OCCURS 0 TO 5 DEPENDING ON N.", b"03abc"),
+    ("01 R. 05 A PIC X(2). 05 B REDEFINES A PIC 99. 05 T PIC X OCCURS 0 TO 5 DEPENDING ON B.", b"02ab"),
+    ("01 R. 05 G. 10 A PIC X(2). 10 B REDEFINES A PIC 99. 05 T PIC X OCCURS 0 TO 5 DEPENDING ON B.", b"02ab"),
+]
+
+
+@pytest.mark.parametrize(("text", "record"), SHARED)
+def test_shared_storage(text: str, record: bytes) -> None:
+    """What shares storage stands where the first does, and counts in it count, also where another is written."""
+    coding = coding_of(819, 0x111)
+    plan = plan_of(read_text("c.cpy", text).records[0], coding)
+    kind = imported(text, coding, PhysicalOptions())
+    found = read_record(plan.read, record)[0]
+    assert (found, record) == (kind.decode(Cut(1, 0, record, record)), write_record(plan, found, 0))
+    assert record == kind.encode(found, 1)
 
 
 def test_files_of_fixed_length() -> None:

@@ -9,11 +9,13 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from parsers.importers.copybook.items import Item
+from parsers.importers.copybook.names import named_children
 from parsers.importers.copybook.read import read_text
 from parsers.records.coding import Coding
 from parsers.records.framing import RECORD_FORMATS, Framing, cut_records, framed
 from parsers.records.json_lines import from_json, to_json
-from parsers.records.plan import Step, plan_of
+from parsers.records.plan import plan_of
 from parsers.records.reading import read_record
 from parsers.records.writing import write_record
 
@@ -77,9 +79,8 @@ def books(draw: st.DrawFn) -> str:
     return "\n".join(lines)
 
 
-def leaf_values(step: Step) -> st.SearchStrategy[Any]:
+def leaf_values(item: Item) -> st.SearchStrategy[Any]:
     """Values that a field can hold, as they are read again."""
-    item = step.item
     picture = item.picture
     if item.usage in {"COMP-1", "COMP-2"}:
         return st.integers(-(2**20), 2**20).map(lambda n: n / 8)
@@ -95,36 +96,37 @@ def leaf_values(step: Step) -> st.SearchStrategy[Any]:
     return numbers.map(lambda n: Decimal(n).scaleb(-picture.scale)) if picture.scale > 0 else numbers
 
 
-def values(draw: st.DrawFn, step: Step) -> dict[str, Any]:
+def values(draw: st.DrawFn, item: Item) -> dict[str, Any]:
     """A record's fields, or those of a group; counts are those of tables, shared storage is given once."""
     found: dict[str, Any] = {}
-    for inner in step.steps:
-        if inner.shared:
+    for inner, key in named_children(item):
+        if inner.redefines is not None:
             continue
         if inner.counter is not None:
             count = draw(st.integers(0, 3))
             found[inner.counter.name] = count
-            found[inner.key] = [one(draw, inner) for _ in range(count)]
-        elif inner.repeats:
-            found[inner.key] = [one(draw, inner) for _ in range(inner.most)]
+            found[key] = [one(draw, inner) for _ in range(count)]
+        elif inner.occurs is not None:
+            found[key] = [one(draw, inner) for _ in range(inner.most)]
         else:
-            found[inner.key] = one(draw, inner)
+            found[key] = one(draw, inner)
     return found
 
 
-def one(draw: st.DrawFn, step: Step) -> Any:
-    return values(draw, step) if step.leaf is None else draw(leaf_values(step))
+def one(draw: st.DrawFn, item: Item) -> Any:
+    return values(draw, item) if item.is_group else draw(leaf_values(item))
 
 
 @settings(max_examples=120, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(books(), CODINGS, st.data(), st.booleans())
 def test_round_trip(text: str, coding: Coding, data: st.DataObject, slide: bool) -> None:
     """Bytes to JSON to bytes, and JSON to bytes to JSON, for generated copybooks and records."""
-    plan = plan_of(read_text("c.cpy", text).records[0], coding, slide=slide)
+    book = read_text("c.cpy", text).records[0]
+    plan = plan_of(book, coding, slide=slide)
     blank = "\x40" if coding.sign == "ebcdic" else " "
-    value = values(data.draw, plan)  # type: ignore[arg-type]  # draw of st.data has another type than that of composite
+    value = values(data.draw, book.top)  # type: ignore[arg-type]  # draw of st.data has another type than that of composite
     written = write_record(plan, value, ord(blank))
-    found, end = read_record(plan, written)
+    found, end = read_record(plan.read, written)
     assert len(written) == end
     assert written == write_record(plan, found, ord(blank))
     again = from_json(to_json(found), 1)

@@ -1,0 +1,184 @@
+"""How JSON has the values of fields: texts without padding, bytes as digits, numbers with all that they hold."""
+
+from __future__ import annotations
+
+from datetime import date, time
+from decimal import Decimal
+from math import inf, nan
+from typing import Any, Final
+
+from engine.moments.zones import written_iso
+from parsers.ccsid import encode
+from parsers.importers.copybook.items import Item
+from parsers.importers.copybook.physical import PhysicalOptions, has_number, physical_of, simple_type_of
+from parsers.mrm import numbers
+from parsers.mrm.cwf.declared import CwfFormat
+from parsers.mrm.cwf.fields import stored
+from parsers.mrm.cwf.kept import Form, Kept
+from parsers.mrm.model import Field
+from parsers.mrm.moments import DEFAULT_FORMATS, text_of
+from parsers.mrm.stored import Stored, unfit
+from parsers.records.coding import TURNED, Coding, Trim
+
+_NOT_NUMBERS: Final = {"NaN": nan, "Infinity": inf, "-Infinity": -inf}
+PARTS: Final = {kind: pattern for kind, pattern in DEFAULT_FORMATS.items() if kind.startswith("g")}
+_MARK: Final = b"\0"
+
+
+def form_of(coding: Coding) -> Form:
+    """Returns the form that records of a coding are in, whose floats keep all their digits."""
+    return Form(coding.encoding, coding.ccsid, exact=True)
+
+
+def physical_options(coding: Coding) -> PhysicalOptions:
+    """Returns what an import is told of a coding that a record's encoding and CCSID do not say."""
+    return PhysicalOptions(
+        native_order="littleEndian" if coding.native == "little" else "bigEndian",
+        sign_ebcdic_custom=coding.sign != "ascii",
+        national_ccsid=coding.national_ccsid,
+    )
+
+
+def label(item: Item, path: str) -> str:
+    """Returns what errors call an item: its path, its picture and its usage."""
+    return f"{path} ({item.type})"
+
+
+def field_of_item(item: Item, coding: Coding) -> Stored:
+    """Returns the codec of an elementary item that stands by itself."""
+    nullable = item.entry.blank_when_zero and has_number(item)
+    field = Field(item.name, simple_type_of(item), nullable=nullable)
+    said = physical_of(item, physical_options(coding))
+    return stored_for(item, Kept(label(item, item.name), field, said, CwfFormat(), form_of(coding)), coding)
+
+
+def stored_for(item: Item, kept: Kept, coding: Coding) -> Stored:
+    """Returns the codec of an item's field between bytes and what JSON has; NULL is written as what it has without."""
+    if item.usage == "COMP-6":
+        return _absent_as_zero(_unsigned_packed(item, kept, coding))
+    if kept.field.nullable or (coding.blank_is_null and kept.physical_type == "externalDecimal"):
+        return _blank_number(kept, coding)
+    made = stored(kept)
+    family = kept.type.family
+    if family == "binary":
+        return _digits(kept, made)
+    if family == "float":
+        return _absent_as_zero(_with_no_numbers(made))
+    if family != "string":
+        return _absent_as_zero(made)
+    edited = item.picture is not None and item.picture.category in {"numeric-edited", "floating-edited"}
+    trim = "right" if edited and coding.trim != "none" else _trim(kept, coding)
+    return _text(made, trim)
+
+
+def stored_for_model(kept: Kept, coding: Coding) -> Stored:
+    """Returns the codec of a field of a message set between bytes and what JSON has."""
+    made, kind = stored(kept), kept.type.kind
+    decode, trim = made.decode, _trim(kept, coding)
+    if kept.type.family == "string" and not kept.field.nullable:
+        return _text(made, trim)
+    if kept.type.family in {"integer", "decimal", "float"}:
+        return made
+
+    def decode_plain(data: bytes, at: int, end: int) -> Any:
+        value = decode(data, at, end)
+        return trimmed(value, trim) if isinstance(value, str) else plain(kind, value)
+
+    return made._replace(decode=decode_plain)
+
+
+def trimmed(text: str, ends: Trim) -> str:
+    """Returns a text without the blanks that padding has put at its ends."""
+    text = text.rstrip(" ") if ends in {"right", "both"} else text
+    return text.lstrip(" ") if ends in {"left", "both"} else text
+
+
+def plain(kind: str, value: Any) -> Any:
+    """A value as JSON has it: bytes are hexadecimal, dates and times as XML Schema writes those of their kind."""
+    if isinstance(value, bytes):
+        return value.hex().upper()
+    if isinstance(value, date | time):
+        part = PARTS.get(kind)
+        return written_iso(value) if part is None else text_of(value, part)
+    return value if value is None or isinstance(value, str | bool | int | float | Decimal) else str(value)
+
+
+def _trim(kept: Kept, coding: Coding) -> Trim:
+    if kept.cwf.padding_character not in {"", "SPACE", " "}:
+        return "none"
+    return TURNED[coding.trim] if kept.cwf.justification == "right" else coding.trim
+
+
+def _text(made: Stored, trim: Trim) -> Stored:
+    decode, write = made.decode, made.encode
+
+    def decode_text(data: bytes, at: int, end: int) -> str:
+        return trimmed(decode(data, at, end), trim)
+
+    def decode_right(data: bytes, at: int, end: int) -> str:
+        text: str = decode(data, at, end)
+        return text.rstrip(" ")
+
+    return made._replace(
+        decode=decode_right if trim == "right" else decode_text,
+        encode=lambda value, size: write("" if value is None else value, size),
+    )
+
+
+def _absent_as_zero(made: Stored) -> Stored:
+    write = made.encode
+    return made._replace(encode=lambda value, size: write(0 if value is None else value, size))
+
+
+def _with_no_numbers(made: Stored) -> Stored:
+    """The codec of a float, which JSON has the name of where it is no number."""
+    write = made.encode
+
+    def encode_float(value: Any, size: int) -> bytes:
+        return write(_NOT_NUMBERS.get(value, value) if isinstance(value, str) else value, size)
+
+    return made._replace(encode=encode_float)
+
+
+def _digits(kept: Kept, made: Stored) -> Stored:
+    """The codec of bytes, which JSON has as hexadecimal digits."""
+    size = made.size
+
+    def encode_digits(value: Any, length: int) -> bytes:
+        if value is None:
+            return bytes(size)
+        try:
+            raw = bytes.fromhex(value) if isinstance(value, str) else b""
+        except ValueError:
+            raw = b""
+        if len(raw) != size:
+            raise unfit(kept.what, value, f"takes {2 * size} hexadecimal digits")
+        return raw
+
+    return made._replace(decode=lambda data, at, end: data[at:end].hex().upper(), encode=encode_digits)
+
+
+def _unsigned_packed(item: Item, kept: Kept, coding: Coding) -> Stored:
+    assert item.picture is not None
+    shape = numbers.Shape(kept.what, "integer", item.picture.scale, signed=False)
+    return numbers.unsigned_packed(item.length, shape, reverse=coding.reversed_packed)
+
+
+def _blank_number(kept: Kept, coding: Coding) -> Stored:
+    """The codec of a number that may be blank: that is 0 where the item says so (BLANK WHEN ZERO), else NULL."""
+    is_zero = kept.field.nullable
+    made = stored(kept._replace(field=Field(kept.field.name, kept.type)))
+    blanks = (encode(" ", kept.ccsid, kept.form.encoding) * made.size)[: made.size]
+    zero = made.decode(made.encode(0, made.size), 0, made.size)
+
+    def decode(data: bytes, at: int, end: int) -> Any:
+        if data[at:end] == blanks:
+            return zero if is_zero else None
+        return made.decode(data, at, end)
+
+    def write(value: Any, size: int) -> bytes:
+        raw = made.encode(0 if value is None else value, size)
+        is_blank = (is_zero and made.decode(raw, 0, size) == 0) or (value is None and coding.blank_is_null)
+        return blanks if is_blank else raw
+
+    return made._replace(decode=decode, encode=write)
