@@ -7,16 +7,16 @@ from decimal import Decimal
 from math import inf, nan
 from typing import Any, Final
 
-from engine.moments.zones import written_iso
-from parsers.ccsid import encode
+from engine.dates.zones import written_iso
+from parsers.charsets.ccsid import encode
 from parsers.importers.copybook.items import Item
 from parsers.importers.copybook.physical import PhysicalOptions, has_number, physical_of, simple_type_of
 from parsers.mrm import numbers
 from parsers.mrm.cwf.declared import CwfFormat
 from parsers.mrm.cwf.fields import stored
 from parsers.mrm.cwf.kept import Form, Kept
+from parsers.mrm.dates import DEFAULT_FORMATS, text_of
 from parsers.mrm.model import Field
-from parsers.mrm.moments import DEFAULT_FORMATS, text_of
 from parsers.mrm.stored import Stored, unfit
 from parsers.records.coding import TURNED, Coding, Trim
 

@@ -112,8 +112,8 @@ def _nothing(data: bytes, at: int, end: int) -> None:
 def lay_out(definition: Definition, form: Form, keep: Keep = stored, name: Naming | None = None) -> tuple[Item, int]:
     """A message as the item that stands for it, in records of that encoding and CCSID, and how many fields it has.
 
-    `keep` makes the codecs of fields, and `name` what errors call a field, given its path; what has names of its own has
-    been counted where these come from.
+    `keep` makes the codecs of fields, and `name` what errors call a field, given its path. Who has names of its own has
+    counted the fields.
     """
     compiler = _Compiler(definition, form, keep, name)
     return compiler.message(), compiler.fields

@@ -275,10 +275,10 @@ def test_powers_of_sixteen(power: int) -> None:
     made = plan("01 R. 05 F COMP-2.")
     for zeros in range(14):
         data = bytes([0x41 + power]) + (1 << (4 * zeros)).to_bytes(7, "big")
-        value, _ = read_record(made, data)
+        value, _ = read_record(made.read, data)
         text = {name: Decimal(repr(number)) if isinstance(number, float) else number for name, number in value.items()}
         written = write_record(made, text, 0x40)
-        assert repr(value) == repr(read_record(made, written)[0])
+        assert repr(value) == repr(read_record(made.read, written)[0])
 
 
 def test_slack_bytes() -> None:
