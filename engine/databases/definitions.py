@@ -34,7 +34,7 @@ class Secret:
         if self.env:
             found = os.environ.get(self.env)
             if found is None:
-                raise ConfigurationException(f"data source {owner}: the environment has no {self.env}: set it")
+                raise ConfigurationException(f"{owner}: the environment has no {self.env}: set it")
             return found
         return private_text(Path(self.file), owner).rstrip("\r\n")
 
@@ -81,7 +81,7 @@ def _in_file(file: Path, name: str) -> str:
     except (OSError, UnicodeDecodeError) as error:
         said = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise ConfigurationException(f"data source {name}: {file} cannot be read: {said}; name another") from None
-    return private_text(file, name).strip() if _has_password(text) else text
+    return private_text(file, f"data source {name}").strip() if has_password(text) else text
 
 
 def private_text(file: Path, owner: str) -> str:
@@ -89,14 +89,15 @@ def private_text(file: Path, owner: str) -> str:
     try:
         mode = file.stat().st_mode
         if mode & (stat.S_IRWXG | stat.S_IRWXO):
-            raise ConfigurationException(f"data source {owner}: others may read {file}: chmod 600 {file}")
+            raise ConfigurationException(f"{owner}: others may read {file}: chmod 600 {file}")
         return read_file(file, _LARGEST, "no url has so many").decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         said = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise ConfigurationException(f"data source {owner}: {file} cannot be read: {said}; name another") from None
+        raise ConfigurationException(f"{owner}: {file} cannot be read: {said}; name another") from None
 
 
-def _has_password(url: str) -> bool:
+def has_password(url: str) -> bool:
+    """Returns True for a URL with a password in it."""
     return bool(re.match(r"[^:]*://[^/@]*:[^/]*@", url)) or "password=" in url.lower()
 
 
@@ -120,13 +121,14 @@ def _of_entry(name: str, entry: object, folder: Path) -> Definition:
     url, user = given.get("url", ""), given.get("user", "")
     if not isinstance(url, str) or not isinstance(user, str):
         raise ConfigurationException(f"data source {name}: url and user are texts")
-    if _has_password(url):
+    if has_password(url):
         text = f"data source {name}: a broker file holds no password: write password: {{env: VAR}} or {{file: PATH}}"
         raise ConfigurationException(text)
-    return _checked(Definition(name, url, user, _secret(name, given.get("password"), folder)))
+    return _checked(Definition(name, url, user, secret_in(f"data source {name}", given.get("password"), folder)))
 
 
-def _secret(name: str, data: object, folder: Path) -> Secret | None:
+def secret_in(owner: str, data: object, folder: Path = Path()) -> Secret | None:
+    """Returns the reference to a password that a broker file gives; anything else is refused."""
     if data is None:
         return None
     if isinstance(data, Mapping) and len(data) == 1:
@@ -135,7 +137,7 @@ def _secret(name: str, data: object, folder: Path) -> Secret | None:
             return Secret(env=where)
         if kind == "file" and isinstance(where, str) and where:
             return Secret(file=str(folder / where))
-    raise ConfigurationException(f"data source {name}: password is {{env: VAR}} or {{file: PATH}}, never the password")
+    raise ConfigurationException(f"{owner}: password is {{env: VAR}} or {{file: PATH}}, never the password")
 
 
 def _checked(definition: Definition) -> Definition:

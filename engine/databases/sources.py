@@ -81,7 +81,7 @@ class Source:
         if definition.user:
             url = url.set(username=definition.user)
         if definition.password is not None:
-            url = url.set(password=definition.password.read(self.name))
+            url = url.set(password=definition.password.read(f"data source {self.name}"))
         said = [str(url.password or ""), *(str(v) for key, v in url.query.items() if "pass" in key.lower())]
         spelled = (form for one in said if one for form in (one, quote(one, safe=""), quote_plus(one)))
         self._secrets = tuple(sorted(dict.fromkeys(spelled), key=len, reverse=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from engine.errors import MessageException
 
@@ -14,6 +14,24 @@ ADDRESS: Final = "topic:"  # begins the name that messages are put to for a topi
 _SEPARATOR: Final = "/"
 _RETAIN: Final = "retain"
 _POINT: Final = "point="
+LOCAL: Final = "local"
+REMOTE: Final = "remote"
+_AT: Final = f"{REMOTE}="
+_MOST_DIGITS: Final = 18
+
+
+class TopicAddress(NamedTuple):
+    """A topic as messages are put to it, True where they are retained, and the subscription point.
+
+    `scope` is LOCAL where only subscribers of this queue manager are sent them, and REMOTE where another queue manager
+    published them, at the microsecond `at`; otherwise all of a collective are sent them.
+    """
+
+    topic: str
+    retains: bool
+    point: str
+    scope: str = ""
+    at: int = 0
 
 
 def levels_of(text: str) -> tuple[str, ...]:
@@ -55,38 +73,42 @@ def wildcards(levels: tuple[str, ...]) -> int | None:
     return next((at for at, level in enumerate(levels) if level in {MANY, SINGLE}), None)
 
 
-def address(topic: str, *, retain: bool = False, point: str = "") -> str:
+def address(topic: str, *, retain: bool = False, point: str = "", scope: str = "", at: int = 0) -> str:
     """Returns the name that a message is put to for its publication.
 
     >>> address("a/b"), address("a/b", retain=True, point="eur")
     ('topic://a/b', 'topic:retain;point=eur//a/b')
     """
-    if not retain and not point:
+    if not (retain or point or scope):
         return f"topic://{topic}"
     if _SEPARATOR in point or ";" in point:
         problem = f"subscription point {point!r:.60} has a / or ;; take it out"
         raise _refusal(problem, point)
-    said = (*((_RETAIN,) if retain else ()), *((f"{_POINT}{point}",) if point else ()))
-    return f"{ADDRESS}{';'.join(said)}//{topic}"
+    words = (_RETAIN if retain else "", f"{_POINT}{point}" if point else "", f"{_AT}{at}" if scope == REMOTE else scope)
+    return f"{ADDRESS}{';'.join(filter(None, words))}//{topic}"
 
 
-def read_address(name: str) -> tuple[str, bool, str]:
-    """Returns the topic of an address, True where the publication is retained, and its subscription point.
+def read_address(name: str) -> TopicAddress:
+    """Returns what the name says that a message is put to for its publication.
 
     >>> read_address("topic:retain;point=eur//a/b")
-    ('a/b', True, 'eur')
+    TopicAddress(topic='a/b', retains=True, point='eur', scope='', at=0)
     """
     said, _, topic = name.removeprefix(ADDRESS).partition("//")
-    retain, point = False, ""
+    retain, point, scope, at = False, "", "", 0
     for word in filter(None, said.split(";")):
         if word == _RETAIN:
             retain = True
+        elif word == LOCAL:
+            scope = LOCAL
+        elif word.startswith(_AT) and (digits := word.removeprefix(_AT)).isdecimal() and len(digits) <= _MOST_DIGITS:
+            scope, at = REMOTE, int(digits)
         elif word.startswith(_POINT):
             point = word.removeprefix(_POINT)
         else:
             problem = f"{name!r:.200} is no address of a topic: write topic://TOPIC or topic:retain//TOPIC"
             raise _refusal(problem, name)
-    return checked_topic(topic), retain, point
+    return TopicAddress(checked_topic(topic), retain, point, scope, at)
 
 
 def _refusal(problem: str, text: str) -> MessageException:

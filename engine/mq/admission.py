@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from engine.descriptor import (
     LAST_SEGMENT,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from engine.mq.definitions import QueueDefinition
     from engine.mq.queue import Queue
     from engine.mq.topics.publishing import Route
+    from engine.topics import TopicAddress
     from engine.work import QueueAttributes
 
 MAX_PRIORITY: Final = 9
@@ -45,14 +46,6 @@ _STAMPED: Final = "%Y%m%d%H%M%S"
 _ACTIVITY: Final = 4  # MQRO_ACTIVITY
 _REPORTS: Final = _ACTIVITY | sum(kind.asked | kind.data | kind.full for kind in (COA, COD, EXPIRATION, EXCEPTION))
 _USER_APPLICATION: Final = 6  # MQAT_UNIX
-
-
-class TopicAddress(NamedTuple):
-    """A topic as messages are put to it, True where they are retained, and the subscription point."""
-
-    topic: str
-    retains: bool
-    point: str
 
 
 class Target:

@@ -327,7 +327,7 @@ _SUBSCRIPTION: Final = (
     _choice("VARUSER", "ANY FIXED"),
     Attribute("DESTQMGR", "text", "", fixed="there are no other queue managers here"),
     _choice("EXPIRY", "UNLIMITED", fixed=_NOT_HERE),
-    _choice("SUBSCOPE", "ALL QMGR", fixed=_NOT_HERE),
+    _choice("SUBSCOPE", "ALL QMGR"),
     *(_shown("SUBID"), _shown("DURABLE"), _shown("SUBTYPE"), _shown("SELTYPE"), _shown("IDENTITY"), *_CREATED),
 )
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from engine.mq.protection.policies import Policy
 
 _MOST_HELD: Final = 256 * 1024  # bytes of puts that wait here for their commit
+_MOST_KNOWN: Final = 10_000
 _GONE: Final = (CONNECTION_BROKEN, Q_MGR_NOT_AVAILABLE)
 
 
@@ -148,6 +149,8 @@ class ClientWork:
         self._held, self._length = [], 0
         full, facts = frames.read_accepted(connection.answer(frames.ACCEPTED).data)
         context = context_of(connection.greeting.user, connection.application)
+        if len(self._known) >= _MOST_KNOWN:  # topics may be many
+            self._known.clear()
         self._known[queue] = Known(facts, connection.changes, context)
         return full
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 DEAD_LETTER_QUEUE: Final = "SYSTEM.DEAD.LETTER.QUEUE"
 _MOST_UNCOMMITTED: Final = 999_999_999
+_MOST_TARGETS: Final = 20_000
 _SLICE: Final = 1_000  # messages that are purged or expire in one step
 
 
@@ -309,6 +310,8 @@ class QueueManager:
         self.topics.make_ready(queue)
         with self.lock:
             alias = self.directory.aliases.get(queue)
+            if len(self.targets) >= _MOST_TARGETS:  # publishers may name a topic of its own for each message
+                self.targets = {}
             if queue.startswith(ADDRESS) or (alias is not None and alias.is_of_topic):
                 target = self.targets[queue] = self.topics.target(queue, alias)
                 return target

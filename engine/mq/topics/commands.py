@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from engine.errors import MessageException
-from engine.message.topics import address, levels_of, wildcards
+from engine.message.topics import LOCAL, address, levels_of, wildcards
 from engine.mq.properties import join
 from engine.mq.security.authorities import PUB
 from engine.mq.topics.answers import (
@@ -46,6 +46,7 @@ def carry_out(manager: QueueManager, work: Work, command: Asked) -> Answered:
 def _publish(manager: QueueManager, work: Work, command: Asked) -> Answered:
     options = command.options("PubOpt", _PUBLISHES, PUB_OPTIONS_ERROR)
     own = command.descriptor
+    scope = LOCAL if "Local" in options else ""
     without = (command.one("QName") or own.reply_to_q) if "OtherSubsOnly" in options else ""
     told = {_TOLD[name]: command.one(name) for name in _TOLD if command.one(name)}
     descriptor, body = join(command.others | told, command.behind, command.body)
@@ -54,7 +55,7 @@ def _publish(manager: QueueManager, work: Work, command: Asked) -> Answered:
         if not manager.security.subscribes(own.user_identifier, topic, PUB):
             raise RefusedError(NOT_AUTHORIZED)
         try:
-            name = address(topic, retain="RetainPub" in options, point=command.one("SubPoint"))
+            name = address(topic, retain="RetainPub" in options, point=command.one("SubPoint"), scope=scope)
             _, puts = manager.topics.publish(manager.target(name), descriptor, body, work, without)
         except MessageException as error:
             raise RefusedError(answered_reason(error.reason)) from error
@@ -65,14 +66,14 @@ def _publish(manager: QueueManager, work: Work, command: Asked) -> Answered:
 
 
 def _delete(manager: QueueManager, work: Work, command: Asked) -> Answered:
-    command.options("DelOpt", frozenset({"Local"}), DEL_OPTIONS_ERROR)
+    options = command.options("DelOpt", frozenset({"Local"}), DEL_OPTIONS_ERROR)
     point, user = command.one("SubPoint"), command.descriptor.user_identifier
 
     def delete(topic: str) -> Sequence[tuple[str, str]]:
         for found in _retained_on(manager, topic, point):
             if not manager.security.subscribes(user, found, PUB):
                 raise RefusedError(NOT_AUTHORIZED)
-            manager.topics.forget(found, point, work)
+            manager.topics.forget(found, point, work, everywhere="Local" not in options)
         return ()
 
     return for_each(command.topics, delete)

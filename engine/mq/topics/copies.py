@@ -31,7 +31,7 @@ class Copy:
     """The properties that the copies for one subscription have of their own."""
 
     __slots__ = (
-        *("correl_id", "default_priority", "longest", "longest_expiry", "persistence", "policy", "priority", "queue"),
+        *("correl_id", "default_priority", "hears", "longest", "longest_expiry", "persistence", "policy", "priority", "queue"),
         *("refused", "shape", "subscription"),
     )
 
@@ -41,8 +41,11 @@ class Copy:
         target: Target | None,
         refused: MessageException | None,
         policy: Policy | None = None,
+        *,
+        hears: bool = True,
     ) -> None:
         self.subscription = subscription
+        self.hears = hears and subscription.values["SUBSCOPE"] == "ALL"  # what other queue managers publish
         self.policy = policy  # by which messages of its queue are protected
         self.queue = None if target is None else target.queue
         self.longest = 0 if target is None else target.longest
@@ -72,6 +75,7 @@ class Publication(NamedTuple):
     body: bytes
     expires: int
     retained: bool = False  # it was published before, and is sent again
+    at: int = 0  # the microsecond when it was published
 
     def shaped(self, form: str, user_data: str) -> tuple[Descriptor, bytes]:
         """Returns descriptor and body in the form that a subscription asks for."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engine.descriptor import NO_ID, UNLIMITED, UTF_8, Descriptor
+from engine.descriptor import NO_ID, PERSISTENT, UNLIMITED, UTF_8, Descriptor
 from engine.errors import BrokerError, MessageException
 from engine.flow.dead_letters import FORMAT, header
-from engine.message.topics import read_address
+from engine.message.topics import REMOTE, TopicAddress, read_address
 from engine.mq import stream_rules
-from engine.mq.admission import Target, TopicAddress, expires_at, limited
+from engine.mq.admission import Target, expires_at, limited
 from engine.mq.definitions import QueueDefinition
 from engine.mq.directory import check_gate
 from engine.mq.queue import Queue
@@ -24,21 +24,24 @@ from engine.mq.refusals import (
 from engine.mq.security.authorities import PERSIST
 from engine.mq.security.authorities import SUB as SUBSCRIBE
 from engine.mq.topics.copies import Copy, Moved, Publication, admitted, formed, wanted
+from engine.mq.topics.forwarding import TRANSMIT, Forwarded, of_publication, packed
 from engine.mq.topics.listening import QUEUES, Listeners
 from engine.mq.topics.objects import SUB
-from engine.mq.topics.retained import RETAINED, forget, retain, retained
+from engine.mq.topics.retained import RETAINED, forget, retain, retained, retained_at
 from engine.mq.topics.subscription import subscription_id
 from engine.work import QueueAttributes
 
 if TYPE_CHECKING:
     from engine.mq.directory import Directory
     from engine.mq.manager import QueueManager
+    from engine.mq.stored import Stored
     from engine.mq.topics.settings import TopicSettings
     from engine.mq.topics.subscription import Subscription
     from engine.mq.unit import Work
 
 PUBLICATION_FAILURE: Final = 2502
 _MOST_ROUTES: Final = 10_000
+_SYSTEM: Final = "$"  # begins the topics of the system
 _PRIORITIES: Final = range(10)
 _BROKER: Final = 26  # MQAT_BROKER
 _LEFT_TO_THE_TOPIC: Final = (0, 1)
@@ -46,11 +49,15 @@ _MANAGED: Final = {"YES": "SYSTEM.MANAGED.DURABLE.", "NO": "SYSTEM.MANAGED.NDURA
 
 
 class Route(NamedTuple):
-    """The copies that publications on a topic make, one for each subscription that fits, and the topic's settings."""
+    """The copies that publications on a topic make, one for each subscription that fits, and the topic's settings.
+
+    `onward` is the queue of publications for other queue managers, where they are sent these.
+    """
 
     copies: list[Copy]
     selective: bool  # some of the subscriptions have a selector
     settings: TopicSettings
+    onward: Target | None = None
 
 
 class Topics:
@@ -154,19 +161,28 @@ class Topics:
             for copy in copies:
                 copy.shape = shapes[copy.shape]  # the same object for all of a shape
             selective = any(copy.subscription.select is not None for copy in copies)
-            found = self._routes[topic, point] = Route(copies, selective, self.objects.settings(topic))
+            settings = self.objects.settings(topic)
+            found = self._routes[topic, point] = Route(copies, selective, settings, self._onward(topic, settings))
         return found
+
+    def _onward(self, topic: str, settings: TopicSettings) -> Target | None:
+        """Returns the queue of publications for other queue managers; those of the system itself stay here."""
+        queue = self._directory.queues.get(TRANSMIT)
+        if queue is None or not queue.definition.put_enabled or not settings.forwards or topic.startswith(_SYSTEM):
+            return None
+        return self._manager.target(TRANSMIT)
 
     def _may(self, subscription: Subscription, topic: str) -> bool:
         """Returns True where the user of a subscription may have what is published on a topic."""
         return self._manager.security.subscribes(str(subscription.values["SUBUSER"]), topic, SUBSCRIBE)
 
     def _copy(self, subscription: Subscription, topic: str) -> Copy:
+        hears = self.objects.settings(subscription.topic).hears
         try:
             policy = self._manager.policies["PUT"].get(subscription.queue)
-            made = Copy(subscription, self._manager.target(subscription.queue), None, policy)
+            made = Copy(subscription, self._manager.target(subscription.queue), None, policy, hears=hears)
         except MessageException as refused:
-            return Copy(subscription, None, refused)
+            return Copy(subscription, None, refused, hears=hears)
         if not self._manager.security.subscribes(str(subscription.values["SUBUSER"]), topic, PERSIST):
             made.persistence = 0
         return made
@@ -179,7 +195,7 @@ class Topics:
         `without` is a queue that it does not go to. What is retained is put in the publisher's unit of work at once.
         """
         assert target.topic is not None  # it is asked for those that lead to one
-        topic, retains, point = target.topic
+        topic, retains, point, scope, _ = target.topic
         route = target.route
         if route is None:
             route = target.route = self.route(topic, point)
@@ -190,13 +206,16 @@ class Topics:
         copies = wanted(route.copies, publication) if route.selective else route.copies
         if without:
             copies = [copy for copy in copies if copy.subscription.queue != without]
+        if scope == REMOTE:
+            copies = [copy for copy in copies if copy.hears]
         moved, failed = admitted(self._manager, copies, publication, number) if copies else ([], [])
         try:
             if failed:
                 self._settle(failed, publication, route.settings, moved, work)
             if retains:
-                self._ready()
-                retain(work, publication)
+                self._retain(publication, work, remote=scope == REMOTE)
+            if route.onward is not None and not scope:
+                moved.append(self._sent_on(route.onward, of_publication(publication, retains=retains)))
         except BrokerError:
             self._manager.undo(moved, [])
             raise
@@ -211,7 +230,7 @@ class Topics:
         given: tuple[int, str],
     ) -> Publication:
         """Returns a publication with what its topic and the queue manager give it; `given` are its number and user."""
-        topic, _, point = address
+        topic, _, point, _, at = address
         admission = self._manager.admission
         if not settings.publishes:
             raise refusal(PUT_INHIBITED, f"publications on {topic} are inhibited: ALTER the TOPIC", topic)
@@ -235,7 +254,17 @@ class Topics:
         origin = (descriptor.user_identifier or given[1], *descriptor[15:17], _BROKER, self._manager.name)
         own = tuple.__new__(Descriptor, (*told, *origin, *stamp, *descriptor[21:]))
         expires = 0 if own.expiry == UNLIMITED else expires_at(own.expiry, now)
-        return tuple.__new__(Publication, (topic, point, own, body, expires, False))
+        return tuple.__new__(Publication, (topic, point, own, body, expires, False, at or int(now * 1_000_000)))
+
+    def _retain(self, publication: Publication, work: Work, *, remote: bool) -> None:
+        """Keep a publication for later subscribers, unless another queue manager's is older than what is kept."""
+        self._ready()
+        if not (remote and retained_at(self._manager, publication.topic, publication.point) >= publication.at):
+            retain(work, publication)
+
+    def _sent_on(self, onward: Target, message: tuple[Descriptor, bytes]) -> tuple[Queue, Stored]:
+        """Returns a message for other queue managers, admitted to the queue where they wait to be sent."""
+        return onward.queue, self._manager.admission.admit(onward, *message, ("", ""))
 
     def _settle(
         self,
@@ -296,9 +325,14 @@ class Topics:
             sent += bool(moved)
         return sent
 
-    def forget(self, topic: str, point: str, work: Work) -> bool:
-        """Remove what is retained on a topic in a unit of work; False where nothing is."""
+    def forget(self, topic: str, point: str, work: Work, *, everywhere: bool = False) -> bool:
+        """Remove what is retained on a topic in a unit of work, here or `everywhere`; False where nothing is."""
         self._ready()
+        onward = self._onward(topic, self.objects.settings(topic)) if everywhere else None
+        if onward is not None:
+            now = int(self._manager.admission.clock() * 1_000_000)
+            told = Forwarded(topic, point, False, now, Descriptor(persistence=PERSISTENT), b"", "forget")
+            work.add([self._sent_on(onward, packed(told))])
         return forget(work, topic, point)
 
     def _ready(self) -> None:

@@ -127,6 +127,7 @@ def register(manager: QueueManager, _: Work, command: Asked) -> Answered:
         "DEST": subscriber.queue,
         "DESTCORL": subscriber.correl_id.hex(),
         "PSPROP": "RFH2",
+        "SUBSCOPE": "QMGR" if "Local" in options else "ALL",
         "SUBPOINT": command.one("SubPoint"),
         "SELECTOR": command.one("Filter"),
         "REQONLY": "YES" if "PubOnReqOnly" in options else "NO",

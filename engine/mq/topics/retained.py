@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
 from engine.descriptor import Descriptor
-from engine.mq.properties import join, properties_of, split
+from engine.mq.properties import I8, Property, join, properties_of, split
 from engine.mq.topics.copies import Publication
 from engine.work import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from engine.mq.client import Client
     from engine.mq.manager import QueueManager
     from engine.mq.topics.subscription import Subscription
     from engine.mq.unit import Work
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 RETAINED: Final = "SYSTEM.RETAINED.PUB.QUEUE"
 _TOPIC: Final = "mqps.Top"
 _POINT: Final = "mqps.Pnt"
+_AT: Final = "mqps.Mic"
 
 
 def retained_id(topic: str, point: str) -> bytes:
@@ -40,20 +43,40 @@ def retain(work: Work, publication: Publication) -> None:
     topic, point = publication.topic, publication.point
     forget(work, topic, point)
     descriptor = publication.descriptor._replace(correl_id=retained_id(topic, point))
-    work.put(RETAINED, *join({_TOPIC: topic, _POINT: point}, descriptor, publication.body))
+    said: dict[str, Property] = {_TOPIC: topic, _POINT: point, _AT: I8(publication.at)}
+    work.put(RETAINED, *join(said, descriptor, publication.body))
+
+
+def retained_at(manager: QueueManager | Client, topic: str, point: str) -> int:
+    """Returns the microsecond at which what is retained on a topic was published, or -1 where nothing is."""
+    wanted, found = Selection(correl_id=retained_id(topic, point), browse=True), -1
+    with closing(manager.work()) as work:
+        while (arrival := work.get(RETAINED, wanted)) is not None:
+            found = max(found, kept(*arrival).at)
+    return found
+
+
+def kept(descriptor: Descriptor, body: bytes) -> Publication:
+    """Returns a publication that is kept as retained; it does not say when it expires."""
+    said = properties_of(descriptor, body)
+    at = said.get(_AT)
+    topic, point = str(said.get(_TOPIC, "")), str(said.get(_POINT, ""))
+    published = at if isinstance(at, int) else 0  # one of an earlier version does not say so
+    _, own, content = split(descriptor, body)
+    own = own._replace(backout_count=0)  # those who replaced it in vain are not the subscriber's
+    return Publication(topic, point, own, content, 0, retained=True, at=published)
 
 
 def retained(manager: QueueManager, subscription: Subscription) -> Iterator[Publication]:
     """Yields the retained publications that a subscription fits; of one topic the last."""
     found: dict[str, Publication] = {}
     for arrival in _kept(manager, subscription):
-        said = properties_of(*arrival)
-        topic, point = str(said.get(_TOPIC, "")), str(said.get(_POINT, ""))
-        if point == subscription.point and is_fitting(manager, subscription, topic):
-            _, descriptor, body = split(*arrival)
-            expires = 0 if descriptor.expiry < 0 else int(manager.admission.clock() * 10) + descriptor.expiry
-            descriptor = descriptor._replace(backout_count=0)  # those who replaced it in vain are not the subscriber's
-            found[topic] = Publication(topic, point, descriptor, body, expires, retained=True)
+        one = kept(*arrival)
+        if one.point == subscription.point and is_fitting(manager, subscription, one.topic):
+            expiry = one.descriptor.expiry
+            expires = 0 if expiry < 0 else int(manager.admission.clock() * 10) + expiry
+            if one.topic not in found or found[one.topic].at <= one.at:
+                found[one.topic] = one._replace(expires=expires)
     yield from found.values()
 
 

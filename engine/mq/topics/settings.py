@@ -21,6 +21,8 @@ _AT_THE_ROOT: Final[Mapping[str, str]] = {
     "PMSGDLV": "ALLDUR",
     "NPMSGDLV": "ALLAVAIL",
     "USEDLQ": "YES",
+    "PUBSCOPE": "ALL",
+    "SUBSCOPE": "ALL",
 }
 
 
@@ -37,6 +39,8 @@ class TopicSettings:
     dead_letters: bool
     blocked: int
     longest_expiry: int
+    forwards: bool  # publications also go to other queue managers of a collective,
+    hears: bool  # and theirs to subscriptions here
 
 
 class TopicObjects:
@@ -93,6 +97,8 @@ class TopicObjects:
             found["USEDLQ"] == "YES",
             blocked,
             longest_expiry(limits),
+            found["PUBSCOPE"] == "ALL",
+            found["SUBSCOPE"] == "ALL",
         )
 
 

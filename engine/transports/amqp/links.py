@@ -164,6 +164,11 @@ class Links:
                 receiver.link.flow(self._address.prefetch)
         return message, delivery
 
+    def has_come(self, queue: str) -> bool:
+        """Returns True where a message of a queue was fetched in advance."""
+        receiver = self._receivers.get((queue, "", False))
+        return receiver is not None and bool(receiver.fetcher.has_message)
+
     def forget(self, queue: str, *, selector: str = "", browse: bool = False) -> None:
         """Closes a receiver, so that the next one begins at the queue's start; what it has fetched goes back."""
         receiver = self._receivers.pop((queue, selector, browse), None)

@@ -143,6 +143,10 @@ class AmqpWork:
             self._safely(lambda: links.confirm([(queue, links.send(queue, message))]))
         return put
 
+    def has_come(self, queue: str) -> bool:
+        """Returns True where the next message of a queue is here already, so that a get does not wait for it."""
+        return self._links is not None and self._links.has_come(queue)
+
     def find(self, queue: str) -> None:
         """Raises an error where there is no queue of this name, and the broker does not make one."""
         links = self._connected()

@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 from engine.errors import MessageException
-from engine.message.topics import checked_topic, levels_of, read_address
+from engine.message.topics import address, checked_topic, levels_of, read_address
 from engine.mq.topics.characters import fits
 from engine.mq.topics.trie import Trie
 
@@ -131,20 +131,24 @@ def test_no_topic(text: str) -> None:
 
 
 ADDRESSES = (
-    ("topic://a/b", ("a/b", False, "")),
-    ("topic:////a", ("//a", False, "")),
-    ("topic:retain//a", ("a", True, "")),
-    ("topic:retain;point=p q//a//b", ("a//b", True, "p q")),
+    ("topic://a/b", ("a/b", False, "", "", 0)),
+    ("topic:////a", ("//a", False, "", "", 0)),
+    ("topic:retain//a", ("a", True, "", "", 0)),
+    ("topic:retain;point=p q//a//b", ("a//b", True, "p q", "", 0)),
+    ("topic:local//a", ("a", False, "", "local", 0)),
+    ("topic:retain;remote=12//a", ("a", True, "", "remote", 12)),
 )
 
 
 @pytest.mark.parametrize(("name", "expected"), ADDRESSES)
-def test_addresses(name: str, expected: tuple[str, bool, str]) -> None:
+def test_addresses(name: str, expected: tuple[str, bool, str, str, int]) -> None:
     """A topic is put to by an address with its options."""
-    assert expected == read_address(name)
+    found = read_address(name)
+    assert expected == found
+    assert name == address(found.topic, retain=found.retains, point=found.point, scope=found.scope, at=found.at)
 
 
-@pytest.mark.parametrize("name", ["topic:", "topic://", "topic:a//b", "topic:retain", "topic://a/#"])
+@pytest.mark.parametrize("name", ["topic://", "topic:a//b", "topic:retain", "topic://a/#", "topic:remote//a", "topic:remote=x//a"])
 def test_no_addresses(name: str) -> None:
     """An address without a topic, or with words that mean nothing, is refused."""
     with pytest.raises(MessageException):
