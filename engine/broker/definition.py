@@ -89,6 +89,7 @@ class Settings:
     archive_interval: float = 60.0  # minutes after which an archive record is complete
     stop_limit: float = 30.0  # seconds that messages in hand are given to finish
     traces: str = ""  # an OTLP endpoint, or a file that spans are written to
+    collective: Mapping[str, Any] = field(default_factory=dict)  # as the broker file says it
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Final
 
 from engine.broker import queues
 from engine.broker.administration import Broker, rights_of
+from engine.broker.collective import collective_of
 from engine.broker.deployment import shipped_of
 from engine.broker.differing import differences
 from engine.broker.folder import Folder
@@ -50,7 +52,7 @@ def examined(folder: Folder) -> list[Finding]:
     except BrokerError as error:
         return [*findings, Finding(False, "the repository cannot be read", error.text)]
     checks: tuple[Callable[[Broker, BrokerState], Iterator[Finding]], ...] = (
-        *(_rights, _processes, _queues, _contents, _sources, _packages, _file),
+        *(_rights, _processes, _queues, _collective, _contents, _sources, _packages, _file),
     )
     for check in checks:
         try:
@@ -109,6 +111,29 @@ def _queues(broker: Broker, state: BrokerState) -> Iterator[Finding]:
         if state.dead_letter_queue and (depth := reached.depth(state.dead_letter_queue)):
             what = f"{depth} messages are on the dead-letter queue {state.dead_letter_queue}"
             yield Finding(True, what, f"look at them with penstock browse {state.dead_letter_queue} --broker …")
+
+
+def _collective(broker: Broker, state: BrokerState) -> Iterator[Finding]:
+    collective = collective_of(state.settings.collective)
+    if collective is None:
+        return
+    members = broker.repository.members(collective.name)
+    yield Finding(True, f"the collective {collective.name} has {', '.join(members)}")
+    with queues.reached(broker.folder) as reached:
+        if depth := reached.depth(queues.TRANSMIT):
+            yield Finding(True, f"{depth} publications wait to be sent to the collective")
+    address = collective.address()
+    from engine.transports.amqp import AmqpQueues  # noqa: PLC0415  # for brokers of a collective alone
+
+    with closing(AmqpQueues(address).work()) as work:
+        for queue in map(collective.queue, members):
+            try:
+                work.find(queue)
+            except BrokerError as error:
+                advice = f"{error.text}; have the AMQP broker be there, with this queue"
+                yield Finding(False, f"the queue {queue} is not reached at {address.url}", advice)
+            else:
+                yield Finding(True, f"the queue {queue} is at {address.url}")
 
 
 def _contents(broker: Broker, state: BrokerState) -> Iterator[Finding]:

@@ -17,6 +17,7 @@
         flows: [reports.yaml]
     rights:
       - {user: ada, may: [read, deploy, operate]}
+    collective: {name: NEWS, url: amqp://broker:5672, user: shop, password: {env: NEWS_PASSWORD}}
 
 Flows are named from where the file is.
 """
@@ -30,18 +31,20 @@ from pathlib import Path
 from posixpath import abspath, dirname, join, normpath
 from typing import Any, Final
 
+from engine.broker.collective import collective_of
 from engine.broker.definition import PLAIN_NAMES, Definition, Executors, FlowUse, Grant, Limits, Settings
 from engine.broker.people import read_rights
 from engine.broker.values import duration, memory, number, of_tree, placed
 from engine.catalog import did_you_mean
 from engine.databases.definitions import definitions_in
-from engine.errors import ConfigurationException
+from engine.errors import ConfigurationException, Place
 from engine.flow.destinations import QUEUE_MANAGER, QUEUE_NAME
 from flows.document import LARGEST, Complaints, Mapping, Scalar, Sequence, Tree, read_document
 
 _KEYS: Final = (
     *("broker", "queueManager", "deadLetterQueue", "queues", "executionGroups", "dataSources", "rights", "users"),
     *("topics", "subscriptions", "repository", "log", "traces", "statisticsSeconds", "archiveMinutes", "stopSeconds"),
+    "collective",
 )
 _NUMBERS: Final = ("backoutThreshold", "defaultPersistence", "defaultPriority")
 _FLOW_KEYS: Final = ("flow", "additionalInstances", "copies", "properties")
@@ -137,7 +140,18 @@ class _Reader:
             self._seconds("archiveMinutes", plain.archive_interval),
             self._seconds("stopSeconds", plain.stop_limit),
             traces if "://" in traces or not traces else abspath(self._beside(traces)),
+            self._collective(),
         )
+
+    def _collective(self) -> dict[str, Any]:
+        """Returns the collective as plain data; files are named from where the broker file is."""
+        table = self._table("collective")
+        found = placed(of_tree(table), dirname(self.file)) if table else {}
+        try:
+            collective_of(found)
+        except ConfigurationException as error:
+            self._complain(self._told_at(table, error), error.text)
+        return found
 
     def _seconds(self, name: str, otherwise: float) -> float:
         found = self.document.get(name)
@@ -175,8 +189,12 @@ class _Reader:
         try:
             definitions_in(found)
         except ConfigurationException as error:
-            self._complain((self.document.get("dataSources") or self.document).place, error.text)
+            self._complain(self._told_at(self.document.get("dataSources"), error), error.text)
         return found
+
+    def _told_at(self, table: Tree | None, error: ConfigurationException) -> Place:
+        """Returns where an error is told: not at a line that may hold a password, which would be shown."""
+        return self.document.place if table is None or "password" in error.text else table.place
 
     def _queues(self) -> Iterator[tuple[str, dict[str, str | int]]]:
         table = self._table("queues")

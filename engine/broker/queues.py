@@ -14,7 +14,12 @@ from engine.errors import BrokerError, ConfigurationException
 from flows.filtering_queue_manager import filtering
 
 WAIT: Final = 10.0  # seconds that a command waits for a queue manager that restarts
-_OWN: Final = ("SYSTEM.RETAINED.PUB.QUEUE", "SYSTEM.ADMIN.STATISTICS.QUEUE", "SYSTEM.ADMIN.ACCOUNTING.QUEUE")
+TRANSMIT: Final = "SYSTEM.COLLECTIVE.TRANSMIT.QUEUE"
+RECEIVED: Final = "SYSTEM.COLLECTIVE.RECEIVED.QUEUE"
+_OWN: Final = (
+    *("SYSTEM.RETAINED.PUB.QUEUE", "SYSTEM.ADMIN.STATISTICS.QUEUE", "SYSTEM.ADMIN.ACCOUNTING.QUEUE"),
+    RECEIVED,
+)
 _YES: Final = {0: "NO", 1: "YES"}
 
 
@@ -94,7 +99,17 @@ def define_missing(queues: Any, state: BrokerState) -> list[str]:
             if name not in known:
                 queues.define(kind, name, dict(said))
     queues.alter("QMGR", "", {"DEADQ": state.dead_letter_queue})
+    _settle_collective(queues, there, joins=bool(state.settings.collective))
     return new
+
+
+def _settle_collective(queues: Any, there: frozenset[str], *, joins: bool) -> None:
+    """Have publications be kept for a collective, or no longer."""
+    if joins and TRANSMIT not in there:
+        for name in (RECEIVED, TRANSMIT):
+            queues.define("QLOCAL", name, {"MAXDEPTH": 999_999_999, "MAXMSGL": 104_857_600, "MSGDLVSQ": "FIFO"})
+    elif TRANSMIT in there:
+        queues.alter("QLOCAL", TRANSMIT, {"PUT": "ENABLED" if joins else "DISABLED"})
 
 
 def names_of(queues: Any) -> frozenset[str]:

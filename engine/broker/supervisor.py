@@ -34,6 +34,8 @@ _LATEST: Final = 10.0
 _STEADY: Final = 60.0  # seconds that a process runs for its earlier ends to be forgotten
 _MOST_DEATHS: Final = 8  # ends in a row behind which a group is stopped
 _QUEUE_MANAGER: Final = "queue manager"
+_LINK: Final = "collective link"
+_OWN: Final = (_QUEUE_MANAGER, _LINK)
 _PIECE: Final = 1 << 16
 
 
@@ -88,6 +90,7 @@ class Supervisor:
         self.log.tell(f"the broker {self.plan.broker} starts with {len(self.plan.groups)} execution groups")
         for name in self.plan.running:
             self._keep(name)
+        self.relink(self.plan)
         self.loop.after(self.plan.settings.statistics_interval, self._count)
         self.loop.after(self.plan.settings.archive_interval * 60, self._archive)
         self._look()
@@ -106,7 +109,7 @@ class Supervisor:
     @property
     def groups(self) -> dict[str, Kept]:
         """The processes of groups, by name."""
-        return {name: kept for name, kept in self._kept.items() if name != _QUEUE_MANAGER}
+        return {name: kept for name, kept in self._kept.items() if name not in _OWN}
 
     def tell(self, group: str, message: dict[str, Any]) -> None:
         """Say something to the process of a group; one that is not there is started first."""
@@ -128,10 +131,11 @@ class Supervisor:
     def _keep(self, name: str, *, prepared: bool = True) -> Kept:
         kept = self._kept.setdefault(name, Kept(name))
         kept.wanted, kept.state = True, "starting"
-        run = self._serve if name == _QUEUE_MANAGER else partial(self._group, name)
+        own = {_QUEUE_MANAGER: self._serve, _LINK: self._join}
+        run = own.get(name) or partial(self._group, name)
         child = kept.child = fork(run, [self._log_end])
         self.loop.watch(child.channel, partial(self._heard, kept, child))
-        if name != _QUEUE_MANAGER and prepared:
+        if name not in own and prepared:
             child.channel.send({"do": "run", **self.plan.of_group(name)})
         return kept
 
@@ -143,6 +147,30 @@ class Supervisor:
             signal.signal(signal.SIGTERM, lambda *_: stop())
 
         queues.serve(self.folder, lambda: channel.send({"ready": True}), stopped)
+
+    def _join(self, channel: Channel) -> None:
+        """The process that exchanges publications with the other brokers of the collective."""
+        from engine.broker.collective import collective_of  # noqa: PLC0415  # most brokers are in none
+        from engine.broker.link import Link, Member  # noqa: PLC0415
+
+        hand_to(self._log_end, _LINK)
+        collective = collective_of(self.plan.settings.collective)
+        assert collective is not None  # there is no link without one
+        known = self.folder.read()
+        repository = opened(known["repository"], known["name"])  # with connections of this process
+        members = partial(repository.members, collective.name)
+        Link(self.folder, Member(self.plan.broker, self.plan.uuid, collective, members), channel).run()
+
+    def relink(self, before: Plan) -> None:
+        """Have the link be there where the broker is in a collective, and begin anew where it is in another one."""
+        now = self.plan.settings.collective
+        link = self._kept.get(_LINK)
+        if not now:
+            self.drop(_LINK)
+        elif link is None or link.child is None:
+            self._keep(_LINK)
+        elif now != before.settings.collective:
+            link.child.tell(signal.SIGTERM)  # it starts again, with what counts now
 
     def _group(self, name: str, channel: Channel) -> None:
         from engine.broker.group import Group  # noqa: PLC0415  # nodes and ESQL are for the processes that run them
@@ -156,6 +184,8 @@ class Supervisor:
         for message in child.channel.arrived():
             if "say" in message:
                 self.log.tell(message["say"], "WARNING", kept.name)
+            if "state" in message:
+                kept.state = message["state"]
             if "workers" in message:
                 kept.workers = message["workers"]
             if "wrong" in message:
@@ -204,7 +234,7 @@ class Supervisor:
         kept.deaths = 1 if lived > _STEADY else kept.deaths + 1
         how = f"was killed by signal {-status}" if status < 0 else f"ended with {status}"
         what = f"{kept.name}, process {child.pid}, {how} after {lived:.1f} s"
-        if kept.deaths > _MOST_DEATHS and kept.name != _QUEUE_MANAGER:
+        if kept.deaths > _MOST_DEATHS and kept.name not in _OWN:
             kept.state = f"stopped, as it ended {kept.deaths} times in a row"
             self.log.tell(f"{what}; the group keeps dying and is stopped: flow start begins anew", "ERROR")
             self._look()
@@ -221,7 +251,7 @@ class Supervisor:
     # The end.
 
     def stop(self) -> None:
-        """Stop in order: the groups first, then the queue manager."""
+        """Stop in order: the groups first, then the link to a collective, then the queue manager."""
         if self._ending:
             return
         self._ending = True
@@ -231,9 +261,10 @@ class Supervisor:
             self.loop.end()
 
     def _end_next(self) -> None:
-        groups = [kept for kept in self.groups.values() if kept.child is not None]
-        for kept in groups or self._kept.values():
-            if kept.child is not None and kept.state != "ending":
+        left = [kept for kept in self._kept.values() if kept.child is not None]
+        others = [kept for kept in left if kept.name != _QUEUE_MANAGER]
+        for kept in [kept for kept in others if kept.name != _LINK] or others or left:
+            if kept.state != "ending":
                 self._end(kept)
 
     def _end(self, kept: Kept) -> None:

@@ -44,16 +44,18 @@ def of_tree(tree: Tree) -> Any:
 
 
 def placed(source: dict[str, Any], folder: str) -> dict[str, Any]:
-    """Returns a data source whose files, SQLite's and that of the password, are named by their whole paths.
+    """Returns a data source whose files, SQLite's and those of url and password, are named by their whole paths.
 
     >>> placed({"url": "sqlite:///shop.db"}, "/b")
     {'url': 'sqlite:////b/shop.db'}
     """
-    url, password = source.get("url"), source.get("password")
+    url = source.get("url")
     made = dict(source)
     head, separator, file = str(url).partition(":///")
     if separator and head.partition("+")[0] == "sqlite" and file and not file.startswith((":", "/")):
         made["url"] = f"{head}:///{abspath(join(folder, file))}"
-    if isinstance(password, dict) and isinstance(password.get("file"), str):
-        made["password"] = {"file": abspath(join(folder, password["file"]))}
+    for name in ("url", "password"):
+        said = source.get(name)
+        if isinstance(said, dict) and isinstance(said.get("file"), str):
+            made[name] = {"file": abspath(join(folder, said["file"]))}
     return made

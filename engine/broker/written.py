@@ -18,6 +18,7 @@ _SETTINGS: Final = {
     "archive_interval": "archiveMinutes",
     "stop_limit": "stopSeconds",
     "traces": "traces",
+    "collective": "collective",
 }
 
 

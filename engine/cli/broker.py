@@ -184,9 +184,24 @@ def _show(found: Broker, *, as_json: bool) -> None:
 
     state, status = found.load("read"), found.status()
     data = {**_as_data(state), "folder": str(found.folder.path), "running": found.runs, "processes": status}
+    data["collective"] = _collective(found, state)
     data["differences"] = differences(found.folder, state)
     data["notRunning"] = [one._asdict() for one in standstills(state, status)] if status else []
     show(data, _lines(data), as_json=as_json)
+
+
+def _collective(found: Broker, state: BrokerState) -> dict[str, Any] | None:
+    """Returns the collective that a broker is in, with its members and how many publications wait to be sent."""
+    from engine.broker import queues
+    from engine.broker.collective import collective_of
+
+    collective = collective_of(state.settings.collective)
+    if collective is None:
+        return None
+    with queues.reached(found.folder) as reached:
+        waiting = reached.depth(queues.TRANSMIT)
+    said = {"name": collective.name, "url": collective.where, "queue": collective.queue(state.name)}
+    return {**said, "members": found.repository.members(collective.name), "waiting": waiting}
 
 
 def _as_data(state: BrokerState) -> dict[str, Any]:
@@ -224,6 +239,13 @@ def _lines(data: dict[str, Any]) -> list[str]:
     lines = [f"broker {data['broker']} in {data['folder']}: {runs}, queue manager {data['queueManager']}"]
     processes = {one["name"]: one for one in (data["processes"] or {}).get("processes", ())}
     reasons = {(one["group"], one["flow"]): one["reason"] for one in data["notRunning"]}
+    if (collective := data["collective"]) is not None:
+        link = processes.get("collective link")
+        where = f", process {link['process']}, {link['state']}" if link else ""
+        lines.append(
+            f"collective {collective['name']} of {', '.join(collective['members'])} by {collective['url']}:"
+            f" {collective['waiting']} publications wait{where}"
+        )
     for group in data["groups"]:
         own = processes.get(group["name"])
         where = f", process {own['process']}, {own['state']}" if own else ""

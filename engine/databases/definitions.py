@@ -127,8 +127,8 @@ def _of_entry(name: str, entry: object, folder: Path) -> Definition:
     return _checked(Definition(name, url, user, secret_in(f"data source {name}", given.get("password"), folder)))
 
 
-def secret_in(owner: str, data: object, folder: Path = Path()) -> Secret | None:
-    """Returns the reference to a password that a broker file gives; anything else is refused."""
+def secret_in(owner: str, data: object, folder: Path = Path(), what: str = "password") -> Secret | None:
+    """Returns the reference to a password, or to `what`, that a broker file gives; anything else is refused."""
     if data is None:
         return None
     if isinstance(data, Mapping) and len(data) == 1:
@@ -137,7 +137,7 @@ def secret_in(owner: str, data: object, folder: Path = Path()) -> Secret | None:
             return Secret(env=where)
         if kind == "file" and isinstance(where, str) and where:
             return Secret(file=str(folder / where))
-    raise ConfigurationException(f"{owner}: password is {{env: VAR}} or {{file: PATH}}, never the password")
+    raise ConfigurationException(f"{owner}: {what} is {{env: VAR}} or {{file: PATH}}, never the {what} itself")
 
 
 def _checked(definition: Definition) -> Definition:

@@ -129,9 +129,9 @@ class Client:
             work.commit()
         return published
 
-    def forget_retained(self, topic: str) -> bool:
+    def forget_retained(self, topic: str, point: str = "") -> bool:
         """Removes what is retained on a topic; False where nothing is."""
-        return bool(self._call("forget_retained", topic))
+        return bool(self._call("forget_retained", topic, point))
 
     def mqsc(self, text: str) -> list[Answer]:
         """Returns the answers to a script of commands."""

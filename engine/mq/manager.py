@@ -158,9 +158,9 @@ class QueueManager:
         work.commit()
         return published
 
-    def forget_retained(self, topic: str) -> bool:
+    def forget_retained(self, topic: str, point: str = "") -> bool:
         """Remove what is retained on a topic; False where nothing is."""
-        found = self.topics.forget(topic, "", work := self.work())
+        found = self.topics.forget(topic, point, work := self.work())
         work.commit()
         return found
 

@@ -135,6 +135,13 @@ class Repository:
             found = connection.execute(select(table).where(table.c.broker == self.broker).order_by(table.c.id))
             return [Entry(row.at, row.user, row.action, row.what, row.digest) for row in found]
 
+    def members(self, collective: str) -> list[str]:
+        """Returns the names of the brokers that a collective has, this one among them."""
+        table = tables.BROKERS
+        with self._told("read"), self.engine.connect() as connection:
+            rows = connection.execute(select(table.c.name, table.c.settings).order_by(table.c.name)).all()
+        return [row.name for row in rows if (row.settings.get("collective") or {}).get("name") == collective]
+
     def version(self, group: str, number: int) -> tuple[int, tuple[DeployedUse, ...]] | None:
         """Returns a version of a group's deployment: the number of the one before it, and its flows."""
         with self._told("read"), self.engine.connect() as connection:

@@ -164,10 +164,10 @@ class Guarded:
         else:
             self._check(QMGR, SELF, CTRL)
 
-    def forget_retained(self, topic: str) -> bool:
+    def forget_retained(self, topic: str, point: str = "") -> bool:
         """Removes what is retained on a topic."""
         self._rights.check_topic(topic, CLR | PUB)
-        return self._manager.forget_retained(topic)
+        return self._manager.forget_retained(topic, point)
 
     def depth(self, queue: str) -> int:
         """Returns how many messages can be got from a queue now."""
