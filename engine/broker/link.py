@@ -23,12 +23,12 @@ from engine.broker.channel import Channel
 from engine.broker.collective import Collective
 from engine.broker.folder import Folder
 from engine.broker.queues import RECEIVED, TRANSMIT, queue_managers
-from engine.dead_letters import UNPARSEABLE, header
 from engine.descriptor import NO_ID, PERSISTENT, UTF_8, Descriptor
 from engine.errors import BrokerError, MessageException
+from engine.flow.dead_letters import UNPARSEABLE, header
+from engine.message.topics import REMOTE, address
 from engine.mq.topics.forwarding import Forwarded, packed, unpacked
 from engine.mq.topics.retained import RETAINED, kept, retained_at
-from engine.topics import REMOTE, address
 from engine.transports.amqp import AmqpQueues
 from engine.work import Arrival, Selection
 

@@ -30,10 +30,10 @@ from engine.mq.stored import Stored
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from engine.message.topics import TopicAddress
     from engine.mq.definitions import QueueDefinition
     from engine.mq.queue import Queue
     from engine.mq.topics.publishing import Route
-    from engine.topics import TopicAddress
     from engine.work import QueueAttributes
 
 MAX_PRIORITY: Final = 9

@@ -31,7 +31,17 @@ class Copy:
     """The properties that the copies for one subscription have of their own."""
 
     __slots__ = (
-        *("correl_id", "default_priority", "hears", "longest", "longest_expiry", "persistence", "policy", "priority", "queue"),
+        *(
+            "correl_id",
+            "default_priority",
+            "hears",
+            "longest",
+            "longest_expiry",
+            "persistence",
+            "policy",
+            "priority",
+            "queue",
+        ),
         *("refused", "shape", "subscription"),
     )
 

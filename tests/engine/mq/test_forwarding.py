@@ -6,10 +6,10 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
+from engine.message.topics import address
 from engine.mq import QueueManager
 from engine.mq.properties import join, with_folders
 from engine.mq.topics.forwarding import TRANSMIT, Forwarded, packed, unpacked
-from engine.topics import address
 
 
 def waiting(manager: QueueManager) -> list[Forwarded]:

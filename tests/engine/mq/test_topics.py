@@ -148,7 +148,9 @@ def test_addresses(name: str, expected: tuple[str, bool, str, str, int]) -> None
     assert name == address(found.topic, retain=found.retains, point=found.point, scope=found.scope, at=found.at)
 
 
-@pytest.mark.parametrize("name", ["topic://", "topic:a//b", "topic:retain", "topic://a/#", "topic:remote//a", "topic:remote=x//a"])
+@pytest.mark.parametrize(
+    "name", ["topic://", "topic:a//b", "topic:retain", "topic://a/#", "topic:remote//a", "topic:remote=x//a"]
+)
 def test_no_addresses(name: str) -> None:
     """An address without a topic, or with words that mean nothing, is refused."""
     with pytest.raises(MessageException):
