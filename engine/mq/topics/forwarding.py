@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from struct import Struct
 from struct import error as error_of_struct
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from engine.descriptor import NO_ID, Descriptor
@@ -15,6 +17,7 @@ TRANSMIT: Final = "SYSTEM.COLLECTIVE.TRANSMIT.QUEUE"  # publications are forward
 FORMAT: Final = "PSTKPUB"
 NOT_FORWARDED: Final = 2110  # MQRC_FORMAT_ERROR
 _LENGTH: Final = Struct(">I")
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class Forwarded(NamedTuple):
@@ -27,7 +30,7 @@ class Forwarded(NamedTuple):
     descriptor: Descriptor
     body: bytes
     what: str = "publish"
-    more: dict[str, str] = {}  # noqa: RUF012  # it is only read
+    more: Mapping[str, str] = _NOTHING
 
 
 def packed(forwarded: Forwarded) -> tuple[Descriptor, bytes]:
