@@ -18,9 +18,9 @@ from esql.read import read_expression, read_file, read_statements
 from esql.runtime.linker import Door, Parts, executed, link, split_lines
 from esql.runtime.program import Compiled
 from esql.scope import File, Library, Resolution, resolve, routine_facts
+from esql.scope.statement_stretches import stretches
 from esql.text.problems import SyntaxProblems, problem_at
 from esql.text.source import decode
-from esql.text.statement_places import stretches
 
 ANY_KIND: Final = "ANY"
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any, Final
 
-from esql.emit.runtime_names import library
 from esql.runtime.activation import Shared
+from esql.runtime.emitted_names import library
 from esql.runtime.program import Compiled, Entrance
 from esql.text.statement_places import Stretch
 

@@ -59,7 +59,7 @@ from esql.syntax.paths import (
     RelativePath,
     Step,
 )
-from esql.syntax.position import NOWHERE, Node, Position
+from esql.syntax.position import NOWHERE, Node
 from esql.syntax.routines import Comment, External, Module, Parameter, Program, Prologue, Returns, Routine
 from esql.syntax.statements import (
     Attach,
@@ -108,6 +108,7 @@ from esql.syntax.statements import (
     While,
 )
 from esql.syntax.types import DataType, Qualifier
+from esql.text.position import Position
 
 __all__ = [
     "NOWHERE",

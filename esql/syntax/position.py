@@ -1,17 +1,8 @@
-"""Where a piece of syntax stands in its text, and what every node of the syntax tree has."""
+"""The base of every node of the syntax tree, with its position."""
 
 from dataclasses import dataclass, field
 
-
-@dataclass(frozen=True, slots=True)
-class Position:
-    """A stretch of text; lines and columns count from 1, the end is the place after the last character."""
-
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-
+from esql.text.position import Position
 
 NOWHERE = Position(0, 0, 0, 0)
 

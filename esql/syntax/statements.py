@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from esql.syntax.position import NOWHERE, Node, Position
+from esql.syntax.position import NOWHERE, Node
 from esql.syntax.routines import Module, Routine
+from esql.text.position import Position
 
 if TYPE_CHECKING:
     from esql.syntax.expressions import BitstreamClauses, Expression

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from engine.errors import Problem
 
 if TYPE_CHECKING:
-    from esql.syntax import Position
+    from esql.text.position import Position
 
 SYNTAX: Final = 2401
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from engine.errors import Problem
 from esql.runtime.limits import VARIABLE, limits_around
-from esql.syntax import Position
+from esql.text.position import Position
 from esql.text.problems import SyntaxProblems, problem_at
 
 _WIDEST = 4  # bytes of a character

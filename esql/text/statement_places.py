@@ -1,12 +1,9 @@
-"""Where the statements of a text stand: which statement of which routine a place of the text belongs to."""
+"""Stretches: the places of a text that its statements take, and the innermost statement at a place."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
-
-from esql import syntax
-from esql.scope.syntax_children import children
 
 _LONGEST: Final = 1000  # characters of a statement that are told
 
@@ -34,29 +31,6 @@ class Stretch(NamedTuple):
             found[0] = found[0][self.column - 1 :]
         text = " ".join(" ".join(found).split())
         return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
-
-
-def stretches(program: syntax.Program, schema: Iterable[str] = ()) -> tuple[Stretch, ...]:
-    """The statements of a program, each behind those that it is inside.
-
-    >>> from esql.read import read_statements
-    >>> [(one.position, one.routine) for one in stretches(read_statements("SET a = 1; SET b = 2;", "x"))]
-    [('1.1', ''), ('1.12', '')]
-    """
-    return tuple(_inside(program, "".join(f"{part}." for part in schema) or ".", "", 1))
-
-
-def _inside(node: syntax.Node, above: str, routine: str, first: int) -> Iterator[Stretch]:
-    if isinstance(node, syntax.Module):
-        above = f"{above}{node.name}."
-    elif isinstance(node, syntax.Routine):
-        routine, first = f"{above}{node.name}", node.position.line
-    elif isinstance(node, syntax.Statement):
-        at = node.position
-        yield Stretch(at.line, at.column, at.end_line, at.end_column, routine, first)
-    for child in children(node):
-        if isinstance(child, syntax.Statement | syntax.IfBranch | syntax.CaseStatementBranch):
-            yield from _inside(child, above, routine, first)
 
 
 def innermost(found: Sequence[Stretch], line: int, column: int) -> Stretch | None:
