@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from posixpath import normpath
+from typing import Protocol, TypeAlias
 
 from engine.databases.sources import Sources
 from engine.databases.work import with_databases
@@ -32,6 +34,30 @@ from flows.files import load
 from flows.programs import Binder, binder, check_tables
 
 Key = tuple[str, tuple[Setting, ...], tuple[Setting, ...]]
+
+
+class Queues(Protocol):
+    """The queues that a case is run on."""
+
+    def work(self) -> UnitOfWork:
+        """Returns a new unit of work."""
+
+    def names(self) -> list[str]:
+        """Returns the names of the queues."""
+
+    def browse(self, queue: str, /) -> Sequence[Arrival]:
+        """Returns what stands on a queue, in its order."""
+
+
+Transport: TypeAlias = Callable[[Sequence[QueueDefinition], Iterable[object]], AbstractContextManager[Queues]]
+
+
+@contextmanager
+def in_memory(definitions: Sequence[QueueDefinition], nodes: Iterable[object]) -> Iterator[Queues]:
+    """Gives queues in memory, with others that are made when something is put there, and what publishing nodes need."""
+    queues = MemoryQueues(*definitions, open_=True)
+    subscribe(queues, nodes)
+    yield queues
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +146,8 @@ def _overridden(own: tuple[Setting, ...], given: tuple[Setting, ...]) -> tuple[S
     return tuple(({setting.name: setting for setting in own} | {setting.name: setting for setting in given}).values())
 
 
-def run(case: Case, flows: Flows) -> Happened:
-    """Run a case; raises ConfigurationException where it does not fit its flow."""
+def run(case: Case, flows: Flows, transport: Transport = in_memory) -> Happened:
+    """Run a case on queues of its own; raises ConfigurationException where it does not fit its flow."""
     flow, programs = flows.of(case)
     problems = tuple(_misfits(case, flow))
     if problems:
@@ -130,27 +156,29 @@ def run(case: Case, flows: Flows) -> Happened:
     with databases_of(case, flows.sources) as sources:
         if sources is not None:
             check_tables(flow, programs.routines, sources)
-        _run(case, flow, programs, happened, sources)
+        _run(case, flow, programs, happened, sources, transport)
         happened.tables = found_tables(sources, case.expected.tables)
     return happened
 
 
-def _run(case: Case, flow: Flow, programs: Binder, happened: Happened, sources: Sources | None) -> None:
+def _run(
+    case: Case, flow: Flow, programs: Binder, happened: Happened, sources: Sources | None, transport: Transport
+) -> None:
     """Deploys the flow of a case, and carries its messages through."""
     stand_ins = {stub.label: StubNode(stub) for stub in case.stubs}
     deployed = deploy(flow, bind=programs, listen=happened.listen, stand_ins=stand_ins)
     deployed.tell_caught(happened.catch)
     entries = _entries(deployed)
     defined = {name: QueueDefinition(name) for name in entries} | {queue.name: queue for queue in case.queues}
-    queues = MemoryQueues(*defined.values(), open_=True)
-    subscribe(queues, (station.node for station in deployed.stations.values()))
-    work = with_databases(queues.work(), sources, deployed.properties)
-    _put(case, deployed, entries, work)
-    with put_away_heard() as put_away:
-        _carry(case, flow, deployed, work, happened)
-        last = happened.errors[-1] if happened.errors else None
-        happened.met += (Incident("put away", error) for error in put_away.taken(last))
-    happened.queues = {name: found for name in queues.names() if (found := queues.browse(name))}
+    nodes = [station.node for station in deployed.stations.values()]
+    with transport(list(defined.values()), nodes) as queues:
+        work = with_databases(queues.work(), sources, deployed.properties)
+        _put(case, deployed, entries, work)
+        with put_away_heard() as put_away:
+            _carry(case, flow, deployed, work, happened)
+            last = happened.errors[-1] if happened.errors else None
+            happened.met += (Incident("put away", error) for error in put_away.taken(last))
+        happened.queues = {name: list(found) for name in queues.names() if (found := queues.browse(name))}
 
 
 def _carry(case: Case, flow: Flow, deployed: DeployedFlow, work: UnitOfWork, happened: Happened) -> None:

@@ -23,6 +23,7 @@ from flows.programs import binder
 from tests.engine.transports.amqp_brokers import RABBIT, Broker, artemis, rabbitmq
 
 QUEUES = ("IN", "OUT", "OTHER", "SYSTEM.DEAD.LETTER.QUEUE")
+OF_ONE_FLOW = tuple(f"ONE.{name}" for name in ("IN", "BACKOUT", "ITEMS", "TOTALS", "LARGE", "ANSWERS"))
 WAIT = 10.0
 IN_CI = bool(os.environ.get("CI"))
 
@@ -32,7 +33,7 @@ def rabbit(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     """A RabbitMQ with the queues of these tests."""
     if not (RABBIT / "rabbitmq-server").exists() and not IN_CI:
         pytest.skip("no RabbitMQ here: .ci/run installs it")
-    yield from running(rabbitmq(tmp_path_factory.mktemp("rabbit"), *QUEUES))
+    yield from running(rabbitmq(tmp_path_factory.mktemp("rabbit"), *QUEUES, *OF_ONE_FLOW))
 
 
 @pytest.fixture(scope="module")
