@@ -34,6 +34,7 @@ class Address:
     backout_threshold: int = 3
     backout_queue: str = ""
     timeout: float = 10.0
+    authorities: str = ""  # the file of the certificates that vouch for the broker; those of the machine where empty
 
 
 def is_address(text: str) -> bool:
@@ -44,7 +45,7 @@ def is_address(text: str) -> bool:
 def read_address(text: str) -> Address:
     """Reads a URL: `amqp://[USER[:PASSWORD]@]HOST[:PORT][?OPTION=VALUE&...]`.
 
-    Options: `prefetch`, `deadq`, `bothresh`, `boqname`, `timeout`, and `password-env=VARIABLE` or
+    Options: `prefetch`, `deadq`, `bothresh`, `boqname`, `timeout`, `ca-file` of amqps, and `password-env=VARIABLE` or
     `password-file=PATH`, which keep the password out of the list of processes.
     """
     try:
@@ -65,11 +66,12 @@ def read_address(text: str) -> Address:
         _number(options, "bothresh", 3, 1_000_000),
         options.pop("boqname", ""),
         float(_number(options, "timeout", 10, 3600)),
+        _authorities(options, parts.scheme),
     )
     if options:
         raise ConfigurationException(
             f"the URL of an AMQP broker has no option {', '.join(sorted(options))}: there are prefetch, deadq,"
-            " bothresh, boqname, timeout, password-env and password-file"
+            " bothresh, boqname, timeout, ca-file, password-env and password-file"
         )
     return made
 
@@ -79,6 +81,16 @@ def _number(options: dict[str, str], name: str, default: int, most: int) -> int:
     if not text.isascii() or not text.isdigit() or not 0 < int(text) <= most:
         raise ConfigurationException(f"{name} of an AMQP URL is a number from 1 to {most:,}, not {text[:20]!r}")
     return int(text)
+
+
+def _authorities(options: dict[str, str], scheme: str) -> str:
+    """Returns the file of the certificates that vouch for the broker, which must be there."""
+    file = options.pop("ca-file", "")
+    if file and scheme != "amqps":
+        raise ConfigurationException("ca-file is for amqps://, which is TLS: amqp:// sends everything in plain text")
+    if file and not Path(file).is_file():
+        raise ConfigurationException(f"ca-file {file} of the AMQP URL is not there")
+    return file
 
 
 def _password(given: str, options: dict[str, str]) -> str:

@@ -153,21 +153,26 @@ class Links:
     def receive(self, queue: str, wait: float, *, selector: str = "", browse: bool = False) -> Received | None:
         """The next message of a queue; None when none has come in time (a negative wait has no end)."""
         receiver = self._receiver(queue, selector, browse=browse)
-        fetcher = receiver.fetcher
+        fetcher, window = receiver.fetcher, self._window(selector)
         with _told(self._address.url, f"getting from {queue}", queue):
             if not fetcher.has_message:
-                self._await(receiver, wait)
+                self._await(receiver, wait, window)
             if not fetcher.has_message:
                 return None
             message, delivery = fetcher.incoming.popleft()
-            if not receiver.link.credit and not fetcher.has_message:
-                receiver.link.flow(self._address.prefetch)
+            spare = window - receiver.link.credit - len(fetcher.incoming)
+            if not selector and 2 * spare > window:
+                receiver.link.flow(spare)
         return message, delivery
 
     def has_come(self, queue: str) -> bool:
         """Returns True where a message of a queue was fetched in advance."""
         receiver = self._receivers.get((queue, "", False))
         return receiver is not None and bool(receiver.fetcher.has_message)
+
+    def _window(self, selector: str) -> int:
+        """The messages that are fetched in advance; of those that are selected the one that is wanted."""
+        return 1 if selector else self._address.prefetch
 
     def forget(self, queue: str, *, selector: str = "", browse: bool = False) -> None:
         """Closes a receiver, so that the next one begins at the queue's start; what it has fetched goes back."""
@@ -231,11 +236,11 @@ class Links:
         if selector and not browse:
             self._unfetch(queue)  # the message that is selected may be among those fetched
         options: list[Any] = [_Queue(), *([Selector(selector)] if selector else []), *([Copy()] if browse else [])]
-        credit = 1 if selector else self._address.prefetch
         with _told(self._address.url, f"opening queue {queue}", queue):
             address = self._checked(queue)
             name = f"{self._connection.container.container_id}-{next(self._numbers)}"
-            receiver = self._connection.create_receiver(address, credit=credit, name=name, options=options)
+            receiver = self._connection.create_receiver(address, credit=0, name=name, options=options)
+            receiver.link.flow(self._window(selector))  # not proton, whose own flow would end what drains
         self._receivers[key] = receiver
         return receiver
 
@@ -255,11 +260,11 @@ class Links:
         self._waited(lambda: not receiver.link.credit, self._address.timeout)
         receiver.link.drain_mode = False
 
-    def _await(self, receiver: BlockingReceiver, wait: float) -> None:
+    def _await(self, receiver: BlockingReceiver, wait: float, window: int) -> None:
         """Waits for a message; one that is there has come before the queue counts as empty."""
         fetcher, link = receiver.fetcher, receiver.link
         if not link.credit:
-            link.flow(self._address.prefetch)
+            link.flow(window)
         begun = monotonic()
         while not self.interrupted and (wait < 0 or monotonic() < begun + wait):
             left = _SLICE if wait < 0 else min(_SLICE, begun + wait - monotonic())
@@ -330,7 +335,7 @@ def _connected(address: Address) -> _Connection:
         options |= {"user": address.user, "password": address.password, "allowed_mechs": "PLAIN"}
     if address.url.startswith("amqps:"):
         domain = SSLDomain(SSLDomain.MODE_CLIENT)
-        authorities = ssl.get_default_verify_paths().cafile
+        authorities = address.authorities or ssl.get_default_verify_paths().cafile
         if authorities:
             domain.set_trusted_ca_db(authorities)
         domain.set_peer_authentication(SSLDomain.VERIFY_PEER_NAME)

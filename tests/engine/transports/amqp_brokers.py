@@ -10,7 +10,13 @@ import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 RABBIT = Path("/usr/lib/rabbitmq/bin")
 ARTEMIS = "2.31.2"
@@ -70,11 +76,16 @@ class Broker:
     environment: dict[str, str]
     folder: Path
     after: Callable[[Broker], None] = lambda _: None
+    secure_port: int = 0
     process: subprocess.Popen[bytes] | None = None
 
     @property
     def url(self) -> str:
         return f"amqp://{USER}:{PASSWORD}@127.0.0.1:{self.port}"
+
+    @property
+    def secure_url(self) -> str:
+        return f"amqps://{USER}:{PASSWORD}@localhost:{self.secure_port}"
 
     def start(self) -> None:
         with (self.folder / "broker.log").open("ab") as log:
@@ -106,11 +117,14 @@ class Broker:
 
 
 def rabbitmq(folder: Path, *queues: str) -> Broker:
-    """A RabbitMQ with its plugin for AMQP 1.0 and durable queues of these names."""
-    port, distribution, mapper = free_port(), free_port(), free_port()
+    """A RabbitMQ with its plugin for AMQP 1.0 and durable queues of these names, also by TLS as localhost."""
+    port, distribution, mapper, secure_port = (free_port() for _ in range(4))
+    certify(folder, "localhost")
     (folder / "plugins").write_text("[rabbitmq_amqp1_0].\n")
     (folder / "rabbitmq.conf").write_text(
         "log.console = true\nlog.console.level = warning\nload_definitions = definitions.json\n"
+        f"listeners.ssl.default = 127.0.0.1:{secure_port}\nssl_options.certfile = {folder}/localhost.crt\n"
+        f"ssl_options.keyfile = {folder}/localhost.key\nssl_options.verify = verify_none\n"
     )
     made = [{"name": name, "vhost": "/", "durable": True, "auto_delete": False, "arguments": {}} for name in queues]
     (folder / "definitions.json").write_text(
@@ -140,7 +154,24 @@ def rabbitmq(folder: Path, *queues: str) -> Broker:
         "ERL_EPMD_ADDRESS": "127.0.0.1",
         "ERL_EPMD_PORT": str(mapper),
     }
-    return Broker(port, [str(RABBIT / "rabbitmq-server")], environment, folder, _without_mapper)
+    return Broker(port, [str(RABBIT / "rabbitmq-server")], environment, folder, _without_mapper, secure_port)
+
+
+def certify(folder: Path, host: str) -> None:
+    """Write a certificate of a host that vouches for itself, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name, now = x509.Name.from_rfc4514_string(f"CN={host}"), datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=2))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, SHA256())
+    )
+    (folder / f"{host}.crt").write_bytes(made.public_bytes(Encoding.PEM))
+    (folder / f"{host}.key").touch(0o600)
+    (folder / f"{host}.key").write_bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
 
 
 def _without_mapper(broker: Broker) -> None:

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -124,6 +125,33 @@ def test_errors_name_the_broker_and_no_password(broker: Broker) -> None:
             AmqpQueues(url).work().get(queue)
         assert "127.0.0.1" in str(failed.value)
         assert "secret" not in str(failed.value)
+
+
+def test_tls(rabbit: Broker) -> None:
+    """A broker is reached by TLS where a file of certificates vouches for it by its name, and not otherwise."""
+    authorities = f"?ca-file={rabbit.folder}/localhost.crt"
+    work = AmqpQueues(rabbit.secure_url + authorities).work()
+    work.put("OTHER", Descriptor(persistence=1), b"in secret")
+    work.commit()
+    assert [b"in secret"] == bodies(AmqpQueues(rabbit.secure_url + authorities), "OTHER")
+    work.close()
+    for url in (rabbit.secure_url, rabbit.secure_url.replace("localhost", "127.0.0.1") + authorities):
+        with pytest.raises(MessageException) as failed:
+            AmqpQueues(url).work().get("OTHER")
+        assert 2009 == failed.value.number
+        assert "secret" not in str(failed.value)
+
+
+def test_many_messages_are_got_as_fast_as_they_come(broker: Broker) -> None:
+    """What is fetched in advance is asked for again in time: an empty queue is known to be empty without a pause."""
+    queues, begun = AmqpQueues(broker.url), time.monotonic()
+    work = queues.work()
+    for number in range(100):
+        work.put("IN", Descriptor(), b"%d" % number)
+    work.commit()
+    assert [b"%d" % number for number in range(100)] == bodies(queues, "IN", 0.3)
+    work.close()
+    assert time.monotonic() - begun < queues.address.timeout
 
 
 def test_an_unknown_queue_is_2085_and_the_unit_goes_on(rabbit: Broker) -> None:

@@ -73,7 +73,7 @@ def in_folders(folder: Path, make: Callable[..., AbstractContextManager[Any]]) -
 
 
 class OnBroker:
-    """The queues of a broker, which each case leaves empty; the broker is restarted in the middle of one of its units of work."""
+    """The queues of a broker, which each case leaves empty; it is restarted in the middle where a test says so."""
 
     def __init__(self, broker: Broker, names: list[str], restart_at: int = 0) -> None:
         self._broker = broker
@@ -96,7 +96,7 @@ class OnBroker:
     def work(self) -> Any:
         work = self._queues.work()
         self._works.append(work)
-        work.patience = 1.0 if self._restart_at else 0.0
+        work.patience = 1.0 if self._restart_at else 0.2
         return Restarting(work, self._broker, self._restart_at) if self._restart_at else work
 
     def names(self) -> list[str]:
@@ -106,7 +106,7 @@ class OnBroker:
     def browse(self, queue: str, /) -> list[Arrival]:
         work, found = self._works[0] if self._works else self._queues.work(), list[Arrival]()
         self._works = [work]
-        while (arrival := work.get(queue, wait=0.5 if self._restart_at else 0.0)) is not None:
+        while (arrival := work.get(queue, wait=0.3)) is not None:
             found.append(arrival)
         work.commit()
         return found
