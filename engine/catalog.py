@@ -46,7 +46,8 @@ class Catalog(Generic[T]):
 
     def get(self, name: str) -> T | None:
         """The thing of that name, or None."""
-        self._load()
+        if self._package or self._failure:
+            self._load()
         return self._entries.get(name)
 
     def find(self, name: str) -> T:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from engine.descriptor import NO_ID, NO_TOKEN, SEGMENTATION_ALLOWED, Descriptor
 from engine.errors import BrokerError, MessageException
 from engine.flow.dead_letters import BROKER, PROGRAM
-from engine.message.received_message import Received
+from engine.message.writer import is_transactional
 from engine.node import Pattern
 from engine.tree.element import Element
 from engine.tree.sharing import copy
@@ -103,8 +103,7 @@ class Destination(NamedTuple):
     def _syncpoint(self, message: Message) -> bool:
         if self.transaction_mode != "automatic":
             return self.transaction_mode == "yes"
-        arrived = message.root.source
-        return arrived.transactional if isinstance(arrived, Received) else _says_transactional(message.root)
+        return is_transactional(message.root)
 
 
 _AS_IT_CAME: Final = Destination()[3:]  # most destinations change nothing, and this is seen at once
@@ -116,12 +115,6 @@ def _unreachable(queue: str, manager: str, own: str) -> MessageException:
         f" leave the name of the queue manager empty, or name {own}"
     )
     return MessageException(UNKNOWN_REMOTE_Q_MGR, text, queue, manager, reason=UNKNOWN_REMOTE_Q_MGR)
-
-
-def _says_transactional(root: Element) -> bool:
-    """What Properties says of a message that was made or changed in the flow; it is taken to be transactional."""
-    field = root.at("Properties", "Transactional")
-    return field is None or field.value is not False
 
 
 def check_queue_name(queue: str, where: str) -> None:

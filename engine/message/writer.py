@@ -58,6 +58,18 @@ def write_message(root: Element) -> tuple[Descriptor, bytes]:
     return descriptor, b"".join(pieces)
 
 
+def is_transactional(root: Element) -> bool:
+    """Returns whether a message is part of a unit of work, as its Properties say; one that is made anew is."""
+    held = written(root)
+    source = held.source
+    if source.__class__ is Received and not held.state & (EXPANDED | RESTRUCTURED):
+        properties = source.parts[0]
+        if all(part is not properties for part, _ in changed_children(held)):
+            return source.transactional
+    field = root.at("Properties", "Transactional")
+    return field is None or field.value is not False
+
+
 def sorted_links(links: list[Link]) -> tuple[Link | None, Link | None, list[Link]]:
     """Properties, the MQMD, and all that stands behind them."""
     properties = header = None
