@@ -54,7 +54,7 @@ class Target:
     Where `topic` is set, the name leads to a topic, and the queue is one that holds nothing.
     """
 
-    __slots__ = ("attributes", "longest", "longest_expiry", "name", "queue", "route", "topic")
+    __slots__ = ("attributes", "changes_nothing", "longest", "longest_expiry", "name", "queue", "route", "topic")
 
     def __init__(self, name: str, queue: Queue, definition: QueueDefinition, longest: int) -> None:
         self.name = name
@@ -63,6 +63,7 @@ class Target:
         self.longest = longest
         limits = {definition.longest_expiry, queue.definition.longest_expiry} - {0}
         self.longest_expiry = min(limits, default=0)
+        self.changes_nothing = queue.stream is None and not limits  # of a message that asks for nothing
         self.topic: TopicAddress | None = None
         self.route: Route | None = None  # of the topic, once it is known
 
@@ -135,6 +136,35 @@ class Admission:
         own = completed(descriptor, msg_id, stamp, context)
         priority = target.attributes.default_priority if queue.definition.fifo else descriptor.priority
         return Stored((MAX_PRIORITY - priority << ORDER_BITS) + number, own, body, expires)
+
+    def pass_on(self, target: Target, descriptor: Descriptor, body: bytes, context: tuple[str, str]) -> bool:
+        """Makes a message available at once that is in memory alone, asks for nothing, and is complete.
+
+        It is complete with its id, when it was put, and by whom. False: nothing is done, it has to be admitted.
+        """
+        # fmt: off
+        (report, _, expiry, _, _, _, _, priority, persistence, msg_id, _, backouts, _, _, user, _, _, kind, program,
+         date, _, _, _, _, _, flags, _) = descriptor
+        # fmt: on
+        queue, numbers = target.queue, self.numbers
+        if report or persistence or backouts or flags or expiry != UNLIMITED or not date or msg_id == NO_ID:
+            return False
+        if context is not _NO_CONTEXT and not (user and kind and (program or not context[1])):
+            return False
+        if queue.definition.fifo:
+            priority = target.attributes.default_priority
+        if not 0 <= priority <= MAX_PRIORITY or len(body) > target.longest:
+            return False
+        with self._lock:
+            if queue.depth + queue.reserved >= queue.most:
+                return False
+            numbers.last = number = numbers.last + 1
+            counts = queue.counts
+            counts.puts[0] += 1
+            counts.put_bytes[0] += len(body)
+            order = (MAX_PRIORITY - priority << ORDER_BITS) + number
+            queue.put(tuple.__new__(Stored, (order, descriptor, body, 0)))
+        return True
 
     def copy(self, target: Target, stored: Stored) -> Stored:
         """Returns the copy of an admitted message as it will stand on another queue, if that can hold it.

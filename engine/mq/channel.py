@@ -18,9 +18,12 @@ class BadFrameError(Exception):
 
 
 class Channel:
-    """The bytes of one connection; `unsent` counts those that the client has not taken yet."""
+    """The bytes of one connection; `unsent` counts those that the client has not taken yet.
 
-    __slots__ = ("_at", "_filled", "_frame", "_out", "_pieces", "_rest", "_socket", "unsent")
+    `answers` are the pieces that are sent together next; `more` says that bytes have come that are in no frame taken.
+    """
+
+    __slots__ = ("_at", "_filled", "_frame", "_out", "_rest", "_socket", "answers", "more", "unsent")
 
     def __init__(self, connection: socket.socket) -> None:
         self._socket = connection
@@ -28,8 +31,9 @@ class Channel:
         self._at = 0  # where the next frame begins in it
         self._frame: bytearray | None = None  # a large frame that has begun to come
         self._filled = 0
-        self._pieces: list[bytes] = []  # of answers that are sent together
+        self.answers: list[bytes] = []
         self._out: deque[memoryview] = deque()
+        self.more = False
         self.unsent = 0
 
     def fileno(self) -> int:
@@ -54,8 +58,9 @@ class Channel:
             return True
         except OSError:
             return False
-        self._rest = self._rest[self._at :] + data if self._at < len(self._rest) else data
+        self._rest = self._rest[self._at :] + data if self.more else data
         self._at = 0
+        self.more = bool(self._rest)
         return bool(data)
 
     def read_on(self) -> bool:
@@ -68,13 +73,15 @@ class Channel:
         if self._frame is not None:
             return self._large()
         rest, at = self._rest, self._at
-        if len(rest) - at < _HEAD:
+        begin = at + _HEAD
+        if len(rest) < begin:
             return None
         length, kind, flags, _ = HEAD.unpack_from(rest, at)
-        begin: int = at + _HEAD
-        if len(rest) - begin >= length:
-            self._at = begin + length
-            return kind, flags, rest[begin : self._at]
+        end = begin + length
+        if end <= len(rest):
+            self._at = end
+            self.more = end < len(rest)
+            return kind, flags, rest[begin:end]
         if length > LONGEST:
             raise BadFrameError
         if length > _LARGE:
@@ -89,23 +96,19 @@ class Channel:
         if self._filled < len(self._frame):
             return None
         whole, self._frame = self._frame, None
+        self.more = False
         _, kind, flags, _ = HEAD.unpack_from(whole)
         return kind, flags, memoryview(whole)[_HEAD:]
 
-    def answer(self, pieces: list[bytes]) -> None:
-        """Adds pieces of answers to what is sent next."""
-        self._pieces += pieces
-
     def send(self) -> bool:
         """Sends what can be sent without waiting, as much as one turn allows; False where the other side has gone."""
-        if not self._out:
-            if not self._pieces:
-                return True
-            pieces, self._pieces = self._pieces, []
-            return self._send_first(pieces)
-        if self._pieces:
-            self._queue(self._pieces)
-            self._pieces = []
+        pieces = self.answers
+        if pieces:
+            self.answers = []
+            if self._out or max(map(len, pieces)) > _LARGE:
+                self._queue(pieces)
+            else:
+                return self._send_at_once(b"".join(pieces))
         allowed = _AT_ONCE
         while self._out and allowed > 0:
             piece = self._out[0]
@@ -122,14 +125,13 @@ class Channel:
                 self._out[0] = piece[sent:]
         return True
 
-    def _send_first(self, pieces: list[bytes]) -> bool:
-        """Sends answers when nothing else is on its way: small ones in one call."""
-        if max(map(len, pieces)) > _LARGE:
-            self._queue(pieces)
-            return self.send()
-        data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
-        sent = self._send_some(data)
-        if sent < 0:
+    def _send_at_once(self, data: bytes) -> bool:
+        """Sends small answers where nothing else is on its way."""
+        try:
+            sent = self._socket.send(data)
+        except BlockingIOError:
+            sent = 0
+        except OSError:
             return False
         if sent < len(data):
             self._queue([data[sent:]])
@@ -150,5 +152,5 @@ class Channel:
 
     def close(self) -> None:
         """Ends the connection."""
-        self._pieces, self._out = [], deque()
+        self.answers, self._out = [], deque()
         self._socket.close()

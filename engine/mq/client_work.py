@@ -12,8 +12,9 @@ from engine.message.topics import address
 from engine.mq import frames
 from engine.mq.addresses import CONNECTION_BROKEN, Q_MGR_NOT_AVAILABLE
 from engine.mq.admission import context_of
-from engine.mq.frames import Get, frame, get_data, put_frame, read_arrival
+from engine.mq.frames import Get, exchange_frame, frame, get_data, put_frame, read_arrival
 from engine.mq.known import Known, ReservedNumbers
+from engine.mq.packed import pack
 from engine.mq.protection.guarding import Protection
 from engine.mq.protection.policies import policy_of
 from engine.work import Arrival, QueueAttributes, Selection
@@ -61,7 +62,7 @@ class ClientWork:
 
     def _forget(self) -> None:
         """Forget the unit: nothing was done since."""
-        self._held: list[bytes] = []
+        self._held: list[tuple[bytes, bytes, bytes]] = []  # puts: queue, descriptor, body
         self._length = 0
         self._first: Get | None = None
         self._open = False  # the server has something of the unit
@@ -70,10 +71,10 @@ class ClientWork:
     def get(
         self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True, wait: float = 0.0
     ) -> Arrival | None:
-        if self.protects and (policy := self._policy("GET", queue)) is not None:
+        connection = self._connection or self._reached()
+        if self.protects and (policy := self._policy(connection, "GET", queue)) is not None:
             return self._protection.get(self, queue, policy, selection, syncpoint=syncpoint, wait=wait)
         wanted = Get(queue, selection, syncpoint, wait)
-        connection = self._reached()
         try:
             if self._carried is not None and self._carried == wanted and self._begins():
                 self._carried = None
@@ -103,15 +104,16 @@ class ClientWork:
         return not (self._open or self._held)
 
     def put(self, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool = True) -> Descriptor:
-        if self.protects and (policy := self._policy("PUT", queue)) is not None:
+        connection = self._connection or self._reached()
+        if self.protects and (policy := self._policy(connection, "PUT", queue)) is not None:
             return self._protection.put(self, queue, policy, (descriptor, body), syncpoint=syncpoint)
-        connection = self._reached()
         try:
-            self._return_carried(connection)
+            if self._carried is not None:
+                self._return_carried(connection)
             known = self._known.get(queue)
             if syncpoint and known is not None and self._may_wait(known, descriptor, len(body), connection.changes):
                 full = known.admitted(descriptor, self._numbers)
-                self._held += put_frame(queue, full, body, frames.IN_SYNCPOINT)
+                self._held.append((known.name, pack(full), body))
                 self._length += len(body)
                 return full
             return self._put_now(connection, queue, descriptor, body, syncpoint=syncpoint)
@@ -143,7 +145,8 @@ class ClientWork:
     ) -> Descriptor:
         """Send what was held and a put, and wait for the answer to it."""
         flags = frames.WANTS_ANSWER | frames.IN_SYNCPOINT * syncpoint
-        connection.send([*self._held, *put_frame(queue, descriptor, body, flags)])
+        name = queue.encode()
+        connection.send([*_framed(self._held), *put_frame(name, pack(descriptor), body, flags)])
         self._open = self._open or syncpoint or bool(self._held)
         self._syncs = self._syncs or syncpoint or bool(self._held)
         self._held, self._length = [], 0
@@ -151,7 +154,7 @@ class ClientWork:
         context = context_of(connection.greeting.user, connection.application)
         if len(self._known) >= _MOST_KNOWN:  # topics may be many
             self._known.clear()
-        self._known[queue] = Known(facts, connection.changes, context)
+        self._known[queue] = Known(name, facts, connection.changes, context)
         return full
 
     def attributes(self, queue: str) -> QueueAttributes | None:
@@ -163,9 +166,8 @@ class ClientWork:
             raise self._noted(error) from error.__cause__
         return None if found is None else QueueAttributes(**found)
 
-    def _policy(self, way: str, queue: str) -> Policy | None:
+    def _policy(self, connection: Connection, way: str, queue: str) -> Policy | None:
         """Returns the policy by which messages are put to a queue, or got; asked for anew when definitions change."""
-        connection = self._reached()
         if self._policies_at != connection.changes:
             self._return_carried(connection)
             said = connection.call("policies")
@@ -222,13 +224,14 @@ class ClientWork:
         self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True, wait: float = 0.0
     ) -> Arrival | None:
         """Commit, and get the next message in the same round trip."""
-        if self.protects and self._policy("GET", queue) is not None:
+        connection = self._connection or self._reached()
+        if self.protects and self._policy(connection, "GET", queue) is not None:
             self.commit()
             return self.get(queue, selection, syncpoint=syncpoint, wait=wait)
         wanted = Get(queue, selection, syncpoint, wait)
-        connection = self._reached()
         try:
-            self._return_carried(connection)
+            if self._carried is not None:
+                self._return_carried(connection)
             self._send_commit(connection, wanted, 0)
             answer = connection.answer(frames.ARRIVAL, frames.NOTHING, frames.REFUSED)
             if answer.kind == frames.REFUSED:
@@ -242,12 +245,15 @@ class ClientWork:
     def _send_commit(self, connection: Connection, carried: Get | None, flags: int, decision: bytes = b"") -> None:
         """Send what is held, the commit with its decision, and the get that follows it."""
         with self._lock:
-            if carried is None:
-                connection.send([*self._held, frame(frames.COMMIT, decision, flags)])
+            get = b""
+            if carried is not None:
+                get = get_data(carried._replace(wait=0.0) if self._interrupted else carried)
+                flags |= frames.CARRIES_GET
+            if self._held and not decision:
+                connection.send([*_framed(self._held[:-1]), *exchange_frame(self._held[-1], get, flags)])
                 return
-            wanted = carried._replace(wait=0.0) if self._interrupted else carried
-            get = frame(frames.GET, get_data(wanted), frames.CARRIED)
-            connection.send([*self._held, frame(frames.COMMIT, decision, flags | frames.CARRIES_GET), get])
+            pieces = [*_framed(self._held), frame(frames.COMMIT, decision, flags)]
+            connection.send([*pieces, frame(frames.GET, get, frames.CARRIED)] if get else pieces)
 
     def _fail(self, answer: Answer) -> None:
         """Raise what the server refused; a unit with a put that was refused is over, and the next puts one by one."""
@@ -326,3 +332,8 @@ class ClientWork:
             self._broken = None if self._begins() else error
             self.close()
         return error
+
+
+def _framed(puts: list[tuple[bytes, bytes, bytes]]) -> list[bytes]:
+    """Returns the frames of puts that nobody waits for an answer to, as their pieces."""
+    return [piece for put in puts for piece in put_frame(*put, frames.IN_SYNCPOINT)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import select
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -40,7 +41,7 @@ class Greeting(NamedTuple):
 class Connection:
     """One connection, which one thread reads; `changes` says how often definitions had changed at the last answer."""
 
-    __slots__ = ("_rest", "_sending", "_socket", "application", "changes", "folder", "greeting")
+    __slots__ = ("_arrives", "_rest", "_sending", "_socket", "application", "changes", "folder", "greeting")
 
     def __init__(self, folder: Path, application: str = "", *, user: str = "", blamed: bool = True) -> None:
         """`user` is one for whom this process acts; `blamed`: messages in hand count as backed out where it dies."""
@@ -50,6 +51,9 @@ class Connection:
         self._rest = b""
         self._sending = threading.Lock()
         self._socket = connected(folder)
+        waiting = select.poll()
+        waiting.register(self._socket.fileno(), select.POLLIN)
+        self._arrives = waiting.poll
         try:
             hello = {"protocol": frames.PROTOCOL, "application": application, "user": user, "blamed": blamed}
             said = self.ask(frames.HELLO, hello, frames.DATA).data
@@ -116,6 +120,7 @@ class Connection:
 
     def _received(self) -> bytes:
         try:
+            self._arrives()  # or each answer would wake this thread twice: also when the server has read the request
             data = self._socket.recv(_AT_ONCE)
         except OSError as error:
             raise self._broken() from error

@@ -1,7 +1,8 @@
 """Frames of the socket: a length, a kind and flags, then data that is read by offset; clients ask, the server answers.
 
 A put is answered only if its frame asks for it, so that puts travel with the commit behind them. Each get has one
-answer, an arrival or nothing. Numbers are little endian.
+answer, an arrival or nothing. An exchange is the last put of a unit, its commit, and perhaps the get behind it, in one
+frame. Numbers are little endian.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from engine.mq.packed import pack, received, unpack
 from engine.mq.served import Facts
 from engine.work import NO_ORDER, Arrival, Order, QueueAttributes, Selection
 
-PROTOCOL: Final = 1
+PROTOCOL: Final = 2
 HEAD: Final = struct.Struct(
     "<IBBH"
 )  # how many bytes follow, the kind, its flags; answers: how often definitions changed
 LONGEST: Final = 128 * 1024 * 1024  # bytes of a frame: a body of 100 MB and what belongs to it
 
-HELLO, PUT, GET, COMMIT, BACK_OUT, CANCEL, CALL, OPEN_CURSOR, NEXT_PAGE, CLOSE_CURSOR = range(1, 11)
+HELLO, PUT, GET, COMMIT, BACK_OUT, CANCEL, CALL, OPEN_CURSOR, NEXT_PAGE, CLOSE_CURSOR, EXCHANGE = range(1, 12)
 DONE, ARRIVAL, NOTHING, REFUSED, DATA, ACCEPTED, PAGE = range(64, 71)
 
 IN_SYNCPOINT: Final = 1  # flag of a put
@@ -36,6 +37,9 @@ UNIT_ENDED: Final = 32  # flag of a refusal: the unit was backed out
 LAST_PAGE: Final = 64  # flag of a page
 
 _PUT: Final = struct.Struct("<HI")  # lengths of the queue's name and of the descriptor
+_EXCHANGE: Final = struct.Struct("<IHI")  # length of what a get says, or 0; and those of a put
+_HEAD_OF_EXCHANGE: Final = struct.Struct("<IBBHIHI")
+_HEAD_OF_ARRIVAL: Final = struct.Struct("<IBBHI")
 _ARRIVAL: Final = struct.Struct("<I")  # length of the descriptor
 _PIECE: Final = struct.Struct("<II")  # lengths of the descriptor and of the body
 _GET: Final = struct.Struct("<BBBxddHI")  # syncpoint, what is asked, order; wait, rewind; lengths of queue and selector
@@ -61,35 +65,49 @@ def frame(kind: int, data: bytes = b"", flags: int = 0, number: int = 0) -> byte
     return HEAD.pack(len(data), kind, flags, number) + data
 
 
-def put_frame(queue: str, descriptor: Descriptor, body: bytes, flags: int) -> list[bytes]:
-    """Returns a put as the pieces of its frame; a body is not copied."""
-    name, packed = queue.encode(), pack(descriptor)
-    length = _PUT.size + len(name) + len(packed) + len(body)
-    return [HEAD.pack(length, PUT, flags, 0) + _PUT.pack(len(name), len(packed)) + name + packed, body]
+def put_frame(queue: bytes, packed: bytes, body: bytes, flags: int) -> list[bytes]:
+    """Returns a put of a packed descriptor as the pieces of its frame; a body is not copied."""
+    length = _PUT.size + len(queue) + len(packed) + len(body)
+    return [HEAD.pack(length, PUT, flags, 0) + _PUT.pack(len(queue), len(packed)), queue, packed, body]
 
 
 def read_put(data: bytes | memoryview) -> tuple[str, Descriptor, bytes]:
     """Returns the queue, the descriptor and the body of a put."""
     names, length = _PUT.unpack_from(data)
-    at = _PUT.size + names
-    return (
-        str(data[_PUT.size : at], "utf-8"),
-        received(data, at, at + length),
-        bytes(data[at + length :]),
-    )
+    begin = _PUT.size + names
+    end = begin + length
+    return str(data[_PUT.size : begin], "utf-8"), received(data, begin, end), bytes(data[end:])
+
+
+def exchange_frame(put: tuple[bytes, bytes, bytes], get: bytes, flags: int) -> list[bytes]:
+    """Returns a put as `put_frame` takes it, its commit, and what a get says that follows, as the pieces of a frame."""
+    queue, packed, body = put
+    names, length, gets = len(queue), len(packed), len(get)
+    whole = _EXCHANGE.size + gets + names + length + len(body)
+    return [_HEAD_OF_EXCHANGE.pack(whole, EXCHANGE, flags, 0, gets, names, length), get, queue, packed, body]
+
+
+def read_exchange(data: bytes | memoryview) -> tuple[str, Descriptor, bytes, bytes | memoryview]:
+    """Returns what `read_put` does of an exchange, and what its get says, which is nothing where there is none."""
+    gets, names, length = _EXCHANGE.unpack_from(data)
+    at = _EXCHANGE.size + gets
+    begin = at + names
+    end = begin + length
+    return str(data[at:begin], "utf-8"), received(data, begin, end), bytes(data[end:]), data[_EXCHANGE.size : at]
 
 
 def arrival_frame(arrival: Arrival, number: int) -> list[bytes]:
     """Returns a message that was got as the pieces of its frame."""
-    packed = pack(arrival.descriptor)
-    head = HEAD.pack(_ARRIVAL.size + len(packed) + len(arrival.body), ARRIVAL, 0, number)
-    return [head + _ARRIVAL.pack(len(packed)) + packed, arrival.body]
+    descriptor, body = arrival
+    packed = pack(descriptor)
+    length = len(packed)
+    return [_HEAD_OF_ARRIVAL.pack(4 + length + len(body), ARRIVAL, 0, number, length), packed, body]
 
 
 def read_arrival(data: bytes | memoryview) -> Arrival:
     """Returns the message of an arrival's frame."""
     end = _ARRIVAL.size + _ARRIVAL.unpack_from(data)[0]
-    return Arrival(unpack(data, _ARRIVAL.size, end), bytes(data[end:]))
+    return tuple.__new__(Arrival, (unpack(data, _ARRIVAL.size, end), bytes(data[end:])))
 
 
 def accepted_data(descriptor: Descriptor, facts: Facts) -> bytes:
@@ -134,20 +152,24 @@ def get_data(wanted: Get) -> bytes:
     inside = _SYNCPOINTS.index(syncpoint)
     if selection is None:
         return _GET.pack(inside, 0, 0, wait, -1.0, len(name), 0) + name
-    ids = ((_BY_MSG_ID, selection.msg_id), (_BY_CORREL_ID, selection.correl_id), (_BY_GROUP_ID, selection.group_id))
-    asked = (
-        sum(bit for bit, value in ids if value)
-        | selection.logical * _LOGICAL
+    asked, ids = _SELECTS, b""
+    if selection.msg_id:
+        asked, ids = _SELECTS | _BY_MSG_ID, selection.msg_id.ljust(_ID, b"\0")
+    if selection.correl_id:
+        asked, ids = asked | _BY_CORREL_ID, ids + selection.correl_id.ljust(_ID, b"\0")
+    if selection.group_id:
+        asked, ids = asked | _BY_GROUP_ID, ids + selection.group_id.ljust(_ID, b"\0")
+    if selection.plain and selection.order is NO_ORDER:
+        return _GET.pack(inside, asked, 0, wait, selection.rewind, len(name), 0) + ids + name
+    asked |= (
+        selection.logical * _LOGICAL
         | selection.whole_groups * _WHOLE_GROUPS
         | selection.browse * _BROWSE
         | selection.order.groups * _ORDER_OF_GROUPS
-        | _SELECTS
     )
-    selector = selection.selector.encode()
-    head = _GET.pack(
-        *(inside, asked, _MODES.index(selection.order.mode), wait, selection.rewind, len(name), len(selector)),
-    )
-    return b"".join((head, *(value.ljust(_ID, b"\0") for _, value in ids if value), name, selector))
+    mode, selector = _MODES.index(selection.order.mode), selection.selector.encode()
+    head = _GET.pack(inside, asked, mode, wait, selection.rewind, len(name), len(selector))
+    return b"".join((head, ids, name, selector))
 
 
 def read_get(data: bytes | memoryview) -> Get:
@@ -155,19 +177,23 @@ def read_get(data: bytes | memoryview) -> Get:
     inside, asked, mode, wait, rewind, names, selectors = _GET.unpack_from(data)
     at = _GET.size
     if not asked:
-        return Get(str(data[at : at + names], "utf-8"), None, _SYNCPOINTS[inside], wait)
-    ids: list[bytes] = []
-    for bit in (_BY_MSG_ID, _BY_CORREL_ID, _BY_GROUP_ID):
-        ids.append(bytes(data[at : at + _ID]) if asked & bit else b"")
-        at += _ID if asked & bit else 0
+        return tuple.__new__(Get, (str(data[at : at + names], "utf-8"), None, _SYNCPOINTS[inside], wait))
+    msg_id = correl_id = group_id = b""
+    if asked & _BY_MSG_ID:
+        msg_id = bytes(data[at : at + _ID])
+        at += _ID
+    if asked & _BY_CORREL_ID:
+        correl_id = bytes(data[at : at + _ID])
+        at += _ID
+    if asked & _BY_GROUP_ID:
+        group_id = bytes(data[at : at + _ID])
+        at += _ID
     queue, syncpoint = str(data[at : at + names], "utf-8"), _SYNCPOINTS[inside]
-    if rewind == -1.0 and not (asked & _MORE_THAN_IDS or mode or selectors):
-        return Get(queue, Selection(ids[0], ids[1], ids[2]), syncpoint, wait)
+    if not (asked & _MORE_THAN_IDS or mode or selectors) and rewind == -1.0:
+        return tuple.__new__(Get, (queue, Selection(msg_id, correl_id, group_id), syncpoint, wait))
     by_groups = bool(asked & _ORDER_OF_GROUPS)
     selection = Selection(
-        ids[0],
-        ids[1],
-        ids[2],
+        *(msg_id, correl_id, group_id),
         logical=bool(asked & _LOGICAL),
         whole_groups=bool(asked & _WHOLE_GROUPS),
         order=Order(_MODES[mode], by_groups) if mode or by_groups else NO_ORDER,

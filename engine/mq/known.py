@@ -42,11 +42,12 @@ class ReservedNumbers:
 
 
 class Known:
-    """The facts of a queue that a client was told at its last answered put; `changes` says when."""
+    """The facts of a queue that a client was told at its last answered put; `changes` says when, `name` in UTF-8."""
 
-    __slots__ = ("_context", "_facts", "_room", "_stamped", "changes")
+    __slots__ = ("_context", "_facts", "_room", "_stamped", "changes", "name")
 
-    def __init__(self, facts: Facts, changes: int, context: tuple[str, str]) -> None:
+    def __init__(self, name: bytes, facts: Facts, changes: int, context: tuple[str, str]) -> None:
+        self.name = name
         self.changes = changes
         self._facts = facts
         self._context = context

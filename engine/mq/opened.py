@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from engine.mq.handles import Handle
+from engine.mq.waiting import Sleep, Waiter
+from engine.work import Arrival
 
 if TYPE_CHECKING:
-    from engine.mq.manager import QueueManager
+    from collections.abc import Callable
+
     from engine.mq.queue import Queue
+    from engine.mq.stored import Stored
     from engine.mq.unit import Work
-    from engine.mq.waiting import Waiter
-    from engine.work import Arrival, Selection
+    from engine.work import Selection
 
 
 class Opened:
@@ -26,39 +30,87 @@ class Opened:
         self.seen = 0  # how many messages had come when nothing was found
 
 
-class Waiting:
+class Waiting(Waiter):
     """The registration of a get that waits, for one who cannot sleep."""
 
-    __slots__ = ("_manager", "_queue", "_waiter", "_work")
+    __slots__ = ("_queue", "_work")
 
-    def __init__(self, manager: QueueManager, work: Work, queue: Queue, waiter: Waiter) -> None:
-        self._manager = manager
+    def __init__(
+        self, work: Work, opened: Opened, selection: Selection | None, notify: Callable[[], None], *, takes: bool
+    ) -> None:
+        super().__init__(selection, opened.handle, notify, takes=takes)
         self._work = work
-        self._queue = queue
-        self._waiter = waiter
+        self._queue = opened.queue
 
     def cancel(self) -> None:
         """Stop waiting; where a message has woken it that is still there, another who wants it is woken."""
-        with self._manager.lock:
-            woken_by, given = self._waiter.woken_by, self._waiter.given
-            self._waiter.given = None
+        queue = self._queue
+        with self._work.manager.lock:
+            given, self.given = self.given, None
             if given is not None:
-                self._queue.put(given)
-            elif not self._queue.waiters.remove(self._waiter) and woken_by is not None:
-                self._queue.wake(woken_by)
+                queue.put(given)
+            elif not queue.waiters.remove(self) and self.woken_by is not None:
+                queue.wake(self.woken_by)
 
     def taken(self, *, syncpoint: bool | None) -> Arrival | None:
         """Returns the message that it was given, which is part of its unit then; None: look for one."""
-        if self._work.account is not None:
+        work = self._work
+        if work.account is not None:
             self.cancel()  # its gets are counted on their way
-        given, self._waiter.given = self._waiter.given, None
+        given, self.given = self.given, None
         if given is None:
             return None
-        self._queue.counts.note_taken(given, self._waiter.selection, self._queue)
-        return self._work.got([(self._queue, given)], given, syncpoint=syncpoint)
+        queue = self._queue
+        queue.counts.note_taken(given, self.selection, queue)
+        if given.descriptor.report or not syncpoint:
+            return work.got([(queue, given)], given, syncpoint=syncpoint)
+        work.taken.append((queue, given))  # it neither lasts nor expires, or its queue would have it
+        return tuple.__new__(Arrival, given[1:3])
 
 
-def bounded(left: float | None, selection: Selection | None) -> float | None:
+def looked_further(
+    work: Work, queue: str, opened: Opened, selection: Selection | None, wait: float, stored: Stored | None
+) -> Stored | None:
+    """Returns what is found in the rest of the queue, or comes in time, and discards what was met past its time."""
+    try:
+        if stored is None and (wait or opened.handle.unfinished):
+            stored = _awaited(work, queue, opened, selection, wait)
+    finally:
+        if opened.queue.expired:
+            work.manager.expiry.discard(opened.queue)
+    if stored is None and not opened.handle.unfinished:
+        opened.queue.counts.note_nothing(selection)
+    return stored
+
+
+def _awaited(work: Work, queue: str, opened: Opened, selection: Selection | None, wait: float) -> Stored | None:
+    """Returns the message that comes in the time that is waited, or that the rest of the queue holds."""
+    manager, end = work.manager, None if wait < 0 else time.monotonic() + wait
+    while True:
+        if opened.version != manager.version:
+            opened = work.open(queue) or opened
+        sleep = Sleep()
+        waiter = Waiter(selection, opened.handle, sleep.end)
+        with manager.lock:
+            stored = opened.queue.take(selection, opened.handle)
+            work.unfinished = stored is None and opened.handle.unfinished
+            left = None if end is None else end - time.monotonic()
+            if stored is not None or (work.unfinished and work.sliced):
+                return stored
+            if work.unfinished or opened.version != manager.version:
+                continue
+            if work.interrupted or (left is not None and left <= 0):
+                return None
+            work.sleep = sleep
+            opened.queue.waiters.add(waiter)
+        try:
+            sleep.wait(_bounded(left, selection))
+        finally:
+            with manager.lock:
+                opened.queue.waiters.remove(waiter)
+
+
+def _bounded(left: float | None, selection: Selection | None) -> float | None:
     """Returns how long to sleep: not over the moment at which browsing begins anew."""
     if selection is None or not selection.browse or selection.rewind < 0:
         return left

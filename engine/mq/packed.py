@@ -71,11 +71,22 @@ def pack(descriptor: Descriptor) -> bytes:
 
 def unpack(data: bytes | memoryview, at: int = 0, end: int | None = None) -> Descriptor:
     """Returns the descriptor that stands in `data` from `at` to `end`."""
+    return tuple.__new__(Descriptor, _values(data, at, end))
+
+
+def _values(data: bytes | memoryview, at: int, end: int | None) -> tuple[object, ...]:
+    """Returns the fields of a descriptor in their order."""
     fixed = _FIXED.unpack_from(data, at)
     if fixed[0] != VERSION:
         raise MessageException(MD_ERROR, f"a descriptor of version {fixed[0]} is not known here", reason=MD_ERROR)
-    texts = _split(data, at + FIXED_SIZE, end, measured=fixed[1] == _MEASURED)
-    return tuple.__new__(Descriptor, _IN_ORDER(fixed + texts))
+    if fixed[1] == _MEASURED:
+        texts = _measured(data, at + FIXED_SIZE, end)
+    else:
+        texts = tuple(str(data[at + FIXED_SIZE : end], "utf-8", "surrogatepass").split("\0"))
+        if len(texts) != _SEPARATORS + 1:
+            raise MessageException(MD_ERROR, "a descriptor does not have the texts that it should", reason=MD_ERROR)
+    in_order: tuple[object, ...] = _IN_ORDER(fixed + texts)
+    return in_order
 
 
 class Received(Descriptor):
@@ -86,8 +97,9 @@ class Received(Descriptor):
 
 def received(data: bytes | memoryview, at: int, end: int) -> Descriptor:
     """Returns the descriptor that stands in `data` from `at` to `end`, and keeps these bytes for `pack`."""
-    made = tuple.__new__(Received, unpack(data, at, end))
-    made.packed = bytes(data[at:end])
+    packed = bytes(data[at:end])
+    made = tuple.__new__(Received, _values(packed, 0, None))
+    made.packed = packed
     return made
 
 
@@ -102,12 +114,8 @@ def with_number(packed: bytes, at: int, value: int) -> bytes:
     return packed[:at] + _NUMBER.pack(value) + packed[at + 4 :]
 
 
-def _split(data: bytes | memoryview, at: int, end: int | None, *, measured: bool) -> tuple[str, ...]:
-    if not measured:
-        texts = tuple(str(data[at:end], "utf-8", "surrogatepass").split("\0"))
-        if len(texts) != _SEPARATORS + 1:
-            raise MessageException(MD_ERROR, "a descriptor does not have the texts that it should", reason=MD_ERROR)
-        return texts
+def _measured(data: bytes | memoryview, at: int, end: int | None) -> tuple[str, ...]:
+    """Returns the texts of a descriptor that says how long each is."""
     lengths = _LENGTHS.unpack_from(data, at)
     joined = str(data[at + _LENGTHS.size : end], "utf-8", "surrogatepass")
     ends = tuple(accumulate(lengths))

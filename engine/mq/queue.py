@@ -58,9 +58,6 @@ class Queue:
         self.most = definition.max_depth
         self.stream = definition.stream
 
-    def __len__(self) -> int:
-        return self.depth
-
     def put(self, stored: Stored) -> None:
         """Make a message available, or put one back where it was before it was taken."""
         self.arrivals += 1
@@ -84,7 +81,7 @@ class Queue:
 
     def wake(self, stored: Stored) -> None:
         """Wake one who waits for a message that is there."""
-        if stored.order in self._waiting or self.is_there(stored.order):
+        if self.is_there(stored.order):
             self.waiters.wake(stored, self._is_wanted)
 
     def hold(self, stored: Stored) -> None:
@@ -105,7 +102,9 @@ class Queue:
 
     def take(self, wanted: Selection | None, handle: Handle) -> Stored | None:
         """Returns the next message that is wanted; unless it is browsed, it no longer waits."""
-        if wanted is None or (wanted.next_in_turn and not handle.group and self._begins_alone()):
+        if not self.depth and (wanted is None or wanted.plain):
+            stored = None
+        elif wanted is None or (wanted.next_in_turn and not handle.group and self._begins_alone()):
             stored = self._next()
         elif wanted.plain:
             stored = self._found(wanted, keys) if (keys := keys_of(wanted)) else self._next()

@@ -50,10 +50,10 @@ class Requests:
         elif kind == frames.OPEN_CURSOR:
             self._open(session, said)
         elif kind == frames.NEXT_PAGE:
-            session.owe()
+            session.owes = True
             self._server.work_on(self._page(session, said["cursor"]))
         elif kind == frames.CLOSE_CURSOR:
-            session.open_cursor(said["cursor"], None)
+            session.cursors.pop(said["cursor"], None)
             session.answer(frames.DONE)
         else:
             raise ConfigurationException(f"a request of kind {kind} is not known here: use clients of this version")
@@ -83,7 +83,7 @@ class Requests:
         elif name == "new_ids":
             session.answer_json(manager.new_ids(*arguments).hex())
         elif name == "purge":
-            session.owe()
+            session.owes = True
             self._server.work_on(Purge(self._server, session, *arguments).slices())
         elif name == "stop":
             session.answer_json(None)
@@ -101,7 +101,7 @@ class Requests:
 
     def _apart(self, session: Session, name: str, arguments: list[Any], options: dict[str, Any]) -> None:
         """Calls what may take long, or waits for the store, in a thread of its own, and answers then."""
-        session.owe()
+        session.owes = True
         function = getattr(session.face, name)
 
         def call() -> None:
@@ -138,16 +138,16 @@ class Requests:
             threading.Thread(target=call, name="end of subscriptions", daemon=True).start()
 
     def _open(self, session: Session, said: dict[str, Any]) -> None:
-        if session.cursors() >= _MOST_CURSORS:
+        if len(session.cursors) >= _MOST_CURSORS:
             raise ConfigurationException(f"a connection may have {_MOST_CURSORS} cursors open: close some")
         work = unprotected(session.face.work())
         wanted = Selection(browse=True, selector=said["selector"])
-        session.open_cursor(said["cursor"], lambda most: work.get_some(said["queue"], wanted, most=most))
+        session.cursors[said["cursor"]] = lambda most: work.get_some(said["queue"], wanted, most=most)
         session.answer(frames.DONE)
 
     def _page(self, session: Session, number: int) -> Iterator[bool]:
         """Fills a page, and looks on later where much was looked at in vain."""
-        look = session.cursor(number)
+        look = session.cursors.get(number)
         arrivals: list[Arrival] = []
         length, last = 0, False
         try:
@@ -161,9 +161,9 @@ class Requests:
                     last = found is None
                 yield True
             if last:
-                session.open_cursor(number, None)
+                session.cursors.pop(number, None)
             session.answer(frames.PAGE, frames.page_data(arrivals), frames.LAST_PAGE * last)
         except BrokerError as error:
-            session.open_cursor(number, None)
+            session.cursors.pop(number, None)
             session.refuse(error)
         self._server.ready(session)

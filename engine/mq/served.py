@@ -10,6 +10,7 @@ from engine.errors import BrokerError
 from engine.work import Arrival, QueueAttributes, Selection, UnitOfWork
 
 if TYPE_CHECKING:
+    from engine.descriptor import Descriptor
     from engine.mq.admission import Target
 
 
@@ -53,6 +54,16 @@ class ServedWork(UnitOfWork, Protocol):
         self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True, most: int
     ) -> Arrival | Unfinished | None:
         """Get without waiting, and look at so many messages at most; UNFINISHED says to ask again."""
+        ...
+
+    def put_at_once(self, queue: str, descriptor: Descriptor, body: bytes) -> bool:
+        """Put, and commit the unit with it, where nothing of it lasts; False: nothing is done, and it goes by steps."""
+        ...
+
+    def get_or_wait(
+        self, queue: str, wanted: Selection | None, wake: Callable[[], None]
+    ) -> tuple[Arrival | None, Waiter | None]:
+        """Get in the unit by ids, or register the get as `waiter` does, so that it takes what it is given."""
         ...
 
     def waiter(self, queue: str, wanted: Selection | None, wake: Callable[[], None], *, takes: bool = False) -> Waiter:

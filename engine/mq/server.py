@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import logging
+import math
 import os
 import socket
 import threading
@@ -22,6 +23,7 @@ from engine.mq.served import Facts
 from engine.mq.session import Session
 
 if TYPE_CHECKING:
+    from engine.mq.conversation import Conversation
     from engine.mq.frames import Get
     from engine.mq.served import Served
 
@@ -54,10 +56,10 @@ class Server:
         self._stopping = False
         self._posted: deque[Callable[[], None]] = deque()  # by other threads, and by this one for later
         self._woken_gets: deque[tuple[Session, Get]] = deque()  # that wait for what has come
-        self._turns: deque[Session] = deque()  # sessions that have more frames
+        self._turns: deque[Conversation] = deque()  # sessions that have more frames
         self._slices: deque[Iterator[bool]] = deque()  # long requests, each a generator that yields between slices
         self._parked: deque[Iterator[bool]] = deque()
-        self._limits: list[tuple[float, int, Session, Get]] = []
+        self._limits: list[tuple[float, int, Session]] = []
         self._numbers = 0
         self._rounds = 0  # since the last slice
         self._held = 0
@@ -89,7 +91,7 @@ class Server:
 
     def wake(self, session: Session, wanted: Get) -> None:
         """Has a session look again for what it waits for."""
-        if self.is_here():
+        if threading.get_ident() == self._thread:
             self._woken_gets.append((session, wanted))
         else:
             self.post(lambda: session.look_again(wanted))
@@ -114,28 +116,36 @@ class Server:
         self._slices.extend(self._parked)
         self._parked.clear()
 
-    def again(self, session: Session) -> None:
+    def again(self, session: Conversation) -> None:
         """Lets a session have another turn when all others had theirs."""
         self._turns.append(session)
 
-    def limit(self, session: Session, wanted: Get) -> None:
-        """Ends a get when its time is over."""
+    def limit(self, session: Session, wait: float) -> None:
+        """Ends the get of a session when its time is over."""
+        session.deadline = deadline = time.monotonic() + wait
+        if deadline < session.looked_at:
+            self._look_at(session, deadline)
+
+    def _look_at(self, session: Session, moment: float) -> None:
+        """Looks at the deadline of a session at a moment: one for all the gets that it has until then."""
+        session.looked_at = moment
         self._numbers += 1
-        heapq.heappush(self._limits, (time.monotonic() + wanted.wait, self._numbers, session, wanted))
-        if len(self._limits) > _SPARE + 2 * len(self._sessions):  # most are of gets that have ended
-            self._limits = [limit for limit in self._limits if limit[2].get is limit[3]]
+        heapq.heappush(self._limits, (moment, self._numbers, session))
+        if len(self._limits) > _SPARE + 2 * len(self._sessions):  # most count no more
+            self._limits = [limit for limit in self._limits if limit[0] == limit[2].looked_at and not limit[2].ended]
             heapq.heapify(self._limits)
 
-    def send(self, session: Session) -> None:
+    def send(self, session: Conversation) -> None:
         """Sends what a session has to say."""
         if session.ended:
             return
-        if session.channel.send():
-            self._watch(session)
-        else:
+        channel = session.channel
+        if not channel.send():
             self.drop(session)
+        elif channel.unsent or session.watched != READS:
+            self._watch(session)
 
-    def ready(self, session: Session) -> None:
+    def ready(self, session: Conversation) -> None:
         """Sends what a session has to say, and takes the frames behind."""
         if not session.ended and session.turn():
             self._watch(session)
@@ -177,7 +187,7 @@ class Server:
             room = 0  # its copy may be refused at any time, and then the put is
         return Facts(target.attributes, target.longest, room)
 
-    def drop(self, session: Session) -> None:
+    def drop(self, session: Conversation) -> None:
         """Ends a session whose client has gone, or breaks the rules."""
         if session.ended:
             return
@@ -217,11 +227,10 @@ class Server:
                 self._accept()
             else:
                 self._drain()
-        for _ in range(len(self._turns)):
-            session = self._turns.popleft()
-            if not session.ended:
-                self.ready(session)
-        self.call_posted()
+        if self._turns:
+            self._take_turns()
+        if self._posted:
+            self.call_posted()
         if self._woken_gets:
             self.serve_woken()
         if self._limits:
@@ -231,6 +240,12 @@ class Server:
             self._drop_idle()
         if self._slices and (not events or self._rounds >= _PATIENT_ROUNDS):
             self._slice()
+
+    def _take_turns(self) -> None:
+        for _ in range(len(self._turns)):
+            session = self._turns.popleft()
+            if not session.ended:
+                self.ready(session)
 
     def call_posted(self) -> None:
         """Does what was posted, by this thread and by others."""
@@ -269,12 +284,13 @@ class Server:
             session.finish()
             self.drop(session)
             return
-        if session.turn():
+        if session.turn() and (channel.more or channel.unsent or session.watched != READS):
             self._watch(session)
 
-    def _watch(self, session: Session) -> None:
+    def _watch(self, session: Conversation) -> None:
         """Watches for what can go on: a client that does not read its answers is not read either."""
-        wanted = WRITES if session.channel.unsent else READS * (not session.is_full)
+        channel = session.channel
+        wanted = WRITES if channel.unsent else READS * (not (channel.more and session.is_full))
         if wanted != session.watched:
             session.watched = wanted
             self._poll.modify(session.channel.fileno(), wanted)
@@ -315,8 +331,14 @@ class Server:
     def _end_waits(self) -> None:
         now = time.monotonic()
         while self._limits and self._limits[0][0] <= now:
-            _, _, session, wanted = heapq.heappop(self._limits)
-            session.time_over(wanted)
+            moment, _, session = heapq.heappop(self._limits)
+            if moment != session.looked_at:
+                continue  # an earlier moment has come between
+            session.looked_at = math.inf
+            if session.deadline <= now:
+                session.time_over()
+            elif session.get is not None and session.deadline < math.inf:
+                self._look_at(session, session.deadline)
 
     def _slice(self) -> None:
         self._rounds = 0
@@ -333,7 +355,7 @@ class Server:
                 continue
             session.finish()
         end = time.monotonic() + _ENDING
-        while time.monotonic() < end and not all(session.is_synced for session in self._sessions.values()):
+        while time.monotonic() < end and any(session.syncs for session in self._sessions.values()):
             self._poll.poll(_DRAINING)
             self._drain()
             self.call_posted()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import math
 import struct
 from collections.abc import Callable
 from functools import partial
@@ -11,43 +11,39 @@ from typing import TYPE_CHECKING, Any, Final
 from engine.errors import BrokerError, MessageException
 from engine.mq import frames
 from engine.mq.addresses import Peer
-from engine.mq.channel import BadFrameError, Channel
+from engine.mq.conversation import Conversation, Frame
 from engine.mq.frames import Get
 from engine.mq.served import Unfinished, unprotected
 from engine.work import Arrival, QueueAttributes
 
 if TYPE_CHECKING:
+    from engine.descriptor import Descriptor
+    from engine.mq.channel import Channel
     from engine.mq.served import ServedWork, Waiter
     from engine.mq.server import Server
 
 _LOOKS: Final = 50  # messages that one turn of a get looks at
 _STORAGE_NOT_AVAILABLE: Final = 2071
-_FRAMES_A_TURN: Final = 64
-_LARGE: Final = 65_536  # bytes of a message behind which a turn ends
 
 Cursor = Callable[[int], Arrival | Unfinished | None]  # given how many messages it may look at
-Frame = tuple[int, int, bytes | memoryview]
 
 
-class Session:
-    """One connection: frames are taken one after the other, and none is while an answer is owed or not read yet."""
+class Session(Conversation):
+    """One connection, its unit of work, and the get that it waits for."""
 
     __slots__ = (
-        *("_blamed", "_carried", "_cursors", "_failed", "_held", "_once", "_owes", "_skips", "_syncs", "_waiter"),
-        "_work",
-        *("application", "channel", "ended", "face", "get", "guarded", "peer", "server", "subscriptions", "user"),
-        "watched",
+        *("_behind", "_blamed", "_carried", "_failed", "_held", "_once", "_plain", "_skips", "_waiter", "_work"),
+        *("application", "cursors", "deadline", "face", "guarded", "looked_at", "peer", "subscriptions", "syncs"),
+        "user",
     )
 
     def __init__(self, server: Server, channel: Channel, peer: Peer, user: str) -> None:
-        self.server = server
-        self.channel = channel
+        super().__init__(server, channel)
         self.peer = peer
         self.user = user
-        self.watched = 0  # what the poll watches for
         self.subscriptions: set[str] = set()  # that end with it
-        self.get: Get | None = None  # one that waits for its message
-        self.ended = False
+        self.deadline = math.inf  # of the get
+        self.looked_at = math.inf  # the moment at which the server looks at the deadline
         self.application = ""
         self._blamed = True
         self.guarded = server.guarded(peer, user)  # None: the owner, or who acts as it
@@ -55,54 +51,21 @@ class Session:
         self._work: ServedWork = unprotected(self.face.work(user))
         self._once: ServedWork | None = None  # for what is done outside the unit, each a unit of its own
         self._waiter: Waiter | None = None
-        self._owes = False  # an answer that comes later
-        self._syncs = False  # a commit that another thread writes
+        self._plain = True  # the get is in the unit, waits, and asks for ids alone
+        self.syncs = False  # a commit that another thread writes
         self._failed: BrokerError | None = None  # the first put of the unit that was refused unasked
         self._skips = False  # the get that a failed commit would have carried
+        self._behind: bytes | memoryview = b""  # the get of an exchange, until its commit has ended
         self._carried = False  # all that the unit has is what such a get gave
         self._held = 0  # bytes put in the unit
-        self._cursors: dict[int, Cursor] = {}
+        self.cursors: dict[int, Cursor] = {}
 
-    def turn(self) -> bool:
-        """Takes the frames that have come, a number of them; True where more may be there."""
-        taken = 0
-        channel = self.channel
-        while not (self._owes or channel.unsent or self.ended):
-            try:
-                frame = channel.next_frame()
-            except BadFrameError:
-                self.server.drop(self)
-                return False
-            if frame is None:
-                break
-            if self.get is not None and frame[0] != frames.CANCEL:
-                self.server.drop(self)  # a client waits for what it asked first
-                return False
-            self._take(frame)
-            taken += 1
-            if taken >= _FRAMES_A_TURN or len(frame[2]) > _LARGE:
-                self.server.again(self)
-                break
-        if not channel.send():
-            self.server.drop(self)
-            return False
-        return True
-
-    def finish(self) -> None:
-        """Takes all frames that have come from a client that is about to go: a commit may be among them."""
-        while not (self._owes or self.ended) and (frame := self._next()) is not None:
-            self._take(frame)
-
-    def _next(self) -> Frame | None:
-        try:
-            return self.channel.next_frame()
-        except BadFrameError:
-            return None
-
-    def _take(self, frame: Frame) -> None:
+    def take(self, frame: Frame) -> None:
         kind, flags, data = frame
         try:
-            if kind == frames.GET:
+            if kind == frames.EXCHANGE:
+                self._exchange(flags, data)
+            elif kind == frames.GET:
                 self._begin_get(flags, data)
             elif kind == frames.COMMIT:
                 self._commit(flags, bytes(data))
@@ -120,46 +83,18 @@ class Session:
             self.server.drop(self)
 
     @property
-    def is_full(self) -> bool:
-        """Returns True where more need not be read: what has come waits for an answer that is owed."""
-        return self.channel.received > _LARGE and (self._owes or self.get is not None)
-
-    @property
-    def is_synced(self) -> bool:
-        """Returns True where no commit is with the thread that writes."""
-        return not self._syncs
-
-    @property
     def is_idle(self) -> bool:
         """Returns True where nothing would be lost, and nobody wait in vain, if the session ended."""
-        return not (self._owes or self.channel.unsent or self._cursors) and self._work.is_idle
-
-    def answer(self, kind: int, data: bytes = b"", flags: int = 0) -> None:
-        """Answers, with the next bytes that are sent."""
-        self._owes = False
-        self.channel.answer([frames.frame(kind, data, flags, self.server.changes)])
-
-    def answer_json(self, value: object) -> None:
-        """Answers with data."""
-        self.answer(frames.DATA, json.dumps(value).encode())
-
-    def refuse(self, error: BrokerError, flags: int = 0) -> None:
-        """Answers with an error."""
-        self._owes = False
-        self.channel.answer([frames.refusal_frame(error, flags, self.server.changes)])
-
-    def owe(self) -> None:
-        """Answers later: no frame is taken until then."""
-        self._owes = True
+        return not (self.owes or self.channel.unsent or self.cursors) and self._work.is_idle
 
     def _then(self, settle: Callable[[BrokerError | None], None]) -> Callable[[BrokerError | None], None]:
         """Returns what is called at the end of a commit, by whichever thread; `settle` runs in the server's."""
-        self._owes = self._syncs = True
+        self.owes = self.syncs = True
         server = self.server
 
         def then(error: BrokerError | None) -> None:
             if server.is_here():
-                self._syncs = False
+                self.syncs = False
                 settle(error)
             else:
                 server.post(lambda: self._settled(settle, error))
@@ -168,12 +103,15 @@ class Session:
 
     def _settled(self, settle: Callable[[BrokerError | None], None], error: BrokerError | None) -> None:
         """Ends a commit that another thread has synced."""
-        self._syncs = False
+        self.syncs = False
         settle(error)
         if self.ended:
             self.undo()
-        else:
-            self.server.ready(self)
+            return
+        if self._behind:
+            get, self._behind = self._behind, b""
+            self.take((frames.GET, frames.CARRIED, get))
+        self.server.ready(self)
 
     def _put(self, flags: int, data: bytes | memoryview) -> None:
         answered = bool(flags & frames.WANTS_ANSWER)
@@ -185,11 +123,7 @@ class Session:
             if not flags & frames.IN_SYNCPOINT:
                 self._put_once(queue, lambda work: work.put(queue, descriptor, body))
                 return
-            if not self.server.holds(len(body)):
-                text = "units of work that are not committed hold too much: commit this one in smaller parts"
-                raise MessageException(_STORAGE_NOT_AVAILABLE, text, reason=_STORAGE_NOT_AVAILABLE)
-            self._held += len(body)
-            full = self._work.put(queue, descriptor, body)
+            full = self._put_in_unit(queue, descriptor, body)
         except BrokerError as error:
             if answered:
                 raise
@@ -197,6 +131,38 @@ class Session:
             return
         if answered:
             self.answer(frames.ACCEPTED, frames.accepted_data(full, self.server.facts(queue)))
+
+    def _exchange(self, flags: int, data: bytes | memoryview) -> None:
+        """Puts the last message of a unit, commits it, and gets the next one."""
+        queue, descriptor, body, get = frames.read_exchange(data)
+        if self._failed is None and not self._held and self._work.put_at_once(queue, descriptor, body):
+            self._skips = False
+            if flags & frames.WANTS_ANSWER:
+                self.answer(frames.DONE)
+            self.server.serve_woken()  # who waits for what was put has it before this client waits itself
+        else:
+            self._exchange_in_steps(queue, descriptor, body, flags)
+        if not get:
+            self._carried = False
+        elif self.owes:
+            self._behind = get
+        else:
+            self._begin_get(frames.CARRIED, get)
+
+    def _exchange_in_steps(self, queue: str, descriptor: Descriptor, body: bytes, flags: int) -> None:
+        if self._failed is None:
+            try:
+                self._put_in_unit(queue, descriptor, body)
+            except BrokerError as error:
+                self._failed = error
+        self._commit(flags, b"")
+
+    def _put_in_unit(self, queue: str, descriptor: Descriptor, body: bytes) -> Descriptor:
+        if not self.server.holds(len(body)):
+            text = "units of work that are not committed hold too much: commit this one in smaller parts"
+            raise MessageException(_STORAGE_NOT_AVAILABLE, text, reason=_STORAGE_NOT_AVAILABLE)
+        self._held += len(body)
+        return self._work.put(queue, descriptor, body)
 
     def _put_once(self, queue: str, put: Callable[[ServedWork], object]) -> None:
         """Puts in a unit of its own, and answers when that is committed."""
@@ -221,10 +187,12 @@ class Session:
             self._skips = False
             return
         self._carried = bool(flags & frames.CARRIED)
-        wanted = frames.read_get(data)
-        self.get = wanted
-        if not self._look() and wanted.wait > 0:
-            self.server.limit(self, wanted)
+        self.get = wanted = frames.read_get(data)
+        self.deadline = math.inf
+        selection = wanted.selection
+        self._plain = bool(wanted.syncpoint and wanted.wait and (selection is None or selection.plain))
+        if not (self._look_plainly(wanted) if self._plain else self._look()) and wanted.wait > 0:
+            self.server.limit(self, wanted.wait)
 
     def _look(self, waiter: Waiter | None = None) -> bool:
         """Looks for the message of the get, and answers it if that ends it; otherwise it waits, or looks on later."""
@@ -257,8 +225,26 @@ class Session:
         elif once:
             work.commit_then(self._then(lambda error: self._give(found, error)))
         else:
-            self.channel.answer(frames.arrival_frame(found, self.server.changes))
+            self.channel.answers += frames.arrival_frame(found, self.server.changes)
         return True
+
+    def _look_plainly(self, wanted: Get) -> bool:
+        """Looks for the next message, or the next with ids, in the unit, and waits where there is none."""
+        try:
+            wake = partial(self.server.wake, self, wanted)
+            found, self._waiter = self._work.get_or_wait(wanted.queue, wanted.selection, wake)
+        except BrokerError as error:
+            self.stop_waiting()
+            self.refuse(error)
+            return True
+        if found is not None:
+            self._arrived(found)
+        return found is not None
+
+    def _arrived(self, found: Arrival) -> None:
+        """Ends the get with its message."""
+        self.get = None
+        self.channel.answers += frames.arrival_frame(found, self.server.manager.version & 0xFFFF)
 
     def _wait(self, work: ServedWork, wanted: Get) -> None:
         wake = partial(self.server.wake, self, wanted)
@@ -268,20 +254,23 @@ class Session:
         if error is not None:
             self.refuse(error)
             return
-        self._owes = False
-        self.channel.answer(frames.arrival_frame(arrival, self.server.changes))
+        self.owes = False
+        self.channel.answers += frames.arrival_frame(arrival, self.server.changes)
 
     def look_again(self, wanted: Get) -> None:
         """Looks again for a get that still waits: a message came that it may want, or it has more to look at."""
-        if self.get is not wanted or self.ended:
+        if self.get is not wanted:
             return
         waiter, self._waiter = self._waiter, None  # its message is looked for before another gets its turn
-        if self._look(waiter):
-            self.server.send(self)  # a client that waits has asked nothing else
+        if self._plain and waiter is not None and (found := waiter.taken(syncpoint=True)) is not None:
+            self._arrived(found)
+        elif not (self._look_plainly(wanted) if self._plain else self._look(waiter)):
+            return
+        self.server.send(self)  # a client that waits has asked nothing else
 
-    def time_over(self, wanted: Get) -> None:
+    def time_over(self) -> None:
         """Ends a get whose time is over."""
-        if self.get is wanted and not self.ended:
+        if self.get is not None and not self.ended:
             self.stop_waiting()
             self.answer(frames.NOTHING)
             self.server.ready(self)
@@ -335,11 +324,11 @@ class Session:
                 self.refuse(error, frames.OF_COMMIT)
                 return
             self._release()
-            self._owes = False
+            self.owes = False
             if answered:
                 self.answer(frames.DONE)
             elif flags & frames.CARRIES_GET:
-                self.server.serve_woken()  # who waits for what was put has it before this client waits itself
+                self.server.serve_woken()
 
         self._work.commit_then(self._then(settle), tuple(decision.split(b"\0")) if decision else ())
 
@@ -356,29 +345,14 @@ class Session:
             self.server.holds(-self._held)
             self._held = 0
 
-    def open_cursor(self, number: int, cursor: Cursor | None) -> None:
-        """Keeps a cursor by its number, or keeps it no longer."""
-        if cursor is None:
-            self._cursors.pop(number, None)
-        else:
-            self._cursors[number] = cursor
-
-    def cursor(self, number: int) -> Cursor | None:
-        """Returns what a cursor shows next."""
-        return self._cursors.get(number)
-
-    def cursors(self) -> int:
-        """Returns how many cursors are open."""
-        return len(self._cursors)
-
     def end(self) -> None:
         """Backs the unit out: the client has gone. What it was given unasked goes back as it was."""
         self.ended = True
         self.stop_waiting()
-        self._cursors.clear()
+        self.cursors.clear()
         self.channel.close()
         self.server.requests.end(self)
-        if not self._syncs:
+        if not self.syncs:
             self.undo()
 
     def undo(self) -> None:

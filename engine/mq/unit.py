@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -12,23 +11,22 @@ from engine.errors import BrokerError
 from engine.message.topics import ADDRESS, address
 from engine.mq.admission import context_of
 from engine.mq.handles import SLICE
-from engine.mq.opened import Opened, Waiting, bounded
+from engine.mq.opened import Opened, Waiting, looked_further
 from engine.mq.refusals import too_many
 from engine.mq.reports import COD, is_asked, on_arrival, put_where_taken, report
 from engine.mq.security.authorities import INQ
 from engine.mq.segments import joined, taken_with
 from engine.mq.served import Unfinished
 from engine.mq.streams import add_streamed
-from engine.mq.waiting import Sleep, Waiter
 from engine.work import Arrival, QueueAttributes, Selection
 
 if TYPE_CHECKING:
     from engine.mq.accounting import Account
-    from engine.mq.admission import Target
     from engine.mq.manager import QueueManager
     from engine.mq.queue import Queue
     from engine.mq.security.rights import Rights
     from engine.mq.stored import Stored
+    from engine.mq.waiting import Sleep
 
 Moved = list[tuple["Queue", "Stored"]]
 Spare = Sequence[tuple["Queue", Moved]]  # copies that a unit may do without, by the queue of their originals
@@ -42,8 +40,8 @@ class Work:
     """
 
     __slots__ = (
-        *("__weakref__", "_interrupted", "_lasting", "_manager", "_opened", "_puts", "_rights", "_sleep", "account"),
-        *("context", "copied", "patience", "protects", "refused_streams", "sliced", "spare", "taken", "unfinished"),
+        *("__weakref__", "_lasting", "_opened", "_puts", "_rights", "account", "context", "copied", "interrupted"),
+        *("manager", "patience", "protects", "refused_streams", "sleep", "sliced", "spare", "taken", "unfinished"),
         "user",
     )
 
@@ -56,9 +54,9 @@ class Work:
         self.patience = 0.0
         self.sliced = False
         self.unfinished = False
-        self._interrupted = False
-        self._sleep: Sleep | None = None  # of a get that waits
-        self._manager = manager
+        self.interrupted = False
+        self.sleep: Sleep | None = None  # of a get that waits
+        self.manager = manager
         self.context = context_of(user, application)
         self._opened: dict[str, Opened] = {}
         self.taken: Moved = []
@@ -74,10 +72,10 @@ class Work:
     ) -> Arrival | None:
         if self.account is not None:
             return self.account.get(self, queue, selection, syncpoint=syncpoint, wait=wait)
-        manager = self._manager
+        manager = self.manager
         opened = self._opened.get(queue)
         if opened is None or opened.version != manager.version:
-            opened = self._open(queue)
+            opened = self.open(queue)
             if opened is None:
                 return None
         if self._rights is not None:
@@ -90,7 +88,7 @@ class Work:
             stored = opened.queue.take(selection, opened.handle)
             opened.seen = opened.queue.arrivals
         if stored is None or opened.queue.expired:
-            stored = self._looked_further(queue, opened, selection, wait, stored)
+            stored = looked_further(self, queue, opened, selection, wait, stored)
             if stored is None:
                 return None
         if selection is not None and selection.browse:
@@ -103,7 +101,7 @@ class Work:
         self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True, most: int
     ) -> Arrival | Unfinished | None:
         """Get without waiting, and look at so many messages at most; UNFINISHED says to ask again."""
-        opened = self._open(queue)
+        opened = self.open(queue)
         if opened is None:
             return None
         opened.handle.slice, self.sliced = most, True
@@ -123,7 +121,7 @@ class Work:
     def put(self, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool = True) -> Descriptor:
         if self.account is not None:
             return self.account.put(self, queue, descriptor, body, syncpoint=syncpoint)
-        manager = self._manager
+        manager = self.manager
         target = manager.targets.get(queue) or manager.target(queue)
         if self._rights is not None:
             descriptor = self._rights.admitted(target, descriptor, self)
@@ -132,7 +130,7 @@ class Work:
         if syncpoint and len(self.taken) + len(self._puts) - self.copied >= manager.most_uncommitted:
             raise too_many(manager.most_uncommitted)
         if target.topic is not None:
-            return self._publish(target, descriptor, body, syncpoint=syncpoint)
+            return manager.topics.put(target, descriptor, body, self, syncpoint=syncpoint)
         if descriptor.msg_flags & SEGMENTATION_ALLOWED:
             admitted = manager.admission.segments(target, descriptor, body, self.context)
             puts: Moved = [(target.queue, stored) for stored in admitted]
@@ -161,21 +159,9 @@ class Work:
         name = address(topic, retain=retain, point=point) if retain or point else f"{ADDRESS}//{topic}"
         return self.put(name, descriptor, body, syncpoint=syncpoint)
 
-    def _publish(self, target: Target, descriptor: Descriptor, body: bytes, *, syncpoint: bool) -> Descriptor:
-        """Put the messages of a publication; with what is retained they are one unit in any case."""
-        assert target.topic is not None  # it is asked for those that lead to one
-        if target.topic.retains and not syncpoint:
-            apart = self._manager.work(self.user)
-            own = apart.put(target.name, descriptor, body)
-            apart.commit()
-            return own
-        own, puts = self._manager.topics.publish(target, descriptor, body, self)
-        self.add(puts, syncpoint=syncpoint)
-        return own
-
     def add(self, puts: Moved, spare: Spare = (), *, syncpoint: bool = True) -> None:
         """Add messages that have been admitted to the unit, or make them available at once."""
-        manager = self._manager
+        manager = self.manager
         lasting = manager.store is not None and any(stored.descriptor.persistence for _, stored in puts)
         if syncpoint:
             self._puts += puts
@@ -186,23 +172,23 @@ class Work:
             manager.apply(puts, [])
 
     def authorise(self, user: str, queue: str) -> None:
-        self._manager.security.authorise(user, self._manager.target(queue))
+        self.manager.security.authorise(user, self.manager.target(queue))
 
     def attributes(self, queue: str) -> QueueAttributes | None:
         if self._rights is not None:
             self._rights.check(queue, INQ)
-        return self._manager.attributes(queue)
+        return self.manager.attributes(queue)
 
     def new_id(self) -> bytes:
-        return self._manager.new_id()
+        return self.manager.new_id()
 
     @property
     def dead_letter_queue(self) -> str:
-        return self._manager.dead_letter_queue
+        return self.manager.dead_letter_queue
 
     @property
     def queue_manager(self) -> str:
-        return self._manager.name
+        return self.manager.name
 
     @property
     def is_idle(self) -> bool:
@@ -211,7 +197,7 @@ class Work:
 
     def commit(self, decision: tuple[bytes, ...] = ()) -> None:
         """Make the unit last; `decision` names the branches of other resources that commit with it."""
-        store = self._manager.store
+        store = self.manager.store
         if store is not None and (self._lasting or decision):
             spare = self.spare
             puts, taken = self._detached()
@@ -222,25 +208,25 @@ class Work:
                 raise
         elif self._puts or self.taken:
             if self._puts:
-                self._manager.apply(self._puts, [])
+                self.manager.apply(self._puts, [])
                 self._puts, self.spare, self.copied = [], [], 0
             self.taken = []
         self._settle(kept=True)
 
     def back_out(self) -> None:
-        store = self._manager.store if self._lasting else None
+        store = self.manager.store if self._lasting else None
         puts, taken = self._detached()
         try:
             if store is not None and taken:
                 store.count_backouts(taken)
         finally:
             if puts or taken:
-                self._manager.undo(puts, taken)
+                self.manager.undo(puts, taken)
             self._settle(kept=False)
 
     def commit_then(self, then: Then, decision: tuple[bytes, ...] = ()) -> None:
         """Commit without waiting for the store: `then` learns the outcome, perhaps from another thread."""
-        store = self._manager.store
+        store = self.manager.store
         if store is None or not (self._lasting or decision):
             self.commit()
             then(None)
@@ -256,11 +242,11 @@ class Work:
 
     def back_out_then(self, then: Then) -> None:
         """Back out without waiting for the store to keep the backout counts."""
-        store = self._manager.store if self._lasting else None
+        store = self.manager.store if self._lasting else None
         puts, taken = self._detached()
 
         def finished(error: BrokerError | None) -> None:
-            self._manager.undo(puts, taken)
+            self.manager.undo(puts, taken)
             self._settle(kept=False)
             then(error)
 
@@ -272,15 +258,15 @@ class Work:
     def give_back(self) -> None:
         """Undo the unit as if its gets had never been: backout counts stay as they were."""
         puts, taken = self._detached()
-        self._manager.undo(puts, taken, counted=False)
+        self.manager.undo(puts, taken, counted=False)
         self._settle(kept=False)
 
     def interrupt(self) -> None:
         """End a get that waits in another thread, as if its time were over, and let none wait from now on."""
-        with self._manager.lock:
-            self._interrupted = True
-            if self._sleep is not None:
-                self._sleep.end()
+        with self.manager.lock:
+            self.interrupted = True
+            if self.sleep is not None:
+                self.sleep.end()
 
     def end(self) -> None:
         """Back out with the queue manager; where its disk has failed, backout counts are not kept."""
@@ -299,71 +285,77 @@ class Work:
     def waiter(self, queue: str, wanted: Selection | None, wake: Callable[[], None], *, takes: bool = False) -> Waiting:
         """Returns the registration of a get that found nothing; it is woken at once where a message came since."""
         opened = self._opened.get(queue)
-        if opened is None or opened.version != self._manager.version:
-            opened = self._open(queue)
+        if opened is None or opened.version != self.manager.version:
+            opened = self.open(queue)
         assert opened is not None  # one that found nothing has opened it
-        waiter = Waiter(wanted, opened.handle, wake, takes=takes)
-        with self._manager.lock:
+        waiting = Waiting(self, opened, wanted, wake, takes=takes)
+        with self.manager.lock:
             if opened.seen == opened.queue.arrivals:
-                opened.queue.waiters.add(waiter)
+                opened.queue.waiters.add(waiting)
             else:
-                waiter.wake(None)
-        return Waiting(self._manager, self, opened.queue, waiter)
+                waiting.wake(None)
+        return waiting
 
-    def _open(self, queue: str) -> Opened | None:
+    def put_at_once(self, queue: str, descriptor: Descriptor, body: bytes) -> bool:
+        """Put, and commit the unit with it, where nothing of it lasts; False: nothing is done, and it goes by steps."""
+        target = self.manager.targets.get(queue)
+        if (
+            target is None
+            or not target.changes_nothing
+            or target.topic is not None
+            or self._puts
+            or self._lasting
+            or self._rights is not None
+            or self.account is not None
+            or self.protects
+            or not self.manager.admission.pass_on(target, descriptor, body, self.context)
+        ):
+            return False
+        self.taken = []
+        for opened in self._opened.values():
+            if opened.handle.changed:
+                self._settle(kept=True)
+                break
+        return True
+
+    def get_or_wait(
+        self, queue: str, wanted: Selection | None, wake: Callable[[], None]
+    ) -> tuple[Arrival | None, Waiting | None]:
+        """Get in the unit by ids, or register the get as `waiter` does, so that it takes what it is given."""
+        opened = self._opened.get(queue)
+        if not (
+            opened is None
+            or opened.queue.depth
+            or opened.version != self.manager.version
+            or self.taken
+            or self._puts
+            or self._rights is not None
+            or self.account is not None
+            or self.protects
+        ):
+            waiting = Waiting(self, opened, wanted, wake, takes=True)
+            with self.manager.lock:
+                if not opened.queue.depth:
+                    opened.queue.counts.gets_failed += 1
+                    opened.queue.waiters.add(waiting)
+                    return None, waiting
+        found = self.get(queue, wanted)
+        return found, self.waiter(queue, wanted, wake, takes=True) if found is None else None
+
+    def open(self, queue: str) -> Opened | None:
         """Returns a queue to get messages from; None where it is not there yet, but would be made by a put."""
-        found = self._manager.source(queue)
+        found = self.manager.source(queue)
         if found is None:
             return None
         opened = self._opened.get(queue)
         if opened is None or opened.queue is not found:
-            opened = self._opened[queue] = Opened(found, self._manager.version)
-        opened.version = self._manager.version
+            opened = self._opened[queue] = Opened(found, self.manager.version)
+        opened.version = self.manager.version
         return opened
-
-    def _looked_further(
-        self, queue: str, opened: Opened, selection: Selection | None, wait: float, stored: Stored | None
-    ) -> Stored | None:
-        """Returns what is found in the rest of the queue, or comes in time, and discards what was met past its time."""
-        try:
-            if stored is None and (wait or opened.handle.unfinished):
-                stored = self._awaited(queue, opened, selection, wait)
-        finally:
-            if opened.queue.expired:
-                self._manager.expiry.discard(opened.queue)
-        if stored is None and not opened.handle.unfinished:
-            opened.queue.counts.note_nothing(selection)
-        return stored
-
-    def _awaited(self, queue: str, opened: Opened, selection: Selection | None, wait: float) -> Stored | None:
-        """Returns the message that comes in the time that is waited, or that the rest of the queue holds."""
-        manager, end = self._manager, None if wait < 0 else time.monotonic() + wait
-        while True:
-            if opened.version != manager.version:
-                opened = self._open(queue) or opened
-            sleep = Sleep()
-            waiter = Waiter(selection, opened.handle, sleep.end)
-            with manager.lock:
-                stored = opened.queue.take(selection, opened.handle)
-                self.unfinished = stored is None and opened.handle.unfinished
-                left = None if end is None else end - time.monotonic()
-                if stored is not None or (self.unfinished and self.sliced):
-                    return stored
-                if self.unfinished or opened.version != manager.version:
-                    continue
-                if self._interrupted or (left is not None and left <= 0):
-                    return None
-                self._sleep = sleep
-                opened.queue.waiters.add(waiter)
-            try:
-                sleep.wait(bounded(left, selection))
-            finally:
-                with manager.lock:
-                    opened.queue.waiters.remove(waiter)
 
     def got(self, taken: Moved, stored: Stored, *, syncpoint: bool | None) -> Arrival:
         """Returns a message that has been taken off its queue, and makes that part of the unit, or final."""
-        manager, descriptor = self._manager, stored.descriptor
+        manager, descriptor = self.manager, stored.descriptor
         lasting = descriptor.persistence and manager.store is not None
         if syncpoint or (syncpoint is None and descriptor.persistence):
             self.taken += taken
@@ -397,4 +389,4 @@ class Work:
             handle = opened.handle
             if handle.changed:
                 handle.commit() if kept else handle.back_out()
-                self._manager.release(opened.queue, handle)
+                self.manager.release(opened.queue, handle)

@@ -32,8 +32,9 @@ class Waiter:
         self.handle = handle
         self.notify = notify
         self.woken_by: Stored | None = None
-        keys = keys_of(selection) if selection is not None and selection.plain else ()
-        self.key = keys[0] if keys else b""  # the id that it waits for, where that is all that it wants
+        self.key = b""  # an id that it waits for, where ids are all that it wants
+        if selection is not None and selection.plain and (keys := keys_of(selection)):
+            self.key = keys[0]
         self.place: dict[Waiter, None] | None = None  # where it stands among others
 
     def wake(self, stored: Stored | None) -> None:
@@ -74,7 +75,12 @@ class Waiters:
 
     def add(self, waiter: Waiter) -> None:
         """Let one wait, behind those who do."""
-        place = waiter.place = self._place(waiter)
+        wanted = waiter.selection
+        if waiter.key:
+            place = self._by_key.setdefault(waiter.key, {})
+        else:
+            place = self._anything if wanted is None or wanted.plain else self._particular
+        waiter.place = place
         place[waiter] = None
         self.count += 1
 
@@ -105,16 +111,19 @@ class Waiters:
             waiter = next(iter(self._anything))
         if waiter is None or not waiter.takes:
             return False
-        waiter.given = stored
+        self.remove(waiter)
+        waiter.given = waiter.woken_by = stored
         queue.counts.not_queued += 1
-        self._woken(waiter, stored)
+        waiter.notify()
         return True
 
     def _first_by_id(self, descriptor: Descriptor) -> Waiter | None:
+        by_key = self._by_key
         for key in keys_of(descriptor):
-            for waiter in self._by_key.get(key, ()):
-                if waiter.selection is not None and has_ids(descriptor, waiter.selection):
-                    return waiter
+            if key in by_key:
+                for waiter in by_key[key]:
+                    if waiter.selection is not None and has_ids(descriptor, waiter.selection):
+                        return waiter
         return None
 
     def wake(self, stored: Stored, suits: Callable[[Stored, Waiter], bool]) -> None:
@@ -148,9 +157,3 @@ class Waiters:
     def _woken(self, waiter: Waiter, stored: Stored | None) -> None:
         self.remove(waiter)
         waiter.wake(stored)
-
-    def _place(self, waiter: Waiter) -> dict[Waiter, None]:
-        if waiter.key:
-            return self._by_key.setdefault(waiter.key, {})
-        wanted = waiter.selection
-        return self._anything if wanted is None or wanted.plain else self._particular

@@ -147,6 +147,18 @@ class Topics:
         target.topic = said
         return target
 
+    def put(self, target: Target, descriptor: Descriptor, body: bytes, work: Work, *, syncpoint: bool) -> Descriptor:
+        """Put the messages of a publication in a unit; with what is retained they are one unit in any case."""
+        assert target.topic is not None  # it is asked for those that lead to one
+        if target.topic.retains and not syncpoint:
+            apart = self._manager.work(work.user)
+            own = apart.put(target.name, descriptor, body)
+            apart.commit()
+            return own
+        own, puts = self.publish(target, descriptor, body, work)
+        work.add(puts, syncpoint=syncpoint)
+        return own
+
     def route(self, topic: str, point: str) -> Route:
         """Returns where publications on a topic go."""
         version = self._manager.version

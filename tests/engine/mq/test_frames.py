@@ -10,6 +10,7 @@ from engine.descriptor import Descriptor
 from engine.errors import BrokerError, ConfigurationException, MessageException
 from engine.mq import frames
 from engine.mq.channel import BadFrameError, Channel
+from engine.mq.packed import pack
 from engine.mq.served import Facts
 from engine.work import Arrival, Order, QueueAttributes, Selection
 
@@ -35,13 +36,16 @@ def test_gets(wanted):
     assert wanted == frames.read_get(memoryview(frames.get_data(wanted)))
 
 
-@given(NAMES, ARRIVALS)
-def test_puts_and_arrivals(queue, arrival):
-    """A message keeps its descriptor and its body, and a put its queue."""
-    head, body = frames.put_frame(queue, *arrival, 3)
-    assert (queue, *arrival) == frames.read_put((head + body)[frames.HEAD.size :])
-    head, body = frames.arrival_frame(arrival, 7)
-    assert arrival == frames.read_arrival((head + body)[frames.HEAD.size :])
+@given(NAMES, ARRIVALS, st.binary(max_size=9))
+def test_puts_exchanges_and_arrivals(queue, arrival, get):
+    """A message keeps its descriptor and its body, a put its queue, and an exchange its get."""
+    put = (queue.encode(), pack(arrival.descriptor), arrival.body)
+    said = b"".join(frames.put_frame(*put, 3))
+    assert (queue, *arrival) == frames.read_put(said[frames.HEAD.size :])
+    said = b"".join(frames.exchange_frame(put, get, 3))
+    assert (queue, *arrival, get) == frames.read_exchange(said[frames.HEAD.size :])
+    said = b"".join(frames.arrival_frame(arrival, 7))
+    assert arrival == frames.read_arrival(said[frames.HEAD.size :])
 
 
 @given(st.lists(ARRIVALS, max_size=5))
@@ -97,7 +101,7 @@ def test_large_frames_and_answers_that_are_not_read():
         theirs.setblocking(False)
         here, there = Channel(ours), Channel(theirs)
         body = bytes(range(256)) * 8_000
-        here.answer([frames.frame(frames.PUT, b"small"), frames.frame(frames.PUT, body)])
+        here.answers += [frames.frame(frames.PUT, b"small"), frames.frame(frames.PUT, body)]
         assert here.send()
         assert here.unsent > len(body) // 2
         found = []

@@ -204,6 +204,61 @@ def test_a_commit_and_the_next_get_in_one(client, manager, remote):
     assert 2085 == refused(lambda: work.commit_then_get("NONE"))
 
 
+@pytest.mark.parametrize("persistence", [0, 1])
+def test_requests_and_replies_in_one_frame_each(tmp_path, persistence):
+    """Each reply comes to who asked, whatever lasts; the units that are open at the end come back, and nothing else."""
+    QueueManager.create(tmp_path / "QM")
+    with QueueManager.open(tmp_path / "QM") as queues:
+        queues.mqsc("DEFINE QLOCAL(A) MAXDEPTH(5000)\nDEFINE QLOCAL(B) MAXDEPTH(5000)")
+        with serving(queues, tmp_path / "QM") as client:
+            threads = [threading.Thread(target=replies, args=(client.work(),)) for _ in range(2)]
+            threads += [threading.Thread(target=asks, args=(client.work(), n, persistence)) for n in range(3)]
+            for thread in threads:
+                thread.start()
+            for thread in threads[2:]:
+                thread.join(60)
+            done = client.work()
+            for _ in range(2):
+                done.put("A", Descriptor(), b"end")
+                done.commit()
+            for thread in threads[:2]:
+                thread.join(10)
+            assert [] == [thread for thread in threads if thread.is_alive()]
+            assert (0, 0) == (client.depth("A"), client.depth("B"))
+
+
+def asks(work, number, persistence):
+    for count in range(40):
+        body = b"%d %d" % (number, count)
+        sent = work.put("A", Descriptor(persistence=persistence, reply_to_q="B"), body)
+        answer = work.commit_then_get("B", Selection(correl_id=sent.msg_id), wait=30)
+        assert (body, persistence) == (answer.body, answer.descriptor.persistence)
+    work.commit()
+
+
+def replies(work):
+    asked = work.get("A", wait=30)
+    while asked.body != b"end":
+        reply = Descriptor(correl_id=asked.descriptor.msg_id, persistence=asked.descriptor.persistence)
+        work.put(asked.descriptor.reply_to_q, reply, asked.body)
+        asked = work.commit_then_get("A", wait=30)
+    work.commit()
+
+
+def test_a_limit_is_that_of_the_get_itself(client):
+    """A get that waits shorter than the one before ends in its own time, and one that waits longer is not cut short."""
+    work = client.work()
+    for wait in (0.05, 0.3, 0.02, 0.3, 0.02):
+        begun = time.monotonic()
+        assert work.get("A", wait=wait) is None
+        assert wait <= time.monotonic() - begun < wait + 2
+    timer = threading.Timer(0.1, put, (client, "A", b"came"))
+    assert work.get("A", wait=0.02) is None
+    timer.start()
+    assert b"came" == work.get("A", wait=30).body
+    timer.join()
+
+
 def test_a_reader_that_waits_is_interrupted(client):
     """Its get ends with nothing, and it waits no more."""
     work = client.work()
