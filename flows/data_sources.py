@@ -32,7 +32,7 @@ def missing_drivers(sources: Sources) -> Iterator[Problem]:
         try:
             sources.find(definition.name)
         except ConfigurationException as error:
-            yield marked(Place(file=f"--data-source {definition.name}"), error.text, "", UNFIT, "")
+            yield marked(Place(file="dataSources"), error.text, "", UNFIT, "")
 
 
 def uncoordinated(flow: Flow, routines: Routines, sources: Sources) -> tuple[Problem, ...]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from engine.databases.queries import Query, QueryElement, WrittenQuery
 from engine.errors import ConfigurationException
@@ -14,6 +14,8 @@ from engine.node import node, prop
 
 if TYPE_CHECKING:
     from engine.work import UnitOfWork
+
+_OTHER_TREES: Final = ("Environment", "LocalEnvironment", "DestinationList")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,10 @@ class DatabaseRetrieve:
     query_elements: tuple[QueryElement, ...] = prop((), "The conditions by which rows are looked up.")
     data_elements: tuple[DataElement, ...] = prop((), "Columns, and the fields that are given their values.")
     all_rows: bool = prop(False, "Whether all rows are used, each for one more field of the name; else the first.")
-    copy_message: bool = prop(False, "Taken as it comes: the message that came always stays as it is for other nodes.")
+    copy_message: bool = prop(
+        True,
+        "Whether fields of the message may be given values, in a copy that costs nothing; false: of other trees only.",
+    )
     sql_query: str = prop("", "The query as SQL, where there are no queryElements.")
     ns_mapping_table: tuple[NamespaceElement, ...] = prop((), "Prefixes that paths use, and their namespaces.")
 
@@ -54,12 +59,21 @@ class DatabaseRetrieve:
             raise ConfigurationException("DatabaseRetrieve needs queryElements: tableName and columnName", number=2211)
         spaces = {one.ns_prefix: one.namespace for one in self.ns_mapping_table}
         found = tuple((d.table_name, d.column_name, Target.of(d.message_element, spaces)) for d in self.data_elements)
+        if not self.copy_message:
+            self._refuse_message_fields(found)
         object.__setattr__(self, "_targets", found)
         wanted = [(table, column) for table, column, _ in found]
         query: Query | WrittenQuery = WrittenQuery(self.data_source_name, self.sql_query)
         if self.query_elements:
             query = Query(self.data_source_name, self.query_elements, wanted)
         object.__setattr__(self, "_query", query)
+
+    @staticmethod
+    def _refuse_message_fields(targets: Iterable[tuple[str, str, Target]]) -> None:
+        for _, column, target in targets:
+            if target.tree not in _OTHER_TREES:
+                text = f"copyMessage false leaves the message as it is, and {column} goes to a field of it"
+                raise ConfigurationException(f"{text}: write copyMessage: true", number=2211)
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         answer = self._query.rows(message, work)

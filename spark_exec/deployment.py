@@ -53,10 +53,8 @@ def with_sources(deployment: Deployment, options: Sequence[str], effects: str) -
     """The deployment with the data sources of options in front of its own, and what becomes of effects on them."""
     if effects and effects not in EFFECTS:
         raise ConfigurationException(f"--effects {effects} is none of {', '.join(EFFECTS)}")
-    given = definitions_of(options)
-    names = {one.name for one in given}
-    own = (one for one in deployment.databases.definitions if one.name not in names)
-    return replace(deployment, databases=Databases((*given, *own), effects or EXACTLY_ONCE))
+    found = definitions_of(options, deployment.databases.definitions)
+    return replace(deployment, databases=Databases(found, effects or EXACTLY_ONCE))
 
 
 def _without_flows(file: str) -> ConfigurationException:

@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +16,7 @@ from engine.cli.app import DataSources, Json, OwnNodes, app
 from engine.errors import ConfigurationException, Problem
 
 if TYPE_CHECKING:
+    from engine.databases.definitions import Definition
     from engine.databases.sources import Sources
     from flows.files import Loaded
 
@@ -72,7 +74,8 @@ def show(
 @flow.command()
 def lint(
     paths: Annotated[
-        list[str], typer.Argument(help="Flow files, and folders of them; what they use is found beside them.")
+        list[str],
+        typer.Argument(help="Flow files, broker files, and folders of flow files; what they use is found beside them."),
     ],
     nodes: OwnNodes = None,
     data_sources: DataSources = None,
@@ -80,14 +83,12 @@ def lint(
 ) -> None:
     """Everything that is wrong with flow files, found without running them; the exit code is 1 if there is anything.
 
-    Files that are named are deployed together; each flow file in a folder is one that could be deployed by itself.
-    With --data-source a driver that is missing is told, and where a coordinated flow has no two-phase commit; nothing
-    is connected to.
+    Files that are named are deployed together, and so are the flows of a broker file; each flow file in a folder is one
+    that could be deployed by itself. Of the data sources of --data-source and broker files it is told whose driver is
+    missing, and where a coordinated flow has no two-phase commit; nothing is connected to, and no password is read.
 
     Example: penstock flow lint flows --data-source STOCK=sqlite:///stock.db
     """
-    from dataclasses import asdict
-
     from engine.cli.data_sources import opened
     from engine.flow.notes import notes
     from engine.flow.user_nodes import load_nodes
@@ -98,12 +99,12 @@ def lint(
     load_nodes(nodes or ())
     problems: set[Problem] = set()
     known: set[Problem] = set()
-    for files in _deployed_together(paths):
+    for files, of_broker in _deployed_together(paths):
         loaded = load(*files)
         flows = (*loaded.flows, *loaded.subflows.values())
         problems.update(loaded.lint(labels=label_names), problems_of(*flows))
         known.update(notes(*flows))
-        with opened(data_sources) as sources:
+        with opened(data_sources, of_broker) as sources:
             if sources is not None:
                 found, said = _of_data_sources(loaded, sources)
                 problems.update(found)
@@ -136,15 +137,23 @@ def _of_data_sources(loaded: Loaded, sources: Sources) -> tuple[set[Problem], se
     return problems, known
 
 
-def _deployed_together(paths: list[str]) -> Iterator[list[str]]:
-    """The files that are named, and each of those that folders hold."""
-    from flows.files import flow_files_in
+def _deployed_together(paths: list[str]) -> Iterator[tuple[list[str], tuple[Definition, ...]]]:
+    """The files that are named, those of each broker with its data sources, and each of those that folders hold."""
+    from engine.broker.file import definition_of
+    from engine.databases.definitions import definitions_in
+    from flows.files import ENDINGS, flow_files_in
 
-    named = [path for path in paths if not Path(path).is_dir()]
+    files = [path for path in paths if not Path(path).is_dir()]
+    brokers = {path: found for path in files if path.endswith(ENDINGS) and (found := definition_of(path)) is not None}
+    named = [path for path in files if path not in brokers]
     if named:
-        yield named
+        yield named, ()
+    for broker in brokers.values():
+        sources = definitions_in(broker.data_sources)
+        together = list(dict.fromkeys(use.file for use in broker.flows))
+        yield together, tuple(replace(one, password=None) for one in sources)
     for folder in (path for path in paths if Path(path).is_dir()):
         files = flow_files_in(Path(folder))
         if not files:
             raise ConfigurationException(f"{folder} holds no flow file: name one, or a folder of them")
-        yield from ([file] for file in files)
+        yield from (([file], ()) for file in files)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import partial
-from typing import Any, Final
+from tempfile import TemporaryDirectory
+from typing import Any, Final, TypeAlias
 
 import sqlalchemy as sa
 from lxml import etree
@@ -12,6 +15,8 @@ from lxml import etree
 from engine.costs.bounds import Measured
 from engine.costs.measuring import side_by_side
 from engine.costs.messages import simple
+from engine.costs.postgresql_server import binaries, running
+from engine.databases.coordination import Coordinator
 from engine.databases.definitions import Definition
 from engine.databases.session import Access, Connection, Session
 from engine.databases.sources import Sources
@@ -29,6 +34,11 @@ MOST: Final = 1.5
 MOST_FOR_MANY_ROWS: Final = 1.2
 ROWS: Final = (1, 100, 10_000)
 _KIB: Final = 1_024
+
+Decide: TypeAlias = Callable[[], None]
+ByHand: TypeAlias = Callable[[Decide], object]
+MadeByHand: TypeAlias = Callable[[sa.Engine], ByHand]
+
 _ITEMS: Final = sa.Table(
     "items",
     sa.MetaData(),
@@ -46,27 +56,37 @@ _SELECT: Final = """SET Environment.rows = NULL;
 
 
 def benchmarks() -> Iterator[Measured]:
-    """All of them."""
-    yield _beside("insert and delete, a message (7.3)", _INSERT_DELETE, _insert_and_delete)
-    yield _beside("update, a message (7.10)", _UPDATE, _update)
-    yield _beside("lookup, a message", _LOOKUP, _look_up)
+    """All of them on SQLite, and on PostgreSQL where that is installed."""
+    with TemporaryDirectory(prefix="penstock-costs-") as place:
+        yield from _on("SQLite", f"sqlite:///{place}/items.db")
+    if binaries() is None:
+        return
+    with running(max_prepared_transactions="8") as server:
+        url = server.url()
+        yield from _on("PostgreSQL", url)
+        yield _beside("PostgreSQL: update, coordinated (7.10)", url, _UPDATE, _update_in_two_phases, coordinated=True)
+
+
+def _on(database: str, url: str) -> Iterator[Measured]:
+    with closing(Sources([Definition("DB", url)])) as sources:
+        _fill(sources)
+    yield _beside(f"{database}: insert and delete, a message (7.3)", url, _INSERT_DELETE, _insert_and_delete)
+    yield _beside(f"{database}: update, a message (7.10)", url, _UPDATE, _update)
+    yield _beside(f"{database}: lookup, a message", url, _LOOKUP, _look_up)
     for count in ROWS:
         bound = MOST_FOR_MANY_ROWS if count > 100 else MOST
-        yield _beside(f"{count:,} rows into a tree", _SELECT.format(count), partial(_rows, count), bound)
+        program = _SELECT.format(count)
+        yield _beside(f"{database}: {count:,} rows into a tree", url, program, partial(_rows, count), bound)
 
 
 def _beside(
-    name: str, program: str, by_hand: Callable[[sa.Engine], Callable[[], object]], bound: float = MOST
+    name: str, url: str, program: str, made_by_hand: MadeByHand, bound: float = MOST, *, coordinated: bool = False
 ) -> Measured:
-    """A flow of a Database node beside the same work by hand, each on a database in memory of its own."""
-    sources = Sources([Definition("DB", "sqlite://")])
-    _fill(sources)
-    engine = sa.create_engine("sqlite://", poolclass=sa.StaticPool)
-    with engine.begin() as connection:
-        _ITEMS.create(connection)
-        connection.execute(sa.insert(_ITEMS), _content())
-    seen = side_by_side({"hand": _on_queues(by_hand(engine)), "flow": _flow(sources, program)})
-    sources.close()
+    """A flow of a Database node beside the same work by hand, with the same table."""
+    engine = sa.create_engine(url)
+    with closing(Sources([Definition("DB", url)])) as sources:
+        by_hand = _on_queues(made_by_hand(engine), coordinated=coordinated)
+        seen = side_by_side({"hand": by_hand, "flow": _flow(sources, program, coordinated=coordinated)})
     engine.dispose()
     ratio, own = seen.ratios["flow"], seen.timings["flow"]
     return Measured(
@@ -83,17 +103,18 @@ def _content() -> list[dict[str, Any]]:
 def _fill(sources: Sources) -> None:
     session = Session(sources)
     connection = Connection(Access(), session)
-    connection.execute(
-        Passthru(), (), ("CREATE TABLE items (id INTEGER PRIMARY KEY, name VARCHAR(40), price INTEGER)",)
-    )
+    table = "CREATE TABLE items (id INTEGER PRIMARY KEY, name VARCHAR(40), price INTEGER)"
+    for statement in (table, "CREATE INDEX prices ON items(price)"):
+        connection.execute(Passthru(), (), (statement,))
     for one in _content():
         connection.execute(Passthru(), (), ("INSERT INTO items VALUES (?, ?, ?)", *one.values()))
     session.commit()
 
 
-def _flow(sources: Sources, program: str) -> Callable[[], None]:
+def _flow(sources: Sources, program: str, *, coordinated: bool) -> Callable[[], None]:
     flow = Flow(
         "Databases",
+        properties=(Setting("coordinatedTransaction", "yes"),) if coordinated else (),
         nodes=(
             NodeUse("In", "MQInput", (Setting("queueName", "IN"), Setting("messageDomainProperty", "XMLNSC"))),
             NodeUse("Work", "Database", (Setting("statement", program),)),
@@ -102,8 +123,9 @@ def _flow(sources: Sources, program: str) -> Callable[[], None]:
         wires=(Wire("In", "out", "Work"), Wire("Work", "out", "Out")),
     )
     deployed = deploy(flow, bind=binder(flow, sources=sources))
-    queues = MemoryQueues("IN", "OUT").work()
-    work, body, descriptor = with_databases(queues, sources, deployed.properties), simple(_KIB), Descriptor()
+    manager = MemoryQueues("IN", "OUT")
+    queues, body, descriptor = manager.work(), simple(_KIB), Descriptor()
+    work = with_databases(queues, sources, deployed.properties, Coordinator(manager) if coordinated else None)
 
     def run() -> None:
         queues.put("IN", descriptor, body, syncpoint=False)
@@ -118,20 +140,34 @@ def _flow(sources: Sources, program: str) -> Callable[[], None]:
 # by hand
 
 
-def _on_queues(program: Callable[[], object]) -> Callable[[], None]:
-    """The program for a message that it gets from a queue and puts on another, as the flow does."""
+def _on_queues(program: ByHand, *, coordinated: bool) -> Callable[[], None]:
+    """The program for a message that it gets from a queue and puts on another, as the flow does.
+
+    Where it is coordinated it commits them itself, in the middle of its own two phases.
+    """
     work, body, descriptor = MemoryQueues("IN", "OUT").work(), simple(_KIB), Descriptor()
 
     def run() -> None:
         work.put("IN", descriptor, body, syncpoint=False)
         arrival = work.get("IN")
         assert arrival is not None  # it has just been put
-        program()
-        work.put("OUT", arrival.descriptor, arrival.body)
-        work.commit()
+        if coordinated:
+            program(lambda: _passed_on(work, arrival))
+        else:
+            program(_nothing)
+            _passed_on(work, arrival)
         work.get("OUT", syncpoint=False)
 
     return run
+
+
+def _passed_on(work: Any, arrival: Any) -> None:
+    work.put("OUT", arrival.descriptor, arrival.body)
+    work.commit()
+
+
+def _nothing() -> None:
+    """There is nothing to commit between two phases."""
 
 
 def _order(body: bytes) -> tuple[int, str | None]:
@@ -139,11 +175,11 @@ def _order(body: bytes) -> tuple[int, str | None]:
     return int(root.findtext("Id") or 0), root.findtext("Status")
 
 
-def _insert_and_delete(engine: sa.Engine) -> Callable[[], object]:
+def _insert_and_delete(engine: sa.Engine) -> ByHand:
     insert, body = sa.insert(_ITEMS), simple(_KIB)
     delete = sa.delete(_ITEMS).where(_ITEMS.c.id == sa.bindparam("key"))
 
-    def run() -> None:
+    def run(decide: Decide) -> None:
         _, status = _order(body)
         with engine.begin() as connection:
             connection.execute(insert, {"id": -1, "name": status})
@@ -152,10 +188,10 @@ def _insert_and_delete(engine: sa.Engine) -> Callable[[], object]:
     return run
 
 
-def _update(engine: sa.Engine) -> Callable[[], object]:
+def _update(engine: sa.Engine) -> ByHand:
     update, body = sa.update(_ITEMS).where(_ITEMS.c.id == sa.bindparam("key")), simple(_KIB)
 
-    def run() -> None:
+    def run(decide: Decide) -> None:
         number, status = _order(body)
         with engine.begin() as connection:
             connection.execute(update, {"key": number, "name": status})
@@ -163,10 +199,26 @@ def _update(engine: sa.Engine) -> Callable[[], object]:
     return run
 
 
-def _look_up(engine: sa.Engine) -> Callable[[], object]:
+def _update_in_two_phases(engine: sa.Engine) -> ByHand:
+    update, body = sa.update(_ITEMS).where(_ITEMS.c.id == sa.bindparam("key")), simple(_KIB)
+    numbers = itertools.count()
+
+    def run(decide: Decide) -> None:
+        number, status = _order(body)
+        with engine.connect() as connection:
+            transaction = connection.begin_twophase(f"costs:{next(numbers)}")
+            connection.execute(update, {"key": number, "name": status})
+            transaction.prepare()
+            decide()
+            transaction.commit()
+
+    return run
+
+
+def _look_up(engine: sa.Engine) -> ByHand:
     select, body = sa.select(_ITEMS.c.name).where(_ITEMS.c.id == sa.bindparam("key")), simple(_KIB)
 
-    def run() -> object:
+    def run(decide: Decide) -> object:
         number, _ = _order(body)
         with engine.connect() as connection:
             return connection.execute(select, {"key": number}).scalar_one()
@@ -174,11 +226,11 @@ def _look_up(engine: sa.Engine) -> Callable[[], object]:
     return run
 
 
-def _rows(count: int, engine: sa.Engine) -> Callable[[], object]:
+def _rows(count: int, engine: sa.Engine) -> ByHand:
     columns = (_ITEMS.c.id, _ITEMS.c.name, _ITEMS.c.price)
     select, body = sa.select(*columns).where(_ITEMS.c.price == sa.bindparam("key")), simple(_KIB)
 
-    def run() -> object:
+    def run(decide: Decide) -> object:
         _order(body)
         rows = etree.Element("rows")
         with engine.connect() as connection:

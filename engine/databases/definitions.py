@@ -59,10 +59,14 @@ class Definition:
         return self.scheme in _PREPARING
 
 
-def definitions_of(options: Iterable[str]) -> tuple[Definition, ...]:
-    """The data sources that options `NAME=URL` and `NAME=@FILE` define; the first is the default one."""
+def definitions_of(options: Iterable[str], further: Iterable[Definition] = ()) -> tuple[Definition, ...]:
+    """The data sources that options `NAME=URL` and `NAME=@FILE` define, then further ones of other names.
+
+    The first is the default one.
+    """
     found = [_of_option(option) for option in options]
-    return _without_doubles(found)
+    names = {one.name for one in found}
+    return _without_doubles([*found, *(one for one in further if one.name not in names)])
 
 
 def _of_option(option: str) -> Definition:

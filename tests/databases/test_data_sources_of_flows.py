@@ -76,6 +76,28 @@ def test_lint(tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str) -> 
     assert not list(tmp_path.glob("*.db"))
 
 
+BROKER = """broker: B
+executionGroups: {default: {flows: [two.yaml]}}
+dataSources:
+  A: {url: "sqlite:///a.db"}
+  B: {url: "sqlite:///b.db", password: {env: NOT_SET_ANYWHERE}}
+  C: {url: "oracle+oracledb://host/db"}
+"""
+
+
+def test_lint_of_a_broker_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The flows of a broker file are linted with its data sources, but for those that the command names."""
+    flow_in(tmp_path)
+    (tmp_path / "broker.yaml").write_text(BROKER, "utf-8")
+    ended = penstock(capsys, "flow", "lint", str(tmp_path / "broker.yaml"))
+    assert (ended.code, ended.out.count("BIP"), ended.err.count("note:")) == (1, 2, 2)
+    assert REFUSED in ended.out
+    assert "data source C: oracle+oracledb needs the Python package oracledb" in ended.out
+    given = ("--data-source", "B=postgresql://host/db", "--data-source", "C=sqlite://")
+    ended = penstock(capsys, "flow", "lint", str(tmp_path / "broker.yaml"), *given)
+    assert (ended.code, ended.out, ended.err.count("note:")) == (0, "", 1)
+
+
 def test_deploy_refuses_two(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A coordinated flow that writes to two databases which cannot prepare is not deployed, and the reason is said."""
     file = flow_in(tmp_path)

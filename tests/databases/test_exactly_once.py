@@ -30,6 +30,7 @@ from spark_exec.prepared_transactions import Attempt, Branch, Round
 from tests.cli.command_line import ROOT
 from tests.databases.programs import define, rows
 from tests.databases.server import Server, running
+from tests.spark.cluster import SPECULATION, STRAGGLING, cluster, events_in, kill_an_executor, logged, program
 
 pytestmark = pytest.mark.database
 
@@ -79,6 +80,20 @@ class Dying:
     \"\"\"Send messages on.\"\"\"
 
     def evaluate(self, message, work):
+        yield "out", message
+"""
+# A second node: the first try of a task's second partition is slow, and nobody ends it.
+SLOW = """
+
+@node("Slower", outputs=("out",))
+@dataclass(frozen=True, slots=True)
+class Slower:
+    \"\"\"Send messages on, slowly in the second partition where nobody has tried before.\"\"\"
+
+    def evaluate(self, message, work):
+        task = TaskContext.get()
+        if task.partitionId() == 1 and task.attemptNumber() == 0:
+            time.sleep(1)
         yield "out", message
 """
 # The driver, which dies as it begins to commit what it has decided.
@@ -274,6 +289,42 @@ def test_tasks_that_are_tried_again(tmp_path: Path, url: str, sources: Sources) 
     assert "Traceback" not in found.stderr
     assert (tmp_path / "died").exists(), found.stdout
     assert [(number,) for number in range(40) if number != 7] == rows(sources, ALL)
+    assert [] == sources.find("DB").prepared("penstock-spark:")
+
+
+@pytest.mark.spark
+@pytest.mark.crash
+@pytest.mark.slow
+def test_a_cluster_with_executors_killed_and_tasks_speculated(tmp_path: Path, url: str, sources: Sources) -> None:
+    """On a real cluster a task whose executor dies, and one that is tried twice at a time, have their effects once."""
+    for name in ("in", "places"):
+        (tmp_path / name).mkdir()
+    for number in range(60):
+        (tmp_path / "in" / f"{number:02}.xml").write_text(f"<m><id>{number}</id></m>", "utf-8")
+    (tmp_path / "straggling.py").write_text(STRAGGLING + SLOW, "utf-8")
+    place = tmp_path / "places"
+    nodes = f"  Slow: {{type: Straggling, place: {place}}}\n  Slower: {{type: Slower}}\n  Out:"
+    wires = "-> Slow\n  - Slow.out -> Slower\n  - Slower.out -> Out"
+    write_flow(tmp_path, FLOW.replace("  Out:", nodes).replace("-> Out", wires))
+    stop, killed = threading.Event(), list[int]()
+    killer = threading.Thread(target=kill_an_executor, args=(place, stop, killed))
+    with cluster(tmp_path, 2) as master:
+        command = ["-c", PROGRAM, "spark", "run", str(tmp_path / "effects.yaml"), "--messages", str(tmp_path / "in")]
+        command += ["--kind", "files", "--output", str(tmp_path / "out"), "--master", master, "--instances", "3"]
+        command += ["--nodes", str(tmp_path / "straggling.py"), "--data-source", f"DB={url}"]
+        settings = ("spark.executor.memory=512m", *SPECULATION, *logged(tmp_path / "events"))
+        killer.start()
+        try:
+            said = program(*command, *(word for one in settings for word in ("--conf", one)), code=1)
+        finally:
+            stop.set()
+            killer.join()
+    assert "1 failure" in said  # that of the unlucky message
+    tasks = [event for event in events_in(tmp_path / "events") if event["Event"] == "SparkListenerTaskEnd"]
+    assert len(killed) == 1
+    assert "ExecutorLostFailure" in {task["Task End Reason"]["Reason"] for task in tasks}
+    assert any(task["Task Info"]["Speculative"] for task in tasks)
+    assert [(number,) for number in range(60) if number != 7] == rows(sources, ALL)
     assert [] == sources.find("DB").prepared("penstock-spark:")
 
 

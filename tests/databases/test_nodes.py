@@ -117,6 +117,9 @@ RETRIEVED: list[tuple[dict[str, Any], str, bytes]] = [
      b'<m><id>1</id><low>2</low><NS1:id xmlns:NS1="urn:a">2</NS1:id></m>'),
     ({"sqlQuery": "SELECT name FROM items WHERE id = 2", "dataSourceName": "DB",
       "dataElements": [data("NAME", "$OutputRoot/XMLNSC/m/id")]}, "out", b"<m><id>two</id><low>2</low></m>"),
+    ({"queryElements": [query("ID", "=", "1")], "copyMessage": "false",
+      "dataElements": [data("NAME", "$OutputLocalEnvironment/Variables/name"), data("ID", "$Environment/id")]},
+     "out", BODY),
     ({"sqlQuery": "nonsense"}, "failure", BODY),
 ]  # fmt: skip
 
@@ -173,6 +176,8 @@ REFUSED = [
     ("DatabaseRoute", {"queryElements": [query("ID", "=", "1", table="ITEM")]}, "there is no table ITEM"),
     ("DatabaseRetrieve", {"queryElements": [query("ID", "=", "1")], "dataElements": [data("ID", "a//b[x=1]")]},
      "is no path to a field"),
+    ("DatabaseRetrieve", {"queryElements": [query("ID", "=", "1")], "dataElements": [data("ID", "$Root/XMLNSC/m/id")],
+                          "copyMessage": "false"}, "copyMessage false leaves the message as it is"),
 ]  # fmt: skip
 
 
