@@ -1,31 +1,41 @@
-"""Runs of flows on a real broker: what each message takes of its processes."""
+"""Runs of flows on a real broker: what each message takes of its processes, also in groups, copies and instances."""
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from engine.broker import queues
 from engine.broker.administration import Broker, create
-from engine.broker.definition import Definition
+from engine.broker.definition import Definition, FlowUse
 from engine.broker.looking import looked
 from engine.broker.starting import start_apart
 from engine.broker.starting_points import definition_for
 from engine.broker.statistics.records import ROOT
 from engine.broker.statistics.snapshots import archive_of
 from engine.broker.written import broker_text
+from engine.costs.deploying import OUT, Folders, flow_file
+from engine.costs.drivers import BROKEN, Run
 from engine.descriptor import NON_PERSISTENT, PERSISTENT, Descriptor
-from engine.errors import ConfigurationException
+from engine.errors import BrokerError
 
+if TYPE_CHECKING:
+    from engine.costs.results import Key
+    from engine.costs.scenarios import Scenario
+
+SECTIONS: Final = ("7.8.1", "7.8.2", "7.8.3")  # the report's parallel scenarios
 _WARM: Final = 300  # messages before those that are measured
+_A_SECOND: Final = 1000  # messages of a run for each of its seconds, whatever time they take
+_FEWEST: Final = 100
 _BATCH: Final = 50
-_PATIENCE: Final = 60.0
+_PATIENCE: Final = 120.0
+_RUNS: Final = 3
+_QUEUE_MANAGER: Final = "queue manager"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +57,29 @@ class Observed:
 
 def observed(flow: str, body: bytes, *, persistent: bool, count: int, instances: int = 1) -> Observed:
     """Carry messages through a flow on a broker of its own, and say what each has taken."""
-    with _broker(flow, instances) as (broker, queue):
-        _carry(broker, queue, body, _WARM, persistent=persistent)
-        before, began = cpu_of(broker), time.monotonic()
-        _carry(broker, queue, body, count, persistent=persistent)
-        seconds, after = time.monotonic() - began, cpu_of(broker)
+
+    def uses(given: FlowUse) -> list[FlowUse]:
+        return [replace(given, additional_instances=instances - 1)]
+
+    with _broker(flow, uses) as (broker, reached, queue):
+
+        def carried(number: int) -> tuple[float, dict[str, float]]:
+            goal = _taken(broker) + number
+            before, began = _cpu_of(broker), time.monotonic()
+            _put(reached, queue, Descriptor(format="MQSTR"), body, number, persistent=persistent)
+            _wait(lambda: _taken(broker) >= goal, number)
+            seconds = time.monotonic() - began
+            return seconds, {name: spent - before.get(name, 0.0) for name, spent in _cpu_of(broker).items()}
+
+        carried(_WARM)
+        seconds, spent = carried(count)
         now = looked(broker)
-        with queues.reached(broker.folder) as reached:
-            out = sum(reached.depth(name) for name in reached.names())
+        out = sum(reached.depth(name) for name in reached.names())
     memory = {one["name"]: one["memoryMiB"] for one in now["processes"]}
     workers = [one["memoryMiB"] for one in now["processes"] if "/" in one["name"]]
-    taken = sum(after.values()) - sum(before.values())
-    queue_cpu = after["queue manager"] - before["queue manager"]
     return Observed(
-        (taken - queue_cpu) / count,
-        queue_cpu / count,
+        (sum(spent.values()) - spent[_QUEUE_MANAGER]) / count,
+        spent[_QUEUE_MANAGER] / count,
         seconds / count,
         sum(workers) / max(1, len(workers)),
         sum(size for name, size in memory.items() if "/" not in name),
@@ -69,20 +87,52 @@ def observed(flow: str, body: bytes, *, persistent: bool, count: int, instances:
     )
 
 
+def runs_of(scenario: Scenario, key: Key, seconds: float, runs: int, folders: Folders) -> tuple[list[Run], float]:
+    """Run a scenario on a broker of its own; returns the runs, and the MiB that its processes hold."""
+    file = flow_file(scenario, folders)
+    assert file is not None
+    sample, count = scenario.message(key.message_bytes), max(_FEWEST, round(seconds * _A_SECOND))
+
+    def uses(given: FlowUse) -> list[FlowUse]:
+        return [
+            replace(given, group=f"Group{number}", copies=scenario.copies) for number in range(1, scenario.groups + 1)
+        ]
+
+    with _broker(str(file), uses) as (broker, reached, queue):
+
+        def carried(number: int) -> Run:
+            reached.purge(OUT)
+            before, began = sum(_cpu_of(broker).values()), time.monotonic()
+            _put(reached, queue, sample.descriptor, sample.body, number, persistent=key.persistent)
+            _wait(lambda: reached.depth(OUT) >= number, number)
+            return Run(time.monotonic() - began, sum(_cpu_of(broker).values()) - before, number)
+
+        carried(_FEWEST)
+        first = next(iter(reached.cursor(OUT)))
+        if scenario.by_hand is not None and first.body != scenario.by_hand(sample.body):
+            raise BrokerError(BROKEN, f"{scenario.name}: on a broker its flow writes another message")
+        found = [carried(count) for _ in range(min(runs, _RUNS))]
+        return found, sum(one["memoryMiB"] for one in looked(broker)["processes"])
+
+
 @contextmanager
-def _broker(flow: str, instances: int) -> Iterator[tuple[Broker, str]]:
+def _broker(flow: str, uses: Callable[[FlowUse], list[FlowUse]]) -> Iterator[tuple[Broker, Any, str]]:
+    """Run a broker with the uses of a flow; gives it, its queue manager, and the queue that the flow reads."""
     with TemporaryDirectory(prefix="penstock-costs-") as place:
         folder = Path(place) / "costs"
         folder.mkdir()
         definition, (candidate, *_) = definition_for(folder, [flow], {})
-        uses = tuple(replace(use, additional_instances=instances - 1) for use in definition.flows)
-        with running(folder, replace(definition, flows=uses)) as broker:
-            yield broker, candidate.use.reads[0]
+        made = tuple(use for given in definition.flows for use in uses(given))
+        groups = tuple(dict.fromkeys(use.group for use in made))
+        with (
+            _running(folder, replace(definition, flows=made, groups=groups)) as broker,
+            queues.reached(broker.folder) as reached,
+        ):
+            yield broker, reached, candidate.use.reads[0]
 
 
 @contextmanager
-def running(folder: Path, definition: Definition) -> Iterator[Broker]:
-    """Run a broker in a folder."""
+def _running(folder: Path, definition: Definition) -> Iterator[Broker]:
     (folder / "broker.yaml").write_text(broker_text(definition), encoding="utf-8")
     broker = create(folder)
     start_apart(broker.folder)
@@ -92,20 +142,23 @@ def running(folder: Path, definition: Definition) -> Iterator[Broker]:
         broker.stop()
 
 
-def _carry(broker: Broker, queue: str, body: bytes, count: int, *, persistent: bool) -> None:
-    goal = _taken(broker) + count
-    with queues.reached(broker.folder) as reached:
-        work = reached.work()
-        descriptor = Descriptor(format="MQSTR", persistence=PERSISTENT if persistent else NON_PERSISTENT)
-        for number in range(1, count + 1):
-            work.put(queue, descriptor, body)
-            if not number % _BATCH or number == count:
-                work.commit()
-        until = time.monotonic() + _PATIENCE
-        while _taken(broker) < goal:
-            if time.monotonic() > until:
-                raise ConfigurationException(f"the flow did not take {count} messages in {_PATIENCE:.0f} s")
-            time.sleep(0.01)
+def _put(reached: Any, queue: str, descriptor: Descriptor, body: bytes, count: int, *, persistent: bool) -> None:
+    """Put messages, some in each unit of work."""
+    work = reached.work()
+    descriptor = descriptor._replace(persistence=PERSISTENT if persistent else NON_PERSISTENT)
+    for number in range(1, count + 1):
+        work.put(queue, descriptor, body)
+        if not number % _BATCH or number == count:
+            work.commit()
+    work.close()
+
+
+def _wait(is_done: Callable[[], bool], count: int) -> None:
+    until = time.monotonic() + _PATIENCE
+    while not is_done():
+        if time.monotonic() > until:
+            raise BrokerError(BROKEN, f"{count} messages did not come out in {_PATIENCE:.0f} s")
+        time.sleep(0.005)
 
 
 def _taken(broker: Broker) -> int:
@@ -117,7 +170,7 @@ def _taken(broker: Broker) -> int:
     )
 
 
-def cpu_of(broker: Broker) -> dict[str, float]:
+def _cpu_of(broker: Broker) -> dict[str, float]:
     """Returns the processor time that each process of a broker has taken, in seconds."""
     status: dict[str, Any] = broker.status() or {"processes": []}
     found: dict[str, float] = {}
@@ -129,5 +182,6 @@ def cpu_of(broker: Broker) -> dict[str, float]:
 
 
 def _seconds(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    """Returns the processor time of a process to the nanosecond, where /proc/PID/stat counts hundredths of seconds."""
+    threads = Path(f"/proc/{pid}/task").iterdir()
+    return sum(int((thread / "schedstat").read_text("ascii").split()[0]) for thread in threads) / 1e9

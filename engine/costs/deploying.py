@@ -27,7 +27,7 @@ Folders: TypeAlias = tuple[Path, ...]
 IN: Final = "COSTS.IN"
 OUT: Final = "COSTS.OUT"
 MOST_GROUPS: Final = 1  # this process is one execution group; more of them are processes of a broker
-_NO_PROCESSES: Final = "needs the execution groups of a broker, each of them a process"
+NO_PROCESSES: Final = "needs the execution groups of a broker, each of them a process"
 
 
 def own_folders() -> Folders:
@@ -48,7 +48,7 @@ def hindrance(scenario: Scenario, folders: Folders) -> str:
     missing = ", ".join(dict.fromkeys(_missing_types(file)))
     if missing:
         return f"needs the node {missing}"
-    return _NO_PROCESSES if scenario.groups > MOST_GROUPS else ""
+    return NO_PROCESSES if scenario.groups > MOST_GROUPS else ""
 
 
 def _missing_types(file: Path) -> Iterator[str]:

@@ -12,10 +12,10 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from engine.catalog import did_you_mean
-from engine.costs.deploying import Folders, hindrance, own_folders
+from engine.costs.broker_runs import SECTIONS, runs_of
+from engine.costs.deploying import NO_PROCESSES, Folders, hindrance, own_folders
 from engine.costs.drivers import Run, Stand
 from engine.costs.messages import Sample
-from engine.costs.on_broker import SECTIONS, runs_of
 from engine.costs.processes import cpu_ms, cpu_percent, own_rss_mib, processors
 from engine.costs.published import published
 from engine.costs.results import Key, Node, Row, Spread, Taken
@@ -71,12 +71,12 @@ def _wanted(key: Key, patterns: Sequence[str], sizes: Sequence[int]) -> bool:
 
 
 def rows(wanted: Sequence[Key], how: How, folders: Folders | None = None) -> Iterator[Row]:
-    """Measure these rows in this process, one after the other."""
+    """Measure these rows one after the other: in this process, but for the parallel ones, which take a broker's."""
     places = own_folders() if folders is None else folders
     for key in wanted:
         scenario = scenarios()[key.scenario]
         reason = hindrance(scenario, places)
-        if how.brokers and key.section in SECTIONS and (reason or key.persistent):
+        if how.brokers and key.section in SECTIONS and reason in {"", NO_PROCESSES}:
             yield Row(key, "broker", on_a_broker(scenario, key, how, places))
             continue
         yield Row(key, "memory", None if reason else measured(scenario, key, how, places), reason)

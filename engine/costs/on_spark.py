@@ -11,6 +11,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final, Protocol
 
+from engine.costs.broker_runs import SECTIONS
 from engine.costs.deploying import IN, flow_file, own_folders
 from engine.costs.drivers import BROKEN, Run
 from engine.costs.messages import Sample
@@ -23,7 +24,6 @@ from engine.errors import BrokerError
 MESSAGES_A_SECOND: Final = 2000  # of a run's seconds: a message set is carried whole, however long that takes
 FEWEST: Final = 200  # fewer would cost what a job takes by itself, and nothing else
 RUNS: Final = 3  # at most: a run on Spark takes longer than one in this process
-SECTIONS: Final = ("7.8.1", "7.8.2", "7.8.3")
 
 
 class Carried(Protocol):

@@ -55,7 +55,7 @@ class Order:
 
 def relative(results: Results) -> tuple[Relative, ...]:
     """Every row on the broker beside MQInput/MQOutput of its size and persistence; the report has none on Spark."""
-    on_broker = [line for line in lines(results) if line.row.place == "memory"]
+    on_broker = [line for line in lines(results) if line.row.place != "spark"]
     own = {line.key: line.ours for line in on_broker}
     return tuple(
         Relative(line, divided(line.ours, own.get(key)), divided(line.theirs, _published(key)))
