@@ -196,7 +196,10 @@ def _at(error: BrokerError, place: str) -> BrokerError:
 
 def _with_count(error: BrokerError, done: int) -> BrokerError:
     are = "message is" if done == 1 else "messages are"
-    return _again(error, f"{error.text}; {done:,} {are} in")
+    text = f"{error.text}; {done:,} {are} in"
+    if isinstance(error, ConfigurationException):
+        return BrokerError(error.number, text)  # a line that is wrong is no configuration: stdout has messages alone
+    return _again(error, text)
 
 
 def _again(error: BrokerError, text: str) -> BrokerError:
