@@ -16,6 +16,7 @@ from typing import Any, Final
 import lmdb
 
 from engine.errors import BrokerError
+from engine.mq.store import pages
 from engine.mq.store.environment import Environment, read_format
 from engine.mq.store.keys import CHUNK, EXPIRY, NUMBER, ORDER, ORDER_AT, id_keys, order_of
 from engine.mq.store.reading import stored_of
@@ -146,17 +147,27 @@ def _rows(transaction: Any, environment: Environment, table: str) -> Iterator[tu
             yield key, value
 
 
+def _of_pages(environment: Environment) -> list[str]:
+    """Returns what is wrong with the pages of a file, which may be written while they are read."""
+    with open(environment.path / "data.mdb", "rb") as file:
+        while True:
+            with environment.read() as transaction:
+                found = pages.problems(file.fileno(), transaction.id())
+            if found is not None:  # the transaction was not the last any more when the walk began
+                return found
+
+
 def _told(folder: Path) -> list[str]:
     try:
         environment = Environment(folder / PERSISTENT, read_format(folder)[1], read_only=True)
-        found: list[str] = []
-        for problem in problems(environment):
+        found = _of_pages(environment)
+        for problem in [] if found else problems(environment):
             found.append(problem)
             if len(found) == _MOST:
                 break
     except (lmdb.Error, BrokerError, ValueError) as error:
         return [f"the store cannot be read to its end: {error}"]
-    return found
+    return found[:_MOST]
 
 
 if __name__ == "__main__":

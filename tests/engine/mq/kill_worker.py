@@ -244,7 +244,7 @@ def defined(queues: QueueManager) -> None:
         f"DEFINE QLOCAL({queue})\nDEFINE SUB({queue}) TOPICSTR('{topic}') DEST({queue})\n"
         for queue, topic in subscribed
     )
-    locals_ = "".join(f"DEFINE QLOCAL({queue})\n" for queue in QUEUES)
+    locals_ = "".join(f"DEFINE QLOCAL({queue}) BOTHRESH(999999)\n" for queue in QUEUES)  # a flow takes them all
     for answer in queues.mqsc(locals_ + _DEFINITIONS + subscriptions):
         assert not answer.failed, answer
 
@@ -295,15 +295,19 @@ def main(folder: str, log: str, step: str) -> None:
     def say(line: str) -> None:
         os.write(lines, (line + "\n").encode())
 
-    def run(topic: int) -> None:
-        worker = Worker(queues, say, publishing_flow(), random.randrange(1 << 30), first + (topic << 18), topic)  # noqa: S311
+    workers = [
+        Worker(queues, say, publishing_flow(), random.randrange(1 << 30), first + (topic << 18), topic)  # noqa: S311
+        for topic in range(THREADS)
+    ]
+
+    def run(worker: Worker) -> None:
         while True:
             worker.run(50)
 
-    for topic in range(1, THREADS):
-        threading.Thread(target=run, args=(topic,), daemon=True).start()
+    for worker in workers[1:]:
+        threading.Thread(target=run, args=(worker,), daemon=True).start()
     say("ready")
-    run(0)
+    run(workers[0])
 
 
 if __name__ == "__main__":
