@@ -20,7 +20,7 @@ from engine.mq.store import pages
 from engine.mq.store.environment import Environment, read_format
 from engine.mq.store.keys import CHUNK, EXPIRY, NUMBER, ORDER, ORDER_AT, id_keys, order_of
 from engine.mq.store.reading import stored_of
-from engine.mq.store.records import read_chunk, read_head
+from engine.mq.store.records import read_chunk, read_head, read_number
 from engine.mq.store.store import PERSISTENT
 from engine.mq.store.writing import objects
 
@@ -104,7 +104,7 @@ def _chunks(transaction: Any, environment: Environment, bodies: Counter[int]) ->
 
 
 def _references(transaction: Any, environment: Environment, bodies: Counter[int]) -> Iterator[str]:
-    known = {int.from_bytes(key): int.from_bytes(count) for key, count in _rows(transaction, environment, "references")}
+    known = {int.from_bytes(key): read_number(key, one) for key, one in _rows(transaction, environment, "references")}
     for body_id, messages in bodies.items():
         counted = known.pop(body_id, 0)
         if counted != messages - 1:
@@ -120,7 +120,7 @@ def _counts(transaction: Any, environment: Environment, depths: Counter[int]) ->
         yield str(error)
         names = {}
     for key, count in _rows(transaction, environment, "counts"):
-        number, known = int.from_bytes(key), int.from_bytes(count)
+        number, known = int.from_bytes(key), read_number(key, count)
         if len(key) != NUMBER.size or depths[number] != known:
             yield f"queue {names.get(number, number)} has {depths[number]} messages, and its counter says {known}"
         del depths[number]

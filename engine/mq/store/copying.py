@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
+from itertools import count
 from pathlib import Path
 
 from engine.errors import ConfigurationException
 from engine.mq.lock import FolderLock
-from engine.mq.store.environment import FORMAT, Environment, format_of, read_format, write_format
-from engine.mq.store.store import PERSISTENT, sync_folder
+from engine.mq.store.environment import FORMAT, Environment, format_of, read_format, sync_folder, write_format
+from engine.mq.store.store import OVERFLOW, PERSISTENT
+from engine.mq.store.upgrading import STEPS
 
 _FORMAT_FILE = "queue-manager.json"
 
@@ -35,22 +38,33 @@ def upgrade(folder: Path) -> Path | None:
 
     Returns None where the store has that format already.
     """
-    number = format_of(folder)
+    number, name, size = format_of(folder)
     if number == FORMAT:
         return None
+    if number not in STEPS:
+        read_format(folder)  # which says why it cannot be used
     lock = FolderLock(folder)
     try:
-        raise ConfigurationException(
-            f"the store in {folder} has format {number}, and this Penstock brings none to format {FORMAT}:"
-            " use the version that wrote it"
-        )
+        names = (folder.with_name(f"{folder.name}.{time.strftime('%Y%m%d%H%M%S')}-{more}.backup") for more in count(1))
+        backup = next(path for path in names if not path.exists())
+        shutil.copytree(folder, backup, ignore=shutil.ignore_patterns("lock", "socket"), copy_function=_copy_synced)
+        for made in (*backup.iterdir(), backup, backup.parent):
+            if made.is_dir():
+                sync_folder(made)
+        for step in range(number, FORMAT):
+            for place in (PERSISTENT, OVERFLOW):
+                if (folder / place / "data.mdb").exists():
+                    STEPS[step](folder / place, size)
+        write_format(folder, name, size)
     finally:
         lock.release()
+    return backup
 
 
-def backup_name(folder: Path) -> Path:
-    """Returns a name beside a folder for its backup."""
-    return folder.with_name(f"{folder.name}.{time.strftime('%Y%m%d%H%M%S')}.backup")
+def _copy_synced(source: str, target: str) -> None:
+    shutil.copy2(source, target)
+    with open(target, "rb+") as file:
+        os.fsync(file.fileno())
 
 
 def _copy(source: Path, target: Path, name: str, size: int) -> None:

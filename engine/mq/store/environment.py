@@ -17,7 +17,8 @@ import lmdb
 from engine.errors import ConfigurationException
 from engine.mq.store.records import damaged
 
-FORMAT: Final = 1
+FORMAT: Final = 2
+WRITTEN: Final = b"format"  # the key of an environment's own word for its format, in its table meta
 _TABLES: Final = ("messages", "chunks", "references", "ids", "expiry", "counts", "objects", "decisions", "meta")
 _UNLIMITED: Final = 1 << 36  # bytes of address space, not of disk
 _ROOM: Final = 1 << 16  # bytes that a transaction writes beside messages
@@ -25,14 +26,20 @@ _READERS: Final = 126
 
 
 class Environment:
-    """Tables of an LMDB environment. `synced` says that a commit returns when it is on the disk."""
+    """Tables of an LMDB environment, which a new one is given, and one that is there has; else that is damage.
+
+    `synced` says that a commit returns when it is on the disk, `creates` that an older format has fewer tables.
+    """
 
     __slots__ = ("_reading", "db", "lmdb", "path", "size")
 
-    def __init__(self, path: Path, size: int = 0, *, synced: bool = True, read_only: bool = False) -> None:
+    def __init__(
+        self, path: Path, size: int = 0, *, synced: bool = True, read_only: bool = False, creates: bool = False
+    ) -> None:
         self.path = path
         self.size = size or _UNLIMITED
         self._reading = Lock()
+        creates = creates or not (path / "data.mdb").exists()
         try:
             self.lmdb = lmdb.open(
                 str(path),
@@ -45,12 +52,9 @@ class Environment:
                 max_readers=_READERS,
                 readahead=not read_only,
             )
-            self.db: dict[str, Any] = {name: self._table(name, read_only=read_only) for name in _TABLES}
+            self.db: dict[str, Any] = {name: self.lmdb.open_db(name.encode(), create=creates) for name in _TABLES}
         except lmdb.Error as error:
             raise damaged(f"{path} cannot be opened ({error})") from error
-
-    def _table(self, name: str, *, read_only: bool) -> Any:
-        return self.lmdb.open_db(name.encode(), create=not read_only)
 
     @contextmanager
     def read(self) -> Iterator[Any]:
@@ -93,28 +97,43 @@ def write_format(folder: Path, name: str, max_size: int, number: int = FORMAT) -
     """Write what has to be known of a folder before its store is opened."""
     said = {"format": number, "name": name, "max_size": max_size}
     path = folder / "queue-manager.json"
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    made = path.with_suffix(".new")
+    descriptor = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with open(descriptor, "w", encoding="utf-8") as file:
         file.write(json.dumps(said | {"checksum": _checksum(said)}, indent=2) + "\n")
         file.flush()
         os.fsync(file.fileno())
+    made.replace(path)
+    sync_folder(folder)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in a folder last."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _checksum(said: dict[str, object]) -> int:
     return crc32(json.dumps(said).encode())
 
 
-def format_of(folder: Path) -> int:
-    """Returns the number of the format that a folder's store has."""
-    try:
-        return int(json.loads((folder / "queue-manager.json").read_text(encoding="utf-8"))["format"])
-    except (OSError, ValueError, TypeError, KeyError):
-        read_format(folder)  # which says what is wrong
-        return FORMAT
-
-
 def read_format(folder: Path) -> tuple[str, int]:
     """Returns the name and the greatest size of the queue manager in a folder; another format is refused."""
+    number, name, size = format_of(folder)
+    if number != FORMAT:
+        does = "is newer than this Penstock: use the one that wrote it" if number > FORMAT else "is older"
+        raise ConfigurationException(
+            f"the store in {folder} has format {number}, which {does}; this one reads format {FORMAT}:"
+            f" `penstock queue-manager upgrade {folder}` brings an older one to it, and backs it up first"
+        )
+    return name, size
+
+
+def format_of(folder: Path) -> tuple[int, str, int]:
+    """Returns the number of the format that a folder's store has, its name and its greatest size."""
     path = folder / "queue-manager.json"
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
@@ -125,12 +144,6 @@ def read_format(folder: Path) -> tuple[str, int]:
         raise ConfigurationException(text) from None
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise damaged(f"{path} cannot be read ({error})") from error
-    if number != FORMAT:
-        does = "is newer than this Penstock: use the one that wrote it" if number > FORMAT else "is older"
-        raise ConfigurationException(
-            f"the store in {folder} has format {number}, which {does}; this one reads format {FORMAT}:"
-            f" `penstock queue-manager upgrade {folder}` brings an older one to it, and backs it up first"
-        )
     if checksum != _checksum(found):
         raise damaged(f"{path} is not what was written")
-    return name, size
+    return number, name, size

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import threading
 import time
@@ -25,6 +26,9 @@ _TOGETHER: Final = 1_000  # units in one transaction
 _GROWTH: Final = 1 << 20
 _RESERVE: Final = 8  # the part of a full store that only removals may use
 _LEAST_RESERVE: Final = 1 << 18
+_WARNED_AT: Final = 0.85  # of what messages may fill
+_CALM_AT: Final = 0.75  # below that the next warning may come
+_LOG: Final = logging.getLogger("penstock.store")
 _NAP: Final = 2e-5  # seconds between two looks whether others have come
 _PATIENCE: Final = 0.002  # seconds that the writer waits for others at most
 _FULL: Final = tuple(os.strerror(number) for number in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT))
@@ -55,7 +59,7 @@ class Journal:
 
     __slots__ = (
         *("_before", "_environment", "_last", "_pending", "_reserve", "_thread", "_took", "_wake"),
-        *("_writing", "codec", "failed", "failure", "syncs", "watch"),
+        *("_warned", "_writing", "codec", "failed", "failure", "syncs", "watch"),
     )
 
     def __init__(self, environment: Environment) -> None:
@@ -73,6 +77,7 @@ class Journal:
         self._last: set[int] = set()  # the threads whose units were in the last transaction
         self._before: set[int] = set()  # and in the one before it
         self._took = 0.0  # seconds of the last transaction
+        self._warned = False  # that the store is nearly full
 
     def commit(self, record: Record) -> None:
         """Returns when a unit of work is on the disk; one that cannot be kept is refused."""
@@ -209,9 +214,17 @@ class Journal:
             self.watch("synced")
 
     def _is_full(self, more: int) -> bool:
-        """Returns True where only the reserve is left."""
+        """Returns True where only the reserve is left; warns once when little more than that is."""
         most = self._environment.size - self._reserve
-        return self._environment.extent() + more > most and self._environment.used() + more > most
+        extent = self._environment.extent() + more
+        if extent <= _WARNED_AT * most:
+            return False
+        used = self._environment.used() + more
+        if used > _WARNED_AT * most and not self._warned:
+            text = "the store in %s is %d %% full: get or purge messages, or give it a larger --max-size"
+            _LOG.warning(text, self._environment.path, 100 * used // most)
+        self._warned = used > (_CALM_AT if self._warned else _WARNED_AT) * most
+        return extent > most and used > most
 
     def _failed(self, error: Exception, size: int) -> BrokerError:
         """Returns the error for a disk that is full, or for one that failed, which ends the queue manager."""

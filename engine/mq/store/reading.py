@@ -55,6 +55,9 @@ def messages(
             if key[:4] != prefix:
                 break
             at = order_of(key)
+            if at < order:
+                raise damaged(f"messages are not in order (at {key.hex()})")
+            order = at + 1
             if len(found) >= most[0] or size >= most[1]:
                 return found, at
             if at in but:

@@ -16,6 +16,7 @@ from engine.mq.stored import Stored
 VERSION: Final = 1
 _HEAD: Final = struct.Struct(">IBBHQIQ")  # checksum, version, form, descriptor's length, expiry, length, body
 _CHECKSUM: Final = 4
+_NUMBER: Final = 8
 _CHECK: Final = struct.Struct(">I")
 LONGEST: Final = 2018  # bytes of a record: two of them and their keys fill a page
 _PAGE: Final = 4096
@@ -50,7 +51,7 @@ def head(key: bytes, stored: Stored, body_id: int, codec: int, body: bytes) -> t
     long = is_long(packed, body)
     form = long | codec << _OF_CODEC
     fixed = _HEAD.pack(0, VERSION, form, len(packed), stored.expires, len(body), body_id)[_CHECKSUM:]
-    return _checked(key, fixed + packed + (b"" if long else body)), long
+    return checked(key, fixed + packed + (b"" if long else body)), long
 
 
 def read_head(key: bytes, record: bytes) -> Head:
@@ -67,7 +68,7 @@ def read_head(key: bytes, record: bytes) -> Head:
 def with_backout_count(key: bytes, record: bytes, count: int) -> bytes:
     """Returns a record with another backout count."""
     read_head(key, record)
-    return _checked(key, with_number(record, _HEAD.size + BACKOUT_COUNT_AT, count)[_CHECKSUM:])
+    return checked(key, with_number(record, _HEAD.size + BACKOUT_COUNT_AT, count)[_CHECKSUM:])
 
 
 def chunks(body_id: int, body: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -76,15 +77,30 @@ def chunks(body_id: int, body: bytes) -> Iterator[tuple[bytes, bytes]]:
     while at < len(body):
         size = LONG_CHUNK if len(body) - at >= LONG_CHUNK else SHORT_CHUNK
         key = CHUNK.pack(body_id, number)
-        yield key, _checked(key, bytes(view[at : at + size]))
+        yield key, checked(key, bytes(view[at : at + size]))
         at, number = at + size, number + 1
+
+
+def content_of(key: bytes, record: bytes, name: str) -> bytes:
+    """Returns what was written behind a checksum, or refuses what is damaged, by its name."""
+    if len(record) < _CHECKSUM or crc32(record[_CHECKSUM:], crc32(key)) != _CHECK.unpack_from(record)[0]:
+        raise damaged(f"{name} ({key.hex()}) is not what was written")
+    return record[_CHECKSUM:]
 
 
 def read_chunk(key: bytes, record: bytes) -> bytes:
     """Returns a piece of a body, or refuses one that is damaged."""
-    if len(record) < _CHECKSUM or crc32(record[_CHECKSUM:], crc32(key)) != _CHECK.unpack_from(record)[0]:
-        raise damaged(f"a piece of a message's body ({key.hex()}) is not what was written")
-    return record[_CHECKSUM:]
+    return content_of(key, record, "a piece of a message's body")
+
+
+def read_number(key: bytes, record: bytes) -> int:
+    """Returns a counter's number, which is 0 where there is no record, or refuses one that is damaged."""
+    return int.from_bytes(content_of(key, record, "a counter")) if record else 0
+
+
+def number_record(key: bytes, number: int) -> bytes:
+    """Returns the record of a counter."""
+    return checked(key, number.to_bytes(_NUMBER))
 
 
 def damaged(text: str) -> Exception:
@@ -92,5 +108,6 @@ def damaged(text: str) -> Exception:
     return refusal(Q_DAMAGED, f"the store is damaged: {text}; run `penstock queue-manager check`, and restore a backup")
 
 
-def _checked(key: bytes, content: bytes) -> bytes:
+def checked(key: bytes, content: bytes) -> bytes:
+    """Returns a record: content behind its checksum."""
     return _CHECK.pack(crc32(content, crc32(key))) + content

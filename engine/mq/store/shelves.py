@@ -13,6 +13,7 @@ from engine.mq.refusals import STORAGE_MEDIUM_FULL, refusal
 from engine.mq.store.environment import Environment
 from engine.mq.store.keys import LAST
 from engine.mq.store.reading import message, messages, with_ids
+from engine.mq.store.records import damaged
 from engine.mq.store.writing import write
 from engine.mq.stored import Stored
 
@@ -55,8 +56,11 @@ class Shelf:
         return True
 
     def load(self) -> list[Stored]:
-        found, self.first = messages(self._number, self.first, self._environment, WINDOW, self.held)
-        self.count = self.count - len(found) if self.first != LAST else 0
+        found, first = messages(self._number, self.first, self._environment, WINDOW, self.held)
+        left = self.count - len(found)
+        if first == LAST and left:
+            raise damaged(f"a queue has {len(found)} messages at its end, and should have {self.count}")
+        self.first, self.count = first, left
         return found
 
     def with_ids(self, keys: tuple[bytes, ...]) -> Iterator[Stored]:

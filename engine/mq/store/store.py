@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import lmdb
 
@@ -16,18 +15,17 @@ from engine.mq.attributes import Value
 from engine.mq.lock import FolderLock
 from engine.mq.places import check_place
 from engine.mq.record import Record
-from engine.mq.store.environment import FORMAT, Environment, read_format, write_format
+from engine.mq.store.environment import FORMAT, WRITTEN, Environment, read_format, sync_folder, write_format
 from engine.mq.store.journal import Journal
 from engine.mq.store.keys import NUMBER, ORDER
-from engine.mq.store.records import damaged
+from engine.mq.store.records import damaged, read_number
 from engine.mq.store.shelves import Overflow, Shelf
-from engine.mq.store.writing import CEILING, COMMITTED, objects, write
+from engine.mq.store.writing import CEILING, COMMITTED, decision, objects, write
 
 PERSISTENT: Final = "store"
 OVERFLOW: Final = "overflow"
 _CLOSED: Final = b"closed in order"
 _LEAST: Final = 1 << 20  # bytes; below that the reserve leaves nothing to put to
-_FORMAT: Final = b"format"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +74,11 @@ class Store:
 
     def shelves(self, queue: int) -> tuple[Shelf, Overflow]:
         """Returns the messages of a queue that are in the store, and those that memory had no room for."""
-        counts = [_number(each, NUMBER.pack(queue), "counts") for each in (self._environment, self._overflow)]
+        key = NUMBER.pack(queue)
+        with self._environment.read() as transaction:
+            if queue and transaction.get(key, db=self._environment.db["counts"]) is None:
+                raise damaged(f"the counter of queue {queue} is not there")
+        counts = [_number(each, key, "counts") for each in (self._environment, self._overflow)]
         return Shelf(queue, self._environment, counts[0]), Overflow(queue, self._overflow, counts[1])
 
     def due(self, moment: int, most: int) -> list[tuple[int, int]]:
@@ -116,7 +118,7 @@ class Store:
         """Returns the branches that have been decided: True for those that commit, False for those refused."""
         table = self._environment.db["decisions"]
         with self._environment.read() as transaction, transaction.cursor(db=table) as cursor:
-            return {key: value[:1] == COMMITTED for key, value in cursor.iternext(keys=True, values=True)}
+            return {branch: decision(branch, record) == COMMITTED for branch, record in cursor}
 
     def close(self, overflowing: list[Record] | None) -> None:
         """Close it; in order with the messages that are only in memory, which the next start finds again."""
@@ -149,20 +151,11 @@ def create(folder: Path, name: str, max_size: int) -> None:
     (folder / PERSISTENT).mkdir(mode=0o700)
     environment = Environment(folder / PERSISTENT, max_size)
     with environment.begin() as transaction:
-        transaction.put(_FORMAT, str(FORMAT).encode(), db=environment.db["meta"])
+        transaction.put(WRITTEN, str(FORMAT).encode(), db=environment.db["meta"])
     environment.close()
     write_format(folder, name, max_size)
     for path in (folder / PERSISTENT, folder, folder.parent):
         sync_folder(path)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in a folder last."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _overflow(folder: Path) -> Environment:
@@ -185,7 +178,4 @@ def _overflow(folder: Path) -> Environment:
 
 def _number(environment: Environment, key: bytes, table: str = "meta") -> int:
     with environment.read() as transaction:
-        found: Any = transaction.get(key, b"", db=environment.db[table])
-    if len(found) > 8:
-        raise damaged(f"a counter of {environment.path} has {len(found)} bytes")
-    return int.from_bytes(found)
+        return read_number(key, transaction.get(key, b"", db=environment.db[table]))

@@ -10,7 +10,17 @@ from engine.mq.admission import ORDER_BITS
 from engine.mq.refusals import BACKED_OUT, refusal
 from engine.mq.store.codecs import PLAIN, Packed
 from engine.mq.store.keys import CHUNK, EXPIRY, NUMBER, ORDER, id_keys
-from engine.mq.store.records import chunks, damaged, head, read_head, with_backout_count
+from engine.mq.store.records import (
+    checked,
+    chunks,
+    content_of,
+    damaged,
+    head,
+    number_record,
+    read_head,
+    read_number,
+    with_backout_count,
+)
 
 if TYPE_CHECKING:
     from engine.mq.record import Record
@@ -94,9 +104,9 @@ def _remove(queue: int, stored: Stored, transaction: Any, environment: Environme
 def _refer(body_id: int, change: int, transaction: Any, references: Any) -> bool:
     """Count who else has a body; returns False where nobody has, and it goes with its last message."""
     key = body_id.to_bytes(_COUNT)
-    known = int.from_bytes(transaction.get(key, b"", db=references))
+    known = read_number(key, transaction.get(key, b"", db=references))
     if known + change > 0:
-        transaction.put(key, (known + change).to_bytes(_COUNT), db=references)
+        transaction.put(key, number_record(key, known + change), db=references)
     elif known:
         transaction.delete(key, db=references)
     return known + change >= 0
@@ -104,13 +114,13 @@ def _refer(body_id: int, change: int, transaction: Any, references: Any) -> bool
 
 def _count(queue: int, change: int, transaction: Any, counts: Any) -> None:
     key = NUMBER.pack(queue)
-    known = int.from_bytes(transaction.get(key, b"", db=counts))
-    transaction.put(key, (known + change).to_bytes(_COUNT), db=counts)
+    known = read_number(key, transaction.get(key, b"", db=counts))
+    transaction.put(key, number_record(key, known + change), db=counts)
 
 
 def _raise_ceiling(number: int, transaction: Any, meta: Any) -> None:
-    if number > int.from_bytes(transaction.get(CEILING, b"", db=meta)):
-        transaction.put(CEILING, (number + AHEAD).to_bytes(_COUNT), db=meta)
+    if number > read_number(CEILING, transaction.get(CEILING, b"", db=meta)):
+        transaction.put(CEILING, number_record(CEILING, number + AHEAD), db=meta)
 
 
 def _define(record: Record, transaction: Any, db: dict[str, Any]) -> None:
@@ -121,15 +131,17 @@ def _define(record: Record, transaction: Any, db: dict[str, Any]) -> None:
             transaction.delete(key, db=db["objects"])
             transaction.delete(NUMBER.pack(number), db=db["counts"])
             continue
+        if kind == "QLOCAL":
+            _count(number, 0, transaction, db["counts"])  # a counter that is missing is damage
         kept = {"kind": kind, "name": name, "number": number, "values": dict(values)}
-        transaction.put(key, json.dumps(kept).encode(), db=db["objects"])
+        transaction.put(key, checked(key, json.dumps(kept).encode()), db=db["objects"])
 
 
 def objects(transaction: Any, environment: Environment) -> list[dict[str, Any]]:
     """Returns what has been defined, as it was kept."""
     with transaction.cursor(db=environment.db["objects"]) as cursor:
         try:
-            return [json.loads(value) for value in cursor.iternext(keys=False, values=True)]
+            return [json.loads(content_of(key, value, "a definition")) for key, value in cursor]
         except ValueError as error:
             raise damaged("the definition of a queue is not what was written") from error
 
@@ -137,11 +149,16 @@ def objects(transaction: Any, environment: Environment) -> list[dict[str, Any]]:
 def _decide(record: Record, transaction: Any, decisions: Any) -> None:
     """Keep decisions of two-phase commits; one that was refused before is never decided otherwise."""
     for branch in record.decided:
-        if transaction.get(branch, b"", db=decisions)[:1] == REFUSED:
+        if decision(branch, transaction.get(branch, db=decisions)) == REFUSED:
             raise refusal(BACKED_OUT, f"branch {branch.hex()} was refused before: the unit of work is backed out")
-        transaction.put(branch, COMMITTED + int(time.time()).to_bytes(_COUNT), db=decisions)
+        transaction.put(branch, checked(branch, COMMITTED + int(time.time()).to_bytes(_COUNT)), db=decisions)
     for branch in record.refused:
-        if transaction.get(branch, b"", db=decisions)[:1] != COMMITTED:
-            transaction.put(branch, REFUSED + int(time.time()).to_bytes(_COUNT), db=decisions)
+        if decision(branch, transaction.get(branch, db=decisions)) != COMMITTED:
+            transaction.put(branch, checked(branch, REFUSED + int(time.time()).to_bytes(_COUNT)), db=decisions)
     for branch in record.forgotten:
         transaction.delete(branch, db=decisions)
+
+
+def decision(branch: bytes, record: bytes | None) -> bytes:
+    """Returns how a branch was decided; nothing where it was not."""
+    return b"" if record is None else content_of(branch, record, "the decision of a branch")[:1]

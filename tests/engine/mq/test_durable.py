@@ -159,6 +159,24 @@ def filled(queues: QueueManager) -> int:
     return 10_000
 
 
+def test_a_store_warns_before_it_is_full(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """At 85 % of what messages may fill there is one warning, and the next once the store has been emptied."""
+    QueueManager.create(tmp_path / "QM", max_size=4 << 20)
+    with QueueManager.open(tmp_path / "QM") as queues:
+        queues.define("QLOCAL", "Q", {})
+        for _ in range(2):
+            work, put = queues.work(), 0
+            while not caplog.records:
+                work.put("Q", LASTING, bytes(1_000))
+                work.commit()
+                put += 1
+            assert put < filled(queues) + put < 1.25 * put
+            (told,) = [record.getMessage() for record in caplog.records]
+            assert "8" == told.partition(" is ")[2][0]
+            queues.purge("Q")
+            caplog.clear()
+
+
 def test_a_full_store_can_be_drained(tmp_path: Path) -> None:
     """A store that is full refuses puts with 2192, alone of all that commit, and gets still work until it is empty."""
     QueueManager.create(tmp_path / "QM", max_size=1 << 20)

@@ -14,6 +14,7 @@ from engine.errors import BrokerError
 from engine.mq import QueueManager
 from engine.mq.store.checking import check
 from engine.mq.store.copying import back_up, restore, upgrade
+from engine.mq.store.environment import FORMAT, write_format
 
 KEPT = Path(__file__).parent / "formats"
 FLIPS = int(os.environ.get("PENSTOCK_FLIPS", "12"))
@@ -83,14 +84,38 @@ def served(folder: Path) -> list[bytes] | None:
     return [BODIES[number] if number >= 0 else b"wrong" for number in numbers] if status == 0 else None
 
 
+def pages_of(folder: Path) -> dict[str, list[int]]:
+    """Returns the pages of a store's file by kind: those by which it begins, branches, leaves, and long values."""
+    data, found = (folder / "store" / "data.mdb").read_bytes(), dict[str, list[int]]()
+    for number in range(len(data) // 4096):
+        kind = {1: "branch", 2: "leaf", 4: "overflow", 8: "meta"}.get(data[number * 4096 + 10], "other")
+        found.setdefault(kind, []).append(number)
+    return found
+
+
 @pytest.mark.crash
 def test_flipped_bits_are_found(folder: Path, tmp_path: Path) -> None:
-    """A bit that is flipped anywhere leads to a check that fails, or to nothing; what is wrong is never served."""
+    """A bit that is flipped in any kind of page leads to a check that fails, or to nothing; what is wrong is never
+    served.
+    """
+    with QueueManager.open(folder) as queues:
+        work = queues.work()
+        for number in range(600):  # so many that the tables have branches, and pages that are free
+            work.put("Q", Descriptor(persistence=1, correl_id=number.to_bytes(24), priority=9, expiry=36_000_000), b"x")
+        work.commit()
+        for _ in range(600):
+            assert work.get("Q", syncpoint=False if _ < 3 else None) is not None
+        work.commit()
     chosen, sound, found = random.Random(22), (folder / "store" / "data.mdb").read_bytes(), 0  # noqa: S311
+    kinds = pages_of(folder)
+    assert {"meta", "leaf", "overflow"} <= kinds.keys()
     for turn in range(FLIPS):
         damaged = tmp_path / f"damaged{turn}"
         shutil.copytree(folder, damaged)
-        at = chosen.randrange(len(sound)) if turn % 2 else sound.find(BODIES[turn % len(BODIES)]) + turn % 9
+        at = sound.find(BODIES[turn % len(BODIES)]) + turn % 9
+        if turn % 3:
+            page = chosen.choice(kinds[chosen.choice(sorted(kinds))])
+            at = 4096 * page + chosen.randrange(chosen.choice((16, 120, 4096)))
         flipped = bytearray(sound)
         flipped[at] ^= 1 << chosen.randrange(8)
         (damaged / "store" / "data.mdb").write_bytes(flipped)
@@ -102,9 +127,23 @@ def test_flipped_bits_are_found(folder: Path, tmp_path: Path) -> None:
     assert found > FLIPS // 4
 
 
-@pytest.mark.parametrize("version", sorted(path.name for path in KEPT.iterdir()))
-def test_folders_of_earlier_versions(version: str, tmp_path: Path) -> None:
-    """A folder that an earlier version wrote opens with all that it holds."""
-    shutil.copytree(KEPT / version, tmp_path / "QM")
-    assert [b"short", b"long" * 5_000] == bodies(tmp_path / "QM")
-    assert [] == check(tmp_path / "QM")
+@pytest.mark.parametrize("version", sorted(int(path.name) for path in KEPT.iterdir()))
+def test_folders_of_earlier_versions(version: int, tmp_path: Path) -> None:
+    """A folder that an earlier version wrote is refused until it is upgraded, and then has all that it held; as it was,
+    it is in the backup, from which an upgrade that was killed begins again.
+    """
+    folder = tmp_path / "QM"
+    shutil.copytree(KEPT / str(version), folder)
+    if version < FORMAT:
+        with pytest.raises(BrokerError, match="queue-manager upgrade"):
+            bodies(folder)
+    before = (folder / "store" / "data.mdb").read_bytes()
+    backup = upgrade(folder)
+    assert (version < FORMAT) == (backup is not None)
+    if backup is not None:
+        assert before == (backup / "store" / "data.mdb").read_bytes()
+        write_format(folder, "KEPT", 0, number=version)  # as if it had been killed before this was written
+        assert upgrade(folder) is not None
+    assert [b"short", b"long" * 5_000] == bodies(folder)
+    assert [] == check(folder)
+    assert upgrade(folder) is None
