@@ -48,7 +48,7 @@ test: $(VENV)/.dev ## run the tests, but for those marked slow
 
 .PHONY: test-slow
 test-slow: $(VENV)/.slow ## run the tests marked slow
-	@$(VENV)/bin/python -m pytest -m slow $(ARGS)
+	@$(VENV)/bin/python -m pytest -m "slow and not soak" $(ARGS)
 
 .PHONY: check
 check: check-format check-lint check-types check-tests ## check formatting, lint, types and tests
