@@ -87,22 +87,29 @@ class Session(Conversation):
         """Returns True where nothing would be lost, and nobody wait in vain, if the session ended."""
         return not (self.owes or self.channel.unsent or self.cursors) and self._work.is_idle
 
-    def _then(self, settle: Callable[[BrokerError | None], None]) -> Callable[[BrokerError | None], None]:
-        """Returns what is called at the end of a commit, by whichever thread; `settle` runs in the server's."""
-        self.owes = self.syncs = True
+    def _end(
+        self, end: Callable[[Callable[[BrokerError | None], None]], None], settle: Callable[[BrokerError | None], None]
+    ) -> None:
+        """Ends a unit of work by `end`, which calls back at once, or later from whichever thread has written the unit.
+
+        `settle` runs in the server's thread. That may itself be who writes, for another session, long after the turn of
+        this one: only what is called back at once is answered at the end of the turn.
+        """
+        self.owes = self.syncs = at_once = True
         server = self.server
 
         def then(error: BrokerError | None) -> None:
-            if server.is_here():
+            if at_once and server.is_here():
                 self.syncs = False
                 settle(error)
             else:
                 server.post(lambda: self._settled(settle, error))
 
-        return then
+        end(then)
+        at_once = False
 
     def _settled(self, settle: Callable[[BrokerError | None], None], error: BrokerError | None) -> None:
-        """Ends a commit that another thread has synced."""
+        """Ends a commit that was synced later."""
         self.syncs = False
         settle(error)
         if self.ended:
@@ -175,7 +182,7 @@ class Session(Conversation):
             else:
                 self.answer(frames.ACCEPTED, frames.accepted_data(full, self.server.facts(queue)))  # type: ignore[arg-type]
 
-        work.commit_then(self._then(settle))
+        self._end(work.commit_then, settle)
 
     def _apart(self) -> ServedWork:
         if self._once is None:
@@ -223,7 +230,7 @@ class Session(Conversation):
         if found is None:
             self.answer(frames.NOTHING)
         elif once:
-            work.commit_then(self._then(lambda error: self._give(found, error)))
+            self._end(work.commit_then, lambda error: self._give(found, error))
         else:
             self.channel.answers += frames.arrival_frame(found, self.server.changes)
         return True
@@ -330,14 +337,16 @@ class Session(Conversation):
             elif flags & frames.CARRIES_GET:
                 self.server.serve_woken()
 
-        self._work.commit_then(self._then(settle), tuple(decision.split(b"\0")) if decision else ())
+        branches = tuple(decision.split(b"\0")) if decision else ()
+        self._end(lambda then: self._work.commit_then(then, branches), settle)
 
     def _back_out(self) -> None:
         self._failed = None
         self._carried = False
         self._release()
-        self._work.back_out_then(
-            self._then(lambda error: self.answer(frames.DONE) if error is None else self.refuse(error))
+        self._end(
+            self._work.back_out_then,
+            lambda error: self.answer(frames.DONE) if error is None else self.refuse(error),
         )
 
     def _release(self) -> None:

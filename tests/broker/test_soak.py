@@ -219,9 +219,12 @@ def check(made: Running, server: Server, putting: Putting, taking: Taking) -> No
     assert set(putting.sure) <= {*found, *taking.unsure}
     assert set(found) <= {*putting.sure, *putting.unsure}
     assert [] == made.get("SYSTEM.DEAD.LETTER.QUEUE", 1, seconds=0.2)
-    once, again = (
-        [int(str(row[0])) for row in server.execute(f"SELECT n FROM {t} ORDER BY n", "soak")] for t in ("once", "again")
-    )
+    once, again = numbers_in(server, "once"), numbers_in(server, "again")
     assert len(once) == len(set(once))
     assert set(found) <= set(once) <= {*putting.sure, *putting.unsure}
     assert set(again) == set(once)
+
+
+def numbers_in(server: Server, table: str) -> list[int]:
+    """The numbers that stand in a table."""
+    return [int(str(row[0])) for row in server.execute(f"SELECT n FROM {table} ORDER BY n", "soak")]  # noqa: S608
