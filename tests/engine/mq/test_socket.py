@@ -13,7 +13,6 @@ from engine.mq import QueueManager
 from engine.mq.addresses import listening
 from engine.mq.definitions import QueueDefinition
 from engine.mq.server import Server
-from engine.mq.store.journal import Job, Journal
 from engine.work import Order, Selection
 from tests.engine.mq.served import serving
 
@@ -385,27 +384,3 @@ def test_a_server_that_is_to_end_waits_for_those_at_work(manager, tmp_path):
     assert [b"in time"] == [body for _, body in manager.cursor("A")]
     with pytest.raises(MessageException):
         client.names()
-
-
-def test_a_commit_that_another_session_has_written_is_answered(tmp_path, monkeypatch):
-    """A unit that waits for the store is answered, also where the server's own thread writes it for someone else."""
-    folder = tmp_path / "qm"
-    QueueManager.create(folder)
-    manager = QueueManager.open(folder)
-    manager.define("QLOCAL", "LAST", {})
-    submitted = threading.Event()
-
-    def submit(record, then):
-        manager.store.store.journal._pending.append(Job(record, then))
-        submitted.set()
-
-    with manager, serving(manager, folder) as client:
-        work = client.work()
-        work.put("LAST", Descriptor(persistence=1), b"one")
-        monkeypatch.setattr(Journal, "submit", lambda _, *given: submit(*given))
-        committing = threading.Thread(target=work.commit, daemon=True)
-        committing.start()
-        assert submitted.wait(5)
-        client.refuse(b"branch")  # which the server's thread writes, and with it what waits
-        committing.join(5)
-        assert not committing.is_alive()
