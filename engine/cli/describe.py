@@ -75,6 +75,11 @@ def function(name: Name = None, as_json: Json = False) -> None:
             "names": list(found.names),
             "description": found.summary,
             "arguments": {"fewest": found.fewest, "most": found.most},
+            "parameters": [
+                {"name": one.name, "types": sorted(one.types), "required": one.required, "null": one.nullable}
+                for one in found.places
+            ],
+            "result": found.result,
             "null": "NULL for any argument makes the result NULL" if found.strict else "some arguments may be NULL",
             "keywords": [parameter.name for parameter in found.parameters if parameter.keyword],
             "examples": list(found.examples),
@@ -137,6 +142,12 @@ def _function_text(found: dict[str, Any]) -> str:
     fewest, most = found["arguments"]["fewest"], found["arguments"]["most"]
     counted = f"{fewest} or more" if most is None else str(fewest) if fewest == most else f"{fewest} to {most}"
     lines = [", ".join(found["names"]), f"  {found['description']}", "", f"  arguments  {counted}; {found['null']}"]
+    for one in found["parameters"]:
+        types = " or ".join(one["types"]) or "any type"
+        lines.append(f"    {one['name']}: {types}{'' if one['required'] else '; may be left out'}")
+    if found["result"]:
+        result = "the type of its first argument" if found["result"] == "same" else found["result"]
+        lines.append(f"  result  {result}")
     if found["examples"]:
         lines += ["  examples", *(f"    {example}" for example in found["examples"])]
     return "\n".join(lines)

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from esql import syntax
 from esql.check.casts import can_assign, can_cast
 from esql.check.finding import Finding, a, accepted_types
-from esql.names import builtins
-from esql.names.builtins import Function
+from esql.functions import Function
 from esql.scope import DeclaredRoutine
 
 if TYPE_CHECKING:
@@ -48,8 +47,8 @@ def _declared_count(called: DeclaredRoutine) -> int:
 
 
 def _wanted(called: Function) -> str:
-    least, most = called.required, len(called.parameters)
-    if called.repeats:
+    least, most = called.fewest, called.most
+    if most is None:
         return f"at least {_arguments(least)}"
     if least == most:
         return _arguments(least)
@@ -64,7 +63,7 @@ def argument_types(found: Resolution) -> Iterator[Finding]:
     """Arguments of a type that the routine or function does not take."""
     for node, called in _each(found):
         if isinstance(called, Function):
-            if called.parameters and called.accepts(len(node.arguments)):
+            if called.places and called.accepts(len(node.arguments)):
                 yield from _function_arguments(node, called, found)
             continue
         for argument, parameter in zip(node.arguments, called.node.parameters, strict=False):
@@ -77,7 +76,7 @@ def argument_types(found: Resolution) -> Iterator[Finding]:
 
 def _function_arguments(node: AnyCall, called: Function, found: Resolution) -> Iterator[Finding]:
     for index, argument in enumerate(node.arguments):
-        accepted, given = called.parameter(index), found.type_of(argument)
+        accepted, given = called.place(index).types, found.type_of(argument)
         if not given or "REFERENCE" in accepted:
             continue
         text = _unaccepted(accepted, given, argument)
@@ -157,7 +156,7 @@ def unused_values(found: Resolution) -> Iterator[Finding]:
     for node, called in _each(found):
         has_value = isinstance(called, Function) or called.node.returns is not None
         name = called.name if isinstance(called, Function) else called.node.name
-        is_action = isinstance(called, Function) and called.name in builtins.ACTIONS
+        is_action = isinstance(called, Function) and called.written.action
         into = node.target if isinstance(node, syntax.CallStatement) else None
         text = ""
         if isinstance(node, syntax.Call) and not has_value:

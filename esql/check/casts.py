@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from esql.names.builtins import DATES, NUMBERS, STRINGS
 from esql.scope.types import UNKNOWN, is_time_pair
+from esql.values.types import DATES, NUMBERS, STRINGS
 
 SCALARS = NUMBERS | STRINGS | DATES | {"BOOLEAN", "INTERVAL"}
 _TIMES = frozenset(("TIME", "GMTTIME"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from esql import syntax
 from esql.check.casts import SCALARS, can_cast
 from esql.check.finding import Finding, a, accepted_types
-from esql.names.builtins import ANY, NUMBERS
+from esql.values.types import NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _TEXT = frozenset(("CHARACTER",))
 _TEXT_OR_NUMBER = _TEXT | NUMBERS
+ANY: frozenset[str] = frozenset()
 _RAISED = {"severity": NUMBERS, "catalog": _TEXT, "message": _TEXT_OR_NUMBER, "values": ANY}
 # field of the syntax -> the types it may have; ANY is any single value
 _CLAUSES: dict[type, dict[str, frozenset[str]]] = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from esql.names.builtins import DATES, NUMBERS, STRINGS
 from esql.scope import Resolution
 from esql.syntax import Node
+from esql.values.types import DATES, NUMBERS, STRINGS
 
 # IBM's numbers where its own message says the same; BIP2402 stands for everything else that is wrong with a program.
 ANY_NUMBER = 2402

@@ -14,12 +14,12 @@ from esql.names.predefined import (
     ELEMENT_TYPES,
     KIND_TITLES,
     PROPERTIES,
-    SPECIAL_NAMES,
     BrokerProperty,
     SpecialName,
     instead,
     predefined,
     predefined_names,
+    special_names,
 )
 from esql.scope.walk import REMEMBERED
 
@@ -76,7 +76,7 @@ def _name(missing: Missing, found: Resolution, guess: Guess) -> Explained:
 def _property(missing: Missing, guess: Guess) -> Explained:
     node = missing.node
     name = getattr(node.steps[0].name, "text", "") if isinstance(node, syntax.Path) and node.steps else ""
-    known = [*(item.name for item in PROPERTIES), *(item.name for item in SPECIAL_NAMES)]
+    known = [*(item.name for item in PROPERTIES), *special_names()]
     advice = guess(name, known) if name else ""
     return f"SQL has no property {name or 'here'}{advice or ': write such as SQL.NodeName'}", NAME_NUMBER, name or "SQL"
 
@@ -135,7 +135,7 @@ def _routine(missing: Missing, found: Resolution, guess: Guess) -> Explained:
     if schema:
         advice = guess(last, list(missing.known)) or "; declare it in a file of that schema"
         return f"the schema {schema} has no {what} called {last}{advice}", ANY_NUMBER, name
-    advice = guess(name, [*builtins.NAMES, *missing.known])
+    advice = guess(name, [*builtins.names(), *missing.known])
     return f"no {what} called {name}{advice or _where_to_declare(found)}", ANY_NUMBER, name
 
 

@@ -8,33 +8,14 @@ from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
-from esql.emit.emitted_value import BOOLEAN, CHARACTER, INTEGER, Value
+from esql.emit.emitted_value import BOOLEAN, CHARACTER, Value
 from esql.emit.eval_scope import evaluation
 from esql.emit.function_body import Body, Expressions
 from esql.emit.operations import limited
 from esql.emit.paths import counted, found
 from esql.emit.python_nodes import call, choose, constant, group, is_none, is_some, name
 from esql.emit.unit import EmitError
-from esql.functions import Function, function_catalog
-
-# Results whose type is certain whatever the arguments are.
-_RESULTS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        **dict.fromkeys(("LENGTH", "POSITION", "MOD", "SIGN", "BITAND", "BITOR", "BITXOR", "BITNOT"), INTEGER),
-        **dict.fromkeys(("CARDINALITY", "FIELDTYPE"), INTEGER),
-        **dict.fromkeys(("CONTAINS", "STARTSWITH", "ENDSWITH", "EXISTS", "SINGULAR", "SLEEP"), BOOLEAN),
-        **dict.fromkeys(("LASTMOVE", "SAMEFIELD"), BOOLEAN),
-        **dict.fromkeys(("UPPER", "UCASE", "LOWER", "LCASE", "SPACE", "UUIDASCHAR"), CHARACTER),
-        **dict.fromkeys(("FIELDNAME", "FIELDNAMESPACE"), CHARACTER),
-        **dict.fromkeys(("UUIDASBLOB", "ASBITSTREAM", "BITSTREAM"), "BLOB"),
-        **dict.fromkeys(("CURRENT_DATE", "CURRENT_GMTDATE"), "DATE"),
-    }
-)
-# Strings in, a string of the same type out.
-_LIKE_FIRST: Final = frozenset(
-    ("SUBSTRING", "OVERLAY", "TRIM", "LTRIM", "RTRIM", "LEFT", "RIGHT", "REPLACE", "REPLICATE", "TRANSLATE")
-)
-_GROWING: Final = frozenset(("UPPER", "UCASE", "LOWER", "LCASE", "TRANSLATE", "BASE64ENCODE", "URLENCODE"))
+from esql.functions import Function, Parameter, function_catalog
 
 Keywords = Mapping[str, Value]
 _NOTHING: Final[Keywords] = MappingProxyType({})
@@ -51,12 +32,12 @@ def apply(body: Body, title: str, arguments: Sequence[Value], keywords: Keywords
     if known.takes_invocation:
         named.append(ast.keyword("here", name("here")))
     made: ast.expr = ast.Call(slot, parts, named)
-    if title in _GROWING:
+    if known.written.grows:
         made = limited(body, made)
-    nullable = bool(tests) or not _never_null(title)
+    nullable = bool(tests) or not known.result
     if tests:
         made = choose(_any(tests), constant(None), made)
-    return Value(made, _result(title, arguments), nullable=nullable)
+    return Value(made, _result(known, arguments), nullable=nullable)
 
 
 def _slot(body: Body, title: str, known: Function) -> ast.expr:
@@ -64,22 +45,15 @@ def _slot(body: Body, title: str, known: Function) -> ast.expr:
     return name(title)
 
 
-def _never_null(title: str) -> bool:
-    return title in _RESULTS or title in _LIKE_FIRST
-
-
-def _result(title: str, arguments: Sequence[Value]) -> str:
-    if title in _LIKE_FIRST and arguments and arguments[0].type in {CHARACTER, "BLOB", "BIT"}:
-        return arguments[0].type
-    if title in {"ABS", "ABSVAL"} and arguments[0].type == INTEGER:
-        return INTEGER
-    return _RESULTS.get(title, "")
+def _result(known: Function, arguments: Sequence[Value]) -> str:
+    if known.result != "same":
+        return known.result
+    first = arguments[0].type
+    return first if first in known.place(0).types else ""
 
 
 def _part(body: Body, value: Value, known: Function, place: int, tests: list[ast.expr]) -> ast.expr:
-    parameters = [parameter for parameter in known.parameters if not parameter.keyword]
-    parameter = parameters[min(place, len(parameters) - 1)]
-    return _tested(body, value, tests) if not parameter.nullable else value.code
+    return _tested(body, value, tests) if not known.place(place).nullable else value.code
 
 
 def _keyword_part(body: Body, value: Value, known: Function, word: str, tests: list[ast.expr]) -> ast.expr:
@@ -113,15 +87,25 @@ def function_call(body: Body, node: syntax.Call) -> Value:
     special = _SPECIAL.get(title)
     if special is not None:
         return special(body, node)
-    if function_catalog.get(title) is None:
+    known = function_catalog.get(title)
+    if known is None:
         raise EmitError(node, f"no function called {title}{function_catalog.suggest(title)}")
-    arguments = [body.expression(argument) for argument in node.arguments]
-    if title == "RAND":
+    if not known.accepts(len(node.arguments)):
+        raise EmitError(node, f"{title} does not take {len(node.arguments)} arguments")
+    arguments = [_argument(body, argument, known.place(index)) for index, argument in enumerate(node.arguments)]
+    if known.takes_routine:
         return apply(body, title, arguments, routine=body.routine.node.name if body.routine else "")
-    known = function_catalog.find(title)
-    if len(arguments) < known.fewest or (known.most is not None and len(arguments) > known.most):
-        raise EmitError(node, f"{title} does not take {len(arguments)} arguments")
     return apply(body, title, arguments)
+
+
+def _argument(body: Body, node: syntax.Node, parameter: Parameter) -> Value:
+    """What is passed for a parameter: a value, or the field or list that it asks for."""
+    if parameter.takes == "field":
+        code, nullable = _field(body, node)
+        return Value(code, nullable=nullable)
+    if parameter.takes == "list":
+        return Value(body.items(node), nullable=False)
+    return body.expression(node)
 
 
 # functions of fields and lists
@@ -135,16 +119,6 @@ def _field(body: Body, node: syntax.Node) -> tuple[ast.expr, bool]:
     if value is None:
         return call("field_of", body.expression(node).code), True
     return call("field_of", call("the", body.items(node))), True
-
-
-def _field_function(body: Body, node: syntax.Call) -> Value:
-    code, nullable = _field(body, node.arguments[0])
-    return apply(body, node.name[-1].upper(), [Value(code, nullable=nullable)])
-
-
-def _same_field(body: Body, node: syntax.Call) -> Value:
-    fields = [Value(_field(body, argument)[0]) for argument in node.arguments]
-    return apply(body, "SAMEFIELD", fields)
 
 
 def _last_move(body: Body, node: syntax.Call) -> Value:
@@ -161,7 +135,7 @@ def _last_move(body: Body, node: syntax.Call) -> Value:
 def _counting(question: str, function: Callable[[ast.expr], ast.expr], nothing: object, otherwise: str) -> object:
     def emit(body: Body, node: syntax.Call) -> Value:
         argument = node.arguments[0]
-        type_ = _RESULTS[node.name[-1].upper()]
+        type_ = function_catalog.find(node.name[-1].upper()).result
         if isinstance(argument, syntax.Path):
             made = counted(body, argument, question, lambda: constant(nothing))
             if made is not None:
@@ -219,8 +193,6 @@ def bitstream(body: Body, node: syntax.AsBitstream) -> Value:
 
 _SPECIAL: Final[Mapping[str, Callable[[Body, syntax.Call], Value]]] = MappingProxyType(
     {
-        **dict.fromkeys(("FIELDNAME", "FIELDNAMESPACE", "FIELDTYPE", "FIELDVALUE", "BITSTREAM"), _field_function),
-        "SAMEFIELD": _same_field,
         "LASTMOVE": _last_move,
         "CARDINALITY": _counting("count", lambda made: made, 0, "len"),  # type: ignore[dict-item]
         "EXISTS": _counting("child", is_some, None, "bool"),  # type: ignore[dict-item]

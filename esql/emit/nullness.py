@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 from esql import syntax
 from esql.emit.assigned_variables import given, walk
 from esql.emit.literals import is_literal, literal
+from esql.functions import function_catalog
 from esql.scope.references import Variable
 
 if TYPE_CHECKING:
     from esql.emit.function_body import Body
 
 _TYPES: Final = frozenset(("INTEGER", "DECIMAL", "FLOAT", "CHARACTER"))
-_COUNTING: Final = frozenset(("CARDINALITY",))
 
 
 def never_null(body: Body, statements: Iterable[syntax.Node]) -> frozenset[Variable]:
@@ -51,5 +51,6 @@ def _is_something(body: Body, source: syntax.Node | None, known: set[Variable]) 
         case syntax.Unary("-" | "+", operand):
             return _is_something(body, operand, known)
         case syntax.Call(name=(title,)):
-            return title.upper() in _COUNTING
+            found = function_catalog.get(title.upper())
+            return found is not None and bool(found.result) and {one.takes for one in found.places} == {"list"}
     return is_literal(source) and literal(source) is not None

@@ -1,38 +1,96 @@
-"""The functions of ESQL, by chapter of the manual: each registers itself by a decorator.
+"""The functions of ESQL, by chapter of the manual: each is declared once, where it is, by a decorator.
 
-A function is a Python function of the values that are not NULL. Its signature says the rest: a parameter with a
+A function is a Python function of the values that are not NULL, and its signature says the rest. A parameter with a
 default may be left out; one that is annotated `Nullable` or `… | None` takes NULL, and any other argument that is NULL
-makes the result NULL; `Element`, `Sequence` and `Reference` ask for a field, a list or a reference variable instead of
-a value; one called `here` is the invocation, which the caller puts in. Forms with keywords between their arguments
-have keyword parameters, which the docstring lists. The docstring's first sentence is the summary; its lines in
-backticks are examples, which the tests run.
+makes the result NULL. `String`, `Numeric`, `Character` and `Blob` say the types that an argument may have, which is
+checked before anything runs; `Element`, `Sequence` and `Reference` ask for a field, a list or a reference variable
+instead of a value. `here`, the invocation, and `routine`, the name of the routine that calls, are put in by the caller.
+Forms with keywords between their arguments have keyword parameters, which the docstring lists. What a function is
+annotated to return is the type of its result; `Same` is that of its first argument, `Value` any, or NULL. The
+docstring's first sentence is the summary; its lines in backticks are examples, which the tests run.
 """
 
 from __future__ import annotations
 
+import datetime
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias, TypeVar
+from types import MappingProxyType
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar, get_args, get_origin
 
 from engine.catalog import Catalog
-from esql.values.types import Value
+from esql.values.types import NUMBERS, STRINGS, Interval, Value
 
-Nullable: TypeAlias = Value  # what a parameter is annotated with that takes NULL
+
+@dataclass(frozen=True, slots=True)
+class Takes:
+    """What an annotation says of an argument: the types that it may have, any where there are none, and NULL."""
+
+    types: frozenset[str] = frozenset()
+    null: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Gives:
+    """What an annotation says of a result."""
+
+    type: str
+
+
+# What parameters and results are annotated with.
+Nullable: TypeAlias = Annotated[Value, Takes(null=True)]
+String: TypeAlias = Annotated[Value, Takes(STRINGS)]
+Numeric: TypeAlias = Annotated[Value, Takes(NUMBERS)]
+Character: TypeAlias = Annotated[Value, Takes(frozenset(("CHARACTER",)))]
+Blob: TypeAlias = Annotated[Value, Takes(frozenset(("BLOB",)))]
+Same: TypeAlias = Annotated[Value, Gives("same")]
+GmtTime: TypeAlias = Annotated[datetime.time, Gives("GMTTIME")]
+GmtTimestamp: TypeAlias = Annotated[datetime.datetime, Gives("GMTTIMESTAMP")]
 Body = TypeVar("Body", bound=Callable[..., Any])
 
 _EXAMPLE: Final = re.compile(r"^\s*`(.+)`$", re.MULTILINE)
 _HERE: Final = "here"
-_TAKEN: Final = {"Element": "field", "Sequence": "list", "Reference": "reference"}
+_ROUTINE: Final = "routine"
+_TAKEN: Final = MappingProxyType({"Element": "field", "Sequence": "list", "Reference": "reference"})
+_RESULTS: Final[Mapping[Any, str]] = MappingProxyType(
+    {
+        int: "INTEGER",
+        bool: "BOOLEAN",
+        float: "FLOAT",
+        str: "CHARACTER",
+        bytes: "BLOB",
+        datetime.date: "DATE",
+        datetime.time: "TIME",
+        datetime.datetime: "TIMESTAMP",
+        Interval: "INTERVAL",
+    }
+)
+Parentheses = Literal["always", "optional", "never"]
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """What a decorator says of a function: how calls are written, and what becomes of their values.
+
+    A `form` has words between its arguments, which the grammar knows. An `action` is called for what it does. What
+    `grows` may give more than it is given.
+    """
+
+    parentheses: Parentheses = "always"
+    form: bool = False
+    action: bool = False
+    grows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of a function; `takes` is value, field, list or reference."""
+    """One parameter of a function; `takes` is value, field, list or reference, and no `types` are any."""
 
     name: str
     takes: str
+    types: frozenset[str]
     required: bool
     nullable: bool
     repeated: bool
@@ -41,15 +99,21 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function: its names, the Python function, and what the signature and the docstring say of it."""
+    """A function: its names, the Python function, and what decorator, signature and docstring say of it.
+
+    `result` is the type of its value where no argument is NULL: empty where that is not known, or it may be NULL, and
+    "same" where it is that of the first argument.
+    """
 
     names: tuple[str, ...]
     body: Callable[..., Any]
     parameters: tuple[Parameter, ...]
     takes_invocation: bool
+    takes_routine: bool
+    result: str
     summary: str
     examples: tuple[str, ...]
-    bare: bool
+    written: Writing
 
     @property
     def name(self) -> str:
@@ -60,6 +124,20 @@ class Function:
     def strict(self) -> bool:
         """Whether NULL for any argument makes the result NULL."""
         return not any(parameter.nullable for parameter in self.parameters)
+
+    @property
+    def places(self) -> tuple[Parameter, ...]:
+        """The parameters that are told by their places; the last may be repeated."""
+        return tuple(parameter for parameter in self.parameters if not parameter.keyword)
+
+    def place(self, index: int) -> Parameter:
+        """The parameter of the argument at an index."""
+        places = self.places
+        return places[min(index, len(places) - 1)]
+
+    def accepts(self, count: int) -> bool:
+        """Returns True where the function may be called with that many arguments."""
+        return self.fewest <= count and (self.most is None or count <= self.most)
 
     @property
     def fewest(self) -> int:
@@ -83,31 +161,32 @@ class Function:
         if self.strict:
             return any(a is None for a in arguments) or any(k is None for k in keywords.values())
         takes_null = {parameter.name for parameter in self.parameters if parameter.nullable}
-        places = [parameter for parameter in self.parameters if not parameter.keyword]
-        for place, argument in enumerate(arguments):
-            parameter = places[min(place, len(places) - 1)]
-            if argument is None and not parameter.nullable:
-                return True
+        if any(argument is None and not self.place(index).nullable for index, argument in enumerate(arguments)):
+            return True
         return any(value is None and name not in takes_null for name, value in keywords.items())
 
 
 function_catalog: Final[Catalog[Function]] = Catalog("function", package="esql.functions")
 
 
-def function(*names: str, bare: bool = False) -> Callable[[Body], Body]:
-    """Decorator: put a function into the catalogue under these names; a bare one is written without parentheses."""
+def function(
+    *names: str, parentheses: Parentheses = "always", form: bool = False, action: bool = False, grows: bool = False
+) -> Callable[[Body], Body]:
+    """Decorator: put a function into the catalogue under these names; Writing says what else it may be told."""
 
     def enter(body: Body) -> Body:
-        signature = inspect.signature(body)
+        signature = inspect.signature(body, eval_str=True)
         text = inspect.getdoc(body) or ""
         found = Function(
             names,
             body,
-            tuple(_parameter(known) for known in signature.parameters.values() if known.name != _HERE),
+            tuple(_parameter(known) for name, known in signature.parameters.items() if name not in {_HERE, _ROUTINE}),
             _HERE in signature.parameters,
+            _ROUTINE in signature.parameters,
+            _result(signature.return_annotation),
             text.partition("\n")[0],
             tuple(_EXAMPLE.findall(text)),
-            bare,
+            Writing(parentheses, form, action, grows),
         )
         function_catalog.register(*names)(found)
         return body
@@ -115,14 +194,27 @@ def function(*names: str, bare: bool = False) -> Callable[[Body], Body]:
     return enter
 
 
+def _result(annotation: Any) -> str:
+    told = [one.type for one in get_args(annotation) if isinstance(one, Gives)]
+    return told[0] if told else "" if get_origin(annotation) else _RESULTS.get(annotation, "")
+
+
 def _parameter(known: inspect.Parameter) -> Parameter:
     repeated = known.kind is inspect.Parameter.VAR_POSITIONAL
-    annotation = str(known.annotation)
+    parts = get_args(known.annotation)
+    takes = next((one for one in parts if isinstance(one, Takes)), Takes())
+    asked = [_TAKEN[name] for one in (known.annotation, *parts) if (name := _name(one)) in _TAKEN]
     return Parameter(
         name=known.name,
-        takes=next((takes for word, takes in _TAKEN.items() if word in annotation), "value"),
+        takes=asked[0] if asked else "value",
+        types=frozenset((asked[0].upper(),)) if asked else takes.types,
         required=known.default is inspect.Parameter.empty and not repeated,
-        nullable="Nullable" in annotation or "| None" in annotation,
+        nullable=takes.null or (bool(asked) and type(None) in parts),
         repeated=repeated,
         keyword=known.kind is inspect.Parameter.KEYWORD_ONLY,
     )
+
+
+def _name(annotation: Any) -> str:
+    """What asks for a field, a list or a reference is known by its name."""
+    return getattr(get_origin(annotation) or annotation, "__name__", "")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from engine.dates.weeks import day_of_week, week_of_month, week_of_year
-from esql.functions import function
+from esql.functions import GmtTime, GmtTimestamp, function
 from esql.runtime.invocation import Invocation
 from esql.values.errors import NUMERIC_ARGUMENT, ValueFailure, wrong_argument
 from esql.values.literals import shown
@@ -37,7 +37,7 @@ _OF_TIMES: Final[Mapping[str, Callable[[Any], Any]]] = {
 }
 
 
-@function("EXTRACT")
+@function("EXTRACT", form=True)
 def extract(part: str, source: Value) -> Value:
     """A field of a date, a time or an interval.
 
@@ -110,7 +110,7 @@ def _absent(part: str, source: Value) -> ValueFailure:
     return ValueFailure(2457, NUMERIC_ARGUMENT, text, part, shown(source))
 
 
-@function("CURRENT_DATE", bare=True)
+@function("CURRENT_DATE", parentheses="never")
 def current_date(*, here: Invocation) -> datetime.date:
     """The date at which the node was invoked, in local time.
 
@@ -119,7 +119,7 @@ def current_date(*, here: Invocation) -> datetime.date:
     return here.local_now.date()
 
 
-@function("CURRENT_TIME", bare=True)
+@function("CURRENT_TIME", parentheses="never")
 def current_time(*, here: Invocation) -> datetime.time:
     """The time at which the node was invoked, in local time.
 
@@ -128,7 +128,7 @@ def current_time(*, here: Invocation) -> datetime.time:
     return here.local_now.time()
 
 
-@function("CURRENT_TIMESTAMP", bare=True)
+@function("CURRENT_TIMESTAMP", parentheses="never")
 def current_timestamp(*, here: Invocation) -> datetime.datetime:
     """The date and time at which the node was invoked, in local time.
 
@@ -138,7 +138,7 @@ def current_timestamp(*, here: Invocation) -> datetime.datetime:
     return here.local_now
 
 
-@function("CURRENT_GMTDATE", bare=True)
+@function("CURRENT_GMTDATE", parentheses="never")
 def current_gmt_date(*, here: Invocation) -> datetime.date:
     """The date at which the node was invoked, in GMT.
 
@@ -147,8 +147,8 @@ def current_gmt_date(*, here: Invocation) -> datetime.date:
     return here.now.date()
 
 
-@function("CURRENT_GMTTIME", bare=True)
-def current_gmt_time(*, here: Invocation) -> datetime.time:
+@function("CURRENT_GMTTIME", parentheses="never")
+def current_gmt_time(*, here: Invocation) -> GmtTime:
     """The time at which the node was invoked, in GMT.
 
     `CURRENT_GMTTIME = GMTTIME '09:11:12.123456'`
@@ -157,8 +157,8 @@ def current_gmt_time(*, here: Invocation) -> datetime.time:
     return here.now.timetz()
 
 
-@function("CURRENT_GMTTIMESTAMP", bare=True)
-def current_gmt_timestamp(*, here: Invocation) -> datetime.datetime:
+@function("CURRENT_GMTTIMESTAMP", parentheses="never")
+def current_gmt_timestamp(*, here: Invocation) -> GmtTimestamp:
     """The date and time at which the node was invoked, in GMT.
 
     `CURRENT_GMTTIMESTAMP = GMTTIMESTAMP '2003-05-23 09:11:12.123456'`
@@ -167,7 +167,7 @@ def current_gmt_timestamp(*, here: Invocation) -> datetime.datetime:
     return here.now
 
 
-@function("LOCAL_TIMEZONE", bare=True)
+@function("LOCAL_TIMEZONE", parentheses="never")
 def local_timezone(*, here: Invocation) -> Interval:
     """How far local time is from GMT: subtracted from a local time it gives GMT.
 

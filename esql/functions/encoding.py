@@ -7,16 +7,16 @@ import binascii
 from typing import Final
 from urllib.parse import quote, unquote_to_bytes
 
-from esql.functions import arguments, function
+from esql.functions import Character, String, arguments, function
 from esql.functions.arguments import character
 from esql.values.errors import out_of_range
-from esql.values.types import Bit, Value
+from esql.values.types import Bit
 
 _KEPT: Final = "-_.~"
 
 
-@function("BASE64ENCODE")
-def base64_encode(source: Value) -> str:
+@function("BASE64ENCODE", grows=True)
+def base64_encode(source: String) -> str:
     """Bytes in base64; of a CHARACTER those of its UTF-8, of a BIT those of its BLOB.
 
     `BASE64ENCODE(X'48656C6C6F') = 'SGVsbG8='`
@@ -38,7 +38,7 @@ def base64_encode(source: Value) -> str:
 
 
 @function("BASE64DECODE")
-def base64_decode(source: Value) -> bytes:
+def base64_decode(source: Character) -> bytes:
     """The bytes that stand in base64; line ends and blanks in it do not count.
 
     `BASE64DECODE('SGVsbG8=') = X'48656C6C6F'`
@@ -55,8 +55,8 @@ def base64_decode(source: Value) -> bytes:
         raise out_of_range("BASE64DECODE", f"{text[:20]!r} is not base64: {error}") from error
 
 
-@function("URLENCODE")
-def url_encode(source: Value) -> str:
+@function("URLENCODE", grows=True)
+def url_encode(source: Character) -> str:
     """Text with each byte of its UTF-8 that RFC 3986 does not let stand in a URL as % and two digits.
 
     `URLENCODE('Address=Hampshire,United Kingdom') = 'Address%3DHampshire%2CUnited%20Kingdom'`
@@ -69,7 +69,7 @@ def url_encode(source: Value) -> str:
 
 
 @function("URLDECODE")
-def url_decode(source: Value) -> str:
+def url_decode(source: Character) -> str:
     """Text from a URL: % and two digits are a byte of UTF-8, + is a blank.
 
     `URLDECODE('Address%3DHampshire%2CUnited%20Kingdom') = 'Address=Hampshire,United Kingdom'`

@@ -141,7 +141,7 @@ def last_move(reference: Reference) -> bool:
     return reference.moved
 
 
-@function("ASBITSTREAM")
+@function("ASBITSTREAM", form=True)
 def as_bitstream(
     field: Element,
     *,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Final
 
-from esql.functions import Nullable, function
+from esql.functions import Blob, Character, Nullable, Numeric, function
 from esql.functions.arguments import character, integer
 from esql.operators.comparison import equal
 from esql.runtime.invocation import Invocation
@@ -43,8 +43,8 @@ def null_if(first: Nullable, second: Nullable, *, here: Invocation) -> Value:
     return None if equal(first, second, here.zone) else first
 
 
-@function("UUIDASCHAR")
-def uuid_as_character(source: Value = None) -> str:
+@function("UUIDASCHAR", parentheses="optional")
+def uuid_as_character(source: Blob = None) -> str:
     """A new universally unique identifier, or the one that a BLOB holds, as CHARACTER.
 
     `LENGTH(UUIDASCHAR()) = 36`
@@ -60,8 +60,8 @@ def uuid_as_character(source: Value = None) -> str:
     return str(uuid.UUID(bytes=source))
 
 
-@function("UUIDASBLOB")
-def uuid_as_blob(source: Value = None) -> bytes:
+@function("UUIDASBLOB", parentheses="optional")
+def uuid_as_blob(source: Character = None) -> bytes:
     """A new universally unique identifier, or the one that a CHARACTER holds, as BLOB.
 
     `LENGTH(UUIDASBLOB()) = 16`
@@ -80,8 +80,8 @@ def uuid_as_blob(source: Value = None) -> bytes:
         ) from error
 
 
-@function("SLEEP")
-def sleep(milliseconds: Value, *, here: Invocation) -> bool:
+@function("SLEEP", action=True)
+def sleep(milliseconds: Numeric, *, here: Invocation) -> bool:
     """TRUE, after so many thousandths of a second.
 
     `SLEEP(0)`

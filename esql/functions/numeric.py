@@ -9,7 +9,7 @@ from functools import reduce
 from operator import and_, or_, xor
 from typing import Final
 
-from esql.functions import function
+from esql.functions import Numeric, Same, function
 from esql.functions.arguments import floating, integer, number
 from esql.runtime.invocation import Invocation
 from esql.values.errors import division_by_zero, out_of_range, overflow
@@ -28,7 +28,7 @@ _MOST_PLACES: Final = 6_200  # more than any number has, and few enough to compu
 
 
 @function("ABS", "ABSVAL")
-def absolute(source: Value) -> Number:
+def absolute(source: Numeric) -> Same:
     """A number without its sign.
 
     `ABS(-3) = 3`
@@ -89,7 +89,7 @@ def bit_not(source: Value) -> int:
 
 
 @function("CEIL", "CEILING")
-def ceiling(source: Value) -> Number:
+def ceiling(source: Numeric) -> Same:
     """The smallest whole number that is not below a number.
 
     `CEIL(1) = 1`
@@ -103,7 +103,7 @@ def ceiling(source: Value) -> Number:
 
 
 @function("FLOOR")
-def floor(source: Value) -> Number:
+def floor(source: Numeric) -> Same:
     """The greatest whole number that is not above a number.
 
     `FLOOR(1) = 1`
@@ -116,7 +116,7 @@ def floor(source: Value) -> Number:
 
 
 @function("MOD")
-def modulus(dividend: Value, divisor: Value) -> int:
+def modulus(dividend: Numeric, divisor: Numeric) -> int:
     """What is left of an INTEGER divided by another; it is negative only where the dividend is.
 
     `MOD(7, 3) = 1`
@@ -134,8 +134,8 @@ def modulus(dividend: Value, divisor: Value) -> int:
     return -rest if left < 0 else rest
 
 
-@function("ROUND")
-def rounded(source: Value, places: Value, *, mode: str = "ROUND_HALF_EVEN") -> Number:
+@function("ROUND", form=True)
+def rounded(source: Numeric, places: Numeric, *, mode: str = "ROUND_HALF_EVEN") -> Number:
     """A number rounded to so many places behind the point, or in front of it where they are negative.
 
     Form: ROUND(source, places MODE mode); the mode is ROUND_UP, ROUND_DOWN, ROUND_CEILING, ROUND_FLOOR,
@@ -167,7 +167,7 @@ def rounded(source: Value, places: Value, *, mode: str = "ROUND_HALF_EVEN") -> N
 
 
 @function("TRUNCATE")
-def truncated(source: Value, places: Value) -> Number:
+def truncated(source: Numeric, places: Numeric) -> Same:
     """A number cut off at so many places behind the point, or in front of it where they are negative.
 
     `TRUNCATE(27.75, 2) = 27.75`
@@ -210,7 +210,7 @@ def _rounded_decimal(value: Decimal, places: int, way: str) -> Decimal:
 
 
 @function("SIGN")
-def sign(source: Value) -> int:
+def sign(source: Numeric) -> int:
     """-1, 0 or 1 as a number is negative, zero or positive.
 
     `SIGN(-5) = -1`
@@ -224,7 +224,7 @@ def sign(source: Value) -> int:
 
 
 @function("SQRT")
-def square_root(source: Value) -> float:
+def square_root(source: Numeric) -> float:
     """The square root, a FLOAT.
 
     `SQRT(4) = 2E0`
@@ -237,7 +237,7 @@ def square_root(source: Value) -> float:
 
 
 @function("POWER")
-def power(base: Value, exponent: Value) -> float:
+def power(base: Numeric, exponent: Numeric) -> float:
     """A number to the power of another, a FLOAT.
 
     `POWER(2, 10) = 1024`
@@ -252,7 +252,7 @@ def power(base: Value, exponent: Value) -> float:
 
 
 @function("EXP")
-def exponential(source: Value) -> float:
+def exponential(source: Numeric) -> float:
     """The number e to the power of another.
 
     `EXP(0) = 1`
@@ -264,7 +264,7 @@ def exponential(source: Value) -> float:
 
 
 @function("LN", "LOG")
-def natural_logarithm(source: Value) -> float:
+def natural_logarithm(source: Numeric) -> float:
     """The natural logarithm.
 
     `LN(1) = 0`
@@ -277,7 +277,7 @@ def natural_logarithm(source: Value) -> float:
 
 
 @function("LOG10")
-def decimal_logarithm(source: Value) -> float:
+def decimal_logarithm(source: Numeric) -> float:
     """The logarithm to the base 10.
 
     `LOG10(1000) = 3`
@@ -288,7 +288,7 @@ def decimal_logarithm(source: Value) -> float:
 
 
 @function("RAND")
-def pseudo_random(seed: Value = None, *, here: Invocation, routine: str = "") -> float:
+def pseudo_random(seed: Numeric = None, *, here: Invocation, routine: str = "") -> float:
     """A random FLOAT from 0 to 1; a seed starts the sequence of the routine anew.
 
     `RAND() BETWEEN 0 AND 1`

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from engine.budget import pay
-from esql.functions import function
+from esql.functions import Numeric, String, function
 from esql.functions.arguments import integer, strings
-from esql.values.types import Bit, Value
+from esql.values.types import Bit
 
 _LONG_PART: Final = 64  # characters of a string that is looked for many times
 
@@ -22,8 +22,8 @@ def find(source: Any, search: Any) -> int:
     return units(source).find(units(search))  # type: ignore[no-any-return]
 
 
-@function("POSITION")
-def position(search: Value, source: Value, *, start: Value = None, repeat: Value = None) -> int:
+@function("POSITION", form=True)
+def position(search: String, source: String, *, start: Numeric = None, repeat: Numeric = None) -> int:
     """The place of the n-th occurrence of a string in another, counted from 1; 0 where there is none.
 
     Form: POSITION(search IN source FROM start REPEAT repeat). A negative repeat looks backwards, from the end unless
@@ -104,7 +104,7 @@ def _occurrence_of_long(part: Any, text: Any, start: int, times: int) -> int:
 
 
 @function("CONTAINS")
-def contains(source: Value, search: Value) -> bool:
+def contains(source: String, search: String) -> bool:
     """Returns TRUE where a string stands in another.
 
     `CONTAINS('Hello World!', 'World')`
@@ -119,7 +119,7 @@ def contains(source: Value, search: Value) -> bool:
 
 
 @function("STARTSWITH")
-def starts_with(source: Value, search: Value) -> bool:
+def starts_with(source: String, search: String) -> bool:
     """Returns TRUE where a string begins with another.
 
     `STARTSWITH('Hello World!', 'Hello')`
@@ -132,7 +132,7 @@ def starts_with(source: Value, search: Value) -> bool:
 
 
 @function("ENDSWITH")
-def ends_with(source: Value, search: Value) -> bool:
+def ends_with(source: String, search: String) -> bool:
     """Returns TRUE where a string ends with another.
 
     `ENDSWITH('Hello World!', 'World!')`

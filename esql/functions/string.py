@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from esql.functions import arguments, function
+from esql.functions import Numeric, Same, String, arguments, function
 from esql.functions.arguments import character, integer, strings
 from esql.functions.searching import find, units
 from esql.runtime.invocation import Invocation
@@ -20,7 +20,7 @@ def _empty(like: Any) -> Any:
 
 
 @function("LENGTH")
-def length(source: Value) -> int:
+def length(source: String) -> int:
     """The number of characters, bytes or bits of a string.
 
     `LENGTH('Hello World!') = 12`
@@ -33,8 +33,8 @@ def length(source: Value) -> int:
     return len(arguments.string("LENGTH", source))
 
 
-@function("SUBSTRING")
-def substring(source: Value, start: Value, length: Value = None, *, preposition: str = "FROM") -> Value:
+@function("SUBSTRING", form=True)
+def substring(source: String, start: Value, length: Numeric = None, *, preposition: str = "FROM") -> Same:
     """The part of a string from a place, or in front of or behind the first occurrence of another string.
 
     Forms: SUBSTRING(source FROM start FOR length), SUBSTRING(source BEFORE start FOR length), SUBSTRING(source AFTER
@@ -77,8 +77,8 @@ def substring(source: Value, start: Value, length: Value = None, *, preposition:
     return text[at : None if size is None else at + size]
 
 
-@function("OVERLAY")
-def overlay(source: Value, replacement: Value, start: Value, length: Value = None, *, here: Invocation) -> Value:
+@function("OVERLAY", form=True)
+def overlay(source: String, replacement: String, start: Numeric, length: Numeric = None, *, here: Invocation) -> Same:
     """A string with a part of it replaced.
 
     Form: OVERLAY(source PLACING replacement FROM start FOR length).
@@ -101,8 +101,8 @@ def overlay(source: Value, replacement: Value, start: Value, length: Value = Non
     return source[:begin] + replacement + source[begin + size :]
 
 
-@function("TRIM")
-def trim(source: Value, singleton: Value = None, *, side: str = "BOTH") -> Value:
+@function("TRIM", form=True)
+def trim(source: String, singleton: String = None, *, side: str = "BOTH") -> Same:
     """A string without a character, byte or bit at its ends, or without any of several.
 
     Form: TRIM(side singleton FROM source); `side` is LEADING, TRAILING or BOTH, the singleton a blank, X'00' or B'0'
@@ -141,7 +141,7 @@ def _stripped(source: Any, singleton: Any, side: str) -> Any:
 
 
 @function("LTRIM")
-def ltrim(source: Value) -> Value:
+def ltrim(source: String) -> Same:
     """A string without the blanks, zero bytes or zero bits at its beginning.
 
     `LTRIM('  a ') = 'a '`
@@ -152,7 +152,7 @@ def ltrim(source: Value) -> Value:
 
 
 @function("RTRIM")
-def rtrim(source: Value) -> Value:
+def rtrim(source: String) -> Same:
     """A string without the blanks, zero bytes or zero bits at its end.
 
     `LENGTH(RTRIM(' a  ')) = 2`
@@ -162,8 +162,8 @@ def rtrim(source: Value) -> Value:
     return trim(source, side="TRAILING")
 
 
-@function("UPPER", "UCASE")
-def upper(source: Value) -> str:
+@function("UPPER", "UCASE", grows=True)
+def upper(source: String) -> str:
     """A CHARACTER in capitals.
 
     `UPPER('Hello World!') = 'HELLO WORLD!'`
@@ -174,8 +174,8 @@ def upper(source: Value) -> str:
     return character("UPPER", source).upper()
 
 
-@function("LOWER", "LCASE")
-def lower(source: Value) -> str:
+@function("LOWER", "LCASE", grows=True)
+def lower(source: String) -> str:
     """A CHARACTER in small letters.
 
     `LOWER('Hello World!') = 'hello world!'`
@@ -186,7 +186,7 @@ def lower(source: Value) -> str:
 
 
 @function("LEFT")
-def left(source: Value, length: Value) -> Value:
+def left(source: String, length: Numeric) -> Same:
     """The first characters, bytes or bits of a string.
 
     `LEFT('ABCDEF', 2) = 'AB'`
@@ -201,7 +201,7 @@ def left(source: Value, length: Value) -> Value:
 
 
 @function("RIGHT")
-def right(source: Value, length: Value) -> Value:
+def right(source: String, length: Numeric) -> Same:
     """The last characters, bytes or bits of a string.
 
     `RIGHT('ABCDEF', 2) = 'EF'`
@@ -215,7 +215,7 @@ def right(source: Value, length: Value) -> Value:
 
 
 @function("REPLACE")
-def replace(source: Value, search: Value, replacement: Value = None, *, here: Invocation) -> Value:
+def replace(source: String, search: String, replacement: String = None, *, here: Invocation) -> Same:
     """A string with all occurrences of another replaced, found from the left in one pass.
 
     `REPLACE('ABCDABCDABCDA', 'A', 'AA') = 'AABCDAABCDAABCDAA'`
@@ -240,7 +240,7 @@ def replace(source: Value, search: Value, replacement: Value = None, *, here: In
 
 
 @function("REPLICATE")
-def replicate(pattern: Value, count: Value, *, here: Invocation) -> Value:
+def replicate(pattern: String, count: Numeric, *, here: Invocation) -> Same:
     """A string many times.
 
     `REPLICATE('ABCD', 3) = 'ABCDABCDABCD'`
@@ -257,7 +257,7 @@ def replicate(pattern: Value, count: Value, *, here: Invocation) -> Value:
 
 
 @function("SPACE")
-def space(count: Value, *, here: Invocation) -> str:
+def space(count: Numeric, *, here: Invocation) -> str:
     """So many blanks.
 
     `LENGTH(SPACE(3)) = 3`
@@ -271,8 +271,8 @@ def space(count: Value, *, here: Invocation) -> str:
     return " " * size
 
 
-@function("TRANSLATE")
-def translate(source: Value, search: Value, replacement: Value = None) -> Value:
+@function("TRANSLATE", grows=True)
+def translate(source: String, search: String, replacement: String = None) -> Same:
     """A string with each of some characters replaced by the one at the same place of another string.
 
     What has no counterpart there is left out.

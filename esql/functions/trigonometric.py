@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 
-from esql.functions import function
+from esql.functions import Numeric, function
 from esql.functions.arguments import floating
-from esql.values.types import Value
 
 
 @function("SIN")
-def sine(angle: Value) -> float:
+def sine(angle: Numeric) -> float:
     """The sine of an angle.
 
     `SIN(0) = 0`
@@ -22,7 +21,7 @@ def sine(angle: Value) -> float:
 
 
 @function("COS")
-def cosine(angle: Value) -> float:
+def cosine(angle: Numeric) -> float:
     """The cosine of an angle.
 
     `COS(0) = 1`
@@ -33,7 +32,7 @@ def cosine(angle: Value) -> float:
 
 
 @function("TAN")
-def tangent(angle: Value) -> float:
+def tangent(angle: Numeric) -> float:
     """The tangent of an angle.
 
     `TAN(0) = 0`
@@ -44,7 +43,7 @@ def tangent(angle: Value) -> float:
 
 
 @function("COT")
-def cotangent(angle: Value) -> float:
+def cotangent(angle: Numeric) -> float:
     """The cotangent of an angle.
 
     `COT(1) BETWEEN 0.6420 AND 0.6421`
@@ -55,7 +54,7 @@ def cotangent(angle: Value) -> float:
 
 
 @function("ASIN")
-def arc_sine(source: Value) -> float:
+def arc_sine(source: Numeric) -> float:
     """The angle that has a sine.
 
     `ASIN(0) = 0`
@@ -67,7 +66,7 @@ def arc_sine(source: Value) -> float:
 
 
 @function("ACOS")
-def arc_cosine(source: Value) -> float:
+def arc_cosine(source: Numeric) -> float:
     """The angle that has a cosine.
 
     `ACOS(1) = 0`
@@ -79,7 +78,7 @@ def arc_cosine(source: Value) -> float:
 
 
 @function("ATAN")
-def arc_tangent(source: Value) -> float:
+def arc_tangent(source: Numeric) -> float:
     """The angle that has a tangent.
 
     `ATAN(0) = 0`
@@ -90,7 +89,7 @@ def arc_tangent(source: Value) -> float:
 
 
 @function("ATAN2")
-def arc_tangent_of_quotient(opposite: Value, adjacent: Value) -> float:
+def arc_tangent_of_quotient(opposite: Numeric, adjacent: Numeric) -> float:
     """The angle whose tangent is a quotient, in the quadrant of its parts.
 
     `ATAN2(0, 1) = 0`
@@ -102,7 +101,7 @@ def arc_tangent_of_quotient(opposite: Value, adjacent: Value) -> float:
 
 
 @function("SINH")
-def hyperbolic_sine(source: Value) -> float:
+def hyperbolic_sine(source: Numeric) -> float:
     """The hyperbolic sine.
 
     `SINH(0) = 0`
@@ -114,7 +113,7 @@ def hyperbolic_sine(source: Value) -> float:
 
 
 @function("COSH")
-def hyperbolic_cosine(source: Value) -> float:
+def hyperbolic_cosine(source: Numeric) -> float:
     """The hyperbolic cosine.
 
     `COSH(0) = 1`
@@ -125,7 +124,7 @@ def hyperbolic_cosine(source: Value) -> float:
 
 
 @function("TANH")
-def hyperbolic_tangent(source: Value) -> float:
+def hyperbolic_tangent(source: Numeric) -> float:
     """The hyperbolic tangent.
 
     `TANH(0) = 0`
@@ -136,7 +135,7 @@ def hyperbolic_tangent(source: Value) -> float:
 
 
 @function("DEGREES")
-def degrees(angle: Value) -> float:
+def degrees(angle: Numeric) -> float:
     """An angle in degrees.
 
     `DEGREES(0) = 0`
@@ -147,7 +146,7 @@ def degrees(angle: Value) -> float:
 
 
 @function("RADIANS")
-def radians(angle: Value) -> float:
+def radians(angle: Numeric) -> float:
     """An angle in radians.
 
     `RADIANS(0) = 0`

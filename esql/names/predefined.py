@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from esql.functions import function_catalog
 from esql.names.mq_constants import MQ_CONSTANTS, MQConstant
 
 KINDS = ("COMPUTE", "FILTER", "DATABASE", "DATABASEEVENT")
@@ -126,20 +127,11 @@ PROPERTIES = (
     *(BrokerProperty(name, "INTEGER") for name in _NUMBERS),
     BrokerProperty("CoordinatedTransaction", ""),
 )
-SPECIAL_NAMES = (
-    SpecialName("CURRENT_DATE", "DATE"),
-    SpecialName("CURRENT_TIME", "TIME"),
-    SpecialName("CURRENT_TIMESTAMP", "TIMESTAMP"),
-    SpecialName("CURRENT_GMTDATE", "DATE"),
-    SpecialName("CURRENT_GMTTIME", "GMTTIME"),
-    SpecialName("CURRENT_GMTTIMESTAMP", "GMTTIMESTAMP"),
-    SpecialName("LOCAL_TIMEZONE", "INTERVAL"),
+_SQL_NAMES = (
     SpecialName("SQLCODE", "INTEGER"),
     SpecialName("SQLERRORTEXT", "CHARACTER"),
     SpecialName("SQLNATIVEERROR", "INTEGER"),
     SpecialName("SQLSTATE", "CHARACTER"),
-    SpecialName("UUIDASCHAR", "CHARACTER"),
-    SpecialName("UUIDASBLOB", "BLOB"),
 )
 _VALIDATE = (
     *(
@@ -214,7 +206,7 @@ def _names(correlations: tuple[Correlation, ...]) -> tuple[dict[str, Predefined]
     names: tuple[Predefined, ...] = (
         *correlations,
         *_EVERYWHERE,
-        *SPECIAL_NAMES,
+        *_SQL_NAMES,
         *PROPERTIES,
         *OPTIONS,
         *plain,
@@ -234,7 +226,22 @@ _BY_KIND = {
 def predefined(name: str, kind: str, *, exactly: bool) -> Predefined | None:
     """Find a name that needs no declaration in a node of this kind; with `exactly`, only as it is usually written."""
     exact, folded = _BY_KIND[kind]
-    return exact.get(name) if exactly else folded.get(name.lower())
+    found = exact.get(name) if exactly else folded.get(name.lower())
+    return found or _function(name if exactly else name.upper())
+
+
+def _function(name: str) -> SpecialName | None:
+    """A function that is written without parentheses."""
+    found = function_catalog.get(name)
+    if found is None or found.written.parentheses == "always":
+        return None
+    return SpecialName(name, found.result)
+
+
+def special_names() -> list[str]:
+    """The names of functions that are written without parentheses, and of what the last statement of a database did."""
+    functions = [name for name in function_catalog if _function(name) is not None]
+    return [*functions, *(one.name for one in _SQL_NAMES)]
 
 
 def property_of_sql(name: str) -> BrokerProperty | SpecialName | None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from esql import syntax
+from esql.functions import Function
 from esql.names import builtins
-from esql.names.builtins import Function
 from esql.names.predefined import TERMINALS, Predefined, Terminal, element_type, predefined, property_of_sql
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from esql import syntax
-from esql.names.builtins import Function
+from esql.functions import Function
 from esql.names.predefined import Predefined, Terminal
 
 if TYPE_CHECKING:

@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from esql import syntax
-from esql.names.builtins import DATES, NUMBERS, STRINGS, Function
+from esql.functions import Function
 from esql.names.mq_constants import MQConstant
 from esql.names.predefined import BrokerProperty, ElementType, Option, SpecialName
 from esql.scope.references import DeclaredRoutine, Reference, Variable, Visit
+from esql.values.types import DATES, NUMBERS, STRINGS
 
 Types = dict[int, str]
 References = Mapping[int, Reference]
@@ -203,9 +204,9 @@ def _call(node: syntax.Call, types: Types, references: References) -> str:
     match references.get(id(node)):
         case DeclaredRoutine(node=syntax.Routine(returns=syntax.Returns(type=returned))):
             return UNKNOWN if returned.name == "REFERENCE" else returned.name
-        case Function(result="first") as function:
+        case Function(result="same") as function:
             first = types.get(id(node.arguments[0]), UNKNOWN) if node.arguments else UNKNOWN
-            return first if first in function.parameter(0) else UNKNOWN
+            return first if first in function.place(0).types else UNKNOWN
         case Function(result=result):
             return result
     return UNKNOWN

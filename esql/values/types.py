@@ -16,6 +16,11 @@ DECIMAL: Final = decimal.Context(
     prec=34, rounding=decimal.ROUND_HALF_EVEN, Emin=-999_999_999, Emax=999_999_999, traps=[]
 )
 
+# Names of types, as declarations and checks have them.
+NUMBERS: Final = frozenset(("INTEGER", "FLOAT", "DECIMAL"))
+STRINGS: Final = frozenset(("CHARACTER", "BLOB", "BIT"))
+DATES: Final = frozenset(("DATE", "TIME", "TIMESTAMP", "GMTTIME", "GMTTIMESTAMP"))
+
 FIELDS: Final = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
 SECOND: Final = 1_000_000
 MICROSECONDS: Final = {"DAY": 86_400 * SECOND, "HOUR": 3_600 * SECOND, "MINUTE": 60 * SECOND, "SECOND": SECOND}

@@ -83,7 +83,7 @@ def test_signature(name: str, fewest: int, most: int | None, strict: bool) -> No
 
 def test_functions_without_parentheses() -> None:
     """The functions that are written without parentheses say so."""
-    bare = [name for name in function_catalog if function_catalog.find(name).bare]
+    bare = [name for name in function_catalog if function_catalog.find(name).written.parentheses == "never"]
     assert [name for name in function_catalog if name.startswith(("CURRENT_", "LOCAL_"))] == bare
 
 
