@@ -64,6 +64,7 @@ SET OutputRoot.XMLNSC.R.e = DEPTH(OutputRoot.XMLNSC.R);
 print(*gives(SOURCE, "own.esql"))
 for wrong in ("DOUBLED(5)", "DOUBLED('a', 1, 2)", "DOUBLD('a')", "DEPTH(5)"):
     print(problems_in([("wrong.esql", f"SET Environment.a = {wrong};")])[0].text)
+sys.stdout.flush()
 sys.argv = ["penstock", "describe", "function", "DOUBLED"]
 main()
 """
