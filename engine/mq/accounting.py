@@ -13,130 +13,213 @@ from engine.mq import pcf
 from engine.mq.counting import Seen, since
 from engine.mq.intervals import OF_MANAGER, Clock, interval_of, is_on
 from engine.mq.statistics import ACCOUNTING, STATISTICS, header, put_record
+from engine.mq.unit import Work
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor
     from engine.mq.manager import QueueManager
     from engine.mq.pcf import Parameter
-    from engine.mq.unit import Work
     from engine.work import Arrival, Selection
 
 _PAIRS: Final = ("puts", "put_bytes", "gets", "get_bytes", "browses", "browse_bytes")
-_NUMBERS: Final = ("puts_failed", "gets_failed", "browses_failed", "put_elapsed", "get_elapsed", "put_cpu", "get_cpu")
-_SAMPLED: Final = 16  # one in so many calls says how long they take
+_TIMES: Final = ("put_elapsed", "get_elapsed", "put_cpu", "get_cpu")
+_LASTING: Final = "lasting_"  # begins the counts of persistent messages
+_NUMBERS: Final = ("puts_failed", "gets_failed", "browses_failed", *_TIMES, "put_timed", "get_timed")
+_FIRST: Final = 4  # calls of a tally say how long they take,
+_EACH: Final = 255  # and so does one in so many behind them: to ask for the processor's time may take longer than a put
+_PERSISTENCE: Final = 8  # a field of descriptors
 _MICRO: Final = 1_000  # nanoseconds
+_put: Final = Work.put
+_get: Final = Work.get
 
 
 class Tally:
     """The counts of a unit of work on a queue, by the name that it uses; `key` is the interval of their record."""
 
-    __slots__ = (*_PAIRS, *_NUMBERS, "before", "calls", "key", "name")
+    __slots__ = (
+        *_PAIRS,
+        *(_LASTING + name for name in _PAIRS),
+        *_NUMBERS,
+        "before",
+        "calls",
+        "key",
+        "name",
+        "timed_at",
+    )
 
     def __init__(self, name: str, key: str) -> None:
         self.name = name
         self.key = key  # nothing where accounting is off for the queue
         self.calls = 0
-        self.puts = [0, 0]
-        self.put_bytes = [0, 0]
-        self.gets = [0, 0]
-        self.get_bytes = [0, 0]
-        self.browses = [0, 0]
-        self.browse_bytes = [0, 0]
+        self.timed_at = 0  # the call whose time is taken next, at which policies of protection are looked for as well
+        self.puts = self.put_bytes = self.lasting_puts = self.lasting_put_bytes = 0
+        self.gets = self.get_bytes = self.lasting_gets = self.lasting_get_bytes = 0
+        self.browses = self.browse_bytes = self.lasting_browses = self.lasting_browse_bytes = 0
         self.puts_failed = self.gets_failed = self.browses_failed = 0
-        self.put_elapsed = self.put_cpu = self.get_elapsed = self.get_cpu = 0  # microseconds
+        self.put_elapsed = self.put_cpu = self.get_elapsed = self.get_cpu = 0  # nanoseconds of those that are timed
+        self.put_timed = self.get_timed = 0
         self.before = self.seen()
 
     def seen(self) -> Seen:
         """Returns all that was counted."""
-        pairs: Seen = {name: tuple(getattr(self, name)) for name in _PAIRS}
+        pairs: Seen = {name: (getattr(self, name), getattr(self, _LASTING + name)) for name in _PAIRS}
         return pairs | {name: getattr(self, name) for name in _NUMBERS}
 
     def taken(self) -> Seen | None:
         """Returns what was counted since this was asked before; None where that is nothing."""
         now = self.seen()
         found, self.before = since(self.before, now), now
-        return found if any(found[name] not in {0, (0, 0)} for name in found) else None
+        if all(found[name] in {0, (0, 0)} for name in found):
+            return None
+        told = found | {name: estimated(name, found, found if found[f"{name[:3]}_timed"] else now) for name in _TIMES}
+        return {name: value for name, value in told.items() if not name.endswith("_timed")}
 
 
-def begin() -> tuple[int, int]:
-    """Returns when a call begins, by the clock and by the processor's."""
-    return time.perf_counter_ns(), time.thread_time_ns()
+def estimated(name: str, counted: Seen, timed: Seen) -> int:
+    """Returns the microseconds that all calls took that were counted, by those that were timed.
 
-
-def measured(began: tuple[int, int], calls: int) -> tuple[int, int]:
-    """Returns the microseconds of a call, elapsed and of the processor, and of those before it that were not measured.
-
-    The first of its `calls` stands for itself.
+    >>> counted = {"puts": (6, 3), "puts_failed": 1}
+    >>> estimated("put_cpu", counted, {"put_cpu": 8_000, "put_timed": 2})
+    40
     """
-    elapsed, cpu = time.perf_counter_ns() - began[0], time.thread_time_ns() - began[1]
-    stands_for = 1 if calls == 1 else _SAMPLED
-    return elapsed * stands_for // _MICRO, cpu * stands_for // _MICRO
+    way, _, _ = name.partition("_")
+    kinds = ("puts",) if way == "put" else ("gets", "browses")
+    calls = sum(_total(counted[kind]) + _total(counted[f"{kind}_failed"]) for kind in kinds)
+    return calls * _total(timed[name]) // (max(1, _total(timed[f"{way}_timed"])) * _MICRO)
+
+
+def _total(count: tuple[int, ...] | int) -> int:
+    return count if isinstance(count, int) else sum(count)
 
 
 class Account:
-    """The tallies of one unit of work, through which its calls go while accounting is on."""
+    """The tallies of one unit of work, kept while accounting is on."""
 
-    __slots__ = ("_key_of", "application", "began", "tallies", "user", "work")
+    __slots__ = ("_accounting", "application", "began", "tallies", "user", "work")
 
-    def __init__(
-        self, work: Work, key_of: Callable[[str], str], began: float, ended: Callable[[Account], None]
-    ) -> None:
-        self._key_of = key_of
+    def __init__(self, accounting: Accounting, work: Work, began: float) -> None:
+        self._accounting = accounting
         self.user, self.application = work.context
         self.began = began
         self.tallies: dict[str, Tally] = {}
-        self.work = ref(work, lambda _: ended(self))
+        self.work = ref(work, lambda _: accounting.note_end(self))
 
     def tally(self, queue: str) -> Tally:
-        """Returns the tally of a queue by its name or an alias."""
-        found = self.tallies.get(queue)
-        if found is None:
-            found = self.tallies[queue] = Tally(queue, self._key_of(queue))
+        """Returns the new tally of a queue by its name or an alias."""
+        found = self.tallies[queue] = Tally(queue, self._accounting.key_of(queue))
         return found
 
-    def put(self, work: Work, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool) -> Descriptor:
+    def timed_behind(self, calls: int) -> int:
+        """Returns the call whose time is taken next; while there are policies each, which they make several."""
+        return calls + (1 if calls < _FIRST or self._accounting.protects else _EACH)
+
+
+class AccountedWork(Work):
+    """A unit of work whose puts and gets are counted, which units of work become while accounting is on.
+
+    It is a class of its own so that a unit has nothing to ask while accounting is off. Of some calls the time is taken.
+    What is put or got on the way of a call, as message protection does it, is no call of its own.
+    """
+
+    __slots__ = ()
+
+    def put(self, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool = True) -> Descriptor:
         """Put a message, and count that."""
-        tally = self.tallies.get(queue) or self.tally(queue)
-        tally.calls += 1
-        work.account, began = None, begin() if tally.calls % _SAMPLED == 1 else ()
+        account = self.account
+        if account is None:  # accounting has just ended
+            return Work.put(self, queue, descriptor, body, syncpoint=syncpoint)
+        tallies = account.tallies
+        tally = tallies[queue] if queue in tallies else account.tally(queue)
+        tally.calls = calls = tally.calls + 1
         try:
-            own = work.put(queue, descriptor, body, syncpoint=syncpoint)
+            if calls >= tally.timed_at:
+                own = _put_apart(self, tally, queue, (descriptor, body), syncpoint=syncpoint)
+            else:
+                own = _put(self, queue, descriptor, body, syncpoint=syncpoint)
         except BrokerError:
             tally.puts_failed += 1
             raise
-        finally:
-            work.account = self
-            if began:
-                elapsed, cpu = measured(began, tally.calls)
-                tally.put_elapsed, tally.put_cpu = tally.put_elapsed + elapsed, tally.put_cpu + cpu
-        tally.puts[own.persistence == 1] += 1
-        tally.put_bytes[own.persistence == 1] += len(body)
+        if own[_PERSISTENCE] == 1:
+            tally.lasting_puts += 1
+            tally.lasting_put_bytes += len(body)
+        else:
+            tally.puts += 1
+            tally.put_bytes += len(body)
         return own
 
     def get(
-        self, work: Work, queue: str, selection: Selection | None, *, syncpoint: bool | None, wait: float
+        self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True, wait: float = 0.0
     ) -> Arrival | None:
         """Get or browse a message, and count that."""
-        tally, arrival = self.tallies.get(queue) or self.tally(queue), None
-        tally.calls += 1
-        work.account, began = None, begin() if tally.calls % _SAMPLED == 1 else ()
-        browses = selection is not None and selection.browse
+        account = self.account
+        if account is None:
+            return Work.get(self, queue, selection, syncpoint=syncpoint, wait=wait)
+        tallies, arrival = account.tallies, None
+        tally = tallies[queue] if queue in tallies else account.tally(queue)
+        tally.calls = calls = tally.calls + 1
         try:
-            arrival = work.get(queue, selection, syncpoint=syncpoint, wait=wait)
+            if calls >= tally.timed_at:
+                arrival = _got_apart(self, tally, queue, selection, syncpoint=syncpoint, wait=wait)
+            else:
+                arrival = _get(self, queue, selection, syncpoint=syncpoint, wait=wait)
         finally:
-            work.account = self
-            if began:
-                elapsed, cpu = measured(began, tally.calls)
-                tally.get_elapsed, tally.get_cpu = tally.get_elapsed + elapsed, tally.get_cpu + cpu
-            if arrival is None and browses:
-                tally.browses_failed += 1
+            if selection is not None and selection.browse:
+                _note_browse(tally, arrival)
             elif arrival is None:
                 tally.gets_failed += 1
-        if arrival is not None:
-            counts, lengths = (tally.browses, tally.browse_bytes) if browses else (tally.gets, tally.get_bytes)
-            counts[arrival.descriptor.persistence] += 1
-            lengths[arrival.descriptor.persistence] += len(arrival.body)
+            elif arrival[0][_PERSISTENCE] == 1:
+                tally.lasting_gets += 1
+                tally.lasting_get_bytes += len(arrival[1])
+            else:
+                tally.gets += 1
+                tally.get_bytes += len(arrival[1])
         return arrival
+
+
+def _put_apart(
+    work: Work, tally: Tally, queue: str, message: tuple[Descriptor, bytes], *, syncpoint: bool
+) -> Descriptor:
+    """Put a message by a unit that is not accounted for now, and note how long that takes."""
+    work.__class__, began = Work, (time.perf_counter_ns(), time.thread_time_ns())
+    try:
+        return work.put(queue, *message, syncpoint=syncpoint)
+    finally:
+        _account_again(work, tally)
+        tally.put_elapsed += time.perf_counter_ns() - began[0]
+        tally.put_cpu += time.thread_time_ns() - began[1]
+        tally.put_timed += 1
+
+
+def _got_apart(
+    work: Work, tally: Tally, queue: str, selection: Selection | None, *, syncpoint: bool | None, wait: float
+) -> Arrival | None:
+    """Get a message by a unit that is not accounted for now, and note how long that takes."""
+    work.__class__, began = Work, (time.perf_counter_ns(), time.thread_time_ns())
+    try:
+        return work.get(queue, selection, syncpoint=syncpoint, wait=wait)
+    finally:
+        _account_again(work, tally)
+        tally.get_elapsed += time.perf_counter_ns() - began[0]
+        tally.get_cpu += time.thread_time_ns() - began[1]
+        tally.get_timed += 1
+
+
+def _account_again(work: Work, tally: Tally) -> None:
+    account = work.account
+    if account is not None:
+        work.__class__ = AccountedWork
+        tally.timed_at = account.timed_behind(tally.calls)
+
+
+def _note_browse(tally: Tally, arrival: Arrival | None) -> None:
+    if arrival is None:
+        tally.browses_failed += 1
+    elif arrival.descriptor.persistence == 1:
+        tally.lasting_browses += 1
+        tally.lasting_browse_bytes += len(arrival.body)
+    else:
+        tally.browses += 1
+        tally.browse_bytes += len(arrival.body)
 
 
 class Accounting:
@@ -158,8 +241,16 @@ class Accounting:
         """True while an interval runs."""
         return bool(self._clocks)
 
+    @property
+    def protects(self) -> bool:
+        """True while messages are protected by policies."""
+        return any(self._manager.policies.values())
+
     def change(self, works: Iterable[Work]) -> None:
-        """Begin intervals where accounting has come to be on for queues."""
+        """Begin intervals where accounting has come to be on for queues, and let tallies look for policies."""
+        for account in list(self._accounts):
+            for tally in list(account.tallies.values()):
+                tally.timed_at = 0
         if OF_MANAGER in self._clocks:
             self._clocks[OF_MANAGER].begin_with(self._text(OF_MANAGER))
         new = [key for key in self._keys() if key not in self._clocks]
@@ -177,10 +268,10 @@ class Accounting:
         if directory.settings.get("ACCTQ") == "ON":
             yield OF_MANAGER
         for name in list(directory.watched):
-            if name in directory.queues and (key := self._key_of(name)):
+            if name in directory.queues and (key := self.key_of(name)):
                 yield key
 
-    def _key_of(self, queue: str) -> str:
+    def key_of(self, queue: str) -> str:
         """Returns the interval of a queue by its name or an alias; nothing where accounting is off for it."""
         directory = self._manager.directory
         found = directory.behind(queue)
@@ -209,10 +300,12 @@ class Accounting:
     def open(self, work: Work) -> None:
         """Begin to account for a unit of work."""
         if work.account is None:
-            work.account = Account(work, self._key_of, self._clock(), self._note_end)
+            work.account = Account(self, work, self._clock())
+            work.__class__ = AccountedWork
             self._accounts[work.account] = None
 
-    def _note_end(self, account: Account) -> None:
+    def note_end(self, account: Account) -> None:
+        """Write what a unit of work has done that is gone."""
         self._ended.append(account)
         self._wake()
 
@@ -247,14 +340,14 @@ class Accounting:
         for account in self._accounts:
             work = account.work()
             if work is not None:
-                work.account = None
+                work.__class__, work.account = Work, None
         self._accounts.clear()
 
     def _look_again(self, account: Account, keys: set[str]) -> None:
         """Let definitions that have changed count for queues of an interval that has ended, or begins."""
         for tally in list(account.tallies.values()):
             if tally.key in keys or not tally.key:
-                tally.key = self._key_of(tally.name)
+                tally.key = self.key_of(tally.name)
 
     def _write(self, account: Account, keys: set[str], now: float) -> None:
         groups: list[dict[str, Parameter]] = []

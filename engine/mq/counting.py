@@ -14,7 +14,7 @@ _NUMBERS: Final = (
     *("puts_failed", "gets_failed", "browses_failed", "not_queued", "expired", "purged"),
     *("streamed", "stream_failed"),
 )
-EACH: Final = 15  # one in sixteen messages is measured
+EACH: Final = 63  # one in so many messages and one is measured
 _ALL_TIMED: Final = 16  # and all of the first that come in an interval
 _MOST_TIMED: Final = 1_000
 
@@ -24,7 +24,7 @@ Seen = dict[str, tuple[int, ...] | int]
 class Counts:
     """The counters of a queue since it was opened; pairs are of non-persistent messages and of persistent ones.
 
-    The time that messages stay is measured on the first that come in an interval, then on one in sixteen.
+    The time that messages stay is measured on the first that come in an interval, then on one in sixty-four.
     """
 
     __slots__ = (*_PAIRS, *_NUMBERS, "_came", "all_until", "high", "is_watched", "low")

@@ -70,8 +70,6 @@ class Work:
     def get(
         self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True, wait: float = 0.0
     ) -> Arrival | None:
-        if self.account is not None:
-            return self.account.get(self, queue, selection, syncpoint=syncpoint, wait=wait)
         manager = self.manager
         opened = self._opened.get(queue)
         if opened is None or opened.version != manager.version:
@@ -119,8 +117,6 @@ class Work:
         return self.get(queue, selection, syncpoint=syncpoint, wait=wait)
 
     def put(self, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool = True) -> Descriptor:
-        if self.account is not None:
-            return self.account.put(self, queue, descriptor, body, syncpoint=syncpoint)
         manager = self.manager
         target = manager.targets.get(queue) or manager.target(queue)
         if self._rights is not None:
@@ -371,10 +367,11 @@ class Work:
     def put_report(self, descriptor: Descriptor, body: bytes, queue: str, *, syncpoint: bool) -> None:
         """Put a report where it is wanted, else on the dead-letter queue; what neither takes is dropped, as in MQ."""
         rights, self._rights = self._rights, None  # it is the queue manager that reports
+        kind, self.__class__ = self.__class__, Work  # so that no account has it
         try:
             put_where_taken(self, (queue, self.dead_letter_queue), descriptor, body, syncpoint=syncpoint)
         finally:
-            self._rights = rights
+            self._rights, self.__class__ = rights, kind
 
     def _detached(self) -> tuple[Moved, Moved]:
         """Returns what the unit has put and got, and begins another."""
