@@ -16,7 +16,7 @@ class Measured:
     microseconds: float | None
     value: float
     bound: float
-    unit: Literal["x", "µs", "bytes", "/s"]
+    unit: Literal["x", "µs", "s", "bytes", "/s"]
     low: float
     high: float
     beside: float | None = None

@@ -61,15 +61,15 @@ def observed(flow: str, body: bytes, *, persistent: bool, count: int, instances:
     def uses(given: FlowUse) -> list[FlowUse]:
         return [replace(given, additional_instances=instances - 1)]
 
-    with _broker(flow, uses) as (broker, reached, queue):
+    with broker_with(flow, uses) as (broker, reached, queue):
 
         def carried(number: int) -> tuple[float, dict[str, float]]:
             goal = _taken(broker) + number
-            before, began = _cpu_of(broker), time.monotonic()
-            _put(reached, queue, Descriptor(format="MQSTR"), body, number, persistent=persistent)
-            _wait(lambda: _taken(broker) >= goal, number)
+            before, began = cpu_of(broker), time.monotonic()
+            put(reached, queue, Descriptor(format="MQSTR"), body, number, persistent=persistent)
+            wait_until(lambda: _taken(broker) >= goal, number)
             seconds = time.monotonic() - began
-            return seconds, {name: spent - before.get(name, 0.0) for name, spent in _cpu_of(broker).items()}
+            return seconds, {name: spent - before.get(name, 0.0) for name, spent in cpu_of(broker).items()}
 
         carried(_WARM)
         seconds, spent = carried(count)
@@ -98,14 +98,14 @@ def runs_of(scenario: Scenario, key: Key, seconds: float, runs: int, folders: Fo
             replace(given, group=f"Group{number}", copies=scenario.copies) for number in range(1, scenario.groups + 1)
         ]
 
-    with _broker(str(file), uses) as (broker, reached, queue):
+    with broker_with(str(file), uses) as (broker, reached, queue):
 
         def carried(number: int) -> Run:
             reached.purge(OUT)
-            before, began = sum(_cpu_of(broker).values()), time.monotonic()
-            _put(reached, queue, sample.descriptor, sample.body, number, persistent=key.persistent)
-            _wait(lambda: reached.depth(OUT) >= number, number)
-            return Run(time.monotonic() - began, sum(_cpu_of(broker).values()) - before, number)
+            before, began = sum(cpu_of(broker).values()), time.monotonic()
+            put(reached, queue, sample.descriptor, sample.body, number, persistent=key.persistent)
+            wait_until(lambda: reached.depth(OUT) >= number, number)
+            return Run(time.monotonic() - began, sum(cpu_of(broker).values()) - before, number)
 
         carried(_FEWEST)
         first = next(iter(reached.cursor(OUT)))
@@ -116,16 +116,17 @@ def runs_of(scenario: Scenario, key: Key, seconds: float, runs: int, folders: Fo
 
 
 @contextmanager
-def _broker(flow: str, uses: Callable[[FlowUse], list[FlowUse]]) -> Iterator[tuple[Broker, Any, str]]:
-    """Run a broker with the uses of a flow; gives it, its queue manager, and the queue that the flow reads."""
+def broker_with(flow: str, uses: Callable[[FlowUse], list[FlowUse]], *more: str) -> Iterator[tuple[Broker, Any, str]]:
+    """Run a broker with uses of a flow and `more` queues; gives it, its queues, and the one that the flow reads."""
     with TemporaryDirectory(prefix="penstock-costs-") as place:
         folder = Path(place) / "costs"
         folder.mkdir()
         definition, (candidate, *_) = definition_for(folder, [flow], {})
         made = tuple(use for given in definition.flows for use in uses(given))
         groups = tuple(dict.fromkeys(use.group for use in made))
+        named = {**definition.queues, **{name: {} for name in more}}
         with (
-            _running(folder, replace(definition, flows=made, groups=groups)) as broker,
+            _running(folder, replace(definition, flows=made, groups=groups, queues=named)) as broker,
             queues.reached(broker.folder) as reached,
         ):
             yield broker, reached, candidate.use.reads[0]
@@ -142,7 +143,7 @@ def _running(folder: Path, definition: Definition) -> Iterator[Broker]:
         broker.stop()
 
 
-def _put(reached: Any, queue: str, descriptor: Descriptor, body: bytes, count: int, *, persistent: bool) -> None:
+def put(reached: Any, queue: str, descriptor: Descriptor, body: bytes, count: int, *, persistent: bool) -> None:
     """Put messages, some in each unit of work."""
     work = reached.work()
     descriptor = descriptor._replace(persistence=PERSISTENT if persistent else NON_PERSISTENT)
@@ -153,7 +154,8 @@ def _put(reached: Any, queue: str, descriptor: Descriptor, body: bytes, count: i
     work.close()
 
 
-def _wait(is_done: Callable[[], bool], count: int) -> None:
+def wait_until(is_done: Callable[[], bool], count: int) -> None:
+    """Wait until messages have come out."""
     until = time.monotonic() + _PATIENCE
     while not is_done():
         if time.monotonic() > until:
@@ -170,7 +172,7 @@ def _taken(broker: Broker) -> int:
     )
 
 
-def _cpu_of(broker: Broker) -> dict[str, float]:
+def cpu_of(broker: Broker) -> dict[str, float]:
     """Returns the processor time that each process of a broker has taken, in seconds."""
     status: dict[str, Any] = broker.status() or {"processes": []}
     found: dict[str, float] = {}

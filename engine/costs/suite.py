@@ -7,13 +7,13 @@ from multiprocessing import get_context
 from types import MappingProxyType
 from typing import Final
 
-from engine.costs import budget, compute, databases, esql, hops, kernel, queues, records, spark
+from engine.costs import broker, budget, compute, databases, esql, hops, kernel, queues, records, spark
 from engine.costs.bounds import Benchmark, Measured
 
 GROUPS: Final[Mapping[str, Benchmark]] = MappingProxyType(
     {
         module.GROUP: module.benchmarks
-        for module in (kernel, hops, esql, compute, budget, queues, databases, records, spark)
+        for module in (kernel, hops, esql, compute, budget, queues, databases, records, broker, spark)
     }
 )
 

@@ -111,7 +111,7 @@ WRONG: tuple[tuple[Callable[[dict[str, Any]], None], str], ...] = (
     (_set(*TAKEN_FIRST, "cpu_ms", "median", to=True), "rows[0].taken.cpu_ms.median: a number is expected here"),
     (_set(*TAKEN_FIRST, "rss_mib", to=10**400), "rows[0].taken.rss_mib: the number is too large"),
     (_set(*TAKEN_FIRST, "nodes", 1, "label", to=7), "rows[0].taken.nodes[1].label: a text is expected here"),
-    (_set("bounds", 0, "unit", to="parsec"), "bounds[0].unit: one of x, µs, bytes, /s is expected here"),
+    (_set("bounds", 0, "unit", to="parsec"), "bounds[0].unit: one of x, µs, s, bytes, /s is expected here"),
     (_gone("bounds", 1, "met"), "bounds[1]: the field met is missing"),
     (_set("bounds", 1, "value", to="3"), "bounds[1].value: a number is expected here, and it is a text"),
     (lambda data: data["rows"].append(data["rows"][0]), "the row stands there twice: mq_input_output, 1 KiB"),
