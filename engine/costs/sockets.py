@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import socket
 import statistics
@@ -26,11 +27,15 @@ from engine.work import Selection
 
 GROUP: Final = "queues"
 _ROUNDS: Final = 3
-_TRIPS: Final = 1_200  # round trips of one run, of all requesters together
+_TRIPS: Final = 4_800  # round trips of one run, of all requesters together
+_BESIDE: Final = 1_200  # of one that something goes on beside
 _BODY: Final = bytes(2_048)
 _WAITERS: Final = 82
 _IDLE: Final = 2.0  # seconds
-_DEPTH: Final = 50_000  # messages that are purged, and looked through
+_BEGUN: Final = 0.1  # seconds after which what disturbs is at it
+_PURGED: Final = 1_000_000  # messages
+_LOOKED_THROUGH: Final = 100_000
+_HUGE: Final = 100_000_000  # bytes of a body
 _HEAD: Final = struct.Struct("<IB3xQ")  # length, what is asked, who waits for the reply
 _REQUEST, _NEXT = 1, 2
 _PROCESSES: Final = multiprocessing.get_context("fork")
@@ -56,8 +61,8 @@ class Trips(NamedTuple):
 def through_the_socket(folder: Path) -> Iterator[Measured]:
     """Round trips of one requester and of four, beside the bare program; what waits, and what goes on beside."""
     QueueManager.create(folder / "SOCKET")
-    with _served(folder / "SOCKET") as (client, used):
-        for queue in ("REQUESTS", "REPLIES", "LARGE"):
+    with _served(folder / "SOCKET") as (client, used, fill):
+        for queue in ("REQUESTS", "REPLIES", "LARGE", "HUGE"):
             client.define("QLOCAL", queue, {"MAXDEPTH": 1_000_000, "MAXMSGL": 104_857_600})
         seen = [(_bare(folder, n), _ours(folder / "SOCKET", n)) for _ in range(_ROUNDS) for n in (1, 4)]
         one, four = seen[::2], seen[1::2]
@@ -68,7 +73,7 @@ def through_the_socket(folder: Path) -> Iterator[Measured]:
         beside = 1e6 / statistics.median(bare.rate for bare, _ in four)
         yield _measured("round trips a second, 4 requesters, beside bare", rates, 0.4, beside, at_least=True)
         yield idle(client, used)
-        yield from disturbed(folder / "SOCKET", client)
+        yield from disturbed(folder / "SOCKET", fill)
 
 
 def idle(client: Any, used: Callable[[], float]) -> Measured:
@@ -88,23 +93,24 @@ def idle(client: Any, used: Callable[[], float]) -> Measured:
     return Measured(GROUP, f"{_WAITERS} waiters, beside a processor", None, share, 0.01, "x", share, share)
 
 
-def disturbed(folder: Path, client: Any) -> Iterator[Measured]:
-    """The slowest of 100 round trips beside a purge, a scan and a client that never reads, and without them."""
-    for name, disturb in (("a purge", _purge), ("a scan", _scan), ("a client that never reads", _never_reads)):
-        work = client.work()
-        for number in range(_DEPTH):
-            work.put("LARGE", Descriptor(), bytes(100))
-            if number % 500 == 499:
-                work.commit()
-        work.close()
-        quiet = _ours(folder, 1)
+def disturbed(folder: Path, fill: Callable[[int], float]) -> Iterator[Measured]:
+    """The slowest of 100 round trips beside what takes long, and without it."""
+    for name, disturb, depth in (
+        ("a scan", _scan, _LOOKED_THROUGH),
+        ("a client that never reads", _never_reads, 0),
+        ("puts of 100 MB", _put_huge, 0),
+        ("a purge", _purge, _PURGED),
+    ):
+        fill(depth)
+        quiet = _ours(folder, 1, _BESIDE)
         other = _PROCESSES.Process(target=disturb, args=(folder,))
         other.start()
-        beside = _ours(folder, 1)
+        time.sleep(_BEGUN)
+        beside = _ours(folder, 1, _BESIDE)
+        went_on = other.is_alive()
         other.kill()
         other.join()
-        client.purge("LARGE")
-        ratio = beside.tail / quiet.tail
+        ratio = beside.tail / quiet.tail if went_on else math.nan  # it had ended, and disturbed nobody
         yield Measured(
             *(GROUP, f"slowest of 100 round trips beside {name}", None, ratio, 10.0, "x", ratio, ratio),
             beside=quiet.tail * 1e6,
@@ -122,6 +128,15 @@ def _scan(folder: Path) -> None:
         work = _reached(folder).work()
 
 
+def _put_huge(folder: Path) -> None:
+    work, body = _reached(folder).work(), bytes(_HUGE)
+    while True:
+        work.put("HUGE", Descriptor(), body)
+        work.commit()
+        work.get("HUGE")
+        work.commit()
+
+
 def _never_reads(folder: Path) -> None:
     connection = Connection(folder)
     wanted = frames.get_data(frames.Get("LARGE", Selection(browse=True), syncpoint=False, wait=0.0))
@@ -130,19 +145,19 @@ def _never_reads(folder: Path) -> None:
 
 
 @contextmanager
-def _served(folder: Path) -> Iterator[tuple[Any, Callable[[], float]]]:
-    """Serves a folder by a process; gives a client, and what tells the processor time of the process."""
+def _served(folder: Path) -> Iterator[tuple[Any, Callable[[], float], Callable[[int], float]]]:
+    """Serves a folder by a process; gives a client, what tells the process's processor time, and what fills a queue."""
     here, there = _PROCESSES.Pipe()
     process = _PROCESSES.Process(target=_serve, args=(folder, there), daemon=True)
     process.start()
     client = _reached(folder)
 
-    def used() -> float:
-        here.send(True)
+    def used(depth: int = 0) -> float:
+        here.send(depth)
         return float(here.recv())
 
     try:
-        yield client, used
+        yield client, used, used
     finally:
         client.stop()
         client.close()
@@ -150,14 +165,26 @@ def _served(folder: Path) -> Iterator[tuple[Any, Callable[[], float]]]:
 
 
 def _serve(folder: Path, pipe: Any) -> None:
-    def tell() -> None:
-        while pipe.recv():
-            pipe.send(time.process_time())
-
-    threading.Thread(target=tell, daemon=True).start()
+    """Serves a folder; a number in the pipe is the depth to fill a queue to, and the answer is the processor time."""
     sys.setswitchinterval(0.0005)
     with QueueManager.open(folder) as manager:
+
+        def tell() -> None:
+            while True:
+                _fill(manager, pipe.recv())
+                pipe.send(time.process_time())
+
+        threading.Thread(target=tell, daemon=True).start()
         Server(manager, folder).serve()
+
+
+def _fill(manager: QueueManager, depth: int) -> None:
+    work = manager.work()
+    for number in range(depth - manager.depth("LARGE") if depth else 0):
+        work.put("LARGE", Descriptor(), bytes(100))
+        if number % 500 == 499:
+            work.commit()
+    work.commit()
 
 
 def _reached(folder: Path) -> Any:
@@ -171,9 +198,9 @@ def _reached(folder: Path) -> Any:
         time.sleep(0.01)
 
 
-def _ours(folder: Path, requesters: int) -> Trips:
+def _ours(folder: Path, requesters: int, trips: int = _TRIPS) -> Trips:
     """Round trips through the queue manager of a folder, with a replier for two requesters."""
-    return _trips(lambda answers: _ask(folder, _TRIPS // requesters, answers), requesters, lambda: _answer(folder))
+    return _trips(lambda answers: _ask(folder, trips // requesters, answers), requesters, lambda: _answer(folder))
 
 
 def _ask(folder: Path, times: int, answers: Any) -> None:

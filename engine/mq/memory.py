@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 WINDOW: Final = (2_000, 8_000_000)  # persistent messages of a queue that are in memory at most, and bytes of them
 BUDGET: Final = 256_000_000  # bytes of non-persistent messages of a queue manager that are in memory at most
 LEAST: Final = 16  # non-persistent messages of a queue that stay in memory
+_LEAVE: Final = (
+    500  # non-persistent messages of a queue that leave memory at once, or a sixteenth: others wait meanwhile
+)
 _OVERHEAD: Final = 1_024  # bytes of a message beside its body
 
 
@@ -58,7 +61,9 @@ class Memory:
     def most(self, here: list[Stored]) -> int:
         """Returns how many of the messages of a kind may stay, the first of them."""
         if not here or not here[0].descriptor.persistence:
-            return len(here) if self.budget.used <= self.budget.most else max(LEAST, len(here) // 2)
+            if self.budget.used <= self.budget.most:
+                return len(here)
+            return max(LEAST, len(here) - max(_LEAVE, len(here) // 16))
         if self.count <= WINDOW[0] and self.bytes <= WINDOW[1]:
             return len(here)
         size = 0

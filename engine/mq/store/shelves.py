@@ -17,7 +17,7 @@ from engine.mq.store.records import damaged
 from engine.mq.store.writing import write
 from engine.mq.stored import Stored
 
-WINDOW: Final = (1_000, 4_000_000)  # messages and bytes at the head of a queue that are in memory
+WINDOW: Final = (100, 1_000_000)  # messages and bytes that are brought into memory at once: others wait meanwhile
 _SMALL: Final = (64, 1_000_000)
 
 
