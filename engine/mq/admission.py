@@ -250,34 +250,27 @@ def by_default(descriptor: Descriptor, attributes: QueueAttributes) -> Descripto
 
 def completed(descriptor: Descriptor, msg_id: bytes, stamp: tuple[str, str], context: tuple[str, str]) -> Descriptor:
     """Returns the descriptor with its id, when it was put, and, where it does not say, who put it."""
-    origin: tuple[object, ...] = descriptor[14:19]
-    if (
-        msg_id is descriptor.msg_id
-        and not descriptor.backout_count
-        and stamp == descriptor[19:21]
-        and (origin[0] or not context[0])
-        and (origin[4] or not context[1])
-        and (origin[3] or context is _NO_CONTEXT)
-    ):
+    # fmt: off
+    (report, kind, expiry, feedback, encoding, ccsid, form, priority, persistence, own_id, correl_id, backouts, queue,
+     queue_manager, user, token, identity, program_kind, program, date, moment, origin, group_id, number, offset,
+     flags, length) = descriptor
+    if context is not _NO_CONTEXT and not (user and program):
+        program_kind = program_kind or (0 if program else _USER_APPLICATION)
+        user, program = user or context[0], program or context[1]
+    elif msg_id is own_id and not backouts and (date, moment) == stamp:
         return descriptor  # its client has completed it
-    if context is not _NO_CONTEXT and not (origin[0] and origin[4]):
-        origin = _originated(origin, context)
-    return tuple.__new__(
-        Descriptor,
-        (*descriptor[:9], msg_id, descriptor[10], 0, *descriptor[12:14], *origin, *stamp, *descriptor[21:]),
-    )
+    return tuple.__new__(Descriptor, (
+        report, kind, expiry, feedback, encoding, ccsid, form, priority, persistence, msg_id, correl_id, 0, queue,
+        queue_manager, user, token, identity, program_kind, program, stamp[0], stamp[1], origin, group_id, number,
+        offset, flags, length,
+    ))
+    # fmt: on
 
 
 def stamp_of(moment: int) -> tuple[str, str]:
     """Returns the date and the time of a moment, in hundredths of seconds since 1970, as a descriptor has them."""
     text = time.strftime(_STAMPED, time.gmtime(moment // 100))
     return text[:8], f"{text[8:]}{moment % 100:02d}"
-
-
-def _originated(origin: tuple[object, ...], context: tuple[str, str]) -> tuple[object, ...]:
-    """Returns the fields of a descriptor from its user to the name of its program, what is not set filled in."""
-    user, token, data, kind, program = origin
-    return (user or context[0], token, data, kind or (0 if program else _USER_APPLICATION), program or context[1])
 
 
 def limited(descriptor: Descriptor, longest: int) -> Descriptor:

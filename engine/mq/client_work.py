@@ -111,7 +111,14 @@ class ClientWork:
             if self._carried is not None:
                 self._return_carried(connection)
             known = self._known.get(queue)
-            if syncpoint and known is not None and self._may_wait(known, descriptor, len(body), connection.changes):
+            if (
+                syncpoint
+                and known is not None
+                and known.changes == connection.changes
+                and not self._eager
+                and known.takes(descriptor, len(body))
+                and self._length + len(body) <= _MOST_HELD
+            ):
                 full = known.admitted(descriptor, self._numbers)
                 self._held.append((known.name, pack(full), body))
                 self._length += len(body)
@@ -131,14 +138,6 @@ class ClientWork:
         syncpoint: bool = True,
     ) -> Descriptor:
         return self.put(address(topic, retain=retain, point=point), descriptor, body, syncpoint=syncpoint)
-
-    def _may_wait(self, known: Known, descriptor: Descriptor, length: int, changes: int) -> bool:
-        return (
-            not self._eager
-            and known.changes == changes
-            and known.takes(descriptor, length)
-            and self._length + length <= _MOST_HELD
-        )
 
     def _put_now(
         self, connection: Connection, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool
@@ -250,7 +249,8 @@ class ClientWork:
                 get = get_data(carried._replace(wait=0.0) if self._interrupted else carried)
                 flags |= frames.CARRIES_GET
             if self._held and not decision:
-                connection.send([*_framed(self._held[:-1]), *exchange_frame(self._held[-1], get, flags)])
+                pieces = exchange_frame(self._held[-1], get, flags)
+                connection.send(pieces if len(self._held) == 1 else [*_framed(self._held[:-1]), *pieces])
                 return
             pieces = [*_framed(self._held), frame(frames.COMMIT, decision, flags)]
             connection.send([*pieces, frame(frames.GET, get, frames.CARRIED)] if get else pieces)

@@ -28,9 +28,6 @@ _ALL_IDS: Final = 104  # bytes
 _NUMBERS: Final = tuple(name for name, kind in Descriptor._field_defaults.items() if isinstance(kind, int))
 _TEXTS: Final = tuple(name for name, kind in Descriptor._field_defaults.items() if isinstance(kind, str))
 _IDS: Final = ("msg_id", "correl_id", "group_id", "accounting_token")
-_NUMBERS_OF: Final = itemgetter(*map(Descriptor._fields.index, _NUMBERS))
-_TEXTS_OF: Final = itemgetter(*map(Descriptor._fields.index, _TEXTS))
-_IDS_OF: Final = itemgetter(*map(Descriptor._fields.index, _IDS))
 _FORM: Final = ("version", "kind", *_NUMBERS, *_IDS, *_TEXTS)
 _IN_ORDER: Final = itemgetter(*(_FORM.index(name) for name in Descriptor._fields))
 
@@ -53,14 +50,21 @@ def pack(descriptor: Descriptor) -> bytes:
     """
     if type(descriptor) is Received and descriptor.packed:
         return descriptor.packed
-    parts = _TEXTS_OF(descriptor)
-    ids = _IDS_OF(descriptor)
+    # fmt: off
+    (report, kind, expiry, feedback, encoding, ccsid, form, priority, persistence, msg_id, correl_id, backouts, queue,
+     queue_manager, user, token, identity, program_kind, program, date, time, origin, group_id, number, offset, flags,
+     length) = descriptor
+    parts = form, queue, queue_manager, user, identity, program, date, time, origin
     texts = "\0".join(parts)
     plain = texts.count("\0") == _SEPARATORS
-    if len(b"".join(ids)) != _ALL_IDS:
+    if len(msg_id) + len(correl_id) + len(group_id) + len(token) != _ALL_IDS:
         _check_lengths(descriptor)
     try:
-        fixed = _FIXED.pack(VERSION, _PLAIN if plain else _MEASURED, *_NUMBERS_OF(descriptor), *ids)
+        fixed = _FIXED.pack(
+            VERSION, _PLAIN if plain else _MEASURED, report, kind, expiry, feedback, encoding, ccsid, priority,
+            persistence, backouts, program_kind, number, offset, flags, length, msg_id, correl_id, group_id, token,
+        )
+    # fmt: on
     except struct.error as error:
         text = "a number of the descriptor has more than 32 bits: MQ's have 32"
         raise MessageException(MD_ERROR, text, reason=MD_ERROR) from error

@@ -233,7 +233,7 @@ class Server:
             self.call_posted()
         if self._woken_gets:
             self.serve_woken()
-        if self._limits:
+        if self._limits and self._limits[0][0] <= time.monotonic():
             self._end_waits()
         self._rounds += 1
         if self._drained:
