@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from engine.message.topics import TopicAddress
     from engine.mq.definitions import QueueDefinition
+    from engine.mq.protection.policies import Policy
     from engine.mq.queue import Queue
     from engine.mq.topics.publishing import Route
     from engine.work import QueueAttributes
@@ -40,7 +41,6 @@ MAX_PRIORITY: Final = 9
 ORDER_BITS: Final = 50  # number the messages of one priority
 SEGMENT_UNIT: Final = 16  # segments but the last are so many bytes long, or a multiple
 _EIGHT_BYTES: Final = (1 << 64) - 1
-_PRIORITIES: Final = range(MAX_PRIORITY + 1)
 _PERSISTENCES: Final = (NON_PERSISTENT, PERSISTENT)  # anything else: as the queue has it
 _STAMPED: Final = "%Y%m%d%H%M%S"
 _ACTIVITY: Final = 4  # MQRO_ACTIVITY
@@ -54,7 +54,17 @@ class Target:
     Where `topic` is set, the name leads to a topic, and the queue is one that holds nothing.
     """
 
-    __slots__ = ("attributes", "changes_nothing", "longest", "longest_expiry", "name", "queue", "route", "topic")
+    __slots__ = (
+        "attributes",
+        "changes_nothing",
+        "longest",
+        "longest_expiry",
+        "name",
+        "policy",
+        "queue",
+        "route",
+        "topic",
+    )
 
     def __init__(self, name: str, queue: Queue, definition: QueueDefinition, longest: int) -> None:
         self.name = name
@@ -64,6 +74,7 @@ class Target:
         limits = {definition.longest_expiry, queue.definition.longest_expiry} - {0}
         self.longest_expiry = min(limits, default=0)
         self.changes_nothing = queue.stream is None and not limits  # of a message that asks for nothing
+        self.policy: Policy | None = None  # by which its messages are protected
         self.topic: TopicAddress | None = None
         self.route: Route | None = None  # of the topic, once it is known
 
@@ -109,33 +120,34 @@ class Admission:
 
     def admit(self, target: Target, descriptor: Descriptor, body: bytes, context: tuple[str, str]) -> Stored:
         """Returns a message as it will stand on a queue, if the queue can hold it."""
-        length = len(body)
+        length, priority, persistence = len(body), descriptor.priority, descriptor.persistence
         if length > target.longest:
             raise self._too_long(target, length)
-        if descriptor.priority not in _PRIORITIES or descriptor.persistence not in _PERSISTENCES:
+        if not 0 <= priority <= MAX_PRIORITY or persistence not in _PERSISTENCES:
             descriptor = by_default(descriptor, target.attributes)
+            priority, persistence = descriptor.priority, descriptor.persistence
         if target.longest_expiry:
             descriptor = limited(descriptor, target.longest_expiry)
         queue, numbers, expires, now = target.queue, self.numbers, 0, self.clock()
         if descriptor.expiry != UNLIMITED:
             expires = expires_at(descriptor.expiry, now)
+        counts = queue.counts
         with self._lock:
             if queue.depth + queue.reserved >= queue.most:
-                queue.counts.puts_failed += 1
+                counts.puts_failed += 1
                 raise full(queue.definition.name, queue.most)
             queue.reserved += 1
             numbers.last = number = numbers.last + 1
-            queue.counts.puts[descriptor.persistence] += 1
-            queue.counts.put_bytes[descriptor.persistence] += length
+            counts.puts[persistence] += 1
+            counts.put_bytes[persistence] += length
         msg_id = descriptor.msg_id
         if msg_id == NO_ID:
             msg_id = numbers.identifier(number)
-        stamp = descriptor[19:21]
-        if not stamp[0]:
-            stamp = self.stamped(int(now * 100))
+        stamp = descriptor[19:21] if descriptor.put_date else self.stamped(int(now * 100))
         own = completed(descriptor, msg_id, stamp, context)
-        priority = target.attributes.default_priority if queue.definition.fifo else descriptor.priority
-        return Stored((MAX_PRIORITY - priority << ORDER_BITS) + number, own, body, expires)
+        if queue.definition.fifo:
+            priority = target.attributes.default_priority
+        return tuple.__new__(Stored, ((MAX_PRIORITY - priority << ORDER_BITS) + number, own, body, expires))
 
     def pass_on(self, target: Target, descriptor: Descriptor, body: bytes, context: tuple[str, str]) -> bool:
         """Makes a message available at once that is in memory alone, asks for nothing, and is complete.

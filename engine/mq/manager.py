@@ -314,6 +314,7 @@ class QueueManager:
                 self.targets = {}
             if queue.startswith(ADDRESS) or (alias is not None and alias.is_of_topic):
                 target = self.targets[queue] = self.topics.target(queue, alias)
+                target.policy = self.policies["PUT"].get(queue)
                 return target
             resolved = self.directory.resolve(queue, "PUT")
             if resolved is None:
@@ -324,6 +325,7 @@ class QueueManager:
             found, definition = resolved
             longest = min(found.definition.max_message_length, self.admission.longest)
             target = self.targets[queue] = Target(queue, found, definition, longest)
+            target.policy = self.policies["PUT"].get(queue)
         return target
 
     def apply(self, puts: Moved, taken: Moved) -> None:

@@ -12,6 +12,7 @@ from engine.work import Arrival
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from engine.mq.protection.policies import Policy
     from engine.mq.queue import Queue
     from engine.mq.stored import Stored
     from engine.mq.unit import Work
@@ -21,12 +22,13 @@ if TYPE_CHECKING:
 class Opened:
     """A queue as a unit of work has opened it to get messages: which it is now, and what is remembered of it."""
 
-    __slots__ = ("handle", "queue", "seen", "version")
+    __slots__ = ("handle", "policy", "queue", "seen", "version")
 
     def __init__(self, queue: Queue, version: int) -> None:
         self.handle = Handle()
         self.queue = queue
         self.version = version
+        self.policy: Policy | None = None  # by which its messages are protected
         self.seen = 0  # how many messages had come when nothing was found
 
 

@@ -10,12 +10,19 @@ from engine.work import Selection
 if TYPE_CHECKING:
     from engine.mq.manager import QueueManager
     from engine.mq.opened import Opened
+    from engine.mq.queue import Queue
     from engine.mq.stored import Stored
 
 _PIECE: Final = SEGMENT | LAST_SEGMENT
 
 
-def taken_with(manager: QueueManager, opened: Opened, first: Stored) -> list[Stored]:
+def taken_whole(manager: QueueManager, opened: Opened, first: Stored) -> tuple[list[tuple[Queue, Stored]], Stored]:
+    """Returns a segment and those behind it, taken off their queue, and the message that they are together."""
+    pieces = _taken_with(manager, opened, first)
+    return [(opened.queue, one) for one in pieces], _joined(pieces)
+
+
+def _taken_with(manager: QueueManager, opened: Opened, first: Stored) -> list[Stored]:
     """Returns a segment and those behind it, taken off their queue; it alone where they are not all there."""
     queue, pieces = opened.queue, [first]
     wanted = Selection(group_id=first.descriptor.group_id)
@@ -32,7 +39,7 @@ def taken_with(manager: QueueManager, opened: Opened, first: Stored) -> list[Sto
     return pieces
 
 
-def joined(pieces: list[Stored]) -> Stored:
+def _joined(pieces: list[Stored]) -> Stored:
     """Returns the whole message of its segments."""
     if len(pieces) == 1:
         return pieces[0]

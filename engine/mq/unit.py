@@ -15,7 +15,7 @@ from engine.mq.opened import Opened, Waiting, looked_further
 from engine.mq.refusals import too_many
 from engine.mq.reports import COD, is_asked, on_arrival, put_where_taken, report
 from engine.mq.security.authorities import INQ
-from engine.mq.segments import joined, taken_with
+from engine.mq.segments import taken_whole
 from engine.mq.served import Unfinished
 from engine.mq.streams import add_streamed
 from engine.work import Arrival, QueueAttributes, Selection
@@ -78,7 +78,7 @@ class Work:
                 return None
         if self._rights is not None:
             self._rights.check_get(queue, selection)
-        if self.protects and (policy := manager.policies["GET"].get(queue)) is not None:
+        if (policy := opened.policy) is not None and self.protects:
             return manager.protection.get(self, queue, policy, selection, syncpoint=syncpoint, wait=wait)
         if len(self.taken) + len(self._puts) - self.copied >= manager.most_uncommitted and syncpoint is not False:
             raise too_many(manager.most_uncommitted)
@@ -91,9 +91,9 @@ class Work:
                 return None
         if selection is not None and selection.browse:
             return manager.arrival(stored)
-        pieces = taken_with(manager, opened, stored) if stored.descriptor.msg_flags & SEGMENT else [stored]
-        whole = stored if len(pieces) == 1 else joined(pieces)
-        return self.got([(opened.queue, one) for one in pieces], whole, syncpoint=syncpoint)
+        in_pieces = stored.descriptor.msg_flags & SEGMENT
+        taken, whole = taken_whole(manager, opened, stored) if in_pieces else ([(opened.queue, stored)], stored)
+        return self.got(taken, whole, syncpoint=syncpoint)
 
     def get_some(
         self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True, most: int
@@ -121,7 +121,7 @@ class Work:
         target = manager.targets.get(queue) or manager.target(queue)
         if self._rights is not None:
             descriptor = self._rights.admitted(target, descriptor, self)
-        if self.protects and (policy := manager.policies["PUT"].get(queue)) is not None:
+        if (policy := target.policy) is not None and self.protects:
             return manager.protection.put(self, queue, policy, (descriptor, body), syncpoint=syncpoint)
         if syncpoint and len(self.taken) + len(self._puts) - self.copied >= manager.most_uncommitted:
             raise too_many(manager.most_uncommitted)
@@ -202,10 +202,10 @@ class Work:
             except BaseException:
                 self._settle(kept=False)
                 raise
-        elif self._puts or self.taken:
-            if self._puts:
-                self.manager.apply(self._puts, [])
-                self._puts, self.spare, self.copied = [], [], 0
+        elif self._puts:
+            self.manager.apply(self._puts, [])
+            self._puts, self.taken, self.spare, self.copied = [], [], [], 0
+        elif self.taken:
             self.taken = []
         self._settle(kept=True)
 
@@ -347,6 +347,7 @@ class Work:
         if opened is None or opened.queue is not found:
             opened = self._opened[queue] = Opened(found, self.manager.version)
         opened.version = self.manager.version
+        opened.policy = self.manager.policies["GET"].get(queue)
         return opened
 
     def got(self, taken: Moved, stored: Stored, *, syncpoint: bool | None) -> Arrival:
@@ -362,7 +363,7 @@ class Work:
         if descriptor.report and is_asked(COD, descriptor):
             made = report(COD, descriptor, stored.body, manager.name)
             self.put_report(*made, descriptor.reply_to_q, syncpoint=bool(syncpoint))
-        return manager.arrival(stored) if stored.expires else Arrival(descriptor, stored.body)
+        return manager.arrival(stored) if stored.expires else tuple.__new__(Arrival, (descriptor, stored.body))
 
     def put_report(self, descriptor: Descriptor, body: bytes, queue: str, *, syncpoint: bool) -> None:
         """Put a report where it is wanted, else on the dead-letter queue; what neither takes is dropped, as in MQ."""
