@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     from engine.tree.element import Element
 
 
+# Options of a parser that say what of a document is kept.
+RETAIN_MIXED: Final = 1 << 20
+RETAIN_COMMENTS: Final = 1 << 21
+RETAIN_INSTRUCTIONS: Final = 1 << 22
+
+
 class Template(NamedTuple):
     """Which parser reads a body, and which message of which set it is, as flows and mcd folders say."""
 

@@ -35,6 +35,7 @@ class Json(Parser):
 
     __slots__ = ()
     name = "JSON"
+    constants = MappingProxyType({"Array": ARRAY, "Object": OBJECT})
     type_names = MappingProxyType({OBJECT: "Object", ARRAY: "Array", VALUE: "Value", NAME_VALUE: "NameValue"})
 
     def read(self, portion: Portion) -> tuple[Source, Handle]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Final
 
 from engine.errors import ParserException
@@ -91,6 +92,7 @@ class MqRfh(Header):
     __slots__ = ()
     name = "MQRFH"
     formats = ("MQHRF",)
+    constants = MappingProxyType({"Field": NAME_VALUE})
 
     def measure(self, portion: Portion) -> tuple[int, Follow]:
         return LAYOUT.measure(portion)

@@ -67,6 +67,7 @@ class MqRfh2(Header):
     __slots__ = ()
     name = "MQRFH2"
     formats = ("MQHRF2",)
+    constants = MappingProxyType({"Field": NAME_VALUE})
     type_names = MappingProxyType({NAME: "Name", VALUE: "Value", NAME_VALUE: "NameValue", ATTRIBUTE: "Attribute"})
 
     def measure(self, portion: Portion) -> tuple[int, Follow]:

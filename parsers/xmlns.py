@@ -14,6 +14,7 @@ class Xmlns(Markup):
     __slots__ = ()
     name = "XMLNS"
     type_names = element_types.GENERIC_NAMES
+    constants = element_types.GENERIC_CONSTANTS
     valued_type = element_types.ELEMENT
     beside = element_types.GENERIC_BESIDE
     flavour = flavour.XMLNS

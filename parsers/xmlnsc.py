@@ -30,6 +30,9 @@ class Xmlnsc(Markup):
     __slots__ = ()
     name = "XMLNSC"
     type_names = element_types.COMPACT_NAMES
+    constants = element_types.COMPACT_CONSTANTS
+    accepted = element_types.COMPACT_ACCEPTED
+    lends = ("SOAP",)
     valued_type = element_types.FIELD
     beside = element_types.COMPACT_BESIDE
     flavour = flavour.XMLNSC

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from engine.tree.element import Element
-    from engine.tree.step import Step
+    from engine.tree.step import Step, Types
 
 Value: TypeAlias = object
 Handle: TypeAlias = Any
@@ -71,11 +71,19 @@ class Source:
 
 
 class Domain:
-    """Who owns a part of a tree: the parser that reads and writes it, and what its element types are called."""
+    """Who owns a part of a tree: the parser that reads and writes it, and what its element types are called.
+
+    `constants` are the names that programs have for types of elements, and for options of the parser, behind the name
+    of the domain or of one that it `lends` them to; `accepted` is what a type clause means by those that stand for more
+    than their number.
+    """
 
     __slots__ = ()
     name: str = ""
     type_names: Mapping[int, str] = MappingProxyType({NAME: "Name", VALUE: "Value", NAME_VALUE: "NameValue"})
+    constants: Mapping[str, int] = MappingProxyType({})
+    accepted: Mapping[str, Types] = MappingProxyType({})
+    lends: tuple[str, ...] = ()
     valued_type: int = NAME_VALUE
     beside: frozenset[int] = frozenset()  # the types of attributes, which stand before the content of an element
     nameless: str = ""  # what a field is called that is created without a name; empty where it must have one

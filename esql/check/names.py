@@ -9,9 +9,9 @@ from engine.catalog import did_you_mean
 from esql import syntax
 from esql.check.finding import ANY_NUMBER, NAME_NUMBER, Finding
 from esql.names import builtins
+from esql.names.element_types import constants
 from esql.names.predefined import (
     CORRELATIONS,
-    ELEMENT_TYPES,
     KIND_TITLES,
     PROPERTIES,
     BrokerProperty,
@@ -95,8 +95,8 @@ def _visible(place: Place) -> list[str]:
 
 def _element_type(missing: Missing, found: Resolution, guess: Guess) -> Explained:
     domain = getattr(missing.node, "root", "").upper()
-    known = ELEMENT_TYPES[domain]
-    advice = guess(missing.name, list(known)) or f"; there are {', '.join(known[:6])} ..."
+    known = constants(domain)
+    advice = guess(missing.name, list(known)) or f"; there are {', '.join(list(known)[:6])} ..."
     return f"{domain} has no element type {missing.name}{advice}", NAME_NUMBER, missing.name
 
 

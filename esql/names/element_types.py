@@ -1,4 +1,7 @@
-"""The constants for types of elements, such as XMLNSC.Attribute: their numbers, and what a path means by them."""
+"""The constants for types of elements, such as XMLNSC.Attribute: their numbers, and what a path means by them.
+
+They stand on the parsers that own them; those without a domain are of this package.
+"""
 
 from __future__ import annotations
 
@@ -7,63 +10,31 @@ from types import MappingProxyType
 from typing import Final
 
 from engine.parser import parser_catalog
-from engine.tree.source import KIND, NAME, NAME_VALUE, VALUE
+from engine.tree.source import KIND, NAME, NAME_VALUE, VALUE, Domain
 from engine.tree.step import Types
 
-_GENERIC: Final = MappingProxyType({"Name": NAME, "Value": VALUE, "NameValue": NAME_VALUE})
+PLAIN: Final[Mapping[str, int]] = MappingProxyType({"Name": NAME, "Value": VALUE, "NameValue": NAME_VALUE})
 _EXACT: Final = 0xFFFFFFFF
-_QUOTES: Final = 0xFFFFFF8E  # the last bit says which quotes an attribute was written in, and these how its value was
-_HOWEVER: Final = 0xFFFFFF8C  # these bits say how a text was written: plain, as CDATA, as both, in a form of XML Schema
 
-# Options of PARSE that say what of a document is kept; those that keep nothing are 0.
-RETAIN_MIXED: Final = 1 << 20
-RETAIN_COMMENTS: Final = 1 << 21
-RETAIN_INSTRUCTIONS: Final = 1 << 22
 
-# Other names for types that a domain calls by one.
-_SYNONYMS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "tag": "Element",
-        "attr": "Attribute",
-        "pcdata": "Content",
-        "Field": "PCDataField",
-        "Value": "PCDataValue",
-        "DoubleAttribute": "Attribute",
-        "DoubleNamespaceDecl": "NamespaceDecl",
-        "DoubleEntityDefinition": "EntityDefinition",
-        "AsIsElementContent": "AsisElementContent",
-        "MixedContent": "PCDataValue",
-        "NameSpaceDecl": "NamespaceDecl",
-        "EntityReference": "EntityReferenceStart",
-        "Element": "Folder",
-    }
-)
-_MASKS: Final[Mapping[str, int]] = MappingProxyType(
-    {
-        **dict.fromkeys(("Attribute", "NamespaceDecl", "NameSpaceDecl", "EntityDefinition"), _QUOTES),
-        **dict.fromkeys(("Field", "Value"), _HOWEVER),
-    }
-)
-_OF: Final[Mapping[str, str]] = MappingProxyType({"SOAP": "XMLNSC"})  # whose constants these domains have
-_OWN: Final[Mapping[tuple[str, str], int]] = MappingProxyType(
-    {
-        ("JSON", "Object"): 0x01000000,
-        ("JSON", "Array"): 0x01001000,
-        ("MQRFH2", "Field"): NAME_VALUE,
-        ("MQRFH", "Field"): NAME_VALUE,
-        ("XMLNSC", "gYear"): 0x10,  # what stands beside a type, as base64Binary does
-        ("XMLNSC", "gMonth"): 0x20,
-        ("XMLNSC", "gDay"): 0x30,
-        ("XMLNSC", "gYearMonth"): 0x40,
-        ("XMLNSC", "gMonthDay"): 0x50,
-        ("XMLNSC", "MixedContentRetainAll"): RETAIN_MIXED,
-        ("XMLNSC", "MixedContentRetainNone"): 0,
-        ("XMLNSC", "CommentsRetainAll"): RETAIN_COMMENTS,
-        ("XMLNSC", "CommentsRetainNone"): 0,
-        ("XMLNSC", "ProcessingInstructionsRetainAll"): RETAIN_INSTRUCTIONS,
-        ("XMLNSC", "ProcessingInstructionsRetainNone"): 0,
-    }
-)
+def owner(prefix: str) -> Domain | None:
+    """Returns the parser whose constants stand behind a prefix, in whatever case that is written.
+
+    >>> owner("soap").name
+    'XMLNSC'
+    """
+    folded = prefix.upper()
+    for name in parser_catalog:
+        parser = parser_catalog.find(name)
+        if parser.constants and folded in {known.upper() for known in (name, *parser.lends)}:
+            return parser
+    return None
+
+
+def constants(domain: str) -> Mapping[str, int]:
+    """Returns the constants of a domain, or those that stand alone: none where no parser has any of that name."""
+    found = owner(domain) if domain else None
+    return PLAIN if not domain else {} if found is None else found.constants
 
 
 def element_type(domain: str, name: str) -> int | None:
@@ -72,32 +43,18 @@ def element_type(domain: str, name: str) -> int | None:
     >>> element_type("", "NameValue") == NAME_VALUE
     True
     """
-    if not domain:
-        return _GENERIC.get(name)
-    domain = _OF.get(domain, domain)
-    own = _OWN.get((domain, name))
-    parser = parser_catalog.get(domain)
-    if own is not None or parser is None:
-        return own
-    numbers = {title: number for number, title in parser.type_names.items()}
-    return numbers.get(name, numbers.get(_SYNONYMS.get(name, "")))
+    return constants(domain).get(name)
 
 
 def types_of_constant(domain: str, name: str) -> Types | None:
-    """What a type clause with this constant accepts: a kind of element for the plain ones, both ways to quote.
-
-    XMLNSC.Field and XMLNSC.Value are text however it was written; XMLNSC.Element is any element, with text or without.
-    """
+    """What a type clause with this constant accepts: a kind of element for the plain ones, else as its parser says."""
     number = element_type(domain, name)
     if number is None:
         return None
     if not domain:
         return ((KIND, number),)
-    if _OF.get(domain, domain) != "XMLNSC":
-        return ((_EXACT, number),)
-    if name == "Element":
-        return ((_EXACT, number), (_HOWEVER, NAME_VALUE))
-    return ((_MASKS.get(name, _EXACT), number),)
+    found = owner(domain)
+    return ((_EXACT, number),) if found is None else found.accepted.get(name, ((_EXACT, number),))
 
 
 def types_of_number(number: int) -> Types:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from esql.functions import function_catalog
+from esql.names.element_types import PLAIN, constants
 from esql.names.mq_constants import MQ_CONSTANTS, MQConstant
 
 KINDS = ("COMPUTE", "FILTER", "DATABASE", "DATABASEEVENT")
@@ -152,57 +153,24 @@ OPTIONS = (
     *(Option(f"Validate{name}") for name in _VALIDATE),
 )
 
-_XML = (
-    *("Element", "tag", "Attribute", "attr", "Content", "pcdata", "CDataSection", "AsisElementContent", "BitStream"),
-    *("Comment", "ProcessingInstruction", "XmlDecl", "Version", "Encoding", "Standalone", "DocTypeDecl", "IntSubset"),
-    *("ExternalSubset", "PublicId", "SystemId", "NotationDecl", "NotationReference", "EntityDecl", "EntityDeclValue"),
-    *("ParameterEntityDecl", "ExternalEntityDecl", "ExternalParameterEntityDecl", "UnparsedEntityDecl"),
-    *("EntityReferenceStart", "EntityReferenceEnd", "EntityReference", "ElementDef", "AttributeList", "AttributeDef"),
-    *("AttributeDefDefaultType", "AttributeDefType", "AttributeDefValue", "DocTypeComment", "DocTypePI"),
-    *("CharacterReference", "DocTypeWhiteSpace", "WhiteSpace", "NamespaceDecl", "ParserRoot"),
-    *("NameSpaceDecl", "ExternalDefinition"),
-)
-_XMLNSC = (
-    *("Folder", "Field", "PCDataField", "CDataField", "Value", "PCDataValue", "CDataValue", "Attribute"),
-    *("SingleAttribute", "DoubleAttribute", "NamespaceDecl", "SingleNamespaceDecl", "DoubleNamespaceDecl"),
-    *("DocumentType", "XmlDeclaration", "EntityReference", "EntityDefinition", "SingleEntityDefinition"),
-    *("DoubleEntityDefinition", "Element", "Comment", "ProcessingInstruction", "HybridField", "HybridValue"),
-    *("AsisElementContent", "AsIsElementContent", "MixedContent", "BitStream", "base64Binary", "List"),
-    *("gYear", "gYearMonth", "gMonth", "gMonthDay", "gDay"),
-)
-_RETAIN = tuple(
-    f"{what}Retain{much}" for what in ("MixedContent", "Comments", "ProcessingInstructions") for much in ("None", "All")
-)
-ELEMENT_TYPES = {
-    "XML": _XML,
-    "XMLNS": _XML,
-    "XMLNSC": (*_XMLNSC, *_RETAIN),
-    "SOAP": _XMLNSC,
-    "JSON": ("Array", "Object"),
-    "MQRFH2": ("Field",),
-    "MQRFH": ("Field",),
-    "": ("Name", "Value", "NameValue"),
-}
 # Prefixes that XML itself declares, with their namespaces.
 XML_PREFIXES = {"xml": "http://www.w3.org/XML/1998/namespace", "xmlns": "http://www.w3.org/2000/xmlns/"}
-_FOLDED_TYPES = {
-    domain: {name.lower(): ElementType(domain, name) for name in reversed(names)}
-    for domain, names in ELEMENT_TYPES.items()
-}
 
 
 def element_type(domain: str, name: str) -> ElementType | None:
     """Find the constant for a type of element, in whatever case it is written."""
-    return _FOLDED_TYPES.get(domain.upper(), {}).get(name.lower())
+    folded = {known.lower(): known for known in reversed(tuple(constants(domain)))}
+    found = folded.get(name.lower())
+    return None if found is None else ElementType(domain.upper(), found)
 
 
 def is_domain(name: str) -> bool:
     """Say whether this is a domain that has constants for the types of its elements."""
-    return bool(name) and name.upper() in ELEMENT_TYPES
+    return bool(name) and bool(constants(name))
 
 
 def _names(correlations: tuple[Correlation, ...]) -> tuple[dict[str, Predefined], dict[str, Predefined]]:
-    plain = tuple(ElementType("", name) for name in ELEMENT_TYPES[""])
+    plain = tuple(ElementType("", name) for name in PLAIN)
     names: tuple[Predefined, ...] = (
         *correlations,
         *_EVERYWHERE,

@@ -7,12 +7,22 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from engine.descriptor import LITTLE_ENDIAN, UTF_8
 from engine.errors import ParserException
 from engine.message.received_message import Part
-from engine.parser import Follow, Options, Parser, Portion, Template, format_catalog, parser_catalog
+from engine.parser import (
+    RETAIN_COMMENTS,
+    RETAIN_INSTRUCTIONS,
+    RETAIN_MIXED,
+    Follow,
+    Options,
+    Parser,
+    Portion,
+    Template,
+    format_catalog,
+    parser_catalog,
+)
 from engine.tree.element import Element
 from engine.tree.sharing import copy_into
 from engine.tree.source import NAME, NAME_VALUE, Value
 from esql.functions.field import BIT_STREAM_OPTIONS, FOLDER, validation_of
-from esql.names.element_types import RETAIN_COMMENTS, RETAIN_INSTRUCTIONS, RETAIN_MIXED
 from esql.trees.naming import path_of
 from esql.values.errors import wrong_argument
 from esql.values.literals import shown

@@ -10,6 +10,10 @@ from enum import Enum
 from types import MappingProxyType
 from typing import Final
 
+from engine.parser import RETAIN_COMMENTS, RETAIN_INSTRUCTIONS, RETAIN_MIXED
+from engine.tree.source import NAME_VALUE
+from engine.tree.step import Types
+
 
 class Kind(Enum):
     """What a part of a document is, whatever its domain calls it."""
@@ -114,6 +118,19 @@ GENERIC_NAMES: Final[Mapping[int, str]] = MappingProxyType(
     }
 )
 
+GENERIC_CONSTANTS: Final[Mapping[str, int]] = MappingProxyType(
+    {
+        "Element": ELEMENT,
+        "tag": ELEMENT,
+        "Attribute": ATTRIBUTE,
+        "attr": ATTRIBUTE,
+        "Content": CONTENT,
+        "pcdata": CONTENT,
+        **{name: number for number, name in GENERIC_NAMES.items()},
+        "EntityReference": ENTITY_REFERENCE_START,
+        "NameSpaceDecl": NAMESPACE_DECL,
+    }
+)
 GENERIC_BESIDE: Final = frozenset({ATTRIBUTE, NAMESPACE_DECL})
 _GENERIC_KINDS: Final = {
     CONTENT: Kind.TEXT,
@@ -190,6 +207,44 @@ COMPACT_NAMES: Final[Mapping[int, str]] = MappingProxyType(
     }
 )
 
+COMPACT_CONSTANTS: Final[Mapping[str, int]] = MappingProxyType(
+    {
+        "Folder": FOLDER,
+        "Field": FIELD,
+        "PCDataField": FIELD,
+        "CDataField": CDATA_FIELD,
+        "Value": VALUE,
+        "PCDataValue": VALUE,
+        "Element": FOLDER,
+        **{name: number for number, name in COMPACT_NAMES.items()},
+        "DoubleAttribute": COMPACT_ATTRIBUTE,
+        "DoubleNamespaceDecl": COMPACT_NAMESPACE,
+        "DoubleEntityDefinition": ENTITY_DEFINITION,
+        "AsIsElementContent": COMPACT_ASIS,
+        "MixedContent": VALUE,
+        "gYear": G_YEAR,
+        "gMonth": G_MONTH,
+        "gDay": G_DAY,
+        "gYearMonth": G_YEAR_MONTH,
+        "gMonthDay": G_MONTH_DAY,
+        "MixedContentRetainNone": 0,
+        "CommentsRetainNone": 0,
+        "ProcessingInstructionsRetainNone": 0,
+        "MixedContentRetainAll": RETAIN_MIXED,
+        "CommentsRetainAll": RETAIN_COMMENTS,
+        "ProcessingInstructionsRetainAll": RETAIN_INSTRUCTIONS,
+    }
+)
+_QUOTES: Final = 0xFFFFFF8E  # the last bit says which quotes an attribute was written in, and these how its value was
+_HOWEVER: Final = 0xFFFFFF8C  # these bits say how a text was written: plain, as CDATA, as both, in a form of XML Schema
+# Field and Value are text however it was written, Element is any element, and quotes do not tell attributes apart.
+COMPACT_ACCEPTED: Final[Mapping[str, Types]] = MappingProxyType(
+    {
+        **{name: ((_QUOTES, COMPACT_CONSTANTS[name]),) for name in ("Attribute", "NamespaceDecl", "EntityDefinition")},
+        **{name: ((_HOWEVER, COMPACT_CONSTANTS[name]),) for name in ("Field", "Value")},
+        "Element": ((0xFFFFFFFF, FOLDER), (_HOWEVER, NAME_VALUE)),
+    }
+)
 COMPACT_BESIDE: Final = frozenset({COMPACT_ATTRIBUTE, SINGLE_ATTRIBUTE, COMPACT_NAMESPACE, SINGLE_NAMESPACE})
 _COMPACT_KINDS: Final = {
     LIST: Kind.LIST,
