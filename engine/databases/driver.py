@@ -193,6 +193,35 @@ class Driver(Protocol):
         ...
 
 
+class WithoutFirstPhase:
+    """The part of a driver that all databases share which cannot prepare a unit of work."""
+
+    name: str
+    prepares = False
+
+    def room(self, connection: Any) -> int:
+        """Returns 0: nothing can be prepared."""
+        return 0
+
+    def prepare(self, connection: Any, gid: str) -> None:
+        """Raises an error, as nobody asks for it who has looked at `prepares`."""
+        raise TypeError(f"{self.name} cannot prepare a unit of work")
+
+    def resolve(self, connection: Any, gid: str, *, commits: bool) -> bool:
+        """Returns False: nothing is prepared."""
+        return False
+
+    def prepared(self, connection: Any, prefix: str) -> list[str]:
+        """Returns no gids."""
+        return []
+
+    def lock(self, connection: Any, name: str, *, is_shared: bool) -> None:
+        """Nothing is prepared here that a lock could guard."""
+
+    def unlock(self, connection: Any) -> None:
+        """There are no locks."""
+
+
 def with_markers(sql: str, marker: Callable[[int], str], percent: str = "%") -> str:
     """SQL with each question mark that is a parameter replaced by the marker of its number.
 

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from engine.databases.driver import Binder, ColumnType, Duration, Reader, State, operation, with_markers
+from engine.databases.driver import (
+    Binder,
+    ColumnType,
+    Duration,
+    Reader,
+    State,
+    WithoutFirstPhase,
+    operation,
+    with_markers,
+)
 from engine.databases.errors import GENERAL
 
 _MARKERS: Final = MappingProxyType({"qmark": "?", "format": "%s", "pyformat": "%s"})
@@ -14,10 +23,9 @@ _FUNCTIONS: Final = MappingProxyType({"UCASE": "UPPER", "LCASE": "LOWER", "ABSVA
 _TYPES: Final = MappingProxyType({"text": "CHAR", "float": "DOUBLE PRECISION"})
 
 
-class AnyDatabase:
+class AnyDatabase(WithoutFirstPhase):
     """A database that is spoken to as every one can be: without savepoints and without a first phase of commit."""
 
-    prepares = False
     converts = True
     single_writer = False
 
@@ -81,24 +89,6 @@ class AnyDatabase:
 
     def rollback(self, connection: Any) -> None:
         connection.rollback()
-
-    def room(self, connection: Any) -> int:
-        return 0
-
-    def prepare(self, connection: Any, gid: str) -> None:
-        raise TypeError(f"{self.name} cannot prepare a unit of work")
-
-    def resolve(self, connection: Any, gid: str, *, commits: bool) -> bool:
-        return False
-
-    def prepared(self, connection: Any, prefix: str) -> list[str]:
-        return []
-
-    def lock(self, connection: Any, name: str, *, is_shared: bool) -> None:
-        """Nothing is prepared here that a lock could guard."""
-
-    def unlock(self, connection: Any) -> None:
-        """There are no locks."""
 
     def state(self, error: BaseException) -> State:
         state = getattr(error, "sqlstate", None) or GENERAL

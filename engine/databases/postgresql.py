@@ -26,6 +26,7 @@ _AS_ODBC: Final = MappingProxyType({"42P01": NO_TABLE, "3F000": NO_TABLE, "42703
 _AS_TEXT: Final = ("json", "jsonb", "uuid", "inet", "cidr", "money", "xml", "bit", "varbit", "name", "hstore")
 _PART: Final = re.compile(r"([+-]?\d+) (year|mon|day)s?")
 _CLOCK: Final = re.compile(r"([+-]?)(\d+):(\d\d):(\d\d)(?:\.(\d+))?")
+_STATES: Final = ((psycopg.OperationalError, BROKEN), (psycopg.DataError, "22000"), (ValueError, "22000"))
 _UNITS: Final = MappingProxyType({"year": (12, 0), "mon": (1, 0), "day": (0, 86_400_000_000)})
 _FUNCTIONS: Final = MappingProxyType(
     {
@@ -216,7 +217,7 @@ class PostgreSQL:
         psycopg.RawCursor(connection).execute("SELECT pg_advisory_unlock_all()")
 
     def state(self, error: BaseException) -> State:
-        state = getattr(error, "sqlstate", None) or (BROKEN if isinstance(error, psycopg.OperationalError) else GENERAL)
+        state = getattr(error, "sqlstate", None) or next((s for kind, s in _STATES if isinstance(error, kind)), GENERAL)
         detail = getattr(getattr(error, "diag", None), "message_detail", None)
         text = (getattr(getattr(error, "diag", None), "message_primary", None) or str(error)).strip()
         return State(_AS_ODBC.get(state, state), 0, f"{text}: {detail}" if detail else " ".join(text.split()))

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _NO_ROUTINE: Final = "42883"
 _NOT_HERE: Final = "0A000"
+_NAMES: Final = """SELECT p.proname FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
+    WHERE $1 = '' OR lower(n.nspname) = lower($1)"""
 _KNOWN: Final = """SELECT n.nspname, p.proname, p.prokind, p.pronargs, p.proretset,
     COALESCE(p.proargmodes::text, ''), p.prorettype = 'refcursor'::regtype
     FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
@@ -27,7 +29,7 @@ def call_procedure(link: Link, procedure: Procedure, schema: str, values: tuple[
     """Call a stored procedure: what it returns, its OUT and INOUT parameters and its result sets, as one row."""
     source = link.source
     if source.driver.name != "postgresql":
-        text = f"{procedure.name} cannot be called: this database has no stored procedures that are known here"
+        text = f"{procedure.name} cannot be called: stored procedures are called in PostgreSQL only: use PASSTHRU here"
         raise refusal(source.name, source.driver.name, _NOT_HERE, 0, text)
     *given, name = procedure.name.split(".")
     schema = given[-1] if given else schema
@@ -35,8 +37,8 @@ def call_procedure(link: Link, procedure: Procedure, schema: str, values: tuple[
     exact = found_name(name, list(dict.fromkeys(row[1] for row in rows)))
     known = [row for row in rows if row[1] == exact]
     if not known:
-        near = did_you_mean(name, [row[0] for row in _asked(link, "SELECT proname FROM pg_proc", ()).rows])
-        text = f"there is no stored procedure {procedure.name}{near}"
+        near = did_you_mean(name, [row[0] for row in _asked(link, _NAMES, (schema,), writes=False).rows])
+        text = f"there is no stored procedure {schema}{'.' if schema else ''}{name}{near}"
         raise refusal(source.name, source.driver.name, _NO_ROUTINE, 0, text)
     return _called(link, procedure, known[0], values)
 

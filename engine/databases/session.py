@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from engine.databases.driver import ColumnType
 from engine.databases.errors import NO_COLUMN, NO_TABLE, NOT_NOW, DatabaseException, refusal
@@ -36,14 +36,6 @@ _OF_TABLES: Final = frozenset((Select, Insert, Update, Delete))
 _DEFINES: Final = re.compile(r"\s*(create|alter|drop|rename)\b", re.IGNORECASE)
 _READS: Final = re.compile(r"\s*(select|values|explain|pragma)\b", re.IGNORECASE)
 _UNKNOWN: Final = ColumnType()
-
-
-class Ending(Protocol):
-    """A way to end the units of a session other than by one commit behind the other."""
-
-    def commit(self, links: list[Link]) -> None:
-        """Commit what these links have written, as one."""
-        ...
 
 
 class Session:

@@ -32,6 +32,7 @@ _TEXTS: Final = frozenset(
         *("TRIM", "LTRIM", "RTRIM", "OVERLAY", "LIKE", "NOT LIKE"),
     )
 )
+_MOMENTS: Final = frozenset(("date", "time", "timestamp", "interval"))
 _LENGTHS: Final = frozenset(("LENGTH", "POSITION", "COUNT"))
 _OF_OPERANDS: Final = frozenset(
     (
@@ -136,6 +137,10 @@ class _Writer:
             return ColumnType("integer")
         if operator in _ARITHMETIC:
             kinds = {self.type_of(one).kind for one in operands}
+            if moments := kinds & _MOMENTS:
+                return ColumnType(
+                    "interval" if len(operands) == 2 and kinds <= _MOMENTS else moments.pop(), computed=True
+                )
             kind = "float" if "float" in kinds else "integer" if kinds == {"integer"} else "decimal"
             return ColumnType(kind, computed=True)
         if operator in _OF_OPERANDS:
@@ -304,7 +309,8 @@ class _AsWritten:
         return operation(operator, operands, {})
 
     def converted(self, sql: str, to: ColumnType) -> str:
-        return f"CAST({sql} AS {to.kind.upper()})"
+        size = f"({to.precision}, {to.scale or 0})" if to.precision else ""
+        return f"CAST({sql} AS {to.kind.upper()}{size})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from engine.databases.driver import Binder, ColumnType, Reader, State, operation
+from engine.databases.driver import Binder, ColumnType, Reader, State, WithoutFirstPhase, operation
 from engine.databases.errors import GENERAL, NO_COLUMN, NO_TABLE
 from engine.databases.sqlite_functions import register
 from engine.databases.sqlite_values import CONVERTERS, binder, is_wide, reader
@@ -64,11 +64,10 @@ _ORDERING: Final = frozenset(("<", ">", "<=", ">=", "BETWEEN", "NOT BETWEEN"))
 _EQUATING: Final = frozenset(("=", "<>", "IN", "NOT IN"))
 
 
-class SQLite:
+class SQLite(WithoutFirstPhase):
     """SQLite: reads stand outside transactions until the unit writes; a failed statement leaves the unit usable."""
 
     name = "sqlite"
-    prepares = False
     converts = False
     single_writer = True
     errors: tuple[type[BaseException], ...] = (sqlite3.Error, sqlite3.Warning, ValueError, TypeError, OverflowError)
@@ -163,24 +162,6 @@ class SQLite:
     def rollback(self, connection: Any) -> None:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-
-    def room(self, connection: Any) -> int:
-        return 0
-
-    def prepare(self, connection: Any, gid: str) -> None:
-        raise TypeError(f"{self.name} cannot prepare a unit of work")
-
-    def resolve(self, connection: Any, gid: str, *, commits: bool) -> bool:
-        return False
-
-    def prepared(self, connection: Any, prefix: str) -> list[str]:
-        return []
-
-    def lock(self, connection: Any, name: str, *, is_shared: bool) -> None:
-        """Nothing is prepared here that a lock could guard."""
-
-    def unlock(self, connection: Any) -> None:
-        """There are no locks."""
 
     def state(self, error: BaseException) -> State:
         text = " ".join(str(error).split()).replace(*_REFUSED)

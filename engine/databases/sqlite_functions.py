@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from engine.databases.driver import ColumnType
-from engine.databases.sqlite_values import OUT_OF_RANGE, UnfitError, binder, decimal_of, exact
+from engine.databases.sqlite_values import OUT_OF_RANGE, UnfitError, binder, decimal_of, exact, moved
 
 _EXACT: Final = Context(prec=10_000)
 _DIVIDING: Final = Context(prec=34)
@@ -44,7 +44,9 @@ def _decimal(value: Any) -> Any:
 
 
 def _computed(operator: str, left: Any, right: Any) -> Any:
-    """`left operator right`: of FLOATs a FLOAT, of INTEGERs an INTEGER, else an exact decimal."""
+    """`left operator right`: of FLOATs a FLOAT, of INTEGERs an INTEGER, of a moment a moment, else an exact decimal."""
+    if isinstance(left, str) and isinstance(right, str):
+        return moved(left, right, backwards=operator == "-")
     if isinstance(left, float) or isinstance(right, float):
         return _OF_FLOATS[operator](float(left), float(right))
     if isinstance(left, int) and isinstance(right, int):

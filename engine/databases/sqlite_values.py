@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import calendar
 import math
 import re
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from functools import lru_cache
 from types import MappingProxyType
@@ -20,6 +21,7 @@ WRONG_TYPE: Final = "42804"
 _DIGITS: Final = 15  # that a REAL keeps of a decimal
 _WHOLE_DIGITS: Final = 18  # that an INTEGER keeps
 _LARGEST: Final = 2**63
+_DAY: Final = 86_400_000_000  # microseconds
 _EXACT: Final = Context(prec=10_000)
 _TRUTHS: Final = MappingProxyType(
     {**dict.fromkeys(("1", "t", "true", "y", "yes", "on"), True), **dict.fromkeys(("0", "f", "false", "n"), False)}
@@ -304,6 +306,29 @@ def _moment(title: str, own: type, read: Callable[[str], Any], adapt: Callable[[
         return _moment_text(value) if value is None or isinstance(value, own) else _refused(value, title)
 
     return lambda _: bound
+
+
+def moved(moment: str, by: str, *, backwards: bool) -> str:
+    """A date, a time or a timestamp as SQLite keeps it, an interval later or earlier.
+
+    >>> moved("2020-01-31", "0-01", backwards=False), moved("2020-03-01 00:00:00", "1 00:00:00.5", backwards=True)
+    ('2020-02-29', '2020-02-28 23:59:59.500000')
+    """
+    try:
+        step = _duration(by)
+    except ValueError:  # the interval stands in front
+        moment, step = by, _duration(moment)
+    sign = -1 if backwards else 1
+    is_time = ":" in moment[:3]
+    at = datetime.fromisoformat(f"2000-01-01 {moment}" if is_time else moment)
+    months = at.year * 12 + at.month - 1 + sign * step.months
+    first = at.replace(year=months // 12, month=months % 12 + 1, day=1)
+    last = calendar.monthrange(first.year, first.month)[1]
+    found = first.replace(day=min(at.day, last)) + timedelta(microseconds=sign * step.microseconds)
+    if is_time:
+        return found.time().isoformat()
+    is_date = len(moment) == 10 and not step.microseconds % _DAY
+    return found.date().isoformat() if is_date else found.isoformat(" ")
 
 
 def _day_of(value: Any) -> Any:

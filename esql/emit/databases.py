@@ -56,7 +56,7 @@ def of_table(body: Body, statement: Any, node: syntax.Node, path: syntax.Path | 
 
 
 def is_database(body: Body, node: syntax.Node) -> bool:
-    """Whether a path leads to a database."""
+    """Returns True for a path that leads to a database."""
     reference = body.unit.resolution.of(node)
     return isinstance(node, syntax.Path) and isinstance(reference, Correlation) and reference.name == "Database"
 

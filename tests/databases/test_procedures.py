@@ -74,6 +74,6 @@ def test_a_database_without_any() -> None:
     """SQLite has no stored procedures, and says so."""
     sources = Sources([Definition("DB", "sqlite://")])
     routine = 'CREATE PROCEDURE p(IN a INTEGER) LANGUAGE DATABASE EXTERNAL NAME "p";'
-    with pytest.raises(BrokerError, match="p cannot be called: this database has no stored procedures"):
+    with pytest.raises(BrokerError, match="p cannot be called: stored procedures are called in PostgreSQL only"):
         run(sources, f"{routine} CALL p(1);")
     sources.close()

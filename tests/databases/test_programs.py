@@ -50,6 +50,7 @@ CONDITIONS: list[tuple[str, list[str]]] = [
     ("C.ID IN (SELECT ITEM D.ID FROM Database.customer AS D WHERE D.AMOUNT > 0)", ["Ada", "Bob"]),
     ("EXISTS(SELECT D.ID FROM Database.customer AS D WHERE D.ID = C.ID + 1)", ["Ada", "Bob"]),
     ("C.NAME = 5", []),
+    ("(SELECT MIN(D.AMOUNT) FROM Database.customer AS D) = C.AMOUNT", ["Ada"]),
     ("C.NOTE LIKE '%a%a%' OR C.NOTE LIKE '%l_t%'", ["Bob"]),
     ("CASE C.ID WHEN 3 THEN TRUE ELSE FALSE END", ["Cy"]),
 ]
@@ -222,6 +223,38 @@ def test_program(sources: Sources, text: str, expected: str, left: list[tuple[An
     sent = run(sources, text)
     assert sent == [f"out|<r>{expected}</r>" if expected else "out|<r/>"]
     assert rows(sources, ALL) == left
+
+
+MOMENTS = (
+    "CREATE TABLE m (id INTEGER, d DATE, t TIME, s TIMESTAMP)",
+    "INSERT INTO m VALUES (1, '2020-01-31', '23:59:59', '2020-02-28 23:00:00')",
+)
+# A condition on moments, and whether it is true.
+SHIFTED: list[tuple[str, int]] = [
+    ("M.S + INTERVAL '2' HOUR > TIMESTAMP '2020-02-29 00:59:59'", 1),
+    ("M.S + INTERVAL '2' HOUR = TIMESTAMP '2020-02-29 01:00:00'", 1),
+    ("M.S - INTERVAL '1-02' YEAR TO MONTH < TIMESTAMP '2018-12-28 23:00:00.5'", 1),
+    ("M.D + INTERVAL '1' MONTH = DATE '2020-02-29'", 1),
+    ("M.D - INTERVAL '31' DAY >= DATE '2020-01-01'", 0),
+    ("M.T - INTERVAL '1' SECOND = TIME '23:59:58'", 1),
+    ("M.T + INTERVAL '1' SECOND = TIME '00:00:00'", 1),
+]
+
+
+@pytest.mark.parametrize(("condition", "expected"), SHIFTED, ids=[row[0] for row in SHIFTED])
+def test_moments(sources: Sources, condition: str, expected: int) -> None:
+    """Intervals are added to moments of columns, and what comes of it is compared."""
+    define(sources, *MOMENTS)
+    text = f"SET OutputRoot.XMLNSC.r = CARDINALITY(SELECT M.ID FROM Database.M AS M WHERE {condition});"
+    assert run(sources, text) == [f"out|<r>{expected}</r>"]
+
+
+def test_moments_are_moved(sources: Sources) -> None:
+    """UPDATE moves moments by intervals."""
+    define(sources, *MOMENTS)
+    run(sources, "UPDATE Database.M AS M SET S = M.S + INTERVAL '1:30' HOUR TO MINUTE, T = M.T - INTERVAL '1' HOUR;")
+    text = "SET OutputRoot.XMLNSC.r = THE(SELECT M.S, M.T FROM Database.M AS M);"
+    assert run(sources, text) == ["out|<r><S>2020-02-29T00:30:00</S><T>22:59:59</T></r>"]
 
 
 # A program that fails, the SQLSTATE, and a part of what it says.
