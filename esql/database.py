@@ -9,9 +9,9 @@ from engine.databases.errors import DatabaseException
 from engine.databases.statements import NOTHING, Answer, Names, Procedure, Statement
 from engine.errors import BrokerError
 from engine.tree.element import Element
+from engine.tree.fresh_rows import fresh_rows
 from esql.runtime.select import new_row
 from esql.runtime.support import NO_ERROR, SqlState, sql_state_of
-from esql.trees.assigning import FreshRow
 from esql.values.types import Bit, Interval, qualifier
 
 NO_DATABASE: Final = 2393
@@ -114,15 +114,10 @@ def rows_of(answer: Answer) -> list[Element]:
     >>> [field.value for field in rows_of(Answer(("ID", "NAME"), [(1, None)]))[0]]
     [1, None]
     """
-    names = answer.names
-    found: list[Element] = []
-    for values in answer.rows:
-        row = FreshRow("")
-        add = row.add
-        for name, value in zip(names, values, strict=True):
-            add(name, value_from_database(value) if type(value) is Duration else value)
-        found.append(row)
-    return found
+    rows: Any = answer.rows
+    if any(value is None or type(value) is Duration for value in next(iter(rows), ())):  # others may be intervals
+        rows = [tuple(map(value_from_database, values)) for values in rows]
+    return fresh_rows(answer.names, rows)
 
 
 def rows_apart(answer: Answer, tables: list[int]) -> list[tuple[Element, ...]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.tree.element import Element
+from engine.tree.fresh_rows import FreshRow
 from engine.tree.sharing import copy, copy_into
 from engine.tree.source import GENERIC, NAME, Value, of_one_owner
 from engine.tree.step import Step
@@ -81,12 +82,6 @@ def set_list(parent: Element, wanted: Step, items: Sequence[object], nodes: Node
         _replace(parent.ensure_nth(wanted, number), item)
     for surplus in parent.every(wanted)[len(values) :]:
         delete(surplus)
-
-
-class FreshRow(Element):
-    """A row that a database has just given: nothing else holds it, so that it can be put where it is wanted."""
-
-    __slots__ = ()
 
 
 def _takes_rows(parent: Element, wanted: Step) -> bool:

@@ -1,0 +1,43 @@
+"""Rows as a database gives them: elements whose fields are made all at once, and which nothing else holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from engine.tree.element import Element
+from engine.tree.source import NAME, Value
+from engine.tree.states import EDITED, EXPANDED, VALUED
+
+_FIELD = EXPANDED | EDITED | VALUED
+
+
+class FreshRow(Element):
+    """A row that has just been made, so that it can be put where it is wanted."""
+
+    __slots__ = ()
+
+
+def fresh_rows(names: Sequence[str], rows: Iterable[Sequence[Value]]) -> list[Element]:
+    """Rows with a field of each name; a field whose value is NULL is there, without a value.
+
+    >>> [[(field.name, field.value) for field in row] for row in fresh_rows(("ID", "NAME"), [(1, None)])]
+    [[('ID', 1), ('NAME', None)]]
+    """
+    made: list[Element] = []
+    for values in rows:
+        row = FreshRow("")
+        last: Element | None = None
+        for name, value in zip(names, values, strict=True):
+            field = Element(name, "", NAME, None, None, row)
+            if value is not None:
+                field._value = value
+                field.state = _FIELD
+            if last is None:
+                row._first = field
+            else:
+                last._next = field
+                field._previous = last
+            last = field
+        row._last = last
+        made.append(row)
+    return made
