@@ -29,6 +29,15 @@ def test_every_folder_and_module_of_the_layout_is_there() -> None:
     assert len(modules) > 50
 
 
+def test_every_file_of_the_walks_is_there() -> None:
+    """A path that the walks of DESIGN.md name exists."""
+    walks = (ROOT / "DESIGN.md").read_text("utf-8").partition("### Five walks")[2].partition("## 4.")[0]
+    named = re.findall(rf"\b(?:{'|'.join(PACKAGES)})/[\w/.]+\w/?", walks)
+
+    assert [path for path in named if not (ROOT / path).exists()] == []
+    assert len(named) > 40
+
+
 def test_every_package_stands_in_the_layout() -> None:
     """A package of the product has a line in the layout."""
     packages = {
