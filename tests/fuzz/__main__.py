@@ -23,7 +23,7 @@ from tests.fuzz.target import all_targets
 from tests.fuzz.watching import Finding, limit_memory
 
 CORPUS: Final = Path(__file__).parent / "corpus"
-_SPARE: Final = 60  # seconds that a worker may take longer: its imports, and what it shrinks
+_SPARE: Final = 120  # seconds that a worker may take longer: its start, and what it shrinks
 
 
 def main() -> int:
@@ -36,7 +36,7 @@ def main() -> int:
         print(f"{mutate(targets, said.seed, said.seconds, said.found, CORPUS):,} inputs mutated or generated")
         return 0
     if said.worker == "guided":
-        guided.guide(said.target, said.seed, int(said.seconds), said.found, CORPUS)
+        guided.guide(said.target, said.seed, said.seconds, said.found, CORPUS)
     for left in said.found.glob("*.*"):
         left.unlink()
     known = all_targets()
@@ -102,6 +102,8 @@ def _keep_current(found: Path, text: str) -> None:
     if not current.exists():
         raise SystemExit(f"fuzz: {text}, before it tried anything")
     name, _, data = current.read_bytes().partition(b"\n")
+    if not name:
+        raise SystemExit(f"fuzz: {text}, between two inputs")
     target = all_targets()[name.decode()]
     key = f"{target.name} Hang or death of the process"
     keep(found, target, data, Finding(key, text))

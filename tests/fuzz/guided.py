@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import rmtree
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from tests.fuzz.mutating import CURRENT, kept_inputs
@@ -23,8 +24,9 @@ def is_there() -> bool:
     return find_spec("atheris") is not None
 
 
-def guide(names: Sequence[str], seed: int, seconds: int, folder: Path, corpus: Path) -> None:
-    """Feed the targets of these names for so long; atheris ends the process."""
+def guide(names: Sequence[str], seed: int, seconds: float, folder: Path, corpus: Path) -> None:
+    """Feed the targets of these names for so long, imports included; atheris ends the process."""
+    until = monotonic() + seconds
     import atheris  # noqa: PLC0415  # an extra
 
     with atheris.instrument_imports(include=list(_PACKAGES), enable_loader_override=False):
@@ -51,7 +53,7 @@ def guide(names: Sequence[str], seed: int, seconds: int, folder: Path, corpus: P
             keep(folder, target, data[1:], finding)
 
     options = [
-        f"-max_total_time={seconds}",
+        f"-max_total_time={max(1, round(until - monotonic()))}",
         f"-seed={seed or 1}",
         f"-seed_inputs=@{seeds}",
         "-rss_limit_mb=1500",
