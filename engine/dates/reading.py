@@ -14,7 +14,7 @@ import regex
 
 from engine.dates.failing import BEYOND, FORM, MomentError
 from engine.dates.patterns import MONTHS, Token, tokens
-from engine.dates.weeks import WEEKDAYS, day_of_week, in_week
+from engine.dates.weeks import WEEKDAYS, day_of_week, in_week, year_and_week
 from engine.dates.zones import displaced
 
 CENTURY: Final = 53  # two digits from here on are 19xx, those below 20xx
@@ -83,6 +83,13 @@ class Fields:
         return displaced(moment, timedelta(days=1)) if self.numbers.get("H") == 24 else moment
 
     def day(self, today: date) -> date:
+        """The date; where both its year and the year of its week are given, they must be of one date."""
+        day, week_year = self._day(today), self.numbers.get("Y")
+        if "y" in self.numbers and week_year is not None and year_and_week(day)[0] != week_year:
+            raise MomentError(f"{day:%Y-%m-%d} is in no week of {week_year}", BEYOND)
+        return day
+
+    def _day(self, today: date) -> date:
         """The date, by its month and day, its day of the year, or its week."""
         numbers = self.numbers
         year = numbers.get("y", numbers.get("Y", today.year))

@@ -13,6 +13,7 @@ UNFIT: Final = 5010
 MISMATCH: Final = 5344  # a tree that does not have what the model asks for
 UNKNOWN: Final = 5287  # a message that the set does not have
 REFERENCE: Final = 5465  # a length or count that another field says and that cannot be
+LARGEST: Final = 104_857_600  # bytes that a model may bring into a message, as long as MAXMSGL lets one be
 
 Decode = Callable[[bytes, int, int], Any]
 Encode = Callable[[Any, int], bytes]

@@ -20,9 +20,8 @@ from engine.tree.states import EDITED, RESTRUCTURED
 from parsers.mrm.cwf.layout import Choice, Item, Layout, Reference
 from parsers.mrm.cwf.record import Place, Record
 from parsers.mrm.model import UNBOUNDED
-from parsers.mrm.stored import MISMATCH, REFERENCE, unfit
+from parsers.mrm.stored import LARGEST, MISMATCH, REFERENCE, unfit
 
-LARGEST: Final = 104_857_600  # as long as MAXMSGL lets a message be
 _MOST_ABSENT: Final = 1_000_000
 _NOTHING: Final[tuple[Element, ...]] = ()
 
@@ -181,7 +180,14 @@ class _Writer:
                 self._item(slot, children.take(slot, anywhere=layout.unordered), around)
 
     def _fill(self, count: int) -> None:
-        self.out += self._plan.pad * count
+        if count > 0:
+            if len(self.out) + count > LARGEST:
+                raise self._too_long(len(self.out) + count)
+            self.out += self._plan.pad * count
+
+    def _too_long(self, size: int) -> ParserException:
+        root = self._plan.root
+        return ParserException(REFERENCE, f"{root.what} has {size:,} bytes or more, and takes {LARGEST:,}", root.what)
 
     def _item(self, item: Item, found: list[Element], around: _Around) -> None:
         self._fill(item.lead)
@@ -250,13 +256,18 @@ class _Writer:
     def _size(self, item: Item, around: _Around) -> int:
         assert item.stored is not None
         if item.length is None:
-            return item.stored.size or -1
+            return self._fitting(item.stored.size) or -1
         units, own = around.look_up(item.length)
         units -= own if item.inclusive else 0
         if units < 0:
             name = ".".join(item.length.path)
             raise ParserException(REFERENCE, f"{item.what}: {name} says it is {units} long", item.what, str(units))
-        return units * item.stored.unit if item.stored.unit else -1
+        return self._fitting(units * item.stored.unit) if item.stored.unit else -1
+
+    def _fitting(self, size: int) -> int:
+        if size > LARGEST:
+            raise self._too_long(size)
+        return size
 
     def _choice(self, choice: Choice, children: _Children, around: _Around, what: str) -> None:
         best = self._option(choice, children)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from engine.errors import ParserException
 from engine.tree.element import Element
 from engine.tree.step import step
+from parsers.mrm.stored import LARGEST
 from parsers.mrm.tds.values import UNWRITABLE
 
 if TYPE_CHECKING:
@@ -43,6 +44,13 @@ class Said:
 
     def length(self, plan: FieldPlan) -> int:
         """Returns the length that a field must have; 0 where nothing fixes it."""
+        length = self._length(plan)
+        if length > LARGEST:
+            why = f"{plan.name} is to be {length:,} long, and a field is at most {LARGEST:,}"
+            raise ParserException(UNWRITABLE, why, plan.name)
+        return length
+
+    def _length(self, plan: FieldPlan) -> int:
         if not plan.length_reference:
             return plan.length
         said, own = self.of(plan.length_reference)

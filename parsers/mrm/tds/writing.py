@@ -12,6 +12,7 @@ from engine.tree.source import Value
 from engine.tree.states import EDITED
 from engine.tree.step import step
 from parsers.charsets import ccsid as characters
+from parsers.mrm.stored import LARGEST
 from parsers.mrm.tds.binary_fields import InBytes
 from parsers.mrm.tds.coding import Coding
 from parsers.mrm.tds.declared_lengths import Said
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 Stops = tuple[str, ...]
 _EACH: Final = 1000  # for each of it, so that what is empty has a bound too
-LARGEST: Final = 104_857_600  # of what a model alone brings into a message, as long as MAXMSGL lets one be
 
 
 class Writing:

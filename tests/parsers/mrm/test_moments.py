@@ -49,6 +49,13 @@ def test_nothing_is_lost_by_a_pattern(text: str, pattern: str, kind: str, value:
     assert (value, written) == (found, text_of(found, pattern))
 
 
+def test_two_years() -> None:
+    """The year of a date's week is that of the date, or nothing is read."""
+    assert date(2006, 12, 31) == value_of("2006 2007-12-31", "yyyy YYYY-MM-dd", "date")
+    with pytest.raises(MomentError, match="2006-12-31 is in no week of 2006"):
+        value_of("2006 2006-12-31", "yyyy YYYY-MM-dd", "date")
+
+
 @pytest.mark.parametrize("text", ["0001-01-01T00:00:00+02:00", "9999-12-31T23:00:00-02:00", "9999-12-31T24:00:00"])
 def test_beyond_all_years(text: str) -> None:
     """A moment that is in no year once it is in GMT, or a day later, is refused as a moment."""

@@ -78,6 +78,31 @@ def test_a_record_of_defaults(members: tuple[Any, ...]) -> None:
         cwf(*members).write(built([("n", MANY), ("l", 0)]), Form(273, 1208))
 
 
+OPTIONS = Group((stored("x", length=1), stored("t", length=1, max_occurs=MANY)), "choice")
+LONG: list[tuple[tuple[Any, ...], list[Any]]] = [
+    ((OPTIONS,), [("x", "a")]),
+    ((stored("x", length=MANY),), [("x", "a")]),
+    ((stored("x", length=MANY, default="a"),), []),
+    ((COUNT, stored("x", length_reference="n")), [("n", MANY), ("x", "a")]),
+    ((stored("x", length=1, leading_skip_count=MANY),), [("x", "a")]),
+]
+
+
+@pytest.mark.parametrize(("members", "values"), LONG)
+def test_a_record_longer_than_any_message(members: tuple[Any, ...], values: list[Any]) -> None:
+    """What a model or a length in the tree fills up is refused where no message is so long."""
+    with bounded(), pytest.raises(BrokerError, match="104,857,600"):
+        cwf(*members).write(built(values), Form(273, 1208))
+
+
+@pytest.mark.parametrize("said_length", [{"length": MANY}, {"length_reference": "n"}])
+def test_a_text_longer_than_any_message(said_length: dict[str, Any]) -> None:
+    """A field of text is not filled up to a length that no message has."""
+    own = tds(said("n", "integer", length=10), said("x", **said_length))
+    with bounded(), pytest.raises(ParserException, match="104,857,600"):
+        own.write(built([("n", MANY), ("x", "a")]), Form(273, 819))
+
+
 def _doubling(levels: int) -> dict[str, Group]:
     fixed = {"T": TdsGroup(data_element_separation="fixedLength")}
     leaf = Field("x", SimpleType("int"), default="1", physical={"T": TdsField(length=1)})
