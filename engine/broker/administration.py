@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -21,6 +22,8 @@ from engine.broker.plans import plan_of
 from engine.broker.repository.opened import Change, Repository, opened
 from engine.broker.state import BrokerState, GroupState
 from engine.errors import BrokerError, ConfigurationException
+from engine.files.input_files import read_file
+from engine.files.output_files import write_file
 from flows.filtering_queue_manager import filtering
 
 if TYPE_CHECKING:
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 
 RUNS: Final = 8018
 _ANSWERS_WITHIN: Final = 90.0
+_CREATED: Final = ("repository.sqlite", "queues", "log", "creating.json")  # how names begin that a creation makes
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,21 +236,46 @@ def create(path: Path, *, name: str = "", queue_manager: str = "", own: tuple[Ow
     definition = replace(
         definition, broker=name or definition.broker, queue_manager=queue_manager or definition.queue_manager
     )
+    killed = _undo_killed(folder)
     there = {entry.name for entry in path.iterdir()} if path.is_dir() else None
+    uuid = str(uuid4())
     path.mkdir(parents=True, exist_ok=True)
+    write_file(folder.creating, json.dumps({"uuid": uuid, "there": sorted(there or ())}))
     try:
-        return _create(folder, definition, own)
+        made = _create(folder, definition, own, BrokerState(definition.broker, uuid), killed)
     except BaseException:
         _undo(path, there)
         raise
+    folder.creating.unlink()
+    return made
 
 
-def _create(folder: Folder, definition: Definition, own: tuple[OwnNodes, ...]) -> Broker:
+def _undo_killed(folder: Folder) -> str:
+    """Takes away what a creation that was killed has left in a folder; returns the identity of its broker."""
+    if not folder.creating.is_file():
+        return ""
+    left = json.loads(read_file(folder.creating))
+    foreign = {entry.name for entry in folder.path.iterdir() if not entry.name.startswith(_CREATED)}
+    _undo(folder.path, foreign | set(left["there"]))
+    return str(left["uuid"])
+
+
+def _forget_killed(repository: Repository, uuid: str) -> None:
+    """Takes the broker of a creation that was killed out of a repository elsewhere."""
+    with suppress(BrokerError):
+        if uuid and repository.load().uuid == uuid:
+            repository.delete()
+
+
+def _create(
+    folder: Folder, definition: Definition, own: tuple[OwnNodes, ...], state: BrokerState, killed: str
+) -> Broker:
     from engine.broker.deployment import defined  # noqa: PLC0415  # what flows are made of is not for all commands
 
     url = definition.settings.repository or f"sqlite:///{folder.path / 'repository.sqlite'}"
     repository = opened(url, definition.broker)
-    state = BrokerState(definition.broker, str(uuid4()), queue_manager=definition.queue_manager)
+    _forget_killed(repository, killed)
+    state = replace(state, queue_manager=definition.queue_manager)
     planned = defined(state, definition, own)
     queues.created(folder, planned.after)
     with queues.reached(folder) as reached:

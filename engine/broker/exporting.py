@@ -5,43 +5,50 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
+from typing import Final
 from urllib.parse import quote
 
 from engine.broker.deployment import shipped_of
-from engine.broker.state import BrokerState, DeployedUse
+from engine.broker.state import BrokerState
 from engine.broker.written import broker_text, definition_of_state
-from engine.files.output_files import write_file
+from engine.files.output_folders import OutputFolder, Way
 from flows.shipped import Shipped
 
+FLOWS: Final = "flows"  # the folder of flows beside an exported broker file
 
-def export(state: BrokerState, contents: Mapping[str, bytes], folder: Path, written: Path | None = None) -> str:
-    """Write the flows of a broker below a folder; returns the broker file that names them.
 
-    They are named from where the broker file is to be `written`, or by their whole paths where that is not known.
+def export(state: BrokerState, contents: Mapping[str, bytes], folder: OutputFolder, written: str = "") -> str:
+    """Writes the flows of a broker into a folder with the broker file that names them; returns the text of that.
+
+    The file is named `written` and names them from where it is; without it they are named by their whole paths.
     """
     files: dict[tuple[str, str], str] = {}
+    flows = (FLOWS,) if written else ()
+    gathered: dict[Way, bytes] = {}
     for group in state.groups:
         for use in group.flows:
-            place = folder / quote(group.name, safe=" ") / quote(use.name, safe=" ")
-            file = write_flow(shipped_of(contents[use.content]), use, place).resolve()
-            files[group.name, use.name] = os.path.relpath(file, written.parent.resolve()) if written else str(file)
-    return broker_text(definition_of_state(state, files))
+            way = (*flows, quote(group.name, safe=" "), quote(use.name, safe=" "))
+            own = add_flow(shipped_of(contents[use.content]), way, gathered)
+            files[group.name, use.name] = "/".join(own) if written else str(folder.folder.joinpath(*own).resolve())
+    text = broker_text(definition_of_state(state, files))
+    if written:
+        gathered[written,] = text.encode()
+    for way, data in gathered.items():
+        folder.add(way, data)
+    folder.publish()
+    return text
 
 
-def write_flow(shipped: Shipped, use: DeployedUse, place: Path) -> Path:
-    """Write a flow with the files that it needs, as they lay to each other; returns the flow's file."""
+def add_flow(shipped: Shipped, place: Way, gathered: dict[Way, bytes]) -> Way:
+    """Adds a flow and the files that it needs, as they lay to each other; returns the way to the flow's file."""
     names = [name for name, _ in shipped.files]
     own = os.path.abspath(shipped.file or "flow.yaml")
     base = os.path.commonpath([os.path.dirname(path) for path in (own, *map(os.path.abspath, names))])
-    flow = place / os.path.relpath(own, base)
-    _write(flow, shipped.text.encode())
-    for name, data in shipped.files:
-        _write(place / os.path.relpath(os.path.abspath(name), base), data)
-    for nodes in shipped.own_nodes:
-        _write(place / PurePosixPath(nodes.name).name, nodes.text)
-    return flow
 
+    def way(name: str) -> Way:
+        return (*place, *Path(os.path.relpath(os.path.abspath(name), base)).parts)
 
-def _write(file: Path, data: bytes) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_file(file, data)
+    gathered[way(own)] = shipped.text.encode()
+    gathered.update((way(name), data) for name, data in shipped.files)
+    gathered.update(((*place, PurePosixPath(nodes.name).name), nodes.text) for nodes in shipped.own_nodes)
+    return way(own)

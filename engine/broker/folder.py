@@ -56,6 +56,11 @@ class Folder:
         return self.path / "identity.json"
 
     @property
+    def creating(self) -> Path:
+        """The file that is there while a broker is created: what was in the folder before."""
+        return self.path / "creating.json"
+
+    @property
     def queues(self) -> Path:
         return self.path / "queues"
 

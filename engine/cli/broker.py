@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -323,18 +324,19 @@ def export(
     import yaml
 
     from engine.broker.exporting import export as write
-    from engine.broker.folder import write_synced
+    from engine.files.output_folders import OutputFolder
 
     found = broker_of_reader(name)
     state = found.load("read")
     contents = found.repository.contents({use.content for group in state.groups for use in group.flows})
     if target is None:
-        text = write(state, contents, found.folder.path / "content" / state.digest[:16])
+        with closing(OutputFolder(found.folder.path / "content" / state.digest[:16])) as folder:
+            text = write(state, contents, folder)
         show(yaml.safe_load(text) if as_json else {}, [text.removesuffix("\n")], as_json=as_json)
         return
     file = target if target.suffix in {".yaml", ".yml"} else target / "broker.yaml"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_synced(file, write(state, contents, file.parent / "flows", file))
+    with closing(OutputFolder(file.parent)) as folder:
+        write(state, contents, folder, file.name)
     count = sum(len(group.flows) for group in state.groups)
     show({"file": str(file), "flows": count}, [f"{file}: {count} flows"], as_json=as_json)
 
@@ -351,11 +353,9 @@ def units(
     """
     from engine.broker.folder import found
     from engine.broker.units import files_for
-    from engine.files.output_files import write_file
+    from engine.files.output_folders import OutputFolder
 
-    folder.mkdir(parents=True, exist_ok=True)
-    files = files_for(found(name))
-    for file, text in files.items():
-        write_file(folder / file, text)
-    written = [str(folder / file) for file in files]
+    with closing(OutputFolder(folder)) as opened:
+        written = [str(opened.add((file,), text.encode())) for file, text in files_for(found(name)).items()]
+        opened.publish()
     show({"files": written}, written, as_json=as_json)

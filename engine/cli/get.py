@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from engine.cli.app import app
 from engine.cli.message_ids import CorrelId, GroupId, MsgId, Selector, selection
 from engine.cli.reaching import ENDING, KeyStore, Reach, User, begin, reached
 from engine.errors import ConfigurationException, MessageException
+from engine.files.output_files import write_new_file
 
 if TYPE_CHECKING:
     from engine.work import Arrival, Selection, UnitOfWork
@@ -121,31 +121,6 @@ def _writer(folder: Path, *, as_json: bool) -> Take:
         from engine.mq.properties import split
 
         data = f"{to_line(*arrival)}\n".encode() if as_json else split(*arrival)[2]
-        _write(folder, arrival.descriptor.msg_id.hex(), ".json" if as_json else "", data)
+        write_new_file(folder, arrival.descriptor.msg_id.hex(), ".json" if as_json else "", data)
 
     return take
-
-
-def _write(folder: Path, name: str, suffix: str, data: bytes) -> None:
-    """Write a file that is there whole or not at all, and synced with its name; it takes no other file's place."""
-    begun = folder / f".{name}-{os.getpid()}{suffix}"
-    try:
-        with begun.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        number = 1
-        while True:
-            target = folder / f"{name}{f'-{number}' if number > 1 else ''}{suffix}"
-            try:
-                os.link(begun, target)
-                break
-            except FileExistsError:
-                number += 1
-    finally:
-        begun.unlink(missing_ok=True)
-    directory = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)

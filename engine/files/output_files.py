@@ -9,6 +9,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedWriter, FileIO
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, TypeAlias
 
@@ -24,6 +25,7 @@ _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXE
 _STREAM: Final = os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC
 _PERMISSIONS: Final = 0o666  # less those of the umask
 _NAME_KEPT: Final = 80  # characters of a name that its draft shows
+_RANDOM: Final = 6  # bytes of a draft's name that tell it apart
 _STREAMS: Final = ("/dev", "/dev/fd")  # folders whose names are of what is open
 
 
@@ -63,6 +65,37 @@ def written(path: Path) -> Iterator[BinaryIO]:
         os.close(folder)
 
 
+def write_new_file(folder: Path, name: str, suffix: str, data: bytes) -> Path:
+    """Writes a whole file under a name, or that with a number where it is taken; returns its place."""
+    at, draft = _opened_folder(folder / name), draft_name(name)
+    try:
+        with BufferedWriter(NamedOutput(os.open(draft, _NEW, _PERMISSIONS, dir_fd=at), str(folder / name))) as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        place = next(place for place in _free_places(folder, name, suffix) if _linked(draft, place.name, at))
+        os.fsync(at)
+        return place
+    finally:
+        with suppress(OSError):
+            os.unlink(draft, dir_fd=at)
+        os.close(at)
+
+
+def _free_places(folder: Path, name: str, suffix: str) -> Iterator[Path]:
+    yield folder / f"{name}{suffix}"
+    yield from (folder / f"{name}-{number}{suffix}" for number in count(2))
+
+
+def _linked(draft: str, name: str, at: int) -> bool:
+    """Returns True where a draft could be given a name, False where that is taken."""
+    try:
+        os.link(draft, name, src_dir_fd=at, dst_dir_fd=at)
+    except FileExistsError:
+        return False
+    return True
+
+
 def write_file(path: Path, data: bytes | str) -> None:
     """Writes a whole file, text in UTF-8."""
     with written(path) as out:
@@ -90,7 +123,17 @@ def _draft(folder: int, path: Path, permissions: int | None) -> Iterator[BinaryI
 
 def draft_name(name: str) -> str:
     """Returns a hidden name that no other file has, and that shows what it is the draft of."""
-    return f".{os.fsdecode(os.fsencode(name)[:_NAME_KEPT])}.{secrets.token_hex(6)}{DRAFT}"
+    return f"{_start_of_draft(name)}{secrets.token_hex(_RANDOM)}{DRAFT}"
+
+
+def is_draft(found: str, name: str) -> bool:
+    """Returns True for the name of a draft of what has that name."""
+    start = _start_of_draft(name)
+    return found.startswith(start) and found.endswith(DRAFT) and len(found) == len(start) + 2 * _RANDOM + len(DRAFT)
+
+
+def _start_of_draft(name: str) -> str:
+    return f".{os.fsdecode(os.fsencode(name)[:_NAME_KEPT])}."
 
 
 def _opened_folder(path: Path) -> int:

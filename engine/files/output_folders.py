@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from engine.errors import ConfigurationException
-from engine.files.output_files import DRAFT, FOLDER, NamedOutput, Place, draft_name, identity_of
+from engine.files.output_files import DRAFT, FOLDER, NamedOutput, Place, draft_name, identity_of, is_draft
 
 Way: TypeAlias = tuple[str, ...]  # from the output folder: the names of folders, then that of a file
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -123,6 +123,58 @@ class OutputFolder:
                 else:
                     _remove(name, self._at)
                     yield "the files of a run that was killed were removed: none of them had been delivered"
+
+
+@contextmanager
+def new_folder(place: Path) -> Iterator[Path]:
+    """Yields a folder beside a place, which takes that place when the block ends.
+
+    What makers of the same place that were killed have left beside it is removed. An empty folder that is there
+    already may be one that other files cannot be moved to, such as a volume, and is filled where it is.
+    """
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        around = os.open(place.parent, FOLDER)
+        stack.callback(os.close, around)
+        for left in os.listdir(around):
+            if is_draft(left, place.name):
+                _remove_unheld(left, around)
+        is_there = place.exists()
+        name = place.name if is_there else draft_name(place.name)
+        try:
+            if not is_there:
+                os.mkdir(name, 0o700, dir_fd=around)
+            held = os.open(name, FOLDER, dir_fd=around)
+            stack.callback(os.close, held)
+            os.fchmod(held, 0o700)
+            fcntl.flock(held, fcntl.LOCK_EX)
+            yield place.parent / name
+            if not is_there:
+                os.rename(name, place.name, src_dir_fd=around, dst_dir_fd=around)
+        except BaseException:
+            _remove_all(name, around) if is_there else _remove(name, around)
+            raise
+        os.fsync(around)
+
+
+def _remove_all(folder: str, at: int) -> None:
+    """Removes what is in a folder, and not the folder."""
+    with suppress(OSError), ExitStack() as stack:
+        inner = os.open(folder, FOLDER, dir_fd=at)
+        stack.callback(os.close, inner)
+        for name in os.listdir(inner):
+            _remove(name, inner)
+            with suppress(OSError):
+                os.unlink(name, dir_fd=inner)
+
+
+def _remove_unheld(name: str, at: int) -> None:
+    """Removes a folder that no process holds any more."""
+    with suppress(OSError), ExitStack() as stack:
+        held = os.open(name, _BELOW, dir_fd=at)
+        stack.callback(os.close, held)
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _remove(name, at)
 
 
 def _made(at: int, names: Iterable[str], stack: ExitStack) -> int:

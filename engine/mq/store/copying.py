@@ -12,6 +12,7 @@ from pathlib import Path
 
 from engine.errors import ConfigurationException
 from engine.mq.lock import FolderLock
+from engine.files.output_folders import new_folder
 from engine.mq.store.environment import FORMAT, Environment, format_of, read_format, sync_folder, write_format
 from engine.mq.store.store import OVERFLOW, PERSISTENT
 from engine.mq.store.upgrading import STEPS
@@ -70,22 +71,22 @@ def _copy_synced(source: str, target: str) -> None:
 def _copy(source: Path, target: Path, name: str, size: int) -> None:
     if target.exists() and any(target.iterdir()):
         raise ConfigurationException(f"{target} is not empty: name a folder that is not there yet")
-    (target / PERSISTENT).mkdir(mode=0o700, parents=True, exist_ok=True)
-    target.chmod(0o700)
-    command = [sys.executable, "-m", __name__, str(source / PERSISTENT), str(target / PERSISTENT), str(size)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
-    if done.returncode != 0:  # a process of its own: this one may have the store open, and damage may end it
-        why = " ".join(done.stderr.strip().splitlines()[-1:]) or f"it ended with {done.returncode}"
-        raise ConfigurationException(f"{source} cannot be copied to {target} ({why}): check it, and the disk")
-    descriptor = os.open(target / PERSISTENT / "data.mdb", os.O_RDWR)
-    try:
-        os.fchmod(descriptor, 0o600)
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-    write_format(target, name, size)
-    for path in (target / PERSISTENT, target, target.parent):
-        sync_folder(path)
+    with new_folder(target) as draft:
+        (draft / PERSISTENT).mkdir(mode=0o700)
+        command = [sys.executable, "-m", __name__, str(source / PERSISTENT), str(draft / PERSISTENT), str(size)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+        if done.returncode != 0:  # a process of its own: this one may have the store open, and damage may end it
+            why = " ".join(done.stderr.strip().splitlines()[-1:]) or f"it ended with {done.returncode}"
+            raise ConfigurationException(f"{source} cannot be copied to {target} ({why}): check it, and the disk")
+        descriptor = os.open(draft / PERSISTENT / "data.mdb", os.O_RDWR)
+        try:
+            os.fchmod(descriptor, 0o600)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        write_format(draft, name, size)
+        for path in (draft / PERSISTENT, draft):
+            sync_folder(path)
 
 
 def _main(source: str, target: str, size: str) -> None:

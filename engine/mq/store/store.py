@@ -20,6 +20,7 @@ from engine.mq.store.journal import Journal
 from engine.mq.store.keys import NUMBER, ORDER
 from engine.mq.store.records import damaged, read_number
 from engine.mq.store.shelves import Overflow, Shelf
+from engine.files.output_folders import new_folder
 from engine.mq.store.writing import CEILING, COMMITTED, decision, objects, write
 
 PERSISTENT: Final = "store"
@@ -146,16 +147,15 @@ def create(folder: Path, name: str, max_size: int) -> None:
         raise ConfigurationException(f"a store of {max_size} bytes is too small: give it {_LEAST} at least")
     if folder.exists() and any(folder.iterdir()):
         raise ConfigurationException(f"{folder} is not empty: name a folder that is not there yet")
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder.chmod(0o700)
-    (folder / PERSISTENT).mkdir(mode=0o700)
-    environment = Environment(folder / PERSISTENT, max_size)
-    with environment.begin() as transaction:
-        transaction.put(WRITTEN, str(FORMAT).encode(), db=environment.db["meta"])
-    environment.close()
-    write_format(folder, name, max_size)
-    for path in (folder / PERSISTENT, folder, folder.parent):
-        sync_folder(path)
+    with new_folder(folder) as draft:
+        (draft / PERSISTENT).mkdir(mode=0o700)
+        environment = Environment(draft / PERSISTENT, max_size)
+        with environment.begin() as transaction:
+            transaction.put(WRITTEN, str(FORMAT).encode(), db=environment.db["meta"])
+        environment.close()
+        write_format(draft, name, max_size)
+        for path in (draft / PERSISTENT, draft):
+            sync_folder(path)
 
 
 def _overflow(folder: Path) -> Environment:

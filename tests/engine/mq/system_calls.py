@@ -13,6 +13,10 @@ _CALLS = {
     "x86_64": {1: "write", 18: "pwrite", 20: "writev", 296: "pwritev", 74: "sync", 75: "sync", 26: "sync"},
     "aarch64": {64: "write", 68: "pwrite", 66: "writev", 70: "pwritev", 82: "sync", 83: "sync", 227: "sync"},
 }
+_CHANGES = {  # of names in folders, beside writes and syncs
+    "x86_64": dict.fromkeys((76, 77, 82, 83, 84, 86, 87, 88, 90, 91, 258, 263, 264, 265, 266, 268, 316), "name"),
+    "aarch64": dict.fromkeys((34, 35, 36, 37, 38, 45, 46, 52, 53, 276), "name"),
+}
 _TRACE_ME, _SYSCALL, _SET_OPTIONS, _GET_REGISTERS = 0, 24, 0x4200, 0x4204
 _GOOD, _EXIT_KILL = 1, 0x100000
 _STATUS = 1  # NT_PRSTATUS
@@ -43,9 +47,10 @@ def _ptrace(request: int, pid: int, address: int = 0, data: int = 0) -> None:
         raise OSError(ctypes.get_errno(), "ptrace")
 
 
-def traced(run: Callable[[], None], note: Callable[[Call], bool]) -> int:
-    """Run something in a child process; `note` sees each write and sync before it is done, and ends it by False.
+def traced(run: Callable[[], None], note: Callable[[Call], bool | signal.Signals], *, names: bool = False) -> int:
+    """Run something in a child process; `note` sees each write and sync before it is done, and kills it by False.
 
+    By a signal it sends that, and lets the child go on. With `names` it sees what changes the names in folders, too.
     Returns the status of the child as waitpid has it.
     """
     child = os.fork()
@@ -59,11 +64,12 @@ def traced(run: Callable[[], None], note: Callable[[Call], bool]) -> int:
             os._exit(1)
     os.waitpid(child, 0)
     _ptrace(_SET_OPTIONS, child, 0, _GOOD | _EXIT_KILL)
-    return _followed(child, note)
+    machine = platform.machine()
+    return _followed(child, note, _CALLS[machine] | (_CHANGES[machine] if names else {}))
 
 
-def _followed(child: int, note: Callable[[Call], bool]) -> int:
-    known, registers = _CALLS[platform.machine()], (ctypes.c_ulonglong * 34)()
+def _followed(child: int, note: Callable[[Call], bool | signal.Signals], known: dict[int, str]) -> int:
+    registers = (ctypes.c_ulonglong * 34)()
     vector = _Vector(ctypes.addressof(registers), ctypes.sizeof(registers))
     at_number, at_arguments = _REGISTERS[platform.machine()]
     entering, passed_on = False, 0
@@ -84,13 +90,17 @@ def _followed(child: int, note: Callable[[Call], bool]) -> int:
             kind = known.get(registers[at_number])
             if kind is None:
                 continue
-            call = _call(child, kind, [registers[at] for at in at_arguments], memory.fileno())
-            if not note(call):
+            told = note(_call(child, kind, [registers[at] for at in at_arguments], memory.fileno()))
+            if isinstance(told, signal.Signals):
+                os.kill(child, told)
+            elif not told:
                 os.kill(child, signal.SIGKILL)
                 return os.waitpid(child, 0)[1]
 
 
 def _call(child: int, kind: str, arguments: list[int], memory: int) -> Call:
+    if kind == "name":
+        return Call(kind, "")
     descriptor, address, length, offset = arguments
     try:
         path = os.readlink(f"/proc/{child}/fd/{descriptor}")
