@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, BinaryIO
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import typer
 
 from engine.cli.app import app
-from engine.cli.failing import existing
 from engine.cli.option_groups import with_groups
 from engine.cli.record_options import (
     ChoiceOptions,
@@ -21,9 +20,10 @@ from engine.cli.record_options import (
     DescriptionOptions,
     FailureOptions,
     FramingOptions,
+    MaxRecords,
     one_of,
 )
-from engine.errors import BrokerError, ConfigurationException
+from engine.errors import BrokerError
 
 if TYPE_CHECKING:
     from parsers.records.framing import Cut
@@ -43,6 +43,7 @@ def decode(
     file_header: Annotated[int, typer.Option(help="Bytes to skip at the beginning of the file.")] = 0,
     file_footer: Annotated[int, typer.Option(help="Bytes to leave at the end of the file.")] = 0,
     output: Annotated[Path | None, typer.Option(help="Write the JSON to this file.")] = None,
+    max_input: MaxRecords = "",
 ) -> None:
     """Print the records of a file as JSON, one object a line.
 
@@ -50,7 +51,7 @@ def decode(
     there under its name; one that cannot be read is null if another can.
     """
     from engine.cli.failures_of_records import Failures
-    from engine.cli.record_files import input_of, outputs_of, standard_output
+    from engine.cli.record_files import input_of, opened, outputs_of, standard_output
     from engine.files.output_files import refuse_inputs, written
     from parsers.records.coding import TRIMS
     from parsers.records.json_lines import to_json
@@ -64,7 +65,7 @@ def decode(
     failures = Failures(failure.on_error, failure.quarantine)
     refuse_inputs(outputs_of(output, failure.quarantine), (input_of(file), *read))
     with ExitStack() as stack:
-        records = stack.enter_context(_opened(file))
+        records = stack.enter_context(opened(file, max_input))
         out = stack.enter_context(standard_output() if output is None else written(output))
         stack.enter_context(failures)
         for cut in _progress(kind.cut(records), records):
@@ -76,18 +77,6 @@ def decode(
                 continue
             out.write(line.encode("utf-8", "replace") + b"\n")
             failures.done += 1
-
-
-@contextmanager
-def _opened(file: str) -> Iterator[BinaryIO]:
-    """A file for reading, or standard input."""
-    if file != "-":
-        with existing(file).open("rb") as opened:
-            yield opened
-    elif sys.stdin is None:
-        raise ConfigurationException("standard input is closed: pipe records into it, or name a file")
-    else:
-        yield sys.stdin.buffer
 
 
 def _progress(cuts: Iterator[Cut], source: BinaryIO) -> Iterator[Cut]:

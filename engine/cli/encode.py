@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import typer
 
 from engine.cli.app import app
-from engine.cli.failing import existing
 from engine.cli.option_groups import with_groups
 from engine.cli.record_options import (
     ChoiceOptions,
@@ -21,8 +20,9 @@ from engine.cli.record_options import (
     DescriptionOptions,
     FailureOptions,
     FramingOptions,
+    MaxRecords,
 )
-from engine.errors import BrokerError, ConfigurationException, ParserException
+from engine.errors import BrokerError, ParserException
 
 if TYPE_CHECKING:
     from engine.cli.failures_of_records import Failures
@@ -40,6 +40,7 @@ def encode(
     source: CopybookOptions,
     failure: FailureOptions,
     output: Annotated[Path | None, typer.Option(help="Write the records to this file.")] = None,
+    max_input: MaxRecords = "",
 ) -> None:
     """Write JSON objects, one a line, as the records of a file: what decode prints makes the same records again.
 
@@ -47,7 +48,7 @@ def encode(
     table. Of items that share their storage, the first that is given counts where they overlap.
     """
     from engine.cli.failures_of_records import Failures
-    from engine.cli.record_files import input_of, outputs_of, standard_output
+    from engine.cli.record_files import input_of, opened, outputs_of, standard_output
     from engine.files.output_files import refuse_inputs, written
 
     if framing.record_format.upper() == "L" and not choice.length_field:
@@ -58,15 +59,9 @@ def encode(
     failures = Failures(failure.on_error, failure.quarantine)
     refuse_inputs(outputs_of(output, failure.quarantine), (input_of(file), *read))
     with ExitStack() as stack:
-        lines = stack.enter_context(existing(file).open("rb")) if file != "-" else _standard_input()
+        lines = stack.enter_context(opened(file, max_input))
         out = stack.enter_context(standard_output() if output is None else written(output))
         _write(kind, lines, out, stack.enter_context(failures))
-
-
-def _standard_input() -> BinaryIO:
-    if sys.stdin is None:
-        raise ConfigurationException("standard input is closed: pipe JSON into it, or name a file")
-    return sys.stdin.buffer
 
 
 def _write(kind: Kind, source: BinaryIO, out: BinaryIO, failures: Failures) -> None:

@@ -205,6 +205,14 @@ class ChoiceOptions:
         )
 
 
+MaxRecords = Annotated[
+    str,
+    typer.Option(
+        "--max-input", metavar="SIZE", help="The most bytes that are read, such as 2G; of a device 100M, else any."
+    ),
+]
+
+
 @dataclass(frozen=True, slots=True)
 class FailureOptions:
     """What is said of records that fail."""
