@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 
 import yaml
 
+from engine.allowed_files import check_link
 from engine.errors import ConfigurationException, Place, Problem, reason
 from engine.flow.lint import UNFIT
 from engine.flow.marked_lines import marked
@@ -202,8 +203,13 @@ class _Reader:
         return Mapping(tuple(entries.values()), place, tuple(dropped))
 
 
-def content_of(path: Path) -> bytes:
-    """The bytes of a file beside a flow: all that a document may have, and enough to see that it has more."""
+def content_of(path: Path, base: str | Path | None = None) -> bytes:
+    """The bytes of a file beside a flow: all that a document may have, and enough to see that it has more.
+
+    One that was found for a file in the folder `base` is not read through a link that leads elsewhere.
+    """
+    if base is not None:
+        check_link(path, base)
     try:
         with path.open("rb") as opened:
             return opened.read(4 * LARGEST + 4)

@@ -10,7 +10,8 @@ from os.path import abspath, dirname, isfile, join, normpath
 from pathlib import Path
 from typing import Final
 
-from engine.errors import Place, Problem, reason
+from engine.errors import ConfigurationException, Place, Problem, reason
+from engine.files.allowed_folders import check_link
 from engine.flow.lint import UNFIT
 from esql.names.predefined import CORRELATIONS
 from esql.text.source import decode
@@ -62,7 +63,10 @@ def find_sources(
             if file in sources or len(sources) == MOST_FILES or not isfile(file):
                 continue
             try:
-                sources[file] = _read(file)
+                sources[file] = _read(file, _root_of(file, roots))
+            except ConfigurationException as error:
+                problems.append(Problem(file, 0, 0, UNFIT, error.text))
+                continue
             except OSError as error:
                 problems.append(Problem(file, 0, 0, UNFIT, f"cannot be read: {reason(error)}"))
                 continue
@@ -71,7 +75,14 @@ def find_sources(
     return list(sources.items()), problems
 
 
-def _read(file: str) -> bytes:
+def _root_of(file: str, roots: Iterable[str]) -> str:
+    """The highest of the folders of schemas that a file is in, or its own."""
+    around = (root for root in roots if Path(abspath(file)).is_relative_to(abspath(root)))
+    return min(around, key=lambda root: len(abspath(root)), default=dirname(file))
+
+
+def _read(file: str, root: str) -> bytes:
+    check_link(file, root)
     with Path(file).open("rb") as opened:
         data = opened.read(LARGEST + 1)
     if len(data) > LARGEST:

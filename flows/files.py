@@ -10,6 +10,7 @@ from pathlib import Path
 from posixpath import dirname, isabs, join, normpath
 from typing import Final
 
+from engine.allowed_files import check_link
 from engine.catalog import Catalog
 from engine.errors import ConfigurationException, Problem, reason
 from engine.flow.definition import Flow, expand, file_of
@@ -54,15 +55,15 @@ def load(*files: str) -> Loaded:
     """
     given = [normpath(file) for file in files]  # one name for each file, so that it is read once
     readings: dict[str, Reading] = {}
-    waiting = list(given)
-    for file in waiting:
+    waiting = [(file, file) for file in given]
+    for file, user in waiting:
         if file in readings or len(readings) == MOST_FILES:
             continue
-        reading = read_file(file)
+        reading = read_file(file) if file in given else _read_beside(file, user)
         flow = reading.flow
         if flow is None or not flow.name or flow.is_subflow or file in given:
             readings[file] = reading
-            waiting.extend(_used(flow) if flow else ())
+            waiting.extend((other, file) for other in (_used(flow) if flow else ()))
     found = [reading.flow for reading in readings.values() if reading.flow]
     subflows = {flow.name: flow for flow in reversed(found) if flow.is_subflow and flow.name}
     subflows |= {flow.file: flow for flow in found if flow.is_subflow}
@@ -108,6 +109,15 @@ def read_file(file: str) -> Reading:
             return read_flow(opened.read(4 * LARGEST + 4), file)
     except OSError as error:
         return Reading(None, (Problem(file, 0, 0, UNFIT, f"cannot be read: {reason(error)}"),))
+
+
+def _read_beside(file: str, user: str) -> Reading:
+    """The flow of a file that another uses; one that a link leads to elsewhere is not read."""
+    try:
+        check_link(file, dirname(user))
+    except ConfigurationException as error:
+        return Reading(None, (Problem(file, 0, 0, UNFIT, error.text),))
+    return read_file(file)
 
 
 def _used(flow: Flow) -> Iterator[str]:

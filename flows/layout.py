@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from os.path import dirname
 from pathlib import Path, PurePath
 from typing import Final, TypeAlias
 
 import yaml
 
-from engine.errors import Problem, reason
+from engine.errors import ConfigurationException, Problem, reason
+from engine.files.allowed_folders import check_link
 from engine.flow.lint import UNFIT
 from flows.document import LARGEST, Complaints, Scalar, Sequence, Tree, decoded, read_document
 from flows.document import Mapping as Table
@@ -38,10 +40,13 @@ def layout_of(flow_file: str) -> tuple[Layout, tuple[Problem, ...]]:
     """The positions in the file beside a flow's, none where there is no such file, and what is wrong with it."""
     file = layout_file(flow_file)
     try:
+        check_link(file, dirname(flow_file))
         with Path(file).open("rb") as opened:
             text = decoded(opened.read(4 * LARGEST + 4), file)
     except FileNotFoundError:
         return NO_LAYOUT, ()
+    except ConfigurationException as error:
+        return NO_LAYOUT, (Problem(file, 0, 0, UNFIT, error.text),)
     except OSError as error:
         return NO_LAYOUT, (Problem(file, 0, 0, UNFIT, f"cannot be read: {reason(error)}"),)
     return (NO_LAYOUT, (text,)) if isinstance(text, Problem) else read_layout(text, file)

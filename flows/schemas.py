@@ -26,14 +26,15 @@ Files: TypeAlias = Sequence[tuple[str, bytes]]
 def schemas_of(flow: Flow) -> Files:
     """The schemas that stand beside an expanded flow and its subflows, and those that they include or import."""
     folders = dict.fromkeys(dirname(file) for file in (flow.file, *(use.place.file for use in flow.nodes)) if file)
-    waiting = [str(path) for folder in folders for path in sorted(Path(folder or ".").glob(f"*{ENDING}"))]
+    waiting = [(str(path), path.parent) for folder in folders for path in sorted(Path(folder).glob(f"*{ENDING}"))]
     found: dict[str, bytes] = {}
-    for name in waiting:
+    for name, base in waiting:
         if name in found or len(found) == _MOST_FILES:
             continue
-        found[name] = content = content_of(Path(name))
-        named = (normpath(join(dirname(name), one.decode("utf-8", "replace"))) for one in _NAMED.findall(content))
-        waiting.extend(other for other in named if isfile(other))
+        found[name] = content = content_of(Path(name), base)
+        here = Path(dirname(name))
+        named = (normpath(join(here, one.decode("utf-8", "replace"))) for one in _NAMED.findall(content))
+        waiting.extend((other, here) for other in named if isfile(other))
     return list(found.items())
 
 

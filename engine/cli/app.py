@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from engine.allowed_files import SAID
+
 app = typer.Typer(
     name="penstock",
     help="Run, examine and measure message flows in the style of WebSphere MQ Integrator.",
@@ -21,11 +23,21 @@ OwnNodes = Annotated[
     list[str] | None,
     typer.Option("--nodes", help="A Python file that defines nodes of your own; may be given several times."),
 ]
+
+
+def _allowed(context: typer.Context, folders: list[Path] | None) -> list[Path] | None:
+    """Lets links lead to these folders for as long as the command runs."""
+    token = SAID.set(tuple(folders or ()))
+    context.call_on_close(lambda: SAID.reset(token))
+    return folders
+
+
 AllowFiles = Annotated[
     list[Path] | None,
     typer.Option(
         "--allow-files",
         envvar="PENSTOCK_ALLOW_FILES",
+        callback=_allowed,
         help="A folder whose files flows may write, and links may lead to; may be given several times.",
     ),
 ]

@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Iterable
 from contextlib import ExitStack
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -19,6 +20,7 @@ _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # a pipe that nobody reads is refused at once, where it would else be waited for without end
 _APPENDED: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _PERMISSIONS: Final = 0o666
+SAID: Final[ContextVar[tuple[Path, ...]]] = ContextVar("allowed files", default=())  # by --allow-files
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +80,20 @@ def allowed_files(folders: Iterable[str | Path]) -> AllowedFiles:
 
 
 def allowed_around() -> AllowedFiles:
-    """Returns the folders of the environment variable PENSTOCK_ALLOW_FILES, as brokers are started with them."""
-    return AllowedFiles(tuple(Path(name) for name in os.environ.get(VARIABLE, "").split(os.pathsep) if name))
+    """Returns the folders that the command was given, or that PENSTOCK_ALLOW_FILES names as brokers are started."""
+    named = tuple(Path(name) for name in os.environ.get(VARIABLE, "").split(os.pathsep) if name)
+    return AllowedFiles((*SAID.get(), *named))
+
+
+def check_link(path: str | Path, base: str | Path) -> None:
+    """Refuses a file that a name leads to by links, and that lies outside of where the name says it is.
+
+    A file found for one that is in the folder `base` may be in any folder that its own name leads to from there.
+    """
+    around = os.path.commonpath((os.path.abspath(path), os.path.abspath(base)))
+    if not is_within(Path(path), (Path(around), *allowed_around().roots)):
+        text = f"{path} leads to a file outside of {around}: allow its folder with --allow-files, or copy it here"
+        raise ConfigurationException(text)
 
 
 def is_within(path: Path, roots: Iterable[Path]) -> bool:

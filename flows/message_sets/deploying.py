@@ -28,7 +28,7 @@ def message_sets_of(flow: Flow) -> Files:
     files = dict.fromkeys(file for file in (flow.file, *(use.place.file for use in flow.nodes)) if file)
     folders = dict.fromkeys(dirname(file) for file in files)
     found = [path for folder in folders for path in sorted(Path(folder or ".").glob(f"*{ENDING}"))]
-    return [(str(path), content_of(path)) for path in found]
+    return [(str(path), content_of(path, path.parent)) for path in found]
 
 
 def message_parsers(flow: Flow, files: Files | None = None) -> tuple[Mapping[str, Mrm], tuple[Problem, ...]]:
