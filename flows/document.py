@@ -10,8 +10,8 @@ from typing import Any, Final, TypeAlias
 
 import yaml
 
-from engine.allowed_files import check_link
 from engine.errors import ConfigurationException, Place, Problem, reason
+from engine.files.allowed_folders import check_link
 from engine.flow.lint import UNFIT
 from engine.flow.marked_lines import marked
 

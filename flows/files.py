@@ -10,9 +10,9 @@ from pathlib import Path
 from posixpath import dirname, isabs, join, normpath
 from typing import Final
 
-from engine.allowed_files import check_link
 from engine.catalog import Catalog
 from engine.errors import ConfigurationException, Problem, reason
+from engine.files.allowed_folders import check_link
 from engine.flow.definition import Flow, expand, file_of
 from engine.flow.label_routes import NO_NAMES, Labels
 from engine.flow.lint import UNFIT, lint

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from engine.allowed_files import SAID
+from engine.files.allowed_folders import SAID
 
 app = typer.Typer(
     name="penstock",

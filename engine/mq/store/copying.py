@@ -11,8 +11,8 @@ from itertools import count
 from pathlib import Path
 
 from engine.errors import ConfigurationException
-from engine.mq.lock import FolderLock
 from engine.files.output_folders import new_folder
+from engine.mq.lock import FolderLock
 from engine.mq.store.environment import FORMAT, Environment, format_of, read_format, sync_folder, write_format
 from engine.mq.store.store import OVERFLOW, PERSISTENT
 from engine.mq.store.upgrading import STEPS

@@ -11,6 +11,7 @@ from typing import Final
 import lmdb
 
 from engine.errors import ConfigurationException, MessageException
+from engine.files.output_folders import new_folder
 from engine.mq.attributes import Value
 from engine.mq.lock import FolderLock
 from engine.mq.places import check_place
@@ -20,7 +21,6 @@ from engine.mq.store.journal import Journal
 from engine.mq.store.keys import NUMBER, ORDER
 from engine.mq.store.records import damaged, read_number
 from engine.mq.store.shelves import Overflow, Shelf
-from engine.files.output_folders import new_folder
 from engine.mq.store.writing import CEILING, COMMITTED, decision, objects, write
 
 PERSISTENT: Final = "store"
