@@ -208,8 +208,16 @@ def growth(made: Running, seconds: float) -> float:
 
 def memory(made: Running) -> float:
     """The MiB that the processes of the broker have for themselves."""
-    top = made.json("top", str(made.folder))
-    return float(sum(process["memoryMiB"] for process in top["processes"]))
+    status = made.status()
+    workers = [worker["process"] for one in status["processes"] for worker in one["workers"]]
+    every = [status["process"], *(one["process"] for one in status["processes"]), *workers]
+    return sum(map(own_memory, every))
+
+
+def own_memory(pid: int) -> float:
+    """The MiB that a process shares with no other."""
+    lines = Path(f"/proc/{pid}/smaps_rollup").read_text("ascii").splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Private_")) / 1024
 
 
 def check(made: Running, server: Server, putting: Putting, taking: Taking) -> None:
