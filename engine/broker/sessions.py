@@ -131,6 +131,7 @@ class Sessions:
         self._supervisor.plan = made.plan
         self._supervisor.log.form = made.plan.settings.log
         self._supervisor.relink(before)
+        self._supervisor.intervals.change(before, made.plan)
         removed = [name for name in self._supervisor.groups if name not in made.plan.running]
         made.waits = made.asked | set(removed)
         for name in sorted(made.asked):

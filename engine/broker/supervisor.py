@@ -25,8 +25,7 @@ from engine.broker.people import Rights
 from engine.broker.plans import Plan, plan_of
 from engine.broker.repository.opened import opened
 from engine.broker.sessions import Sessions
-from engine.broker.statistics.publishing import publish
-from engine.broker.statistics.snapshots import Snapshots, archive_of
+from engine.broker.statistics.intervals import Intervals
 from engine.errors import BrokerError
 
 _SOONEST: Final = 0.1
@@ -68,7 +67,7 @@ class Supervisor:
         self._kept: dict[str, Kept] = {}
         self.plan = Plan()
         self._ending = False
-        self._snapshots = Snapshots(folder)
+        self.intervals = Intervals(self, self._log_end)
         self._sessions = Sessions(self)
 
     def run(self) -> None:
@@ -91,8 +90,7 @@ class Supervisor:
         for name in self.plan.running:
             self._keep(name)
         self.relink(self.plan)
-        self.loop.after(self.plan.settings.statistics_interval, self._count)
-        self.loop.after(self.plan.settings.archive_interval * 60, self._archive)
+        self.intervals.begin()
         self._look()
         self.loop.run()
         self.folder.control.unlink(missing_ok=True)
@@ -263,7 +261,10 @@ class Supervisor:
     def _end_next(self) -> None:
         left = [kept for kept in self._kept.values() if kept.child is not None]
         others = [kept for kept in left if kept.name != _QUEUE_MANAGER]
-        for kept in [kept for kept in others if kept.name != _LINK] or others or left:
+        groups = [kept for kept in others if kept.name != _LINK]
+        if not groups and left and self.intervals.end():
+            return  # once that is published the rest may end
+        for kept in groups or others or left:
             if kept.state != "ending":
                 self._end(kept)
 
@@ -292,37 +293,6 @@ class Supervisor:
         with suppress(BlockingIOError):
             while data := os.read(self._pipe, _PIECE):
                 self.log.take(data)
-
-    def _count(self) -> None:
-        """Close an interval of statistics, and begin the next."""
-        try:
-            self._publish(self._snapshots.take(self.plan))
-        except OSError as error:
-            self.log.tell(f"statistics cannot be written: {error}", "ERROR")
-        self.loop.after(self.plan.settings.statistics_interval, self._count)
-
-    def _archive(self) -> None:
-        """Publish what flows have done since their statistics were switched on."""
-        try:
-            state = self.repository.load()
-            counted = [(group, use) for group, _, use in self.plan.uses() if use.statistics != "none"]
-            self._publish([archive_of(self.folder, state, group, use) for group, use in counted])
-        except (BrokerError, OSError) as error:
-            self.log.tell(f"statistics cannot be archived: {error}", "ERROR")
-        self.loop.after(self.plan.settings.archive_interval * 60, self._archive)
-
-    def _publish(self, records: list[dict[str, Any]]) -> None:
-        """Publish records of statistics, in a process of its own, as nothing may hold this one."""
-        if not records or self._ending:
-            return
-
-        def work(_: Channel) -> None:
-            hand_to(self._log_end, "statistics")
-            signal.setitimer(signal.ITIMER_REAL, self.plan.settings.statistics_interval)
-            with suppress(BrokerError, OSError):
-                publish(self.folder, records)
-
-        fork(work, [self._log_end]).channel.close()
 
     def status(self) -> dict[str, Any]:
         """Returns which processes there are."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Annotated
 
 import typer
 
-from engine.cli.app import app
+from engine.cli.app import Json, app
 from engine.cli.failing import existing
 from engine.cli.put import Options
 from engine.cli.reaching import KeyStore, Reach, User, reached
@@ -33,6 +34,7 @@ def publish(
     queue_manager: Reach = None,
     user: User = "",
     _key_store: KeyStore = None,
+    as_json: Json = False,
 ) -> None:
     """Publish a message, such as `penstock publish prices/NYSE/XYZ --text 120 --retain --queue-manager qm`.
 
@@ -45,7 +47,9 @@ def publish(
     body = _body(file, text)
     given = options.message("", Descriptor(priority=-1, persistence=2), body)
     with reached(queue_manager, user) as manager:
-        manager.publish(topic, given.descriptor, given.body, retain=retain, point=point)
+        published = manager.publish(topic, given.descriptor, given.body, retain=retain, point=point)
+    if as_json:
+        typer.echo(json.dumps({"topic": topic, "retained": retain, "msg_id": published.msg_id.hex()}))
 
 
 def _body(file: str, text: str | None) -> bytes:

@@ -16,6 +16,7 @@ from engine.broker.statistics.totals import Extremes, NodeTotals, Totals, added
 
 ROOT: Final = "WMQIStatisticsAccounting"
 RecordType = Literal["Archive", "SnapShot"]
+RecordCode = Literal["MajorInterval", "Snapshot", "Shutdown", "ReDeploy", "StatsSettingsModified"]
 _KINDS: Final = ("Elapsed", "CPU")
 
 
@@ -46,7 +47,7 @@ class Counted:
         return added(self.threads.values())
 
 
-def record(kind: RecordType, code: str, subject: Subject, counted: Counted) -> dict[str, Any]:
+def record(kind: RecordType, code: RecordCode, subject: Subject, counted: Counted) -> dict[str, Any]:
     """Returns the record as JSON has it, with times in microseconds."""
     whole = counted.whole
     nodes = [_node(node) for node in whole.nodes.values()]

@@ -14,7 +14,7 @@ from engine.broker.folder import Folder
 from engine.broker.plans import Plan
 from engine.broker.state import BrokerState, DeployedUse
 from engine.broker.statistics import slots
-from engine.broker.statistics.records import Counted, Subject, record
+from engine.broker.statistics.records import Counted, RecordCode, Subject, record
 from engine.broker.statistics.slots import folder_of, slots_in
 from engine.broker.statistics.totals import Totals, totals_of
 
@@ -62,8 +62,13 @@ def _write(file: Path, said: dict[str, Any]) -> None:
     beside.replace(file)
 
 
-def archive_of(folder: Folder, state: BrokerState, group: str, use: DeployedUse) -> dict[str, Any]:
-    """Returns the archive record of a flow: all that it has done since its statistics were switched on."""
+def archive_of(
+    folder: Folder, state: BrokerState, group: str, use: DeployedUse, code: RecordCode = "MajorInterval"
+) -> dict[str, Any]:
+    """Returns the archive record of a flow: all that it has done since its statistics were switched on.
+
+    `code` is the reason why the record is made now.
+    """
     threads: dict[int, Totals] = {}
     began = time.time()
     for slot in slots_in(folder_of(folder.statistics, group, use.name, use.statistics)):
@@ -73,7 +78,7 @@ def archive_of(folder: Folder, state: BrokerState, group: str, use: DeployedUse)
         slot.close()
     own = state.group(group)
     subject = Subject(state.name, state.uuid, group, own.uuid if own else "", use.name, use.instances)
-    return record("Archive", "MajorInterval", subject, Counted(began, time.time(), threads))
+    return record("Archive", code, subject, Counted(began, time.time(), threads))
 
 
 def snapshot_of(folder: Folder, group: str, use: DeployedUse) -> dict[str, Any] | None:
