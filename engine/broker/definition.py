@@ -90,6 +90,7 @@ class Settings:
     stop_limit: float = 30.0  # seconds that messages in hand are given to finish
     traces: str = ""  # an OTLP endpoint, or a file that spans are written to
     collective: Mapping[str, Any] = field(default_factory=dict)  # as the broker file says it
+    amqp: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by group, as the broker file says it
 
 
 @dataclass(frozen=True, slots=True)

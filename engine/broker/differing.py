@@ -26,6 +26,8 @@ def differences(folder: Folder, state: BrokerState) -> list[str]:
         found.append("broker.yaml gives other rights than the repository")
     if said.settings.collective != state.settings.collective:
         found.append("broker.yaml names another collective than the repository")
+    if said.settings.amqp != state.settings.amqp:
+        found.append("broker.yaml names other AMQP brokers than the repository")
     if set(said.queues).difference(state.queues):
         found.append(f"broker.yaml has more queues: {', '.join(sorted(set(said.queues).difference(state.queues)))}")
     there = {(group.name, os.path.normpath(use.file)): use for group in state.groups for use in group.flows}

@@ -12,6 +12,7 @@ from typing import Final
 
 from engine.broker import queues
 from engine.broker.administration import Broker, rights_of
+from engine.broker.amqp_broker import of_group
 from engine.broker.collective import collective_of
 from engine.broker.deployment import shipped_of
 from engine.broker.differing import differences
@@ -52,7 +53,7 @@ def examined(folder: Folder) -> list[Finding]:
     except BrokerError as error:
         return [*findings, Finding(False, "the repository cannot be read", error.text)]
     checks: tuple[Callable[[Broker, BrokerState], Iterator[Finding]], ...] = (
-        *(_rights, _processes, _queues, _collective, _contents, _sources, _packages, _file),
+        *(_rights, _processes, _queues, _amqp, _collective, _contents, _sources, _packages, _file),
     )
     for check in checks:
         try:
@@ -103,7 +104,7 @@ def _queues(broker: Broker, state: BrokerState) -> Iterator[Finding]:
         wanted = {}
         contents = broker.repository.contents({use.content for group in state.groups for use in group.flows})
         for group in state.groups:
-            for use in group.flows:
+            for use in group.flows if group.name not in state.settings.amqp else ():
                 flow = shipped_of(contents[use.content]).flow()
                 wanted[use.name] = queues_of(flow, state.queue_manager)
         for text in queues.missing(reached, wanted):
@@ -111,6 +112,19 @@ def _queues(broker: Broker, state: BrokerState) -> Iterator[Finding]:
         if state.dead_letter_queue and (depth := reached.depth(state.dead_letter_queue)):
             what = f"{depth} messages are on the dead-letter queue {state.dead_letter_queue}"
             yield Finding(True, what, f"look at them with penstock browse {state.dead_letter_queue} --broker …")
+
+
+def _amqp(_: Broker, state: BrokerState) -> Iterator[Finding]:
+    for group in state.groups:
+        outside = of_group(group.name, state.settings.amqp)
+        if outside is None:
+            continue
+        try:
+            peer = outside.queues(state.name).introduce()
+        except BrokerError as error:
+            yield Finding(False, f"the AMQP broker of {group.name} is not reached at {outside.where}", error.text)
+        else:
+            yield Finding(True, f"{group.name} works on {peer.product} {peer.version} at {outside.where}")
 
 
 def _collective(broker: Broker, state: BrokerState) -> Iterator[Finding]:

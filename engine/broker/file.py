@@ -17,6 +17,8 @@
         flows: [reports.yaml]
     rights:
       - {user: ada, may: [read, deploy, operate]}
+    amqp:
+      Heavy: {url: amqps://broker:5671, user: shop, password: {env: AMQP_PASSWORD}}
     collective: {name: NEWS, url: amqp://broker:5672, user: shop, password: {env: NEWS_PASSWORD}}
 
 Flows are named from where the file is.
@@ -31,6 +33,7 @@ from pathlib import Path
 from posixpath import abspath, dirname, join, normpath
 from typing import Any, Final
 
+from engine.broker.amqp_broker import of_group
 from engine.broker.collective import collective_of
 from engine.broker.definition import PLAIN_NAMES, Definition, Executors, FlowUse, Grant, Limits, Settings
 from engine.broker.people import read_rights
@@ -44,7 +47,7 @@ from flows.document import LARGEST, Complaints, Mapping, Scalar, Sequence, Tree,
 _KEYS: Final = (
     *("broker", "queueManager", "deadLetterQueue", "queues", "executionGroups", "dataSources", "rights", "users"),
     *("topics", "subscriptions", "repository", "log", "traces", "statisticsSeconds", "archiveMinutes", "stopSeconds"),
-    "collective",
+    *("collective", "amqp"),
 )
 _NUMBERS: Final = ("backoutThreshold", "defaultPersistence", "defaultPriority")
 _FLOW_KEYS: Final = ("flow", "additionalInstances", "copies", "properties")
@@ -141,6 +144,7 @@ class _Reader:
             self._seconds("stopSeconds", plain.stop_limit),
             traces if "://" in traces or not traces else abspath(self._beside(traces)),
             self._collective(),
+            self._amqp(),
         )
 
     def _collective(self) -> dict[str, Any]:
@@ -151,6 +155,22 @@ class _Reader:
             collective_of(found)
         except ConfigurationException as error:
             self._complain(self._told_at(table, error), error.text)
+        return found
+
+    def _amqp(self) -> dict[str, dict[str, Any]]:
+        """Returns the AMQP brokers of groups as plain data; files are named from where the broker file is."""
+        found = {name: placed(said, dirname(self.file)) for name, said in self._data("amqp").items()}
+        table = self._table("amqp")
+        groups = self._table("executionGroups")
+        known = [key.text for key, _ in groups.entries] if groups else []
+        for name in found:
+            try:
+                of_group(name, found)
+            except ConfigurationException as error:
+                self._complain(self._told_at(table, error), error.text)
+            if name not in known:
+                text = f"amqp is by execution group, and there is no {name}{did_you_mean(name, tuple(known))}"
+                self._complain(self._told_at(table, ConfigurationException(text)), text, about=name)
         return found
 
     def _seconds(self, name: str, otherwise: float) -> float:

@@ -107,7 +107,8 @@ class Group:
         """Start the workers of what is new, which wait for the word to go."""
         self._abort(message)
         limits = Limits(**message["limits"])
-        self._place = replace(self._place, limits=limits, data_sources=message["dataSources"], traces=message["traces"])
+        around = {"data_sources": message["dataSources"], "traces": message["traces"], "amqp": message["amqp"]}
+        self._place = replace(self._place, limits=limits, **around)
         self._goal = frozenset(flow["use"]["name"] for flow in message["flows"])
         self._waits = "prepared"
         try:

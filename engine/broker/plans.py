@@ -30,7 +30,8 @@ class Plan:
     def of_group(self, name: str) -> dict[str, Any]:
         """Returns what the process of a group is to know."""
         group = self.groups[name]
-        around = {"dataSources": self.data_sources, "traces": self.settings.traces}
+        amqp = {group: said for group, said in self.settings.amqp.items() if group == name}
+        around = {"dataSources": self.data_sources, "traces": self.settings.traces, "amqp": amqp}
         return {"limits": group["limits"], "flows": group["flows"], **around}
 
     def uses(self) -> Iterable[tuple[str, str, DeployedUse]]:
@@ -49,6 +50,12 @@ class Plan:
         return cls(**{**data, "settings": Settings(**data["settings"])})
 
 
+def _around(state: BrokerState, group: str) -> list[Any]:
+    """Returns the settings that workers of a group are made with."""
+    amqp = state.settings.amqp.get(group)
+    return [state.settings.traces, *([] if amqp is None else [dict(amqp)])]
+
+
 def plan_of(state: BrokerState, contents: Callable[[Iterable[str]], Mapping[str, bytes]]) -> Plan:
     """Returns what is to run of a broker; `contents` gives content by hash."""
     running = {group.name: [use for use in group.flows if use.running] for group in state.groups}
@@ -61,7 +68,7 @@ def plan_of(state: BrokerState, contents: Callable[[Iterable[str]], Mapping[str,
             "limits": asdict(group.limits),
             "flows": [
                 {
-                    "key": digest_of([use.version, asdict(group.limits), sources, state.settings.traces]),
+                    "key": digest_of([use.version, asdict(group.limits), sources, *_around(state, group.name)]),
                     "use": asdict(use),
                     "content": json.loads(found[use.content]),
                 }

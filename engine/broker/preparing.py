@@ -118,7 +118,8 @@ def ready(
         shares=any(routine.entrance.shares for routine in bound.routines.values()),
         message_sets=tuple(sorted({Path(name).name for name, _ in shipped.files if name.endswith(_MESSAGE_SET)})),
     )
-    return Candidate(made, shipped, queues_of(flow, broker.queue_manager), data_sources_of(flow))
+    queues = () if group in broker.settings.amqp else queues_of(flow, broker.queue_manager)
+    return Candidate(made, shipped, queues, data_sources_of(flow))
 
 
 def queues_of(flow: Flow, queue_manager: str) -> tuple[str, ...]:

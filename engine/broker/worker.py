@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from engine.broker.amqp_broker import AmqpBroker, of_group
 from engine.broker.channel import Channel
 from engine.broker.definition import Limits
 from engine.broker.folder import Folder
@@ -50,6 +51,7 @@ class Place:
     stop_limit: float = 30.0
     data_sources: Mapping[str, Any] = field(default_factory=dict)
     traces: str = ""  # where spans go to
+    amqp: Mapping[str, Any] = field(default_factory=dict)  # of the group, where its queues are an AMQP broker's
 
     @property
     def given(self) -> dict[str, str]:
@@ -151,6 +153,9 @@ class Worker:
             log.propagate = False
         sources = around.enter_context(sources_of(place.data_sources))
         tracer = around.enter_context(tracer_for(place.traces, place.broker, place.group))
+        outside = of_group(place.group, place.amqp)
+        if outside is not None:
+            return self._running_outside(outside, flow, first, sources, tracer)
         queues = around.enter_context(connected(self._folder))
         coordinator: Coordinator | None = None
         if sources is not None and first.properties.coordinated_transaction:
@@ -166,6 +171,24 @@ class Worker:
             partial(self._meters, tracer),
             self._rate(first),
             limit,
+        )
+
+    def _running_outside(
+        self, outside: AmqpBroker, flow: Loaded, first: DeployedFlow, sources: Any, tracer: Any
+    ) -> Running:
+        """Reach the AMQP broker that has the group's queues; a flow that asks for more than that has is refused."""
+        queues = outside.queues(self._place.broker)
+        from engine.transports.amqp.limits import at_least_once, check_flow  # noqa: PLC0415  # a package of its own
+
+        if said := at_least_once(self._job.use.name, check_flow(queues, first)):
+            logging.getLogger("penstock.amqp").warning("%s", said)
+        return Running(
+            flow.deployed,
+            queues.work,
+            lambda work, deployed: with_databases(work, sources, deployed.properties, None),
+            partial(self._meters, tracer),
+            self._rate(first),
+            self._place.limits.cpu_seconds if len(self._job.entrances) == 1 else 0.0,
         )
 
     def _work(self, running: Running, first: DeployedFlow, channel: Channel) -> None:

@@ -19,6 +19,7 @@ _SETTINGS: Final = {
     "stop_limit": "stopSeconds",
     "traces": "traces",
     "collective": "collective",
+    "amqp": "amqp",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from engine.errors import BrokerError, ConfigurationException
+from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
     from engine.databases.sources import Sources
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from engine.runtime.deployment import DeployedFlow
 
 _INSTALL = "--amqp needs Qpid Proton: pip install 'penstock[amqp]'"
-NOT_COORDINATED = 2046
 
 
 class AmqpHeld:
@@ -35,34 +34,15 @@ class AmqpHeld:
 
     def coordinator(self, sources: Sources) -> NoReturn:
         """Refuses to coordinate databases."""
-        raise _not_coordinated()
+        from engine.transports.amqp.limits import not_coordinated
+
+        raise not_coordinated()
 
     def check(self, flow: Flow, deployed: DeployedFlow) -> None:
         """Refuses a flow that asks for more than the broker has, and one whose queue is not there."""
-        from engine.transports.amqp.limits import refuse_flow
-
-        refuse_flow(((station.place, station.node) for station in deployed.stations.values()), self._peer)
-        if deployed.properties.coordinated_transaction:
-            raise _not_coordinated()
-        work = self._queues.work()
-        try:
-            for entrance in deployed.entrances:
-                work.find(str(getattr(entrance.node, "queue_name", "")))
-        finally:
-            work.close()
-        if not self._peer.transactions:
-            self._warn(flow)
-
-    def _warn(self, flow: Flow) -> None:
         import typer
 
-        typer.echo(
-            f"flow {flow.qualified_name}: {self._peer.product} has no transactions over AMQP 1.0: after a failure in"
-            " the middle of a unit of work, messages come once more (at least once)",
-            err=True,
-        )
+        from engine.transports.amqp.limits import at_least_once, check_flow
 
-
-def _not_coordinated() -> BrokerError:
-    text = "no AMQP broker coordinates databases: use the queue manager, or leave coordinatedTransaction away"
-    return BrokerError(NOT_COORDINATED, text)
+        if said := at_least_once(flow.qualified_name, check_flow(self._queues, deployed)):
+            typer.echo(said, err=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 from uuid import UUID
 
 from engine.descriptor import NO_ID
@@ -11,6 +11,9 @@ from engine.errors import BrokerError, Place
 from engine.transports.amqp.links import Peer
 from engine.transports.amqp.messages import MESSAGE_ID, Identifiers
 from engine.work import Selection
+
+if TYPE_CHECKING:
+    from engine.transports.amqp.queues import AmqpQueues
 
 OPTION_NOT_SUPPORTED = 2046
 
@@ -47,6 +50,53 @@ def refuse_flow(nodes: Iterable[tuple[Place, object]], peer: Peer) -> None:
     """Raises an error for the first node that a broker cannot serve."""
     for place, problem in find_problems(nodes, peer):
         raise BrokerError(OPTION_NOT_SUPPORTED, problem, place=place)
+
+
+class Deployed(Protocol):
+    """A deployed flow, as far as it is to be known what it asks of a broker."""
+
+    @property
+    def stations(self) -> Mapping[str, Any]:
+        """The nodes by their labels, each with its place."""
+
+    @property
+    def entrances(self) -> Iterable[Any]:
+        """The nodes at which messages enter."""
+
+    @property
+    def properties(self) -> Any:
+        """The properties of the flow."""
+
+
+def check_flow(queues: AmqpQueues, deployed: Deployed) -> Peer:
+    """Returns the broker that a flow is to work on; raises where the flow asks for more, or its queue is not there."""
+    peer = queues.introduce()
+    refuse_flow(((station.place, station.node) for station in deployed.stations.values()), peer)
+    if deployed.properties.coordinated_transaction:
+        raise not_coordinated()
+    work = queues.work()
+    try:
+        for entrance in deployed.entrances:
+            work.find(str(getattr(entrance.node, "queue_name", "")))
+    finally:
+        work.close()
+    return peer
+
+
+def not_coordinated() -> BrokerError:
+    """Returns the error for a flow whose databases are to commit together with queues."""
+    text = "no AMQP broker coordinates databases: use the queue manager, or leave coordinatedTransaction away"
+    return BrokerError(OPTION_NOT_SUPPORTED, text)
+
+
+def at_least_once(flow: str, peer: Peer) -> str:
+    """Returns what is to be known of a flow on a broker without transactions, or an empty text."""
+    if peer.transactions:
+        return ""
+    return (
+        f"flow {flow}: {peer.product} has no transactions over AMQP 1.0: after a failure in the middle of a unit of"
+        " work, messages come once more (at least once)"
+    )
 
 
 def refuse_selection(wanted: Selection, peer: Peer, ids: Identifiers) -> str:
