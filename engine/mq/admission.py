@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 MAX_PRIORITY: Final = 9
 ORDER_BITS: Final = 50  # number the messages of one priority
 SEGMENT_UNIT: Final = 16  # segments but the last are so many bytes long, or a multiple
-_EIGHT_BYTES: Final = (1 << 64) - 1
+EIGHT_BYTES: Final = (1 << 64) - 1
 _PERSISTENCES: Final = (NON_PERSISTENT, PERSISTENT)  # anything else: as the queue has it
 _STAMPED: Final = "%Y%m%d%H%M%S"
 _ACTIVITY: Final = 4  # MQRO_ACTIVITY
@@ -82,11 +82,11 @@ class Target:
 class Numbers:
     """Numbers and ids that no other message of a queue manager has."""
 
-    __slots__ = ("_identifier", "_lock", "_start", "last")
+    __slots__ = ("_lock", "last", "prefix", "start")
 
     def __init__(self, name: str, lock: threading.Lock, last: int = 0) -> None:
-        self._identifier = b"AMQ " + name.encode("ascii", "replace")[:12].ljust(12)
-        self._start = int.from_bytes(os.urandom(8))
+        self.prefix = b"AMQ " + name.encode("ascii", "replace")[:12].ljust(12)
+        self.start = int.from_bytes(os.urandom(8))
         self._lock = lock
         self.last = last
 
@@ -103,7 +103,7 @@ class Numbers:
 
     def identifier(self, number: int) -> bytes:
         """Returns the id of a number: 24 bytes that begin as queue managers begin theirs."""
-        return self._identifier + (self._start + number & _EIGHT_BYTES).to_bytes(8)
+        return self.prefix + (self.start + number & EIGHT_BYTES).to_bytes(8)
 
 
 class Admission:

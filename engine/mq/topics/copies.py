@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
-from engine.mq.admission import MAX_PRIORITY, ORDER_BITS, expires_at, limited
+from engine.mq.admission import EIGHT_BYTES, MAX_PRIORITY, ORDER_BITS, expires_at, limited
 from engine.mq.properties import Property, join, properties_of, split
 from engine.mq.refusals import full, too_long
 from engine.mq.stored import Stored
@@ -31,18 +31,8 @@ class Copy:
     """The properties that the copies for one subscription have of their own."""
 
     __slots__ = (
-        *(
-            "correl_id",
-            "default_priority",
-            "hears",
-            "longest",
-            "longest_expiry",
-            "persistence",
-            "policy",
-            "priority",
-            "queue",
-        ),
-        *("refused", "shape", "subscription"),
+        *("correl_id", "default_priority", "hears", "longest", "longest_expiry", "persistence", "policy"),
+        *("priority", "queue", "rank", "refused", "shape", "subscription"),
     )
 
     def __init__(
@@ -61,6 +51,8 @@ class Copy:
         self.longest = 0 if target is None else target.longest
         self.longest_expiry = 0 if target is None else target.longest_expiry
         self.default_priority = 0 if target is None else target.attributes.default_priority
+        # what stands for the priority in the order of its queue, where that is by arrival
+        self.rank = self.default_priority if target is not None and target.queue.definition.fifo else None
         self.refused = refused  # why its queue takes nothing
         self.correl_id = subscription.correl_id
         said = str(subscription.values["PUBPRTY"])
@@ -139,32 +131,34 @@ def admitted(
     """
     moved: Moved = []
     failed: list[tuple[Copy, MessageException]] = []
-    new, identifier, expires = tuple.__new__, manager.admission.numbers.identifier, publication.expires
+    new, numbers, expires = tuple.__new__, manager.admission.numbers, publication.expires
+    prefix, start = numbers.prefix, numbers.start
     own, body = publication.descriptor, publication.body
-    shape, head, tail = _AS_PUBLISHED, own[:7], own[11:]
+    shape, head, tail, length = _AS_PUBLISHED, own[:7], own[11:], len(body)
     sealed = _sealed(manager, copies, publication) if copies and copies[-1].policy is not None else {}
     with manager.lock:
         for copy in copies:
             number += 1
             queue = copy.queue
             if copy.shape is not shape:  # those of a shape stand together, so that this is seldom so
-                formed = sealed.get(copy.shape) or publication.shaped(*copy.shape[1:])
-                if isinstance(formed, MessageException):
-                    failed.append((copy, formed))
+                shaped = sealed.get(copy.shape) or publication.shaped(*copy.shape[1:])
+                if isinstance(shaped, MessageException):
+                    failed.append((copy, shaped))
                     continue
-                shape, (own, body) = copy.shape, formed
-                head, tail = own[:7], own[11:]
-            if queue is None or len(body) > copy.longest or queue.depth + queue.reserved >= queue.most:
-                failed.append((copy, _refused(copy, len(body))))
+                shape, (own, body) = copy.shape, shaped
+                head, tail, length = own[:7], own[11:], len(body)
+            if queue is None or length > copy.longest or queue.depth + queue.reserved >= queue.most:
+                failed.append((copy, _refused(copy, length)))
                 continue
             queue.reserved += 1
             priority = own[7] if copy.priority is None else copy.priority
             persistence = own[8] if copy.persistence is None else copy.persistence
-            queue.counts.puts[persistence] += 1
-            queue.counts.put_bytes[persistence] += len(body)
-            rank = copy.default_priority if queue.definition.fifo else priority
-            descriptor = new(Descriptor, (*head, priority, persistence, identifier(number), copy.correl_id, *tail))
-            order = (MAX_PRIORITY - rank << ORDER_BITS) + number
+            counts = queue.counts
+            counts.puts[persistence] += 1
+            counts.put_bytes[persistence] += length
+            msg_id = prefix + (start + number & EIGHT_BYTES).to_bytes(8)  # as Numbers.identifier makes it
+            descriptor = new(Descriptor, (*head, priority, persistence, msg_id, copy.correl_id, *tail))
+            order = (MAX_PRIORITY - (priority if copy.rank is None else copy.rank) << ORDER_BITS) + number
             if copy.longest_expiry:
                 moved.append((queue, _limited(manager, copy, Stored(order, descriptor, body, expires))))
                 continue
