@@ -183,24 +183,27 @@ class Admission:
 
         It is the same in all but its reports and its expiry: what it is given depends on no default of the queue.
         """
-        length = len(stored.body)
+        length, descriptor = len(stored.body), stored.descriptor
         if length > target.longest:
             raise self._too_long(target, length)
         queue, numbers, expires = target.queue, self.numbers, 0
-        descriptor = released(stored.descriptor)
+        if descriptor.report or descriptor.expiry != UNLIMITED:
+            descriptor = released(descriptor)
         if target.longest_expiry:
             descriptor = limited(descriptor, target.longest_expiry)
             expires = expires_at(descriptor.expiry, self.clock())
+        counts, persistence = queue.counts, descriptor.persistence
         with self._lock:
             if queue.depth + queue.reserved >= queue.most:
-                queue.counts.puts_failed += 1
+                counts.puts_failed += 1
                 raise full(queue.definition.name, queue.most)
             queue.reserved += 1
             numbers.last = number = numbers.last + 1
-            queue.counts.puts[descriptor.persistence] += 1
-            queue.counts.put_bytes[descriptor.persistence] += length
+            counts.puts[persistence] += 1
+            counts.put_bytes[persistence] += length
         priority = target.attributes.default_priority if queue.definition.fifo else descriptor.priority
-        return Stored((MAX_PRIORITY - priority << ORDER_BITS) + number, descriptor, stored.body, expires)
+        order = (MAX_PRIORITY - priority << ORDER_BITS) + number
+        return tuple.__new__(Stored, (order, descriptor, stored.body, expires))
 
     def segments(self, target: Target, descriptor: Descriptor, body: bytes, context: tuple[str, str]) -> list[Stored]:
         """Returns a message that may be put in segments as it will stand: in several where it is too long."""

@@ -46,6 +46,8 @@ def add_streamed(manager: QueueManager, work: Work, target: Target, puts: Moved,
 
 def _copies(manager: QueueManager, work: Work, name: str, puts: Moved) -> Moved:
     target = manager.targets.get(name) or manager.target(name)
+    if target.topic is None and len(puts) == 1:
+        return [(target.queue, manager.admission.copy(target, puts[0][1]))]
     copies: Moved = []
     try:
         for _, stored in puts:

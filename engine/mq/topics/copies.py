@@ -134,7 +134,7 @@ def admitted(
     new, numbers, expires = tuple.__new__, manager.admission.numbers, publication.expires
     prefix, start = numbers.prefix, numbers.start
     own, body = publication.descriptor, publication.body
-    shape, head, tail, length = _AS_PUBLISHED, own[:7], own[11:], len(body)
+    shape, fields, length = _AS_PUBLISHED, list(own), len(body)
     sealed = _sealed(manager, copies, publication) if copies and copies[-1].policy is not None else {}
     with manager.lock:
         for copy in copies:
@@ -146,7 +146,7 @@ def admitted(
                     failed.append((copy, shaped))
                     continue
                 shape, (own, body) = copy.shape, shaped
-                head, tail, length = own[:7], own[11:], len(body)
+                fields, length = list(own), len(body)
             if queue is None or length > copy.longest or queue.depth + queue.reserved >= queue.most:
                 failed.append((copy, _refused(copy, length)))
                 continue
@@ -156,8 +156,9 @@ def admitted(
             counts = queue.counts
             counts.puts[persistence] += 1
             counts.put_bytes[persistence] += length
-            msg_id = prefix + (start + number & EIGHT_BYTES).to_bytes(8)  # as Numbers.identifier makes it
-            descriptor = new(Descriptor, (*head, priority, persistence, msg_id, copy.correl_id, *tail))
+            fields[7], fields[8], fields[10] = priority, persistence, copy.correl_id
+            fields[9] = prefix + (start + number & EIGHT_BYTES).to_bytes(8)  # as Numbers.identifier makes it
+            descriptor = new(Descriptor, fields)
             order = (MAX_PRIORITY - (priority if copy.rank is None else copy.rank) << ORDER_BITS) + number
             if copy.longest_expiry:
                 moved.append((queue, _limited(manager, copy, Stored(order, descriptor, body, expires))))

@@ -10,7 +10,7 @@ from engine.errors import BrokerError, MessageException
 from engine.flow.dead_letters import FORMAT, header
 from engine.message.topics import REMOTE, TopicAddress, read_address
 from engine.mq import stream_rules
-from engine.mq.admission import Target, expires_at, limited
+from engine.mq.admission import MAX_PRIORITY, Target, expires_at, limited
 from engine.mq.definitions import QueueDefinition
 from engine.mq.directory import check_gate
 from engine.mq.queue import Queue
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 PUBLICATION_FAILURE: Final = 2502
 _MOST_ROUTES: Final = 10_000
 _SYSTEM: Final = "$"  # begins the topics of the system
-_PRIORITIES: Final = range(10)
 _BROKER: Final = 26  # MQAT_BROKER
 _LEFT_TO_THE_TOPIC: Final = (0, 1)
 _MANAGED: Final = {"YES": "SYSTEM.MANAGED.DURABLE.", "NO": "SYSTEM.MANAGED.NDURABLE."}
@@ -251,12 +250,10 @@ class Topics:
             raise refusal(MSG_TOO_BIG_FOR_Q_MGR, text, topic)
         now = admission.clock()
         moment = int(now * 100)
-        stamp = descriptor[19:21]
-        if not stamp[0]:
-            stamp = admission.stamped(moment)
+        stamp = descriptor[19:21] if descriptor.put_date else admission.stamped(moment)
         priority, persistence = descriptor.priority, descriptor.persistence
-        if priority not in _PRIORITIES:
-            priority = settings.priority if priority < 0 else _PRIORITIES[-1]
+        if not 0 <= priority <= MAX_PRIORITY:
+            priority = settings.priority if priority < 0 else MAX_PRIORITY
         if persistence not in _LEFT_TO_THE_TOPIC:
             persistence = settings.persistence
         msg_id = descriptor.msg_id
