@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 NODES = "nodes"
 MESSAGES = "messages"
 SPARK = "spark"
+QUEUES = "queues"
 RESULTS = ("results.json", "rows.csv", "report.html")
 WIDTH = 160  # of tables where no terminal says how wide it is
 
@@ -59,7 +60,12 @@ def costs(
     size: Annotated[
         list[str] | None, typer.Option(help="Only messages of so many bytes, or KiB as in 4k; may be repeated.")
     ] = None,
-    seconds: Annotated[float | None, typer.Option(help="How long one run lasts.  [default: 0.25]")] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            help="How long one run lasts; for the group queues, how long a file is watched.  [default: 0.25; 10]"
+        ),
+    ] = None,
     runs: Annotated[int | None, typer.Option(help="How many runs there are of each row.  [default: 5]")] = None,
     drivers: Annotated[int | None, typer.Option(help="How many drivers keep a flow busy.  [default: 15]")] = None,
     output: Annotated[
@@ -73,7 +79,12 @@ def costs(
     ] = False,
     count: Annotated[
         int | None,
-        typer.Option("--messages", min=1, help="How many messages the group spark carries.  [default: 100000]"),
+        typer.Option(
+            "--messages",
+            min=1_001,
+            help="How many messages the group spark carries, and deep queues of the group queues have."
+            "  [default: 100000]",
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -90,15 +101,17 @@ def costs(
         "--drivers": drivers,
         "--compare": compare,
     }
-    if group != SPARK:
+    if group not in {SPARK, QUEUES}:
         given["--messages"] = count
+    if group == QUEUES:
+        del given["--seconds"]
     if group == MESSAGES:
         _refuse(given | {"--check": check or None}, "messages takes no {}: it writes all messages to --output")
         _write_messages(output, as_json=as_json)
         return
     if group not in {None, NODES}:
         _refuse(given | {"--output": output}, f"{group} takes no {{}}: it is for the scenarios, penstock costs nodes")
-        _show_group(str(group), count, check=check, as_json=as_json)
+        _show_group(str(group), (count, seconds), check=check, as_json=as_json)
         return
     _refuse({"--messages": count}, "{} is for the benchmarks of spark: penstock costs spark --messages 5000")
     wanted = _wanted(scenario or (), size or (), bounds=group is None)
@@ -137,7 +150,7 @@ def _write_messages(output: str | None, *, as_json: bool) -> None:
         typer.echo(f"{len(files)} messages written to {output}, with index.json")
 
 
-def _show_group(group: str, count: int | None, *, check: bool, as_json: bool) -> None:
+def _show_group(group: str, size: tuple[int | None, float | None], *, check: bool, as_json: bool) -> None:
     """Measure one group of benchmarks beside their bounds."""
     from engine.catalog import did_you_mean
     from engine.costs.bounds import table
@@ -147,7 +160,7 @@ def _show_group(group: str, count: int | None, *, check: bool, as_json: bool) ->
         known = (NODES, MESSAGES, *GROUPS)
         raise ConfigurationException(f"no benchmarks called {group}{did_you_mean(group, known)}")
     with _progress(None) as say:
-        figures = list(_told(measure(group, count), say))
+        figures = list(_told(measure(group, *size), say))
     typer.echo(json.dumps([figure.data() for figure in figures], indent=2) if as_json else table(figures))
     raise typer.Exit(1 if check and not all(figure.met for figure in figures) else 0)
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import lmdb
 
-from engine.costs import publications, securing, streams
+from engine.costs import publications, queue_stores, queue_workloads, securing, streams
 from engine.costs.bounds import Measured
 from engine.costs.measuring import side_by_side
 from engine.costs.sockets import through_the_socket
@@ -34,19 +34,24 @@ _LASTING: Final = Descriptor(format="MQSTR", persistence=1)
 Run = Callable[[float], float]
 
 
-def benchmarks() -> Iterator[Measured]:
-    """All of them: what is measured by CPU first, then what the disk has a part in, on a disk and not in memory."""
+def benchmarks(depth: int = DEPTH, seconds: float = queue_stores.REUSE_SECONDS) -> Iterator[Measured]:
+    """All of them: what is measured by CPU first, then what the disk has a part in, on a disk and not in memory.
+
+    Deep queues have `depth` messages; the space of a file is watched for so many `seconds`.
+    """
     yield put_and_get()
     yield body_sizes()
-    yield from depths()
+    yield from depths(depth)
     yield selector()
     yield expiry()
     yield from publications.benchmarks()
     yield from securing.benchmarks()
     yield from streams.benchmarks()
+    yield from queue_workloads.benchmarks()
     folder = Path(tempfile.mkdtemp(prefix="penstock-costs-", dir="/var/tmp"))  # /tmp may be memory
     try:
-        yield from durable(folder)
+        yield from durable(folder, depth)
+        yield from queue_stores.benchmarks(folder / "WORKLOADS", seconds)
         yield from publications.durable(folder / "PUBLISHING")
         yield from streams.durable(folder / "STREAMING")
         yield from through_the_socket(folder)
@@ -112,11 +117,12 @@ def body_sizes() -> Measured:
     return _ratio("put and get, 128 KiB beside 2 KiB", passed(small), passed(large), 8.0)
 
 
-def depths() -> Iterator[Measured]:
-    """Put, and get by id, at a depth of 100,000 beside an empty queue."""
-    shallow, deep = _filled(1), _filled(DEPTH)
-    for name, act, bound in (("put", _put_one, 1.06), ("get by correlation id", _get_one, 1.2)):
-        yield _ratio(f"{name} at depth {DEPTH:,} beside 0", act(shallow), act(deep), bound)
+def depths(depth: int) -> Iterator[Measured]:
+    """Put, and get by id, at a depth of 100,000, or more, beside an empty queue."""
+    shallow, deep = _filled(1), _filled(depth)
+    bounds = (1.06, 1.2) if depth <= DEPTH else (1.1, 1.4)
+    for name, act, bound in zip(("put", "get by correlation id"), (_put_one, _get_one), bounds, strict=True):
+        yield _ratio(f"{name} at depth {depth:,} beside 0", act(shallow), act(deep), bound)
 
 
 def _filled(depth: int) -> Work:
@@ -190,7 +196,7 @@ def expiry() -> Measured:
     return _measured("a message that expires, beside a put", ratios, 0.89, beside)
 
 
-def durable(folder: Path) -> Iterator[Measured]:
+def durable(folder: Path, depth: int) -> Iterator[Measured]:
     """Yields the figures of persistent messages: beside bare LMDB, by committers, by units, and after a kill."""
     QueueManager.create(folder / "QM")
     with QueueManager.open(folder / "QM") as queues:
@@ -220,7 +226,7 @@ def durable(folder: Path) -> Iterator[Measured]:
         ratios = [ours / theirs for ours, theirs in zip(rates[own], rates[base], strict=True)]
         yield _measured(name, ratios, bound, 1e6 / statistics.median(rates[base]), at_least=True)
     yield index_size(folder)
-    yield restart(folder)
+    yield from restart(folder, depth)
 
 
 def putting(queues: QueueManager, committers: int, unit: int, seconds: float) -> float:
@@ -265,9 +271,9 @@ def index_size(folder: Path) -> Measured:
     return Measured(GROUP, "bytes of index a message", None, size, 272.0, "bytes", size, size)
 
 
-def restart(folder: Path) -> Measured:
-    """The first get after a kill, at a depth of 100,000 beside 1,000."""
-    depths = {1_000: list[float](), DEPTH: list[float]()}
+def restart(folder: Path, deepest: int) -> Iterator[Measured]:
+    """The first get after a kill, at a depth of 100,000, or more, beside 1,000, and what each message more takes."""
+    depths = {1_000: list[float](), deepest: list[float]()}
     for depth in depths:
         _fill(folder / f"deep{depth}", depth)
     for _ in range(2 * ROUNDS):
@@ -278,10 +284,12 @@ def restart(folder: Path) -> Measured:
             taken.append(time.perf_counter() - begun)
             assert queues.store is not None
             queues.store.close(in_order=False)
-    ratios = [own / base for own, base in zip(depths[DEPTH], depths[1_000], strict=True)]
-    return _measured(
-        f"first get after a kill, depth {DEPTH:,} beside 1,000", ratios, 1.5, statistics.median(depths[1_000]) * 1e6
-    )
+    ratios = [own / base for own, base in zip(depths[deepest], depths[1_000], strict=True)]
+    beside = statistics.median(depths[1_000]) * 1e6
+    yield _measured(f"first get after a kill, depth {deepest:,} beside 1,000", ratios, 1.5, beside)
+    each = [max(0.0, own - base) * 1e6 / deepest for own, base in zip(depths[deepest], depths[1_000], strict=True)]
+    low, middle, high = statistics.quantiles(each, n=4)
+    yield Measured(GROUP, "first get after a kill, each message", None, middle, 35.0, "µs", low, high)
 
 
 def _fill(folder: Path, depth: int, *, expiry: int = -1, correl: bool = False) -> None:

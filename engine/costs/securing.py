@@ -24,7 +24,7 @@ GROUP: Final = "queues"
 USERS: Final = 50_000
 MEASURED: Final = 2_000  # users whose memory is counted
 RESOURCES: Final = 50
-REUSES: Final = 10
+_REUSES: Final = (10, 32, 64)
 _PER_USER: Final = 4_772.0  # bytes: 4.66 KB
 _PER_RESOURCE: Final = 405.0
 _MQSTR: Final = Descriptor(format="MQSTR")
@@ -39,7 +39,7 @@ def benchmarks() -> Iterator[Measured]:
     yield after_time_out()
     yield from memory()
     if find_spec("cryptography") is not None:
-        yield reuse()
+        yield from protection()
 
 
 def granted(*queues: str) -> QueueManager:
@@ -124,23 +124,43 @@ def memory() -> Iterator[Measured]:
         yield Measured(GROUP, name, None, taken, bound, "bytes", taken, taken)
 
 
-def reuse() -> Measured:
-    """Confidentiality of 2 KiB with a key for ten messages beside a key for each, from its seal to its opening."""
+def protection() -> Iterator[Measured]:
+    """Messages of 2 KiB sealed and opened by the kinds of policies, beside each other, and put and got beside none."""
     from engine.mq.protection.envelope import Reader, Writer  # noqa: PLC0415 - a package that may be missing
 
     with tempfile.TemporaryDirectory(prefix="penstock-costs-") as folder:
         store = key_store(Path(folder))
-    programs: dict[str, Callable[[], None]] = {}
-    for words in ("DISABLED", str(REUSES)):
-        policy = policy_of("Q", {"ENCALG": "AES256", "RECIP": "CN=costs", "KEYREUSE": words})
-        writer, reader = Writer(store), Reader(store)
 
-        def run(policy: object = policy, writer: Writer = writer, reader: Reader = reader) -> None:
-            reader.open(policy, writer.seal(policy, _MQSTR, _BODY))  # type: ignore[arg-type]  # it is a Policy
+    def passing_by(**values: str) -> Callable[[], None]:
+        policy, writer, reader = policy_of("Q", values), Writer(store), Reader(store)
+        return lambda: _discard(reader.open(policy, writer.seal(policy, _MQSTR, _BODY)))
 
-        programs[words] = run
-    name = f"confidentiality, a key for {REUSES} messages beside one"
-    return _ratio(name, programs["DISABLED"], programs[str(REUSES)], 1 / REUSES + 0.1)
+    hidden = {"ENCALG": "AES256", "RECIP": "CN=costs"}
+    each = passing_by(**hidden)
+    for reuses in _REUSES:
+        name, bound = f"confidentiality, a key for {reuses} messages beside one", 1 / reuses + 0.1
+        yield _ratio(name, each, passing_by(**hidden, KEYREUSE=str(reuses)), bound)
+    privacy = passing_by(**hidden, SIGNALG="SHA256")
+    for name, own in (("confidentiality", each), ("integrity", passing_by(SIGNALG="SHA256"))):
+        yield _ratio(f"{name} beside privacy", privacy, own, 1.0)
+    sealed, plain, work = (
+        passing_by(**hidden, KEYREUSE="UNLIMITED"),
+        passing(QueueManager("Q")),
+        QueueManager("Q").work(),
+    )
+
+    def protected() -> None:
+        sealed()
+        work.put("Q", _MQSTR, _BODY)
+        work.commit()
+        work.get("Q")
+        work.commit()
+
+    yield _ratio("put and get with a key for all messages, beside none", plain, protected, 2.0)
+
+
+def _discard(_: object) -> None:
+    """Do nothing with what was opened."""
 
 
 def key_store(folder: Path) -> KeyStore:

@@ -7,7 +7,7 @@ from multiprocessing import get_context
 from types import MappingProxyType
 from typing import Final
 
-from engine.costs import broker, budget, compute, databases, esql, hops, kernel, queues, records, spark
+from engine.costs import broker, budget, compute, databases, esql, hops, kernel, queue_stores, queues, records, spark
 from engine.costs.bounds import Benchmark, Measured
 
 GROUPS: Final[Mapping[str, Benchmark]] = MappingProxyType(
@@ -18,7 +18,7 @@ GROUPS: Final[Mapping[str, Benchmark]] = MappingProxyType(
 )
 
 
-def measure(group: str | None = None, messages: int | None = None) -> Iterator[Measured]:
+def measure(group: str | None = None, messages: int | None = None, seconds: float | None = None) -> Iterator[Measured]:
     """The figures of one group, or of all that need neither minutes nor more than Python, as they are taken.
 
     All of them are taken group by group, each in a new process: one in which much has run has less of the processor's
@@ -26,6 +26,8 @@ def measure(group: str | None = None, messages: int | None = None) -> Iterator[M
     """
     if group == spark.GROUP:
         yield from spark.benchmarks(messages or spark.MESSAGES)
+    elif group == queues.GROUP:
+        yield from queues.benchmarks(messages or queues.DEPTH, seconds or queue_stores.REUSE_SECONDS)
     elif group is not None:
         yield from GROUPS[group]()
     else:

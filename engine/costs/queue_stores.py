@@ -1,0 +1,269 @@
+"""The workloads of MQ's performance reports on durable queues, which the disk has a part in."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import lmdb
+
+from engine.costs.bounds import Measured
+from engine.costs.queue_rows import figure, in_turn, rate, rate_of_all, rates_beside
+from engine.costs.streams import compressible
+from engine.descriptor import Descriptor
+from engine.mq import QueueManager
+from engine.work import Selection
+
+REUSE_SECONDS: Final = 10.0  # of request and reply on one file; the report's row takes 600
+_KIB: Final = 1_024
+_BODY: Final = bytes(2 * _KIB)
+_SECONDS: Final = 0.4
+_NINE: Final = 9
+_MANY: Final = 16
+_SLOW: Final = 0.003  # seconds that a sync takes where it is slowed
+_SIZES: Final = ((20, 6.5, 7.1), (200, 26.0, 11.8), (2_000, 17.0, 13.0))  # KiB, and bytes a second beside 2 KiB
+_PER_SYNC: Final = 0.6
+_PAGE: Final = 4_295.0  # bytes of the file that a small message may take
+_OWN: Final = (Descriptor(format="MQSTR"), Descriptor(format="MQSTR", persistence=1))
+
+
+def benchmarks(folder: Path, seconds: float = REUSE_SECONDS) -> Iterator[Measured]:
+    """All of them; the space of a file is watched for so many seconds."""
+    QueueManager.create(folder)
+    with QueueManager.open(folder) as queues:
+        for number in range(_MANY):
+            queues.define("QLOCAL", f"Q{number}", {})
+        yield from request_and_reply(queues)
+        yield from commits(queues, folder)
+        yield from implicit(queues)
+        yield from sizes(queues)
+        yield drained(queues)
+        yield from compressed(queues)
+    yield from reuse(folder.with_name("REUSE"), seconds)
+    yield from space(folder.with_name("SPACE"))
+
+
+def request_and_reply(queues: QueueManager) -> Iterator[Measured]:
+    """Persistent request and reply by 16 requesters beside the same that is not persistent."""
+    rates = in_turn({name: partial(_asked, queues, own) for name, own in zip("NP", _OWN, strict=True)})
+    yield rates_beside("persistent request and reply by 16 requesters, beside non-persistent", rates, 0.29)
+
+
+def _asked(queues: QueueManager, own: Descriptor) -> float:
+    """Returns the round trips a second of requesters and 4 repliers, each step a unit of work."""
+    left, stopped = threading.Semaphore(0), threading.Event()
+
+    def request(end: float) -> int:
+        work, done = queues.work(), 0
+        while time.perf_counter() < end:
+            sent = work.put("Q0", own, _BODY)
+            work.commit()
+            work.get("Q1", Selection(correl_id=sent.msg_id), wait=10.0)
+            work.commit()
+            done += 1
+        left.release()
+        return done
+
+    def reply(_: float) -> int:
+        work = queues.work()
+        while not stopped.is_set():
+            if (arrival := work.get("Q0", wait=0.05)) is not None:
+                work.put("Q1", own._replace(correl_id=arrival.descriptor.msg_id), arrival.body)
+                work.commit()
+        return 0
+
+    def watch(_: float) -> int:
+        for _ in range(_MANY):
+            left.acquire()
+        stopped.set()
+        return 0
+
+    return rate_of_all([watch, *[reply] * 4, *[request] * _MANY], _SECONDS)
+
+
+def commits(queues: QueueManager, folder: Path) -> Iterator[Measured]:
+    """What units of work that commit together share, also where a sync is slow, and beside bare LMDB that shares it."""
+    assert queues.store is not None
+    journal = queues.store.store.journal
+    shared: list[float] = []
+
+    def together(committers: int) -> float:
+        before = journal.syncs
+        found = rate_of_all([_putter(queues, number) for number in range(committers)], _SECONDS)
+        if committers == _NINE:
+            shared.append(found * _SECONDS / max(1, journal.syncs - before))
+        _emptied(queues)
+        return found
+
+    with lmdb.open(str(folder / "bare"), map_size=1 << 32) as bare:
+        rates = in_turn({"bare": partial(_bare, bare, _NINE), "nine": partial(together, _NINE)})
+    yield figure(f"units of work a sync, {_NINE} committers", shared, _PER_SYNC * _NINE, at_least=True)
+    yield rates_beside(f"{_NINE} committers, beside bare LMDB with {_NINE} messages a sync", rates, 0.7)
+    journal.watch = lambda step: time.sleep(_SLOW) if step == "written" else None
+    try:
+        rates = in_turn({str(count): partial(together, count) for count in (1, _NINE)})
+    finally:
+        journal.watch = None
+    yield rates_beside(f"{_NINE} committers beside 1, a sync of 3 ms more", rates, 6.95)
+
+
+def _putter(queues: QueueManager, number: int, unit: int = 1) -> Callable[[float], int]:
+    """Returns what puts messages to a queue until it is told to end; `unit` is 0 for puts outside units of work."""
+
+    def run(end: float) -> int:
+        work, done = queues.work(), 0
+        while time.perf_counter() < end:
+            work.put(f"Q{number}", _OWN[1], _BODY, syncpoint=unit > 0)
+            work.commit()
+            done += 1
+        return done
+
+    return run
+
+
+def _emptied(queues: QueueManager) -> None:
+    for name in queues.names():
+        queues.purge(name)
+
+
+def _bare(environment: lmdb.Environment, unit: int) -> float:
+    """Returns how many messages a second LMDB itself commits, so many a transaction."""
+
+    def act() -> None:
+        with environment.begin(write=True) as transaction:
+            for _ in range(unit):
+                transaction.put(os.urandom(8), _BODY)
+
+    return unit * rate(act, _SECONDS)
+
+
+def implicit(queues: QueueManager) -> Iterator[Measured]:
+    """Persistent puts outside units of work beside those in units of one, by 16 putters, on 1, 4 and 16 queues."""
+    for count in (1, 4, _MANY):
+
+        def putting(unit: int, count: int = count) -> float:
+            found = rate_of_all([_putter(queues, number % count, unit) for number in range(_MANY)], _SECONDS)
+            _emptied(queues)
+            return found
+
+        rates = in_turn({"explicit": partial(putting, 1), "implicit": partial(putting, 0)})
+        name = f"persistent puts by {_MANY} to {count} queue{'s' * (count > 1)} outside units, beside units of one"
+        yield rates_beside(name, rates, 0.95)
+
+
+def sizes(queues: QueueManager) -> Iterator[Measured]:
+    """The bytes a second of large messages beside those of 2 KiB, put and got in units of one."""
+    work = queues.work()
+
+    def passed(own: Descriptor, body: bytes) -> float:
+        def act() -> None:
+            work.put("Q0", own, body)
+            work.commit()
+            work.get("Q0")
+            work.commit()
+
+        return rate(act, _SECONDS / 2) * len(body)
+
+    for kind, own in zip(("non-persistent", "persistent"), _OWN, strict=True):
+        bodies = {size: os.urandom(size * _KIB) for size in (2, *(size for size, *_ in _SIZES))}
+        rates = in_turn({str(size): partial(passed, own, body) for size, body in bodies.items()}, 3)
+        for size, *bounds in _SIZES:
+            name = f"bytes a second of {kind} messages of {size:,} KiB, beside 2 KiB"
+            ratios = [large / small for large, small in zip(rates[str(size)], rates["2"], strict=True)]
+            yield figure(name, ratios, bounds[own.persistence], at_least=True)
+
+
+def drained(queues: QueueManager) -> Measured:
+    """Persistent messages and their copies got ten a unit of work beside one."""
+    queues.define("QLOCAL", "COPIES", {})
+    queues.alter("QLOCAL", "Q0", {"STREAMQ": "COPIES"})
+    work = queues.work()
+
+    def passed(unit: int) -> Callable[[], float]:
+        def act() -> None:
+            for _ in range(10):
+                work.put("Q0", _OWN[1], _BODY)
+                work.commit()
+            for got in range(10):
+                work.get("Q0")
+                work.get("COPIES")
+                if got % unit == unit - 1:
+                    work.commit()
+
+        return lambda: rate(act, _SECONDS)
+
+    rates = in_turn({str(unit): passed(unit) for unit in (1, 10)})
+    queues.alter("QLOCAL", "Q0", {"STREAMQ": ""})
+    return rates_beside("messages and their copies got 10 a unit, beside 1", rates, 1.07)
+
+
+def compressed(queues: QueueManager) -> Iterator[Measured]:
+    """The rates of bodies of 100 KiB of which a part can be compressed, by ZLIBFAST beside plain."""
+    work = queues.work()
+    for part in (50, 90):
+        body = compressible(100 * _KIB, part, 1)
+
+        def put(codec: str, body: bytes = body) -> float:
+            queues.alter("QMGR", "", {"COMPLOG": codec})
+            found = rate(lambda: work.put("Q0", _OWN[1], body, syncpoint=False), _SECONDS)
+            queues.purge("Q0")
+            return found
+
+        rates = in_turn({codec: partial(put, codec) for codec in ("NONE", "ZLIBFAST")})
+        yield rates_beside(f"bodies that are {part} % compressible, compressed beside plain", rates, 1.0)
+    queues.alter("QMGR", "", {"COMPLOG": "NONE"})
+
+
+def reuse(folder: Path, seconds: float) -> Iterator[Measured]:
+    """Persistent request and reply on one file, a browse open half of the time: its size and cost late and early."""
+    QueueManager.create(folder)
+    tenths: list[tuple[float, int]] = []
+    with QueueManager.open(folder) as queues:
+        for name in ("IN", "OUT", "READ"):
+            queues.define("QLOCAL", name, {})
+        work, browser = queues.work(), queues.work()
+        for _ in range(100):
+            work.put("READ", _OWN[1], _BODY)
+        work.commit()
+        for _ in range(10):
+            begun, spent, done = time.perf_counter(), time.process_time(), 0
+            while time.perf_counter() < begun + seconds / 10:
+                is_late = time.perf_counter() > begun + seconds / 20
+                if is_late and done % 10 == 0 and browser.get("READ", Selection(browse=True)) is None:
+                    browser = queues.work()
+                for asked in ("IN", "OUT"):
+                    work.put(asked, _OWN[1], _BODY)
+                    work.commit()
+                    work.get(asked)
+                    work.commit()
+                done += 1
+            cost = (time.process_time() - spent) / done
+            tenths.append((cost, (folder / "store" / "data.mdb").stat().st_blocks * 512))
+    grown, cost = tenths[-1][1] / tenths[0][1], tenths[-1][0] / tenths[0][0]
+    name = f"{seconds:,.0f} s of request and reply on one file with a browse"
+    yield figure(f"{name}: the file at the end beside the first tenth", [grown], 1.1)
+    yield figure(f"{name}: the cost of the last tenth beside the first", [cost], 1.06)
+
+
+def space(folder: Path) -> Iterator[Measured]:
+    """The bytes of the file that small messages take."""
+    for size in (100, _KIB):
+        place = folder.with_name(f"{folder.name}{size}")
+        QueueManager.create(place)
+        with QueueManager.open(place) as queues:
+            queues.define("QLOCAL", "Q", {})
+            assert queues.store is not None
+            work, before, count = queues.work(), queues.store.store.used(), 10_000
+            for number in range(count):
+                work.put("Q", _OWN[1], bytes(size))
+                if number % 1_000 == 999:
+                    work.commit()
+            used = (queues.store.store.used() - before) / count
+        yield Measured(
+            "queues", f"bytes of the file a message of {size:,} bytes", None, used, _PAGE, "bytes", used, used
+        )

@@ -1,0 +1,308 @@
+"""The workloads of MQ's performance reports on queues in memory, which the processor decides."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, Final
+
+from engine.costs.bounds import Measured
+from engine.costs.queue_rows import Run, cost_beside, figure, in_turn, rate_of_all, rates_beside
+from engine.descriptor import Descriptor
+from engine.mq import QueueManager
+from engine.mq.properties import join
+from engine.mq.statistics import STATISTICS
+from engine.mq.unit import Work
+from engine.work import Selection
+
+_BODY: Final = bytes(2_048)
+_MQSTR: Final = Descriptor(format="MQSTR")
+_SECONDS: Final = 0.4
+_TOLERANCE: Final = 1.06  # between runs, as the reports have it
+_OTHERS: Final = 1_000
+_COPIES: Final = 6
+_INQUIRED: Final = 4
+_GETS: Final = 10  # by selectors, in turn
+
+
+def benchmarks() -> Iterator[Measured]:
+    """All of them, by the capabilities of the reports."""
+    yield from request_and_reply()
+    yield from selectors()
+    yield from expiry()
+    yield from waiting()
+    yield from streams_to_topics()
+    yield other_subscriptions()
+    yield from statistics_records()
+
+
+def request_and_reply() -> Iterator[Measured]:
+    """Requesters and repliers as threads of this process: many requesters, pairs of queues, units of work."""
+    rates = in_turn({str(count): partial(_requesters, count, 1) for count in (1, 4, 16, 64)})
+    best = [max(each) for each in zip(*(rates[name] for name in ("1", "4", "16")), strict=True)]
+    many = {"best": best, "64": rates["64"]}
+    yield rates_beside("request and reply by 64 requesters, beside the best of fewer", many, 0.9)
+    rates = in_turn({str(pairs): partial(_requesters, 4, pairs) for pairs in (1, 4)})
+    yield rates_beside("request and reply over 4 pairs of queues, beside 1", rates, 1 / _TOLERANCE)
+    inside, outside = (_asked_and_answered(QueueManager("IN", "OUT"), syncpoint=unit) for unit in (True, False))
+    yield cost_beside("request and reply, replier in units of work beside none", outside, inside, 1 / 0.8)
+
+
+def _requesters(count: int, pairs: int) -> float:
+    """Returns the round trips a second of so many requesters, with a replier for each pair of queues at least."""
+    names = [(f"IN{pair}", f"OUT{pair}") for pair in range(pairs)]
+    queues, stopped = QueueManager(*(name for pair in names for name in pair)), "stopped"
+
+    def request(number: int) -> Callable[[float], int]:
+        def run(end: float) -> int:
+            (asked, answered), work, done = names[number % pairs], queues.work(), 0
+            while time.perf_counter() < end:
+                sent = work.put(asked, _MQSTR, _BODY, syncpoint=False)
+                work.get(answered, Selection(correl_id=sent.msg_id), syncpoint=False, wait=10.0)
+                done += 1
+            work.put(asked, _MQSTR._replace(format=stopped), b"", syncpoint=False)
+            return done
+
+        return run
+
+    def reply(number: int) -> Callable[[float], int]:
+        def run(_: float) -> int:
+            (asked, answered), work = names[number % pairs], queues.work()
+            left = len(range(number % pairs, count, pairs))
+            while left and (arrival := work.get(asked, syncpoint=False, wait=10.0)) is not None:
+                if arrival.descriptor.format == stopped:
+                    left -= 1
+                    continue
+                own = _MQSTR._replace(correl_id=arrival.descriptor.msg_id)
+                work.put(answered, own, arrival.body, syncpoint=False)
+            return 0
+
+        return run
+
+    return rate_of_all([*map(reply, range(pairs)), *map(request, range(count))], _SECONDS)
+
+
+def _asked_and_answered(queues: QueueManager, *, syncpoint: bool) -> Run:
+    """Returns a program that asks and answers by turns; the answer is in a unit of work or is not."""
+    asking, answering = queues.work(), queues.work()
+
+    def run() -> None:
+        sent = asking.put("IN", _MQSTR, _BODY, syncpoint=False)
+        arrival = answering.get("IN", syncpoint=syncpoint)
+        assert arrival is not None
+        answering.put("OUT", _MQSTR._replace(correl_id=arrival.descriptor.msg_id), arrival.body, syncpoint=syncpoint)
+        if syncpoint:
+            answering.commit()
+        asking.get("OUT", Selection(correl_id=sent.msg_id), syncpoint=False)
+
+    return run
+
+
+def selectors() -> Iterator[Measured]:
+    """A selector that is an id, a scan that goes on where it stood, properties at a put, and several getters."""
+    wanted = b"\2" * 24
+    by_id, text = Selection(correl_id=wanted), f"JMSCorrelationID = 'ID:{wanted.hex()}'"
+    plainly, selecting = _got(1_000, by_id), _got(1_000, Selection(selector=text))
+    yield cost_beside("get by a selector of a correlation id, beside get by id", plainly, selecting, 1 / 0.8)
+    queues, never = QueueManager("Q"), Selection(selector="JMSPriority > 4")
+    _fill(queues, 1_000)
+    again = queues.work()
+    yield cost_beside(
+        "second scan of 1,000 messages by a selector, beside the first",
+        lambda: queues.work().get("Q", never),
+        lambda: again.get("Q", never),
+        0.05,
+    )
+    properties: dict[str, Any] = {f"property{number}": f"value {number}" for number in range(15)}
+    works = [QueueManager("Q").work() for _ in range(2)]
+
+    def plain() -> None:
+        works[0].put("Q", _MQSTR, _BODY)
+        works[0].back_out()
+
+    def rich() -> None:
+        works[1].put("Q", *join(properties, _MQSTR, _BODY))
+        works[1].back_out()
+
+    yield cost_beside("put with 15 properties, beside none", plain, rich, 2.0)
+    alone, crowded = _selecting(1), _selecting(10)
+    yield cost_beside("get by a property with 10 getters on the queue, beside 1", alone, crowded, 10.0)
+
+
+def _got(among: int, selection: Selection) -> Run:
+    """Returns a program that puts a message among others, and gets it."""
+    queues = QueueManager("Q")
+    _fill(queues, among)
+    work, own = queues.work(), _MQSTR._replace(correl_id=b"\2" * 24)
+
+    def run() -> None:
+        work.put("Q", own, _BODY, syncpoint=False)
+        assert work.get("Q", selection, syncpoint=False) is not None
+
+    return run
+
+
+def _fill(queues: QueueManager, count: int) -> None:
+    work = queues.work()
+    for _ in range(count):
+        work.put("Q", _MQSTR, b"", syncpoint=False)
+
+
+def _selecting(getters: int) -> Run:
+    """Returns a program that puts a message for each of some getters, who get theirs by a property."""
+    queues = QueueManager("Q")
+    works = [queues.work() for _ in range(getters)] * (_GETS // getters)
+    wanted = [Selection(selector=f"getter = {number % getters}") for number in range(_GETS)]
+    messages = [join({"getter": number % getters}, _MQSTR, _BODY) for number in range(_GETS)]
+
+    def run() -> None:
+        for message in messages:
+            works[0].put("Q", *message, syncpoint=False)
+        for work, selection in zip(reversed(works), reversed(wanted), strict=True):
+            assert work.get("Q", selection, syncpoint=False) is not None
+
+    return run
+
+
+def expiry() -> Iterator[Measured]:
+    """Runs of the expiry task over large bodies, and over messages that do not expire."""
+    now = [1_000.0]
+    queues = QueueManager("Q", clock=lambda: now[0])
+    work, count = queues.work(), 2_000
+
+    def run(body: bytes, expires: int) -> float:
+        for _ in range(count):
+            work.put("Q", _MQSTR._replace(expiry=expires), body, syncpoint=False)
+        now[0] += 1
+        begun = time.process_time()
+        queues.expire(count)
+        spent = time.process_time() - begun
+        queues.purge("Q")
+        return spent
+
+    spent = in_turn(
+        {"small": lambda: run(bytes(1_024), 1), "large": lambda: run(bytes(65_536), 1), "idle": lambda: run(b"", 10**6)}
+    )
+    for name, kind, bound in (
+        ("a message of 64 KiB that expires, beside one of 1 KiB", "large", 1.75),
+        ("a run of the expiry task with nothing to expire, beside all", "idle", 0.01),
+    ):
+        ratios = [own / base for own, base in zip(spent[kind], spent["small"], strict=True)]
+        yield figure(name, ratios, bound, sum(spent["small"]) / len(spent["small"]) / count * 1e6)
+
+
+def waiting() -> Iterator[Measured]:
+    """A put to a getter that waits, as the queue manager's process has them, beside one that finds the message."""
+    yield cost_beside("put to a getter that waits, beside one that comes later", _waited(0), _waited(1), 1.0)
+    yield cost_beside("put to one of 16 getters that wait by id, beside 1", _waited(1), _waited(16), 1.2)
+
+
+def _waited(waiters: int) -> Run:
+    """Returns a program that puts for one getter, which waits among others, or comes later."""
+    queues = QueueManager("Q")
+    putting, getting = queues.work(), queues.work()
+    ids = [number.to_bytes(24) for number in range(1, max(waiters, 1) + 1)]
+    own, wanted = _MQSTR._replace(correl_id=ids[-1]), Selection(correl_id=ids[-1])
+    for other in ids[:-1]:
+        work, selection = queues.work(), Selection(correl_id=other)
+        work.get("Q", selection)
+        work.waiter("Q", selection, lambda: None)
+
+    def wait() -> None:
+        _, waiter = getting.get_or_wait("Q", wanted, lambda: None)
+        putting.put("Q", own, _BODY, syncpoint=False)
+        assert waiter is not None
+        assert waiter.taken(syncpoint=True) is not None
+        getting.commit()
+
+    def find() -> None:
+        putting.put("Q", own, _BODY, syncpoint=False)
+        assert getting.get("Q", wanted) is not None
+        getting.commit()
+
+    return wait if waiters else find
+
+
+def streams_to_topics() -> Iterator[Measured]:
+    """A put with six copies by an alias of a topic, beside one without, and beside a publication to as many."""
+    queues, commands = QueueManager("Q", "BASE"), list[str]()
+    for name, topic, letter in (("TA", "six", "S"), ("TB", "seven", "P")):
+        commands += [
+            f"DEFINE TOPIC({name}) TOPICSTR('{topic}')",
+            f"DEFINE QALIAS({name}) TARGET({name}) TARGTYPE(TOPIC)",
+        ]
+        for heir in [f"{letter}{number}" for number in range(_COPIES)] + ["LAST"] * (topic == "seven"):
+            commands += [f"DEFINE QLOCAL({heir})", f"DEFINE SUB({heir}) TOPICSTR('{topic}') DEST({heir})"]
+    for answer in queues.mqsc("\n".join([*commands, "ALTER QLOCAL(BASE) STREAMQ(TA)"])):
+        assert not answer.failed, answer
+    work = queues.work()
+
+    def passed(to: str, *reads: str) -> Run:
+        def run() -> None:
+            work.put(to, _MQSTR, _BODY)
+            work.commit()
+            for queue in reads:
+                work.get(queue)
+                work.commit()
+
+        return run
+
+    heirs = [f"S{number}" for number in range(_COPIES)]
+    streamed = passed("BASE", "BASE", *heirs)
+    yield cost_beside("6 copies by a topic beside no copy", passed("Q", "Q"), streamed, _TOLERANCE / 0.189)
+    published = passed("TB", "LAST", *(f"P{number}" for number in range(_COPIES)))
+    yield cost_beside("6 copies by a topic beside a publication to 7", published, streamed, _TOLERANCE / 1.02)
+
+
+def other_subscriptions() -> Measured:
+    """A publication where 1,000 other topics and subscriptions are defined, beside one where none are."""
+    alone, among = _published(0), _published(_OTHERS)
+    return cost_beside(f"publication among {_OTHERS:,} other topics, beside none", alone, among, 1 / 0.95)
+
+
+def _published(others: int) -> Run:
+    queues = QueueManager("S", "OTHER")
+    queues.define("SUB", "S", {"TOPICSTR": "costs/#", "DEST": "S"})
+    for number in range(others):
+        queues.define("TOPIC", f"T{number}", {"TOPICSTR": f"other/{number}"})
+        queues.define("SUB", f"T{number}", {"TOPICSTR": f"other/{number}", "DEST": "OTHER"})
+    work = queues.work()
+
+    def run() -> None:
+        work.publish("costs/one", _MQSTR, _BODY)
+        work.commit()
+        work.get("S")
+        work.commit()
+
+    return run
+
+
+def statistics_records() -> Iterator[Measured]:
+    """The records of an interval over some queues, beside asking for the attributes of as many, or of one."""
+    for count, asked, bound in ((_INQUIRED, _INQUIRED, 1.0), (1_000, 1, 100.0)):
+        later = [0.0]
+        queues = QueueManager(*(f"Q{number}" for number in range(count)), clock=partial(_clock, later))
+        queues.mqsc("ALTER QMGR STATIME(1.00) STATQ(ON)")
+        name = f"statistics of {count:,} queues, beside {asked} {'inquiries' if asked > 1 else 'inquiry'}"
+        yield cost_beside(name, partial(_inquire, queues, asked), partial(_record, queues, queues.work(), later), bound)
+        queues.close()
+
+
+def _clock(later: list[float]) -> float:
+    return time.time() + later[0]
+
+
+def _inquire(queues: QueueManager, count: int) -> None:
+    for number in range(count):
+        queues.display("QLOCAL", f"Q{number}")
+
+
+def _record(queues: QueueManager, reading: Work, later: list[float]) -> None:
+    """Let an interval end, and read its records."""
+    later[0] += 60.0
+    queues.monitoring.run()
+    records = 0
+    while reading.get(STATISTICS, syncpoint=False) is not None:
+        records += 1
+    assert records

@@ -1,0 +1,40 @@
+"""Rows of the queues' benchmarks: ratios of what takes turns, and the space that a file takes."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from engine.costs import queue_stores
+from engine.costs.queue_rows import figure, in_turn, rate_of_all, rates_beside
+
+
+def test_rates_beside_each_other() -> None:
+    """The second's rates are divided by the first's turn by turn, and the bound is the least."""
+    turns = iter(range(1, 100))
+    rates = in_turn({"base": lambda: 2.0, "own": lambda: float(next(turns))}, 3)
+    row = rates_beside("row", rates, 1.0)
+    assert (1.0, True, 500_000.0) == (row.value, row.met, row.beside)
+    assert not rates_beside("row", rates, 1.1).met
+    assert (3.0, 3.0, 3.0) == (
+        figure("row", [3.0], 1.0).low,
+        figure("row", [3.0], 1.0).value,
+        figure("row", [3.0], 1).high,
+    )
+
+
+def test_rate_of_threads() -> None:
+    """What all threads do together is counted, each until its end."""
+
+    def work(end: float) -> int:
+        time.sleep(max(0.0, end - time.perf_counter()))
+        return 10
+
+    assert 90 < rate_of_all([work] * 5, 0.5) <= 100
+
+
+def test_space(tmp_path: Path) -> None:
+    """A file that is used again and again does not grow, and small messages take less than a page each."""
+    rows = [*queue_stores.reuse(tmp_path / "REUSE", 1.0), *queue_stores.space(tmp_path / "SPACE")]
+    assert [True, True, True] == [row.met for row in rows if "cost" not in row.name]
+    assert len(rows) == len({row.name for row in rows}) == 4
