@@ -2,7 +2,7 @@
 #
 #   PYTHON=/path/to/python3   the interpreter to make .venv with: 3.11 or later, the newest found unless named
 #   ARGS='-k tree'            more for pytest, in `make test` and `make test-slow`
-#   SECONDS=120 SEED=1        how long `make fuzz` feeds readers, and with which seed it mutates
+#   SECONDS=120 SEED=1        how long `make fuzz` feeds readers, and with which seed it mutates; how long `make soak` loads
 #   TESTED=1                  `make check` leaves the tests out, because `make test` has just run them
 
 VENV := .venv
@@ -82,6 +82,10 @@ format: $(VENV)/.dev ## sort imports and format the source
 .PHONY: fuzz
 fuzz: $(VENV)/.fuzz ## feed every reader with what was mutated and guided: SECONDS=120 SEED=1 ARGS='--target tds'
 	@$(VENV)/bin/python -m tests.fuzz --seconds $(or $(SECONDS),120) --seed $(or $(SEED),1) $(ARGS)
+
+.PHONY: soak
+soak: $(VENV)/.dev ## load a queue manager and watch its memory and files: SECONDS=600
+	@PENSTOCK_SOAK_SECONDS=$(or $(SECONDS),600) $(VENV)/bin/python -m pytest -n 0 -s -m slow tests/engine/mq/test_soak.py $(ARGS)
 
 .PHONY: clean
 clean: ## remove .venv and everything else that was made here
