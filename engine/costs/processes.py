@@ -46,7 +46,7 @@ def own_cpu_seconds() -> float:
 def own_rss_mib() -> float:
     """How much memory this process has in hand; where the system does not say, the most that it ever had."""
     try:
-        return _rss_mib(os.getpid())
+        return rss_mib(os.getpid())
     except OSError:
         most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return most / (_MEBIBYTE if sys.platform == "darwin" else 1024)
@@ -72,7 +72,7 @@ def family_rss_mib() -> float:
     total = 0.0
     for pid in family():
         try:
-            total += _rss_mib(pid)
+            total += rss_mib(pid)
         except OSError:  # it has ended meanwhile
             continue
     return total
@@ -93,7 +93,8 @@ def _stat(pid: int) -> list[str]:
     return text.rpartition(")")[2].split()
 
 
-def _rss_mib(pid: int) -> float:
+def rss_mib(pid: int) -> float:
+    """Returns the memory of a process, in MiB."""
     pages = (_PROC / str(pid) / "statm").read_text(encoding="ascii").split()[1]
     return int(pages) * os.sysconf("SC_PAGE_SIZE") / _MEBIBYTE
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import lmdb
 
 from engine.costs.bounds import Measured
+from engine.costs.processes import rss_mib
 from engine.costs.queue_rows import figure, in_turn, rate, rate_of_all, rates_beside
 from engine.costs.streams import compressible
 from engine.descriptor import Descriptor
@@ -28,6 +31,9 @@ _MANY: Final = 16
 _SLOW: Final = 0.003  # seconds that a sync takes where it is slowed
 _SIZES: Final = ((20, 6.5, 7.1), (200, 26.0, 11.8), (2_000, 17.0, 13.0))  # KiB, and bytes a second beside 2 KiB
 _PER_SYNC: Final = 0.6
+_WARM: Final = 50  # connections
+_IDLE: Final = 400
+_PER_CONNECTION: Final = 24_576.0  # bytes
 _PAGE: Final = 4_295.0  # bytes of the file that a small message may take
 _OWN: Final = (Descriptor(format="MQSTR"), Descriptor(format="MQSTR", persistence=1))
 
@@ -41,11 +47,13 @@ def benchmarks(folder: Path, seconds: float = REUSE_SECONDS) -> Iterator[Measure
         yield from request_and_reply(queues)
         yield from commits(queues, folder)
         yield from implicit(queues)
+        yield from one_by_one(queues)
         yield from sizes(queues)
         yield drained(queues)
         yield from compressed(queues)
     yield from reuse(folder.with_name("REUSE"), seconds)
     yield from space(folder.with_name("SPACE"))
+    yield connections(folder)
 
 
 def request_and_reply(queues: QueueManager) -> Iterator[Measured]:
@@ -154,6 +162,34 @@ def implicit(queues: QueueManager) -> Iterator[Measured]:
         rates = in_turn({"explicit": partial(putting, 1), "implicit": partial(putting, 0)})
         name = f"persistent puts by {_MANY} to {count} queue{'s' * (count > 1)} outside units, beside units of one"
         yield rates_beside(name, rates, 0.95)
+
+
+def one_by_one(queues: QueueManager) -> Iterator[Measured]:
+    """Persistent puts to one queue outside units by 16 putters: together, and one at a time as before MQ 9.0.5."""
+    turn = threading.Lock()
+
+    def alone(_: int) -> Callable[[float], int]:
+        def run(end: float) -> int:
+            work, done = queues.work(), 0
+            while time.perf_counter() < end:
+                with turn:
+                    work.put("Q0", _OWN[1], _BODY, syncpoint=False)
+                done += 1
+            return done
+
+        return run
+
+    def putting(workers: list[Callable[[float], int]]) -> float:
+        found = rate_of_all(workers, _SECONDS)
+        _emptied(queues)
+        return found
+
+    together = [_putter(queues, 0, 0) for _ in range(_MANY)]
+    each = [alone(number) for number in range(_MANY)]
+    rates = in_turn({"each": partial(putting, each), "together": partial(putting, together)})
+    yield rates_beside(f"persistent puts by {_MANY} to 1 queue, together beside one at a time", rates, 4.0)
+    rates = in_turn({"one": partial(putting, together[:1]), "each": partial(putting, each)})
+    yield rates_beside(f"persistent puts by {_MANY} to 1 queue, one at a time beside 1 putter", rates, 0.8)
 
 
 def sizes(queues: QueueManager) -> Iterator[Measured]:
@@ -267,3 +303,28 @@ def space(folder: Path) -> Iterator[Measured]:
         yield Measured(
             "queues", f"bytes of the file a message of {size:,} bytes", None, used, _PAGE, "bytes", used, used
         )
+
+
+def connections(folder: Path) -> Measured:
+    """The memory of a queue manager's process that each idle connection takes."""
+    command = [sys.executable, "-c", "from engine.cli import main; main()", "queue-manager", "start", str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:  # noqa: S603
+        try:
+            assert process.stdout is not None
+            process.stdout.readline()  # it takes connections
+            with QueueManager.connect(folder) as client:
+                works = [_idle(client.work()) for _ in range(_WARM)]
+                before = rss_mib(process.pid)
+                works += [_idle(client.work()) for _ in range(_IDLE)]
+                taken = (rss_mib(process.pid) - before) * _KIB**2 / _IDLE
+                for work in works:
+                    work.close()
+        finally:
+            process.terminate()
+    return Measured("queues", "memory of an idle connection", None, taken, _PER_CONNECTION, "bytes", taken, taken)
+
+
+def _idle(work: Any) -> Any:
+    work.get("Q0")
+    work.commit()
+    return work

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -9,6 +10,7 @@ from typing import Any, Final
 
 from engine.costs.bounds import Measured
 from engine.costs.queue_rows import Run, cost_beside, figure, in_turn, rate_of_all, rates_beside
+from engine.costs.securing import passing
 from engine.descriptor import Descriptor
 from engine.mq import QueueManager
 from engine.mq.properties import join
@@ -24,6 +26,7 @@ _OTHERS: Final = 1_000
 _COPIES: Final = 6
 _INQUIRED: Final = 4
 _GETS: Final = 10  # by selectors, in turn
+_LATE: Final = 20_000
 
 
 def benchmarks() -> Iterator[Measured]:
@@ -31,6 +34,8 @@ def benchmarks() -> Iterator[Measured]:
     yield from request_and_reply()
     yield from selectors()
     yield from expiry()
+    yield puts_while_expiring()
+    yield from accounting()
     yield from waiting()
     yield from streams_to_topics()
     yield other_subscriptions()
@@ -190,6 +195,86 @@ def expiry() -> Iterator[Measured]:
     ):
         ratios = [own / base for own, base in zip(spent[kind], spent["small"], strict=True)]
         yield figure(name, ratios, bound, sum(spent["small"]) / len(spent["small"]) / count * 1e6)
+
+
+def puts_while_expiring() -> Measured:
+    """The rate of a putter while the expiry task removes messages, beside its rate alone."""
+    now = [1_000.0]
+    queues = QueueManager("Q", "LATE", clock=lambda: now[0])
+    filling = queues.work()
+
+    def put(end: float) -> int:
+        work, done = queues.work(), 0
+        while not done or time.perf_counter() < end:
+            work.put("Q", _MQSTR, b"", syncpoint=False)
+            done += 1
+        return done
+
+    def expire(end: float) -> int:
+        while time.perf_counter() < end and queues.expire():
+            pass
+        return 0
+
+    def putting(*beside: Callable[[float], int]) -> float:
+        for _ in range(_LATE):
+            filling.put("LATE", _MQSTR._replace(expiry=1), b"", syncpoint=False)
+        now[0] += 1
+        found = rate_of_all([put, *beside], _SECONDS)
+        queues.purge("Q")
+        queues.purge("LATE")
+        return found
+
+    rates = in_turn({"alone": putting, "beside": partial(putting, expire)})
+    return rates_beside("puts while messages expire, beside puts alone", rates, 0.5)
+
+
+def accounting() -> Iterator[Measured]:
+    """Accounting at 1 s beside 4 s, and the end of a short task that is accounted for beside its ten calls."""
+    managers = []
+    for interval in ("0.04", "0.01"):
+        queues = QueueManager("Q")
+        queues.mqsc(f"ALTER QMGR ACCTIME({interval}) ACCTQ(ON)")
+        managers.append(queues)
+    seldom, often = (passing(queues) for queues in managers)
+    yield cost_beside("accounting at 1 s, beside 4 s", seldom, often, 1.01)
+    plain = QueueManager("Q")
+    works = [plain.work(), managers[0].work()]
+    calls = [_calls(work) for work in works]
+    spent = in_turn({"plain": partial(_cpu, calls[0]), "counted": partial(_cpu, calls[1])}, 40)
+    gathering = [max(1e-9, own - base) for own, base in zip(spent["counted"], spent["plain"], strict=True)]
+    ends = in_turn(
+        {"plain": partial(_cpu, partial(_ended, plain)), "counted": partial(_cpu, partial(_ended, managers[0]))}, 40
+    )
+    ending = [own - base for own, base in zip(ends["counted"], ends["plain"], strict=True)]
+    ratio = statistics.median(ending) / statistics.median(gathering)
+    yield figure("end of a task that is accounted for, beside counting its 10 calls", [ratio], 1.0)
+    for queues in managers:
+        queues.close()
+
+
+def _calls(work: Work) -> Run:
+    """Returns a program of ten calls."""
+
+    def run() -> None:
+        for _ in range(5):
+            work.put("Q", _MQSTR, _BODY, syncpoint=False)
+            work.get("Q", syncpoint=False)
+
+    return run
+
+
+def _ended(queues: QueueManager) -> None:
+    """Begin a task of one call, and end it."""
+    work = queues.work()
+    work.get("Q", syncpoint=False)
+    work.close()
+
+
+def _cpu(run: Run) -> float:
+    begun = time.process_time()
+    for _ in range(200):
+        run()
+    return (time.process_time() - begun) / 200
 
 
 def waiting() -> Iterator[Measured]:

@@ -151,7 +151,7 @@ def test_memory_and_files_stay_as_they_are(tmp_path: Path) -> None:
         [statistics.median(row[at] for row in seen[begin : begin + fifth]) for at in (0, 1)]
         for begin in range(0, 5 * fifth, fifth)
     ]
-    print(f"{load.done:,} rounds; memory and files by fifths of the time, in KiB:", *fifths)
+    print(f"{load.done:,} rounds; memory and files by fifths of the time, in bytes:", *fifths)
     for warm, last in zip(fifths[1], fifths[4], strict=True):
         assert last <= 1.05 * warm + SLACK, fifths
     assert [] == check(folder)
