@@ -30,9 +30,10 @@ def queue_managers() -> Any:
     return QueueManager
 
 
-def prepare() -> None:
-    """Import what queue managers are made of, for processes that are forked from this one."""
+def prepare(folder: Folder) -> None:
+    """Import what queue managers are made of, for processes forked from here; raises where a store cannot be read."""
     queue_managers()
+    import_module("engine.mq.store.environment").read_format(folder.queues)
 
 
 @contextmanager

@@ -81,7 +81,7 @@ class Supervisor:
         listening = listen(self.folder.control)
         listening.setblocking(False)
         self.loop.watch(listening, partial(self._accept, listening))
-        queues.prepare()  # once: the queue manager, groups and workers are forked with it
+        queues.prepare(self.folder)  # once: the queue manager, groups and workers are forked with it
         self._keep(_QUEUE_MANAGER)
         self.plan = self.load()
         import_module("engine.broker.group")  # once, for all groups, also those that start again

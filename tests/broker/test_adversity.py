@@ -106,3 +106,13 @@ def test_broken_repository(shop: Running, tmp_path: Path) -> None:
 def _examined(made: Running) -> str:
     command = [*PROGRAM, "broker", "doctor", str(made.folder)]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False).stdout  # noqa: S603
+
+
+def test_a_store_of_another_format_keeps_a_broker_from_starting(tmp_path: Path) -> None:
+    """A store that this Penstock cannot read is said at once; the broker does not try again and again."""
+    made = Running(tmp_path / "shop")
+    made.run("broker", "create", str(made.folder))
+    (made.folder / "queues" / "queue-manager.json").write_text("{}", encoding="utf-8")
+    said = made.run("broker", "start", str(made.folder), "--detach", fails=True)
+    assert "queue-manager.json" in said
+    assert "does not run" in made.run("broker", "stop", str(made.folder), fails=True)
