@@ -6,60 +6,76 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from engine.errors import ConfigurationException
-from parsers.charsets.ccsid import is_single_byte
 from parsers.importers.copybook.table import aligned
 from parsers.mrm.cwf.declared import CWF, CwfField
-from parsers.mrm.model import UNBOUNDED, WIDTHS, Field, Group, Message, MessageSet, SimpleType
+from parsers.mrm.cwf.kept import Form
+from parsers.mrm.cwf.layout import Choice, Item, Layout, lay_out
+from parsers.mrm.model import UNBOUNDED, Field, Group, Message, MessageSet, SimpleType
+from parsers.mrm.wire_format import Definition
+from parsers.records.plan import max_or_none
 
 _DEEPEST: Final = 50
 _MOST: Final = 50_000
-_FLOATS: Final = {"float": 4, "double": 8}
-_FIXED: Final = {"integer": 4, "boolean": 4, "float": 8, "timeSeconds": 4, "timeMilliseconds": 8}
-_COUNTED: Final = frozenset({"lengthEncodedString1", "lengthEncodedString2", "nullTerminatedString"})
+_FORM: Final = Form(0x111, 819)  # where nothing says how wide a character is, it has one byte
 
 
 class _Rows:
     """The rows of one message while they are made; an offset is None behind what has no fixed length."""
 
     def __init__(self, message_set: MessageSet, format_: str) -> None:
-        self.set = message_set
-        self.format = format_
+        self._set = message_set
+        self._format = format_
         self.rows: list[dict[str, Any]] = []
 
-    def group(self, group: Group, at: int | None, level: int) -> int | None:
-        """Add the fields of a group; answers with where it ends."""
-        if group.composition == "choice":
-            ends = [self.member(member, at, level) for member in group.members]
-            return None if None in ends else max((end for end in ends if end is not None), default=at)
-        for member in group.members:
-            at = self.member(member, at, level)
+    def layout(self, layout: Layout, at: int | None, level: int) -> int | None:
+        """Add the fields of a layout; answers with where it ends."""
+        for slot in layout.slots:
+            if isinstance(slot, Choice):
+                at = max_or_none([self.layout(option, at, level) for option in slot.options])
+            else:
+                at = self._item(slot, at, level)
         return at
 
-    def member(self, member: Field | Group, at: int | None, level: int) -> int | None:
-        return self.group(member, at, level) if isinstance(member, Group) else self.field(member, at, level)
+    def _item(self, item: Item, at: int | None, level: int) -> int | None:
+        at = None if at is None else at + item.lead
+        at = None if at is None else at + -at % item.align
+        said = item.model.physical.get(self._format)
+        row = self._row(item.model, level, at, said.physical_type if isinstance(said, CwfField) else "")
+        size = item.size or None
+        if item.inner is not None:
+            end = self.layout(item.inner, at, level + 1)
+            size = None if end is None or at is None else end - at
+        row["length"] = size
+        if at is None or size is None or item.most == UNBOUNDED:
+            return None
+        return at + (size + item.trail) * item.most
 
-    def field(self, field: Field, at: int | None, level: int) -> int | None:
+    def group(self, group: Group, level: int) -> None:
+        """Add the fields of a group that has no layout."""
+        for member in group.members:
+            if isinstance(member, Group):
+                self.group(member, level)
+                continue
+            self._row(member, level)
+            inner = self._set.content(member.type)
+            if inner is not None and level < _DEEPEST:
+                self.group(inner, level + 1)
+
+    def _row(self, field: Field, level: int, at: int | None = None, physical_type: str = "") -> dict[str, Any]:
         if len(self.rows) >= _MOST:
             raise ConfigurationException(f"{field.name}: with all that is in it, the message has over {_MOST:,} fields")
-        said = field.physical.get(self.format)
-        cwf = said if isinstance(said, CwfField) else CwfField()
-        at = None if at is None else _aligned(at, int(cwf.byte_alignment)) + cwf.leading_skip_count
-        row = {"name": field.name, "level": level, "type": "", "offset": at, "length": None}
-        row |= {"occurs": _occurs(field)}
+        words = (field.type.kind, physical_type) if isinstance(field.type, SimpleType) else ()
+        type_ = " ".join(word for word in words if word) or (field.type if isinstance(field.type, str) else "group")
+        row = {
+            "name": field.name,
+            "level": level,
+            "type": type_,
+            "offset": at,
+            "length": None,
+            "occurs": _occurs(field),
+        }
         self.rows.append(row)
-        inner = self.set.content(field.type)
-        if inner is None:
-            assert isinstance(field.type, SimpleType)
-            row["type"] = " ".join(word for word in (field.type.kind, cwf.physical_type) if word)
-            length = _length(field.type, cwf)
-        else:
-            row["type"] = field.type if isinstance(field.type, str) else "group"
-            end = self.group(inner, at, level + 1) if level < _DEEPEST else None
-            length = None if end is None or at is None else end - at
-        row["length"] = length
-        if at is None or length is None or field.max_occurs == UNBOUNDED:
-            return None
-        return at + (length + cwf.trailing_skip_count) * field.max_occurs
+        return row
 
 
 def model_data(message_set: MessageSet) -> list[dict[str, Any]]:
@@ -68,18 +84,15 @@ def model_data(message_set: MessageSet) -> list[dict[str, Any]]:
     return [_message(message_set, message, format_) for message in message_set.messages.values()]
 
 
-def fixed_length(message_set: MessageSet, message: Message, format_: str) -> int | None:
-    """The bytes of every record of a CWF message; None where they depend on what is in it."""
-    found = _message(message_set, message, format_)
-    depends = any(".." in row["occurs"] or " by " in row["occurs"] for row in found["fields"])
-    return None if depends else found["length"]
-
-
 def _message(message_set: MessageSet, message: Message, format_: str) -> dict[str, Any]:
-    rows = _Rows(message_set, format_)
-    group = message_set.content(message.type)
-    assert group is not None
-    end = rows.group(group, 0 if format_ else None, 2)
+    rows, end = _Rows(message_set, format_), None
+    layout = lay_out(Definition(message_set, message, format_), _FORM)[0].inner if format_ else None
+    if layout is not None:
+        end = rows.layout(layout, 0, 2)
+    else:
+        group = message_set.content(message.type)
+        assert group is not None
+        rows.group(group, 2)
     return {"record": message.name, "length": end, "fields": rows.rows}
 
 
@@ -105,21 +118,3 @@ def _occurs(field: Field) -> str:
     most = "unbounded" if field.max_occurs == UNBOUNDED else str(field.max_occurs)
     times = most if str(field.min_occurs) == most else f"{field.min_occurs}..{most}"
     return f"{times} by {field.repeat_reference}" if field.repeat_reference else times
-
-
-def _aligned(at: int, boundary: int) -> int:
-    return at + -at % boundary
-
-
-def _length(type_: SimpleType, cwf: CwfField) -> int | None:
-    """The bytes of a simple field; None where its data say how long it is."""
-    if cwf.length_reference or cwf.physical_type in _COUNTED or cwf.length_units == "endOfBitstream":
-        return None
-    if cwf.length:
-        wide = cwf.length_units != "bytes" and cwf.ccsid and not is_single_byte(cwf.ccsid)
-        return cwf.length * (2 if wide else 1)
-    if type_.kind in WIDTHS and cwf.physical_type in {"", "integer"}:
-        return WIDTHS[type_.kind][0]
-    if type_.kind in _FLOATS and cwf.physical_type in {"", "float"}:
-        return _FLOATS[type_.kind]
-    return _FIXED.get(cwf.physical_type or type_.family)

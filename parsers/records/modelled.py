@@ -19,7 +19,7 @@ from engine.tree.element import Element
 from engine.tree.source import NAME, Value
 from engine.tree.step import Step, step
 from parsers.charsets.ccsid import encode
-from parsers.mrm.cwf.declared import CWF
+from parsers.mrm.cwf import CwfCodec
 from parsers.mrm.cwf.layout import lay_out
 from parsers.mrm.dates import value_of
 from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, fields_of
@@ -28,7 +28,6 @@ from parsers.mrm.wire_format import Codec, Definition, wire_format_catalog
 from parsers.records.coding import Coding
 from parsers.records.fields import PARTS, form_of, plain, stored_for_model
 from parsers.records.framing import LONGEST_RECORD, Cut, Framing, cut_records
-from parsers.records.model_table import fixed_length
 from parsers.records.plan import Sizes
 from parsers.records.reading import BAD_FIELD, Read, Reader, read_record
 
@@ -198,12 +197,12 @@ def model_file(message_set: MessageSet, format_: str, type_: str, framing: Frami
     if message is None:
         close = did_you_mean(type_, tuple(messages))
         raise ConfigurationException(f"{message_set.name} has no message called {type_}{close}")
-    if uses[named[0]].kind == CWF and framing.format == "F" and framing.length is None:
-        length = fixed_length(message_set, message, named[0])
-        framing = replace(framing, length=None if length is None else length + framing.start + framing.end)
     definition = Definition(message_set, message, named[0])
     codec = wire_format_catalog.find(uses[named[0]].kind).compile(definition)
-    read = _reader(definition, coding) if uses[named[0]].kind == CWF else None
+    read = _reader(definition, coding) if isinstance(codec, CwfCodec) else None
+    if isinstance(codec, CwfCodec) and framing.format == "F" and framing.length is None:
+        place = codec.plan(coding.encoding, coding.ccsid).fixed
+        framing = replace(framing, length=None if place is None else place.end + framing.start + framing.end)
     return ModelFile(framing, coding, message_set, message, codec, named[0], read)
 
 
