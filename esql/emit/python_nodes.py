@@ -108,11 +108,6 @@ def group(items: Sequence[ast.expr]) -> ast.Tuple:
     return ast.Tuple(list(items), LOAD)
 
 
-def listing(items: Sequence[ast.expr]) -> ast.List:
-    """`[a, b, …]`."""
-    return ast.List(list(items), LOAD)
-
-
 def item(owner: ast.expr, index: int) -> ast.Subscript:
     """`owner[index]`."""
     return ast.Subscript(owner, ast.Constant(index), LOAD)

@@ -198,22 +198,3 @@ def fields_of(group: Group) -> Iterator[Field]:
             yield member
         else:
             yield from fields_of(member)
-
-
-def contains_itself(message_set: MessageSet, type_: Group | str) -> bool:
-    """Whether a type can be met again inside itself, so that it can be laid out only as deep as data goes."""
-    clear: set[int] = set()
-
-    def meets(group: Group, above: tuple[int, ...]) -> bool:
-        if id(group) in clear:
-            return False
-        if id(group) in above:
-            return True
-        inner = (message_set.content(field.type) for field in fields_of(group))
-        if any(meets(one, (*above, id(group))) for one in inner if one is not None):
-            return True
-        clear.add(id(group))
-        return False
-
-    top = message_set.content(type_)
-    return top is not None and meets(top, ())

@@ -41,12 +41,6 @@ class RecordFile:
         """What fills records up."""
         return encode(" ", self.coding.ccsid, self.coding.encoding)
 
-    @property
-    def fixed_length(self) -> int | None:
-        """The length of records in a file of fixed length; None where each has its own."""
-        sizes = {self.plans[name].fixed_size for name in self._names()}
-        return None if None in sizes else max(size for size in sizes if size is not None)
-
     def cut(self, file: BinaryIO) -> Iterator[Cut]:
         """The records of a file."""
         return cut_records(file, self.framing, longest=self.longest, measure=self.measure)
@@ -79,9 +73,6 @@ class RecordFile:
         if said != length:
             raise ParserException(BAD_FIELD, f"{plan.name} takes {length} bytes, and its length field says {said}")
         return made
-
-    def _names(self) -> list[str]:
-        return list(dict.fromkeys(segment.record.name for segment in self.segments)) or [self.type]
 
     def _decoded(self, data: bytes) -> dict[str, Any]:
         segment = self._segment_of(data)
