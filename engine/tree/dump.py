@@ -18,6 +18,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from engine.budget import pay
 from engine.tree.element import Element
 from engine.tree.source import GENERIC, NAME, NAME_VALUE, Domain, Value, leading
 
@@ -86,6 +87,7 @@ def lines(element: Element, *, address: Callable[[Element], int] = id) -> Iterat
     levels = [_level(element, children, owner, 1)]
     while levels:
         level = levels[-1]
+        pay(1)
         following = next(level.children, None)
         if following is None:
             levels.pop()

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from engine.budget import pay
 from engine.tree.element import Element
 from engine.tree.links import known, release
 from engine.tree.source import KIND, UNREAD, VALUE, Handle, Source, Value
 from engine.tree.states import CHANGED, EDITED, EXPANDED, READ_ONLY, REPLACED, RESTRUCTURED, RETYPED, SHARES, VALUED
 from engine.tree.step import Step
 
+_BLOCK: Final = 256  # elements that are paid for together
 _UNLIKE: Final = EXPANDED | RESTRUCTURED | REPLACED | SHARES  # not simply what its source has in its place
 _LEVEL: Final = EXPANDED | EDITED | VALUED | RESTRUCTURED | RETYPED
 _CLEAN: Final = REPLACED | SHARES | VALUED
@@ -34,8 +36,12 @@ def copy(element: Element) -> Element:
     if not element.state & EDITED:
         return twin
     pending = [(element, twin)]
+    left = _BLOCK
     while pending:
         old, new = pending.pop()
+        left -= 1
+        if not left:
+            pay(left := _BLOCK)
         new.state |= old.state & _LEVEL
         new._value = old._value
         if not old.state & EXPANDED:

@@ -6,6 +6,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
+from engine.budget import pay
 from engine.tree.element import Element
 from engine.tree.sharing import copy
 from engine.tree.source import GENERIC, KIND, NAME, NAME_VALUE, VALUE, Domain, Value
@@ -52,6 +53,7 @@ def _children(source: Element, above: Domain, owner: Domain) -> tuple[list[Eleme
     number = 0
     pending: list[tuple[Element, Domain, Domain, Element | None]] = [(source, above, owner, None)]
     for parent, outer, inner, twin in pending:
+        pay(1)
         leads = _leading(parent, outer)
         for child in parent:
             if child is leads:

@@ -154,10 +154,12 @@ def _characters(name: str) -> Characters:
         narrow = {bytes((byte,)): character for byte, character in enumerate(single["single"]) if character != _NONE}
     # Of several codes of a character the shortest and lowest is written, but for those that say otherwise.
     by_text = {text: code for known in (wide, narrow) for code, text in reversed(known.items())}
-    by_text |= {character: code.to_bytes(2) for character, code in double["also"].items()}
+    also = {character: code.to_bytes(2) for character, code in double["also"].items()}
     if single is not None:
-        by_text |= {character: bytes((code,)) for character, code in single["also"].items()}
+        also |= {character: bytes((code,)) for character, code in single["also"].items()}
     by_bytes = wide | narrow
+    # A character that has a code of its own is not written by that of another, which would be read as the other.
+    by_text |= {text: code for text, code in also.items() if text not in by_text or by_bytes.get(code) == text}
     return Characters(name, by_bytes, by_text, single=single is not None)
 
 

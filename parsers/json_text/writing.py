@@ -11,6 +11,7 @@ from datetime import datetime, time
 from decimal import Decimal
 from typing import Any, Final
 
+from engine.budget import pay
 from engine.errors import ParserException
 from engine.tree.element import Element
 from engine.tree.sharing import appended_children, changed_children, written
@@ -54,7 +55,10 @@ def text_of(document: Any) -> str:
 
 def _spelled(value: object) -> str:
     """What stands for a number until the text is whole: the standard library writes strings, but no digits of ours."""
-    return _TOKEN + (value.text if isinstance(value, _Digits) else str(value))
+    if isinstance(value, _Digits):
+        return _TOKEN + value.text
+    text = str(value)  # of a number that was read with a point or an exponent, and is to be one again
+    return _TOKEN + (f"{text}E+0" if text.lstrip("-").isdigit() else text)
 
 
 _ENCODER: Final = json.JSONEncoder(
@@ -81,6 +85,8 @@ def plain_of(top: Element) -> Any:
             pending += [(child, place, depth + 1) for child, place in changed]
             continue
         content, puts = _new(element)
+        if len(puts) > 1:
+            pay(len(puts))
         put(content)
         pending += [(child, place, depth + 1) for child, place in reversed(puts)]
     return found[0]

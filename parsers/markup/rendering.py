@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 
 from lxml import etree
 
+from engine.budget import pay
 from engine.errors import ConversionException, ParserException
 from engine.tree.element import Element
 from engine.tree.sharing import written
@@ -29,6 +30,7 @@ MAX_DEPTH: Final = 512
 Scope: TypeAlias = dict[str, str]
 NO_SCOPE: Final[Scope] = {"xml": XML_URI}
 _OWN: Final = SHARES | EDITED
+_BLOCK: Final = 256  # elements that are paid for together
 _REFERENCE: Final = element_types.ENTITY_REFERENCE_START
 _ITEMS: Final = (Kind.TEXT, Kind.CDATA)
 _BESIDE: Final = (Kind.ATTRIBUTE, Kind.NAMESPACE, Kind.PART)  # few, and found faster than by a hash
@@ -73,7 +75,11 @@ class Renderer:
         """Append an element with all that is in it; the answer is where what an entity reference stands for ends."""
         levels: list[_Level] = []
         at: Element = element
+        left = _BLOCK
         while True:
+            left -= 1
+            if not left:
+                pay(left := _BLOCK)
             try:
                 opened = self._one(at, scope, out)
             except (Unwritable, ConversionException) as error:

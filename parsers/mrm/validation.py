@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 import regex
 
+from engine.budget import pay
 from engine.errors import ParserException
 from engine.tree.element import Element
 from parsers.mrm.model import UNBOUNDED, WIDTHS, Field, Group, MessageSet, SimpleType, fields_of
@@ -51,6 +52,7 @@ def validate(element: Element, definition: Definition, *, values: bool) -> None:
 
 def _of_group(element: Element, group: Group, path: str, wanted: Wanted) -> Iterator[str]:
     children = list(element)
+    pay(len(children) + 1)
     known = {(field.name, field.namespace): field for field in fields_of(group)}
     for child in children:
         field = known.get((child.name, child.namespace))

@@ -147,9 +147,9 @@ def is_part(found: State, earlier: State, new: State) -> bool:
 
 def is_alike(found: State, earlier: State, new: State) -> bool:
     """Returns True where all results are of one run; two runs measure different times, and end alike."""
-    ends = {name: data[-5:] for name, data in new.items()}
+    ends = {name: data[-1:] for name, data in new.items()}
     return found == earlier or (
-        {name: data[-5:] for name, data in found.items()} == ends and EARLIER not in found.values()
+        {name: data[-1:] for name, data in found.items()} == ends and EARLIER not in found.values()
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, time
-from decimal import Context, Decimal
+from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from typing import Any, Final
 
 from engine.dates.zones import written_iso
@@ -14,7 +14,7 @@ from engine.tree.sharing import copy
 from engine.tree.source import NAME
 
 _MOST: Final = 20_000
-_EXACT: Final = Context(prec=11_000)
+_EXACT: Final = Context(prec=11_000, Emax=MAX_EMAX, Emin=MIN_EMIN)
 
 
 class Anything(Parser):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from engine.budget import pay
 from engine.errors import ParserException
 from engine.tree.element import Element
 from engine.tree.source import Source, Value
@@ -82,6 +83,7 @@ class Record(Source):
     def count(self, item: Item, places: int = 1) -> None:
         """Count places that are made: a record of a few bytes may say that it has any number that take none."""
         self._left -= places
+        pay(places)
         if self._left < 0:
             why = "with it the record has more fields than it can hold: look at the counts and lengths in it"
             raise Endless(REFERENCE, f"{item.what}: {why}", item.what)

@@ -11,6 +11,7 @@ from collections import defaultdict
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
+from engine.budget import pay
 from engine.errors import BrokerError, ParserException
 from engine.message.received_message import Part
 from engine.tree.element import Element
@@ -173,6 +174,7 @@ class _Writer:
 
     def layout(self, layout: Layout, elements: list[Element], around: _Around, what: str) -> None:
         children = _Children(elements)
+        pay(len(layout.slots) + len(elements))
         for slot in layout.slots:
             if isinstance(slot, Choice):
                 self._choice(slot, children, around, what)

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from engine.budget import pay
 from engine.errors import ParserException
 from engine.parser import Portion
 from engine.tree.source import Value
@@ -20,6 +21,7 @@ from parsers.mrm.tds.untagged import all_delimited, by_pattern, fixed_lengths, s
 MISPLACED: Final = 5421  # the text does not have the structure of its message
 _DEEPEST: Final = 512
 _LEAST_STEPS: Final = 20_000  # groups and fields that any message may have, with or without text
+_BLOCK: Final = 256  # groups and fields that are paid for together
 _STEPS: Final = 16  # and beyond these for each character: more is counts and choices, and no text
 
 
@@ -91,6 +93,8 @@ class Reading:
     def _step(self, at: int) -> None:
         """Count a group or field: a message of a few bytes may say that it has any number of empty ones."""
         self._left -= 1
+        if not self._left % _BLOCK:
+            pay(_BLOCK)
         if self._left < 0:
             why = "there are more groups and fields than the message can hold: look at its counts and choices"
             raise Endless(MISPLACED, f"TDS, offset {at}: {why}", str(at))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
+from engine.budget import pay
 from engine.errors import ParserException
 from engine.tree.element import Element
 from engine.tree.sharing import written
@@ -55,6 +56,7 @@ class Writing:
         if plan.separation not in {*TAGGED, UNDEFINED}:
             self._refuse_unknown(plan, element)
         self.said.above.append(element)
+        pay(len(plan.members) + 1)
         text = self.group(plan, element, around)
         self.said.above.pop()
         return text

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from lxml import etree
 
+from engine.budget import pay
 from engine.errors import ParserException
 from engine.message.received_message import Part
 from engine.tree.element import Element
@@ -78,6 +79,7 @@ class Writing:
         if depth > _DEEPEST:
             raise ParserException(UNWRITABLE, f"elements are nested deeper than {_DEEPEST} levels at {element.name}")
         known: set[tuple[str, str]] = set()
+        pay(len(group.fields) + 1)
         for plan in group.fields:
             name = plan.field.name, plan.field.namespace
             known.add(name)
@@ -140,6 +142,14 @@ class Writing:
             kept = deepcopy(place.node)
             kept.tail = _text_behind(element)
             node.append(kept)
+        return True
+
+    def _as_attribute(self, element: Element, node: Any) -> bool:
+        """Returns True where an element was read as an attribute, and its new value is put there as one."""
+        name = written(element).handle.attribute
+        if not name or element.first_child is not None or node.get(name) is not None:
+            return False
+        self._set(node, name, text_of(element.value, compact=True))
         return True
 
     def _set(self, node: Any, name: str, text: str) -> None:
@@ -210,7 +220,7 @@ class Writing:
     def _stranger(self, element: Element, node: Any, depth: int) -> None:
         """What the model does not know is an element of its own name."""
         own = self._has_own_name(element)
-        if own and self._as_read(None, element, node):
+        if own and (self._as_read(None, element, node) or self._as_attribute(element, node)):
             return
         if element._type == VALUE:
             raise ParserException(UNWRITABLE, f"{node.tag} has a value beside its fields, which MRM does not hold")

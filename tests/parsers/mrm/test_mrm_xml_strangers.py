@@ -46,7 +46,7 @@ def test_text_beside_what_the_model_does_not_know() -> None:
     found = tree.at("e", "q")
     assert found is not None
     found.value = "3"
-    assert b"<Order><a>x</a><e>t<q>3</q><g/>u</e>v</Order>" == write(own, tree)
+    assert b'<Order><a>x</a><e q="3">t<g/>u</e>v</Order>' == write(own, tree)
 
 
 def test_attributes_that_the_tree_does_not_show() -> None:
