@@ -22,6 +22,7 @@ BYTES_OF_A_MESSAGE: Final = 1 << 30
 OVER_TIME: Final = 2574
 OVER_MEMORY: Final = 2575
 _STEPS: Final = 10_000  # of loops, between two looks at the clock
+_FEW: Final = 64  # steps that cost less than to pay for them
 _GRACE: Final = 4  # the part of an allowance that the way of failure is given once more
 _FEWEST_TURNS: Final = 100  # of a loop before the clock is looked at for the first time
 _MOST_TURNS: Final = 1000
@@ -175,6 +176,15 @@ def pay(steps: int) -> None:
     budget = CURRENT.get()
     if budget is not None:
         budget.pay(steps)
+
+
+def pay_for_many(steps: int) -> None:
+    """Pay for steps of a loop where they are many; for a few, those pay who go on from there.
+
+    >>> pay_for_many(1_000_000)
+    """
+    if steps > _FEW:
+        pay(steps)
 
 
 def take(size: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from engine.budget import pay
+from engine.budget import pay_for_many
 from engine.errors import BrokerError
 from engine.tree.links import UNTOLD, Repeats, ask_types, check_detached, enter, leave, named, release, retype, valued
 from engine.tree.source import EXPAND, NAME, UNREAD, Domain, Handle, Source, Value, leading, owner_of
@@ -14,7 +14,6 @@ from engine.tree.step import Step, step
 
 _LINKS: Final = ("_first", "_last", "_next", "_previous", "parent")
 _NEW: Final = EXPANDED | EDITED
-_FEW: Final = 64  # children that cost less than to pay for them
 
 
 class Element:
@@ -331,8 +330,7 @@ class Element:
         """Make all children; those found before keep their identity, those appended stay last."""
         source, found = self.source, self._found or {}
         made = [found.get(handle) or source.element(handle, self) for handle in source.children(self.handle)]
-        if len(made) > _FEW:  # of what has fewer, those pay who go through the tree
-            pay(len(made))
+        pay_for_many(len(made))
         shares = self.state & SHARES
         appended, last = self._first, self._last
         self._first = self._last = self._found = None

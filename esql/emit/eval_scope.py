@@ -149,7 +149,7 @@ def _in_path(body: Body, node: syntax.Node) -> list[tuple[DeclaredRoutine, Emitt
 def _is_there(body: Body, variable: Variable, node: syntax.Node) -> bool:
     """Whether a variable is declared in front of the text, and of a kind that can be given."""
     at, here = variable.declaration.position, node.position
-    if variable.type is None or variable.role == "for":
+    if variable.type is None:
         return False
     if variable.role in {"module", "schema", "parameter"}:
         return variable.lifetime != "SHARED" or variable.type_name != "REFERENCE"
@@ -191,6 +191,8 @@ def slots_of(routines: Sequence[GivenRoutine]) -> list[str]:
 
 
 def _loaded(body: Body, variable: Variable, what: str) -> ast.expr:
+    if what and variable.role == "for":
+        return constant(True)  # it is moved to each item, and nowhere else
     if what or variable.type_name in {"REFERENCE", "ROW"}:
         return body.load(variable, what)
     return variable_value(body, variable).code
