@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -17,6 +18,7 @@ _PROGRAM: Final = (
     "import sys; sys.path.insert(0, sys.argv.pop(1)); from engine.broker.supervisor import main; main(*sys.argv[1:])"
 )
 _ENDS_WITHIN: Final = 30.0
+_TOLD: Final = re.compile(r"BIP([0-9]{4,5}):? (.*)", re.DOTALL)
 
 
 def start_here(folder: Folder, *, as_json: bool = False) -> NoReturn:
@@ -48,7 +50,9 @@ def start_apart(folder: Folder) -> list[str]:
         return lines
     process.wait(_ENDS_WITHIN)
     said = lines[-1].removeprefix("penstock: ") if lines else f"the broker did not start: see {folder.log}"
-    raise ConfigurationException(said.partition(": ")[2] if said.startswith("BIP") else said)
+    if told := _TOLD.fullmatch(said):
+        raise ConfigurationException(told[2], number=int(told[1]))
+    raise ConfigurationException(said)
 
 
 def check_start(folder: Folder) -> None:

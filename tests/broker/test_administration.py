@@ -103,6 +103,8 @@ def test_rights_bind_everyone(shop: str, tmp_path: Path, capsys: pytest.CaptureF
     assert 0 == penstock(capsys, "deploy", shop, str(file)).code
     refused = penstock(capsys, "flow", "stop", shop, "F")
     assert (1, True) == (refused.code, f"{system_user()} has no right to operate" in refused.err)
+    refused = penstock(capsys, "broker", "start", shop, "--detach")
+    assert (1, True) == (refused.code, f"BIP2035: {system_user()} has no right to operate" in refused.err)
     file.write_text(file.read_text("utf-8").replace(", deploy]", "]"), "utf-8")
     assert 0 == penstock(capsys, "deploy", shop, str(file)).code
     assert 1 == penstock(capsys, "deploy", shop, str(flow(tmp_path, "G"))).code
