@@ -62,6 +62,8 @@ def is_transactional(root: Element) -> bool:
     """Returns whether a message is part of a unit of work, as its Properties say; one that is made anew is."""
     held = written(root)
     source = held.source
+    if source.__class__ is Received and not held.state & EDITED:
+        return source.transactional
     if source.__class__ is Received and not held.state & (EXPANDED | RESTRUCTURED):
         properties = source.parts[0]
         if all(part is not properties for part, _ in changed_children(held)):

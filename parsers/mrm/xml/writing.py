@@ -79,21 +79,23 @@ class Writing:
         if depth > _DEEPEST:
             raise ParserException(UNWRITABLE, f"elements are nested deeper than {_DEEPEST} levels at {element.name}")
         known: set[tuple[str, str]] = set()
+        around = _place_of(element)  # without it, nothing below was read here as unknown to the model
         pay(len(group.fields) + 1)
         for plan in group.fields:
             name = plan.field.name, plan.field.namespace
             known.add(name)
             for found in element.every(step(*name)):
-                if not self._is_stranger(found, element):
+                if around is None or not self._is_stranger(found, around):
                     self._field(plan, found, node, depth)
         for child in element:
-            if (child.name, child.namespace) not in known or self._is_stranger(child, element):
+            is_known = (child.name, child.namespace) in known
+            if not is_known or (around is not None and self._is_stranger(child, around)):
                 self._stranger(child, node, depth)
 
-    def _is_stranger(self, element: Element, above: Element) -> bool:
+    def _is_stranger(self, element: Element, around: Place) -> bool:
         """Returns True where an element was read here as unknown to the model, although it has a field's name."""
-        place, around = _place_of(element), _place_of(above)
-        if place is None or around is None or place.plan is not None:
+        place = _place_of(element)
+        if place is None or place.plan is not None:
             return False
         stands = (place.node if place.attribute else place.node.getparent()) is around.node
         return stands and self._has_own_name(element)
