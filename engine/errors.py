@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something is: a node of a flow, a position in a file, or both; lines and columns count from 1.
+    """The place of an error: a node of a flow, a position in a file, or both; lines and columns count from 1.
 
     `type` is that of the node, as the ExceptionList names it: ComIbmComputeNode.
     """

@@ -28,7 +28,7 @@ Category = Literal["input", "output", "transformation", "routing", "database", "
 
 
 class Node(Protocol):
-    """What happens to a message at one place of a flow."""
+    """A place of a flow that does something with each message."""
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         """Yield terminals and what goes out of them; what happens downstream happens inside the yield.
@@ -118,12 +118,12 @@ class Property:
 
     @property
     def mandatory(self) -> bool:
-        """Whether a flow must give it."""
+        """Returns whether a flow must give it."""
         return self.default is MISSING
 
     @property
     def words(self) -> str:
-        """What it may be, in words."""
+        """Returns what it may be, in words."""
         if self.columns:
             return "a list of tables with " + ", ".join(column.name for column in self.columns)
         one = self._one()
@@ -185,12 +185,12 @@ class NodeType:
 
     @property
     def is_source(self) -> bool:
-        """Whether messages enter a flow here."""
+        """Returns whether messages enter a flow here."""
         return not self.inputs and self.label_property is None
 
     @property
     def routes_to_labels(self) -> bool:
-        """Whether it may send messages to Labels, by name and without a wire."""
+        """Returns whether it may send messages to Labels, by name and without a wire."""
         return ANY_LABEL in self.outputs
 
     @property

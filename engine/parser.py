@@ -21,7 +21,7 @@ RETAIN_INSTRUCTIONS: Final = 1 << 22
 
 
 class Template(NamedTuple):
-    """Which parser reads a body, and which message of which set it is, as flows and mcd folders say."""
+    """The parser of a body, and the message and set that it is, as flows and mcd folders say."""
 
     domain: str = ""
     set: str = ""
@@ -30,7 +30,7 @@ class Template(NamedTuple):
 
 
 class Options(NamedTuple):
-    """How a body is to be parsed, as an input node's properties say.
+    """The options of parsing a body, as an input node's properties say.
 
     `instead` is a domain, and the one whose parser reads bodies of it.
     """
@@ -49,7 +49,7 @@ NO_OPTIONS: Final = Options()
 
 
 class Follow(NamedTuple):
-    """What comes after a header, as its fields announce it."""
+    """The part that follows a header, as the header's fields announce it."""
 
     format: str = ""
     encoding: int = LITTLE_ENDIAN
@@ -77,7 +77,7 @@ class Portion(NamedTuple):
 
 
 class Form(NamedTuple):
-    """How a part of a tree is to be written; a header is also told what it must announce."""
+    """The form in which a part of a tree is written; a header is also told what it must announce."""
 
     encoding: int = LITTLE_ENDIAN
     ccsid: int = UTF_8

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def with_room(work: Callable[[], T]) -> T:
-    """What a function answers that is called with room for the frames of some thousand calls.
+    """Returns what a function answers that is called with room for the frames of some thousand calls.
 
     >>> with_room(lambda: sum(range(5)))
     10

@@ -17,7 +17,7 @@ ALL_IN_TURN: Final = b"*"
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What stays in order when several instances of a flow read one queue: data that a broker or Spark plans with.
+    """The order that several instances of a flow keep when they read one queue: data that a broker or Spark plans with.
 
     `groups` says that the messages of a group stay together as well.
 
@@ -31,7 +31,7 @@ class Order:
 
     @property
     def single(self) -> bool:
-        """Whether messages go through one by one, so that more instances bring nothing."""
+        """Returns whether messages go through one by one, so that more instances bring nothing."""
         return self.mode == "byQueueOrder"
 
     def key(self, descriptor: Descriptor) -> bytes | None:
@@ -48,7 +48,7 @@ NO_ORDER: Final = Order()
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which message of a queue is wanted: the next one, or the next that has these ids.
+    """The message of a queue that is wanted: the next one, or the next that has these ids.
 
     `logical` asks for the messages of a group one after the other, a group behind the other; `whole_groups` for groups
     only when all of their messages are there. A message whose key of `order` another unit of work has in hand has to
@@ -85,7 +85,7 @@ class Arrival(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class QueueAttributes:
-    """What a flow may want to know of a queue."""
+    """The attributes of a queue that flows ask for."""
 
     backout_threshold: int = 0
     backout_requeue_queue: str = ""
@@ -94,7 +94,7 @@ class QueueAttributes:
 
 
 class UnitOfWork(Protocol):
-    """What a flow may do to the world; all of it happens at commit, or nothing does.
+    """A flow's way to the world outside; all that it does happens at commit, or nothing does.
 
     `syncpoint=False` says that a get or a put is not part of the unit: it happens at once and stays.
     """

@@ -46,12 +46,12 @@ def compile_text(data: bytes | str, kind: str, name: str = "ESQL", *, trace: str
 
 
 def parts_of_sources(sources: Sequence[tuple[str, bytes | str]], *, trace: str = "") -> Parts:
-    """What .esql files that are deployed together become, before it is made ready to run."""
+    """Returns what .esql files that are deployed together become, before it is made ready to run."""
     return _parts([_file(name, data) for name, data in sources], trace=trace)
 
 
 def parts_of_text(data: bytes | str, kind: str, name: str = "ESQL", *, trace: str = "") -> Parts:
-    """What the text of a node's property becomes, before it is made ready to run."""
+    """Returns what the text of a node's property becomes, before it is made ready to run."""
     program = read_statements(data, name)
     return _parts([File(name, program, decode(data, name).text)], kind, trace=trace)
 
@@ -62,7 +62,7 @@ def compile_expression(data: bytes | str, name: str = "expression") -> Compiled:
 
 
 def parts_of_expression(data: bytes | str, name: str = "expression") -> Parts:
-    """What an expression becomes, before it is made ready to run."""
+    """Returns what an expression becomes, before it is made ready to run."""
     result = read_expression(data, name)
     program = syntax.Program((syntax.Return(result, position=result.position),), position=result.position)
     return _parts([File(name, program, decode(data, name).text)], ANY_KIND)
@@ -136,7 +136,7 @@ def problems_in(sources: Sequence[tuple[str, bytes | str]]) -> tuple[Problem, ..
 
 
 def _meanings(files: list[File]) -> Iterator[Problem]:
-    """What the checks find in files that can be read."""
+    """Yields what the checks find in files that can be read."""
     known = Library(tuple(files))
     for file in files:
         yield from problems_of(resolve(file.program, _kind(file.program), known), known)
@@ -221,7 +221,7 @@ def _refuse(problems: Sequence[Problem]) -> None:
 
 
 def _doors(emitted: list[Emitted], files: list[File]) -> Iterator[Door]:
-    """Where the code is entered; each entrance starts the variables of all schemas, then those of its module."""
+    """Yields where the code is entered; each entrance starts the variables of all schemas, then those of its module."""
     starts = tuple(one.starts for one in emitted if one.starts)
     shares = tuple(one.shares for one in emitted if one.shares)
     for one, file in zip(emitted, files, strict=True):

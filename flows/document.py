@@ -50,7 +50,7 @@ class Mapping:
     dropped: tuple[str, ...] = ()
 
     def get(self, name: str) -> Tree | None:
-        """What stands at a key, or None."""
+        """Returns what stands at a key, or None."""
         return next((value for key, value in self.entries if key.text == name), None)
 
 
@@ -120,7 +120,7 @@ def read_document(
 
 
 def _advice(error: yaml.MarkedYAMLError) -> str:
-    r"""What to do about a text that is not YAML, where that can be told."""
+    r"""Returns what to do about a text that is not YAML, where that can be told."""
     if "'\\t'" in (error.problem or ""):
         return "; indent with blanks"
     opened = next(

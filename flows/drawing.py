@@ -40,7 +40,7 @@ class Block(NamedTuple):
 
     @property
     def width(self) -> int:
-        """How many characters wide it is, with its border or the blank before it."""
+        """Returns how many characters wide it is, with its border or the blank before it."""
         return max(map(columns, self.lines)) + (4 if self.boxed else 2)
 
 
@@ -131,7 +131,7 @@ def _wrapped(text: str, widest: int) -> tuple[str, ...]:
 
 
 def columns(text: str) -> int:
-    """How many columns a terminal needs for a text."""
+    """Returns how many columns a terminal needs for a text."""
     return sum(_columns(character) for character in text)
 
 
@@ -187,7 +187,7 @@ class _Canvas:
         return self._made.inputs[item].index(terminal) + self._border(item)
 
     def _reach(self, item: Item) -> int:
-        """How far a block and the names of its outputs reach."""
+        """Returns how far a block and the names of its outputs reach."""
         if item.is_bend:
             return 1
         names = [columns(name) + 3 for name in self._made.outputs.get(item, ())]
@@ -265,7 +265,7 @@ class _Canvas:
 
 
 def _joined(directions: Sequence[int]) -> int:
-    """What a cell shows: lines that meet, or the upright one where two only cross."""
+    """Returns what a cell shows: lines that meet, or the upright one where two only cross."""
     if set(directions) == {ACROSS, UPRIGHT}:
         return UPRIGHT
     found = 0

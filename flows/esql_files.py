@@ -1,4 +1,4 @@
-"""Where the ESQL of a flow stands: in .esql files beside it and in the folders of schemas, or in its own file."""
+"""Files with the ESQL of a flow: beside it and in the folders of schemas, or its own file."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _read(file: str, root: str) -> bytes:
 
 
 def _roots(folder: str, schema: str) -> Iterator[str]:
-    """Where folders of schemas start: at the flow's own folder, and where its own schema starts."""
+    """Yields where folders of schemas start: at the flow's own folder, and where its own schema starts."""
     yield normpath(folder)
     parts = schema.split(".") if schema else []
     if parts and tuple(parts) == Path(abspath(folder)).parts[-len(parts) :]:

@@ -1,4 +1,4 @@
-"""Where everything in the picture of a flow is, in pixels: boxes, and the corners of wires."""
+"""Positions of everything in the picture of a flow, in pixels: boxes, and the corners of wires."""
 
 from __future__ import annotations
 

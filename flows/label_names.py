@@ -1,4 +1,4 @@
-"""Which Labels the programs of a flow can send to, read from their PROPAGATE statements."""
+"""Names of Labels that the programs of a flow send to, read from their PROPAGATE statements."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ MOST_LOWERED: Final = 3
 
 
 class Item(NamedTuple):
-    """What has a place in a layer: a node, or a bend of the wires to a terminal of a node further right."""
+    """An item of a layer: a node, or a bend of the wires to a terminal of a node further right."""
 
     key: str
     layer: int
@@ -25,7 +25,7 @@ class Item(NamedTuple):
 
     @property
     def is_bend(self) -> bool:
-        """Whether this is a bend."""
+        """Returns whether this is a bend."""
         return bool(self.bends_to)
 
 
@@ -128,7 +128,7 @@ def _crossings(layers: Iterable[Iterable[Item]], links: Sequence[Link]) -> int:
 
 
 class Rows(NamedTuple):
-    """How a drawing measures items: how high each is, and how far below its top its terminals are."""
+    """The rows of items in a drawing: how high each is, and how far below its top its terminals are."""
 
     height: Callable[[Item], int]
     output: Callable[[Item, str], int]
@@ -144,13 +144,13 @@ class Net(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """Where items begin, and for each gap between layers the tracks, from the left, on which wires change rows."""
+    """Items with their places, and for each gap between layers the tracks, from the left, where wires change rows."""
 
     tops: Mapping[Item, int]
     tracks: tuple[Mapping[Net, int], ...]
 
     def width(self, gap: int) -> int:
-        """How many tracks a gap has."""
+        """Returns how many tracks a gap has."""
         return max(self.tracks[gap].values(), default=-1) + 1
 
 
@@ -211,12 +211,12 @@ class _Gap:
         return min(rows), max(rows)
 
     def _must_precede(self, one: Net, other: Net) -> bool:
-        """Whether one leaves a row on which the other arrives."""
+        """Returns whether one leaves a row on which the other arrives."""
         end = self._ends[other]
         return one != other and end in self._starts[one] and end not in self._starts[other]
 
     def _should_precede(self, one: Net, other: Net) -> bool:
-        """Whether one leaves a row that the other leaves too, to be joined by further wires."""
+        """Returns whether one leaves a row that the other leaves too, to be joined by further wires."""
         return one != other and len(self._starts[other]) > 1 and not self._starts[one].isdisjoint(self._starts[other])
 
     def _blurs(self, straight: Net, joined: Net) -> bool:
@@ -231,7 +231,7 @@ def _preference(start: int, end: int) -> tuple[bool, int]:
 
 
 def _tops(made: Arrangement, rows: Rows, lowered: Mapping[Item, int]) -> dict[Item, int]:
-    """Where each item begins, so that most wires run straight; `lowered` items begin that much further down."""
+    """Returns where each item begins, so that most wires run straight; `lowered` items begin that much further down."""
     wanted: dict[Item, list[int]] = {}
     found = _stacked(made, rows, lowered, wanted)
     fed = {link.target for link in made.links}

@@ -1,4 +1,4 @@
-"""Where the nodes of a flow stand in a picture: a file of positions beside the flow, or computed ones.
+"""Positions of a flow's nodes in a picture: from a file beside the flow, or computed.
 
 The file of flow `orders.yaml` is `orders.layout.yaml`, a line for each node that has a place: `Check 1: [240, 60]`.
 Positions are those of the upper left corner, in pixels. Nodes without a line are placed as if there were no file.

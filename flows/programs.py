@@ -52,7 +52,7 @@ INSERT: Final = "INSERT"  # the kind of an expression within a text
 
 @dataclass(frozen=True, slots=True)
 class Binder:
-    """What `deploy(flow, bind=...)` asks for the programs of a flow's nodes.
+    """The binder of programs that `deploy(flow, bind=...)` asks for those of a flow's nodes.
 
     Instances of a flow that are deployed with one binder have their SHARED variables in common. `files` are those that
     its nodes may write.

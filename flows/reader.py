@@ -36,7 +36,7 @@ ARROW: Final = "->"
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What came of reading a file: a flow where its text has the shape of one, and every problem found.
+    """The result of reading a file: a flow where its text has the shape of one, and every problem found.
 
     `unread` are the wires that could not be read; an empty one says that any wire or node may be missing.
     """
@@ -91,7 +91,7 @@ class _Flow:
         )
 
     def _own_name(self) -> tuple[str, Scalar]:
-        """Whether this is a flow or a subflow, and its name; where that cannot be told, an empty one."""
+        """Returns whether this is a flow or a subflow, and its name; where that cannot be told, an empty one."""
         named = [(key, value) for key, value in self._document.entries if key.text in ("flow", "subflow")]
         place = named[-1][0].place if named else self._document.place
         name = None
@@ -241,7 +241,7 @@ class _Flow:
 
 
 def is_name(text: str) -> bool:
-    """Whether a text can be a label, a terminal or another name in a flow file."""
+    """Returns whether a text can be a label, a terminal or another name in a flow file."""
     return bool(text) and text.isprintable() and text == text.strip() and ARROW not in text
 
 

@@ -50,6 +50,6 @@ def schema_parsers(flow: Flow, files: Files | None = None) -> tuple[Mapping[str,
 
 
 def _asks(flow: Flow) -> bool:
-    """Whether any node has bodies validated."""
+    """Returns whether any node has bodies validated."""
     settings = (setting for use in flow.nodes for setting in use.settings)
     return any(setting.name == "validateMaster" and setting.value in _ASKING for setting in settings)

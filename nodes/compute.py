@@ -63,7 +63,7 @@ class Compute:
 
 
 def _validated(evaluation: Evaluation, given: Element, wanted: Validation) -> Evaluation:
-    """What a program sends, if it is valid; what is not fails where it is sent from."""
+    """Returns what a program sends, if it is valid; what is not fails where it is sent from."""
     try:
         terminal, sent = next(evaluation)
         while True:

@@ -53,14 +53,14 @@ class _Location(NamedTuple):
     steps: tuple[Step, ...]
 
     def found(self, tree: Element) -> Element | None:
-        """What is there, or None."""
+        """Returns what is there, or None."""
         at: Element | None = tree
         for wanted in self.steps:
             at = None if at is None else at.child(wanted)
         return at
 
     def made(self, tree: Element) -> Element:
-        """What is there, made where it is not."""
+        """Returns what is there, made where it is not."""
         for wanted in self.steps:
             tree = tree.ensure(wanted)
         return tree
@@ -75,7 +75,7 @@ def _location(name: str, path: str, trees: tuple[str, ...]) -> _Location:
 
 
 class _Got(NamedTuple):
-    """What a get has come to: its codes, what was asked for, and the message, if there is one."""
+    """The result of a get: its codes, its options, and the message, if there is one."""
 
     codes: tuple[int, int]
     options: Getting
@@ -271,7 +271,7 @@ class MQGet:
         )
 
     def _made(self, message: Message, got: _Got) -> Message:
-        """What goes out: the trees that are to be made anew, with what was got in its place."""
+        """Returns what goes out: the trees that are to be made anew, with what was got in its place."""
         root = environment = None
         result, target = got.result, self._warned if got.codes[0] == _WARNED else self._target
         if self.generate_mode in {"message", "messageAndLocalEnvironment"}:

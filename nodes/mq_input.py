@@ -157,7 +157,7 @@ class MQInput:
 
     @property
     def order(self) -> Order:
-        """What stays in order where several instances read the queue."""
+        """Returns what stays in order where several instances read the queue."""
         return Order(self.order_mode, self.logical_order)
 
     def receive(self, work: UnitOfWork) -> Message | None:
@@ -197,7 +197,7 @@ class MQInput:
     def _carried_once(
         self, message: Message, received: Received, work: UnitOfWork
     ) -> Generator[tuple[str, Message], bool, None]:
-        """What fails for good is put away at once: the get is no part of the unit that is backed out."""
+        """Yields what fails for good is put away at once: the get is no part of the unit that is backed out."""
         try:
             yield from self._carried(message, received, work)
         except BrokerError as error:

@@ -102,7 +102,7 @@ def _said(value: object) -> str:
 
 
 def _at(message: Message, path: Path) -> Element | None:
-    """What a path leads to."""
+    """Returns what a path leads to."""
     found: Element | None = _tree(message, path.tree)
     for part in path.parts:
         if found is None:

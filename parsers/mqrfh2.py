@@ -138,7 +138,7 @@ def _segments(laid: Laid, encoding: int) -> list[Segment]:
 
 
 def _template(laid: Laid, portion: Portion) -> Template | None:
-    """What the mcd folder says of the body, if there is one."""
+    """Returns what the mcd folder says of the body, if there is one."""
     encoding, ccsid = portion.follow.encoding, laid.integer("NameValueCCSID")
     if encode("<mcd", ccsid, encoding) not in laid.after_fields:
         return None
@@ -159,7 +159,7 @@ def _template(laid: Laid, portion: Portion) -> Template | None:
 
 @lru_cache(maxsize=1024)
 def _said_in(data: bytes, ccsid: int, encoding: int, offset: int) -> dict[str, str]:
-    """What the mcd folder in a piece of name/value data says; messages of one kind say the same."""
+    """Returns what the mcd folder in a piece of name/value data says; messages of one kind say the same."""
     nodes = Segment(data, ccsid, encoding, offset).nodes
     mcd = next(node for node in nodes if node.name == "mcd")
     return {node.name: str(value_of(node) or "").strip() for node in mcd.children}
@@ -171,7 +171,7 @@ def _text(folder: Element, name: str) -> str:
 
 
 def _msd(domain: str) -> str:
-    """What an mcd folder calls a domain."""
+    """Returns what an mcd folder calls a domain."""
     return _FROM_DOMAIN.get(domain, domain.lower())
 
 

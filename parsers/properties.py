@@ -20,7 +20,7 @@ _OF_IDENTITY: Final = ("Type", "Token", "Password", "IssuedBy")
 
 
 def creation_time(received: Received) -> datetime | None:
-    """When the message was put, in GMT; NULL where its descriptor does not say it in MQ's way."""
+    """Returns when the message was put, in GMT; NULL where its descriptor does not say it in MQ's way."""
     put_date = fields.as_date(received.descriptor.put_date)
     put_time = fields.as_time(received.descriptor.put_time)
     if not isinstance(put_date, date) or not isinstance(put_time, time):
@@ -61,7 +61,7 @@ FACTS: Final[Table] = {
 
 @parser
 class Properties(Parser):
-    """What is known of a message beside its headers; it has no bytes of its own."""
+    """The folder of facts about a message beside its headers; it has no bytes of its own."""
 
     __slots__ = ()
     name = "Properties"

@@ -32,7 +32,7 @@ _KIBIBYTE: Final = 1 if sys.platform == "darwin" else 1024  # the unit of ru_max
 
 @dataclass(slots=True)
 class Ledger:
-    """What of a process's time is on accounts already."""
+    """The part of a process's time that is on accounts already."""
 
     settled: int = 0
 
@@ -44,7 +44,7 @@ def ledger() -> Ledger:
 
 
 class Accounts:
-    """What one task spends: every message is counted at every node, the time of some is measured and stands for all."""
+    """The costs of one task: every message counts at every node, the time of some is measured and stands for all."""
 
     __slots__ = ("_began", "_counted", "_in_hand", "_measured", "_meter", "_own", "_parts", "_stations", "messages")
 

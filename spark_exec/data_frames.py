@@ -30,7 +30,7 @@ def through_flows(  # noqa: PLR0913  # the options of the command, all by name
     nodes: Iterable[str] = (),
     moment: str = "",
 ) -> DataFrame:
-    """What comes of a message set: the rows that `penstock spark run` writes, with the number of the `round`.
+    """Returns what comes of a message set: the rows that `penstock spark run` writes, with the number of the `round`.
 
     `frame` needs the columns `sequence` and `body`; `files` are a broker file, or flow files, and the options are those
     of the command. Messages that name no queue are on `queue`, or on the only one that is read. Each round is kept on

@@ -57,7 +57,7 @@ def pieces(files: Iterable[Path], kind: Kind, record_length: int, tasks: int) ->
 
 
 def _cuts(file: Path, length: int, kind: Kind, sizes: tuple[int, int]) -> Iterator[int]:
-    """Where a file may be cut; lines are put right by who reads them."""
+    """Yields where a file may be cut; lines are put right by who reads them."""
     size, record_length = sizes
     if kind == "files" or length <= size:
         return
@@ -70,7 +70,7 @@ def _cuts(file: Path, length: int, kind: Kind, sizes: tuple[int, int]) -> Iterat
 
 
 def _words(file: Path, length: int, size: int) -> Iterator[int]:
-    """Where records begin, at least `size` bytes apart: only their descriptor words are read."""
+    """Yields where records begin, at least `size` bytes apart: only their descriptor words are read."""
     at, wanted = 0, size
     with file.open("rb") as opened:
         while at < length:

@@ -45,14 +45,14 @@ def first(frame: DataFrame, limit: int) -> DataFrame:
 
 
 def _grouped() -> Column:
-    """Whether a message is of a group."""
+    """Returns whether a message is of a group."""
     from pyspark.sql import functions as f
 
     return f.col("group_id").isNotNull() & (f.col("group_id") != f.lit(NO_ID))
 
 
 def _in_group() -> tuple[Column, ...]:
-    """What puts the messages of a group one behind the other, by their numbers."""
+    """Returns what puts the messages of a group one behind the other, by their numbers."""
     from pyspark.sql import functions as f
 
     return f.when(_grouped(), f.col("group_id")), f.when(_grouped(), f.col("msg_seq_number"))

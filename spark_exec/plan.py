@@ -42,7 +42,7 @@ class FlowPlan:
         return len(self.reads) if self.order == "byQueueOrder" else self.instances
 
     def as_data(self) -> dict[str, Any]:
-        """What is to run, as JSON has it."""
+        """Returns what is to run, as JSON has it."""
         return {
             "flow": self.shipped.name,
             "group": self.group,
@@ -56,7 +56,7 @@ class FlowPlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to run, in which groups."""
+    """The flows that are to run, in their groups."""
 
     deployment: Deployment
     flows: tuple[FlowPlan, ...]

@@ -32,7 +32,7 @@ def without_profiles(master: str, conf: Mapping[str, str]) -> str:
 
 
 def lines(planned: Plan, master: str, conf: Mapping[str, str]) -> Iterable[str]:
-    """Which executors each group has, a line each; nothing where no group asks for any."""
+    """Yields which executors each group has, a line each; nothing where no group asks for any."""
     asked = planned.deployment.executors
     why = without_profiles(master, conf) if asked else ""
     for group in dict.fromkeys(flow.group for flow in planned.flows):

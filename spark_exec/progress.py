@@ -49,7 +49,7 @@ def _words(found: dict[str, int]) -> str:
 
 
 def counts(spark: SparkSession) -> dict[str, int]:
-    """How many messages have been read and put so far, as executors have told with their last heartbeats."""
+    """Returns how many messages have been read and put so far, as executors have told with their last heartbeats."""
     store: Any = spark._jsparkSession.sharedState().statusStore()
     found: dict[str, dict[int, int]] = {}  # by metric, as what is kept stands in several plans
     executions = store.executionsList()

@@ -49,7 +49,7 @@ Found = tuple[int, bytes, dict[str, Any]]  # where a message begins, its body, a
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where messages come from, and what they are given where they do not say it themselves."""
+    """The origin of messages, and what they are given where they do not say it themselves."""
 
     path: str
     kind: Kind
@@ -59,7 +59,7 @@ class Origin:
 
 
 def kind_of(path: str) -> Kind:
-    """What a path holds, by its name and by what is in it."""
+    """Returns what a path holds, by its name and by what is in it."""
     place = Path(path)
     if place.suffix == ".parquet" or "://" in path:
         return "parquet"
@@ -106,7 +106,7 @@ def _parquet(spark: SparkSession, origin: Origin) -> DataFrame:
 
 
 def _opener(origin: Origin) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What reads files on an executor."""
+    """Returns what reads files on an executor."""
 
     def opened(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         kept, size = list[Found](), 0
@@ -189,7 +189,7 @@ def _objects(piece: Piece, origin: Origin) -> Iterator[Found]:
 
 
 def _problem(piece: Piece, at: int, text: str) -> dict[str, Any]:
-    """What is said of something that is no message: poison is a row, and does not end the job."""
+    """Returns what is said of something that is no message: poison is a row, and does not end the job."""
     return {"problem": f"{piece.file}, offset {at}: {text}"}
 
 

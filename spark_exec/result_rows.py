@@ -99,11 +99,11 @@ class Rows:
 
     @property
     def is_full(self) -> bool:
-        """Whether what was taken in is enough for a batch."""
+        """Returns whether what was taken in is enough for a batch."""
         return len(self._kept) >= _MOST_ROWS or self._bytes >= _MOST_BYTES
 
     def batch(self) -> pa.RecordBatch:
-        """What was taken in since the last batch."""
+        """Returns what was taken in since the last batch."""
         columns: dict[str, Iterable[Any]] = dict(zip(_OWN, zip(*self._kept, strict=True), strict=True))
         columns |= zip((field.name for field in DESCRIPTOR), zip(*self._descriptors, strict=True), strict=True)
         made = _batch(columns, self._constants, len(self._kept))
@@ -111,12 +111,12 @@ class Rows:
         return made
 
     def rest(self) -> Iterator[pa.RecordBatch]:
-        """What is left over."""
+        """Yields what is left over."""
         if self._kept:
             yield self.batch()
 
     def statistics(self, rows: list[dict[str, Any]]) -> pa.RecordBatch:
-        """What parts of a task have cost, as rows of their own."""
+        """Returns what parts of a task have cost, as rows of their own."""
         said = [self._constants | {"kind": STATISTICS, "queue": ""} | row for row in rows]
         return pa.RecordBatch.from_pylist(said, schema=RESULT)
 

@@ -60,7 +60,7 @@ def java() -> str:
 
 
 def what_java_says(command: str) -> str:
-    """What a Java tells of its version; the first line names it."""
+    """Returns what a Java tells of its version; the first line names it."""
     try:
         told = subprocess.run([command, "-version"], capture_output=True, text=True, check=False)  # noqa: S603  # no shell
     except OSError as error:  # it is there, but is no program
@@ -121,7 +121,7 @@ def stop(own: SparkSession) -> None:
 
 
 def _said(error: Exception) -> str:
-    """What an error says; those of Java's ask Java for it."""
+    """Returns what an error says; those of Java's ask Java for it."""
     from py4j.protocol import Py4JError, Py4JNetworkError
 
     text = ""

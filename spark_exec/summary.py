@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Cost:
-    """What a node, or another part of a flow's tasks, has cost."""
+    """The cost of a node, or of another part of a flow's tasks."""
 
     cpu_ns: int = 0
     messages: int = 0
@@ -24,7 +24,7 @@ class Cost:
 
 @dataclass(slots=True)
 class Summary:
-    """What a run has done; `fed` is how many messages still fed flows when the limit of rounds was met."""
+    """The results of a run; `fed` is how many messages still fed flows when the limit of rounds was met."""
 
     messages: int = 0
     rounds: int = 0

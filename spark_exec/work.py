@@ -90,7 +90,7 @@ class PartitionWork:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether a message that was offered still is, or is again, on its queue."""
+        """Returns whether a message that was offered still is, or is again, on its queue."""
         return bool(self._waiting)
 
     @property
@@ -122,7 +122,7 @@ class PartitionWork:
         return arrival
 
     def _selects(self, selection: Selection | None, descriptor: Descriptor) -> bool:
-        """Whether a message is asked for: by its ids, and in turn where it is of a group."""
+        """Returns whether a message is asked for: by its ids, and in turn where it is of a group."""
         grouped = descriptor.msg_flags & _GROUPED and descriptor.group_id != NO_ID
         if selection is None or (selection.next_in_turn and not grouped):
             return True
@@ -198,6 +198,6 @@ class PartitionWork:
 
 
 def _is_whole(group: Sequence[Descriptor]) -> bool:
-    """Whether all messages of a group are there, from the first to the one that says it is the last."""
+    """Returns whether all messages of a group are there, from the first to the one that says it is the last."""
     last = next((one.msg_seq_number for one in group if one.msg_flags & LAST_MSG_IN_GROUP), 0)
     return last > 0 and {one.msg_seq_number for one in group}.issuperset(range(1, last + 1))

@@ -36,7 +36,7 @@ _SPARE_TRIES = 10  # a message that is backed out more often than its threshold 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What one task does: a flow of a group, and what it must know of the broker around it."""
+    """The work of one task: a flow of a group, and what it must know of the broker around it."""
 
     group: str
     shipped: Shipped
@@ -49,7 +49,7 @@ class Assignment:
     round: Round | None = None  # where what the flow does to databases is prepared
 
     def task(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """What a task of Spark does, in a process that will do nothing else."""
+        """Returns what a task of Spark does, in a process that will do nothing else."""
         built(self.shipped, self.databases)
         gc.freeze()  # what has been made ready stays; looking for garbage in it takes a tenth of the time
         return self.carry(batches)

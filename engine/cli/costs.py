@@ -36,7 +36,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be measured: rows here and on Spark, and the groups of bounds behind them."""
+    """The measurements that are asked for: rows here and on Spark, and the groups of bounds behind them."""
 
     keys: tuple[Key, ...]
     on_spark: tuple[Key, ...]
@@ -279,7 +279,7 @@ def _spark() -> tuple[Spark | None, str, dict[str, str]]:
 
 @contextmanager
 def _progress(total: int | None) -> Iterator[Say]:
-    """What says how far it is, on stderr and only if a person is looking."""
+    """Yields what says how far it is, on stderr and only if a person is looking."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return

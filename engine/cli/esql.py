@@ -282,7 +282,7 @@ def _data(problem: Problem) -> dict[str, Any]:
 
 
 def _or_problems(make: Callable[[], Any]) -> Any:
-    """What a function gives; problems of a program are shown, and end the command."""
+    """Returns what a function gives; problems of a program are shown, and end the command."""
     from esql.text.problems import SyntaxProblems
 
     try:
@@ -331,7 +331,7 @@ def _lines(file: str, max_input: str) -> list[str]:
 
 
 def _case(line: str, name: str) -> Case:
-    """What one line asks for; raises a ValueError or TypeError where it asks for nothing."""
+    """Returns what one line asks for; raises a ValueError or TypeError where it asks for nothing."""
     from esql.runtime.single_run import Case
 
     data = json.loads(line)

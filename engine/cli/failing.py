@@ -1,4 +1,4 @@
-"""How commands fail: a line on stderr that says where, what and what to do, and an exit code that is not zero."""
+"""Failures of commands: a line on stderr that says where, what and what to do, and an exit code that is not zero."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _complain_of_file(error: OSError) -> None:
 
 
 def _misuse(error: Any) -> str:
-    """What is wrong with a command line; a command that was given nothing shows its help instead."""
+    """Returns what is wrong with a command line; a command that was given nothing shows its help instead."""
     text = str(error.format_message())
     if "\n" in text:
         return text
@@ -95,7 +95,7 @@ def _misuse(error: Any) -> str:
 
 
 def _fault(error: Exception) -> str:
-    """What is to be told of a fault that nobody foresaw: what it is, and where it was found."""
+    """Returns what is to be told of a fault that nobody foresaw: what it is, and where it was found."""
     import traceback
 
     frames = traceback.extract_tb(error.__traceback__)

@@ -1,4 +1,4 @@
-"""What happens to records that fail: the command stops, leaves them out, or puts them aside in a file."""
+"""Records that fail: the command stops, leaves them out, or puts them aside in a file."""
 
 from __future__ import annotations
 

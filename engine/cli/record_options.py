@@ -34,7 +34,7 @@ def one_of(option: str, value: str, allowed: tuple[str, ...]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class CopybookOptions:
-    """What is said of how copybooks are written."""
+    """Options that say how copybooks are written."""
 
     copybooks: Annotated[
         list[Path] | None, typer.Option("--copybooks", "-I", help="A folder in which COPY looks; may be repeated.")
@@ -76,7 +76,7 @@ class CopybookOptions:
 
 @dataclass(frozen=True, slots=True)
 class CodingOptions:
-    """What is said of the bytes of fields."""
+    """Options that say how the bytes of fields are read."""
 
     ccsid: Annotated[int, typer.Option(help="The CCSID of texts and of numbers of characters, such as 37 or 500.")] = (
         1208
@@ -128,7 +128,7 @@ class CodingOptions:
 
 @dataclass(frozen=True, slots=True)
 class FramingOptions:
-    """What is said of how records stand in a file."""
+    """Options that say how records stand in a file."""
 
     record_format: Annotated[
         str,
@@ -182,7 +182,7 @@ class FramingOptions:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceOptions:
-    """What is said of which fields there are, and of which record each is."""
+    """Options that say which fields there are, and which record each is."""
 
     type_: Annotated[str, typer.Option("--type", help="The record (level 01) or message, where there are more.")] = ""
     length_field: Annotated[str, typer.Option(help="For L: a field's name, or OFFSET:SIZE of a binary number.")] = ""
@@ -215,7 +215,7 @@ MaxRecords = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class FailureOptions:
-    """What is said of records that fail."""
+    """Options that say what is done with records that fail."""
 
     on_error: Annotated[str, typer.Option(help="stop, skip or quarantine (which needs --quarantine).")] = "stop"
     quarantine: Annotated[
@@ -226,7 +226,7 @@ class FailureOptions:
 
 @dataclass(frozen=True, slots=True)
 class DescriptionOptions:
-    """What describes records: a copybook, or a message set and one of its formats."""
+    """Options that name the description of records: a copybook, or a message set and one of its formats."""
 
     copybook: Annotated[str, typer.Option("--copybook", help="The copybook that describes the records.")] = ""
     messageset: Annotated[str, typer.Option("--messageset", help="The message set that describes them.")] = ""

@@ -125,7 +125,7 @@ def run(
 
 
 def _kind(kind: str, messages: str, said: dict[str, Any]) -> Kind:
-    """What --messages holds, if that is known; options that would not be looked at are refused."""
+    """Returns what --messages holds, if that is known; options that would not be looked at are refused."""
     from spark_exec.readers import KINDS, kind_of
 
     found = next((known for known in KINDS if known == kind), None) if kind else kind_of(messages)

@@ -1,1 +1,1 @@
-"""What flows cost: benchmarks side by side with programs written by hand for the same work."""
+"""Costs of flows: benchmarks side by side with programs written by hand for the same work."""

@@ -24,7 +24,7 @@ class Measured:
 
     @property
     def met(self) -> bool:
-        """Whether the figure is within its bound."""
+        """Returns whether the figure is within its bound."""
         return self.value >= self.bound if self.at_least else self.value <= self.bound
 
     def data(self) -> dict[str, Any]:

@@ -31,7 +31,7 @@ NO_PROCESSES: Final = "needs the execution groups of a broker, each of them a pr
 
 
 def own_folders() -> Folders:
-    """Where the flows of scenarios are that ship."""
+    """Returns where the flows of scenarios are that ship."""
     return tuple(sorted(path for path in Path(str(files("engine.costs") / "flows")).iterdir() if path.is_dir()))
 
 

@@ -85,7 +85,7 @@ class Stand:
 
     @property
     def drivers(self) -> int:
-        """How many drivers there are: at least one for each instance."""
+        """Returns how many drivers there are: at least one for each instance."""
         return self._drivers
 
     def run(self, seconds: float) -> Run:

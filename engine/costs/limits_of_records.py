@@ -38,7 +38,7 @@ def convert(given: str, wanted: str, body: bytes) -> bytes:
 
 
 def _said(body: bytes, length: int) -> dict[str, str]:
-    """What the mcd folder says of the record."""
+    """Returns what the mcd folder says of the record."""
     folder = etree.fromstring(body[_RFH2.size + 4 : length].rstrip(), _PARSER)
     return {str(child.tag): child.text or "" for child in folder}
 

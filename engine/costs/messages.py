@@ -116,7 +116,7 @@ def _filled(length: int) -> bytes:
 
 
 def kind_of_record(size: int) -> str:
-    """What the message set calls a record of so many bytes."""
+    """Returns what the message set calls a record of so many bytes."""
     return f"Record{size // KIBIBYTE}"
 
 

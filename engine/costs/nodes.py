@@ -131,7 +131,7 @@ def _by_hand_ms(program: Callable[[bytes], bytes], body: bytes, seconds: float) 
 def taken(
     runs: Sequence[Run], limits: Sequence[float], *, drivers: int, nodes: tuple[Node, ...], rss_mib: float
 ) -> Taken:
-    """What runs have found, by the report's formula."""
+    """Returns what runs have found, by the report's formula."""
     count = processors()
     rates = [run.messages / run.seconds for run in runs]
     percents = [cpu_percent(run.cpu_seconds, run.seconds, count) for run in runs]

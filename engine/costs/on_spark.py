@@ -52,7 +52,7 @@ class Spark:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a scenario lies on Spark: its flows, the partitions of each, and the slots of the session."""
+    """The layout of a scenario on Spark: its flows, the partitions of each, and the slots of the session."""
 
     flows: int
     partitions: int

@@ -15,12 +15,12 @@ _PROC: Final = Path("/proc")
 
 
 def processors() -> int:
-    """How many processors this process may run on."""
+    """Returns how many processors this process may run on."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def cpu_percent(cpu_seconds: float, seconds: float, count: int) -> float:
-    """How busy all processors were, on average.
+    """Returns how busy all processors were, on average.
 
     >>> cpu_percent(1.0, 1.0, 2)
     50.0
@@ -38,13 +38,13 @@ def cpu_ms(percent: float, count: int, rate: float) -> float:
 
 
 def own_cpu_seconds() -> float:
-    """What this process with all its threads has taken, and those of its children that have ended."""
+    """Returns what this process with all its threads has taken, and those of its children that have ended."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def own_rss_mib() -> float:
-    """How much memory this process has in hand; where the system does not say, the most that it ever had."""
+    """Returns how much memory this process has in hand; where the system does not say, the most that it ever had."""
     try:
         return rss_mib(os.getpid())
     except OSError:
@@ -62,13 +62,13 @@ def family() -> dict[int, int]:
 
 
 def family_cpu_seconds() -> float:
-    """What this process, all that come of it, and those of them that have ended have taken."""
+    """Returns what this process, all that come of it, and those of them that have ended have taken."""
     tick = os.sysconf("SC_CLK_TCK")
     return sum(sum(map(int, fields[11:15])) for pid in family() if (fields := _stat(pid))) / tick
 
 
 def family_rss_mib() -> float:
-    """How much memory they have in hand; pages that they share count for each."""
+    """Returns how much memory they have in hand; pages that they share count for each."""
     total = 0.0
     for pid in family():
         try:
@@ -100,7 +100,7 @@ def rss_mib(pid: int) -> float:
 
 
 def machine() -> dict[str, str]:
-    """What this runs on: the processor, how many of it, the memory, the system, Python and lxml."""
+    """Returns what this runs on: the processor, how many of it, the memory, the system, Python and lxml."""
     from lxml import etree  # noqa: PLC0415  # for its version alone
 
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / _MEBIBYTE / 1024

@@ -92,7 +92,7 @@ def record(more: int = 0) -> bytes:
 
 
 def tree(data: bytes, more: int = 0) -> Callable[[], Element]:
-    """What makes a new tree over a record."""
+    """Returns what makes a new tree over a record."""
     parser = Mrm(Library([message_set(more)]))
     portion = Portion(data, 0, len(data), Follow("", BIG_ENDIAN, EBCDIC), Template("MRM", "COSTS", "Record", "CWF"))
     return lambda: part_element(Part(parser, portion))

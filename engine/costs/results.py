@@ -12,7 +12,7 @@ Place: TypeAlias = Literal["memory", "broker", "spark"]
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """Which row of which table: the names are those of the published ones."""
+    """The row and table of a result: the names are those of the published ones."""
 
     section: str
     scenario: str
@@ -31,7 +31,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """What one node of the flow cost a message, in milliseconds of processor time; no label: what is around."""
+    """The cost of one node of the flow a message, in milliseconds of processor time; no label: what is around."""
 
     label: str
     cpu_ms: float

@@ -48,7 +48,7 @@ class Scenario:
 
     @property
     def flow_name(self) -> str:
-        """What its flow file is called: as the scenario, where nothing else is said."""
+        """Returns what its flow file is called: as the scenario, where nothing else is said."""
         return self.flow or self.name
 
 

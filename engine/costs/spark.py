@@ -150,7 +150,7 @@ def _boundary(job: Job, count: int) -> tuple[list[float], list[float]]:
 
 
 def _plain(file: str) -> Callable[[int], None]:
-    """What carries so many messages through a flow in this process."""
+    """Returns what carries so many messages through a flow in this process."""
     flow, body, descriptor = load_flow(file), simple(1024), Descriptor()
     deployed, work = deploy(flow, bind=binder(flow)), MemoryQueues("IN", "OUT").work()
 
@@ -166,7 +166,7 @@ def _plain(file: str) -> Callable[[int], None]:
 
 
 def _seconds(job: Job, count: int) -> list[float]:
-    """How long runs take on so many cores."""
+    """Returns how long runs take on so many cores."""
     available = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     if len(available) >= count:
         os.sched_setaffinity(0, available[:count])

@@ -34,7 +34,7 @@ def write_messages(directory: Path) -> tuple[Path, ...]:
 
 
 def _front(sample: Sample) -> int:
-    """How many bytes at the start are an MQRFH2; what they announce follows them."""
+    """Returns how many bytes at the start are an MQRFH2; what they announce follows them."""
     return int(_LENGTH.unpack_from(sample.body, 8)[0]) if sample.descriptor.format == HEADER else 0
 
 

@@ -10,7 +10,7 @@ PATTERN: Final = "pattern"  # the pattern itself is none
 
 
 class MomentError(Exception):
-    """What is wrong with a text, a value or a pattern; `kind` says with which of them."""
+    """An error in a text, a value or a pattern; `kind` says in which of them."""
 
     def __init__(self, why: str, kind: str) -> None:
         super().__init__(why)

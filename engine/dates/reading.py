@@ -70,7 +70,7 @@ _ISO_TIME_ALONE: Final = re.compile(rf"T?{_ISO_TIME}", re.ASCII)
 
 @dataclass(slots=True)
 class Fields:
-    """What a text says: numbers by the symbol of the pattern, and the offset of its time zone."""
+    """The fields of a text: numbers by the symbol of the pattern, and the offset of its time zone."""
 
     century: int = CENTURY
     numbers: dict[str, int] = field(default_factory=dict)
@@ -147,7 +147,7 @@ class Fields:
 
 
 def read_moment(text: str, pattern: str, century: int = CENTURY) -> Fields:
-    """What a text says by a pattern; years of two digits from `century` on are of 1900.
+    """Returns what a text says by a pattern; years of two digits from `century` on are of 1900.
 
     >>> read_moment("12 Jan 03, 3:45pm", "dd MMM yy, h:mma").timestamp(datetime(2007, 1, 1, 0, 0, 58))
     datetime.datetime(2003, 1, 12, 15, 45, 58)

@@ -120,7 +120,7 @@ class Flow:
         return next((use for use in self.nodes if use.label == label), None)
 
     def terminals(self, end: str) -> tuple[str, ...]:
-        """What a subflow is wired by: the labels of its Input or of its Output nodes."""
+        """Returns what a subflow is wired by: the labels of its Input or of its Output nodes."""
         return tuple(use.label for use in self.nodes if use.type == end)
 
 
@@ -160,7 +160,7 @@ def _plain_item(item: str | Row) -> object:
 
 
 def canonical(flow: Flow) -> str:
-    """What a flow says, as JSON that is the same wherever and however it is written."""
+    """Returns what a flow says, as JSON that is the same wherever and however it is written."""
     content = {
         "name": flow.name,
         "schema": flow.schema,
@@ -190,7 +190,7 @@ def file_of(flow: Flow, use: NodeUse) -> str:
 
 
 class Types:
-    """What the nodes of flows are: types of the catalogue, the ends of subflows, and subflows as if they were types."""
+    """The types of a flow's nodes: those of the catalogue, the ends of subflows, and subflows as if they were types."""
 
     def __init__(self, catalog: Catalog[NodeType], subflows: Mapping[str, Flow]) -> None:
         self.catalog = catalog
@@ -202,7 +202,7 @@ class Types:
         return self._of(flow, use, 0)[0]
 
     def starts(self, flow: Flow, use: NodeUse) -> bool:
-        """Whether messages enter the flow at this node or inside it."""
+        """Returns whether messages enter the flow at this node or inside it."""
         return self._of(flow, use, 0)[1]
 
     def _of(self, flow: Flow, use: NodeUse, depth: int) -> tuple[NodeType | None, bool]:

@@ -126,7 +126,7 @@ def check_queue_name(queue: str, where: str) -> None:
 
 
 def reply_to(descriptor: Descriptor, own: Destination, *, otherwise: str) -> Destination:
-    """Where the reply to a request goes: to its ReplyToQ; `otherwise` is what to do where there is none."""
+    """Returns where the reply to a request goes: to its ReplyToQ; `otherwise` is what to do where there is none."""
     queue, manager = descriptor.reply_to_q.strip(), descriptor.reply_to_q_mgr.strip()
     if not queue:
         raise BrokerError(2635, f"the MQMD names no ReplyToQ to put the reply on: {otherwise}")

@@ -36,7 +36,7 @@ _MATCHES: Final = MATCH_MSG_ID | MATCH_CORREL_ID | MATCH_GROUP_ID
 
 
 class Getting(NamedTuple):
-    """What MQ calls get message options; `wait` is in milliseconds, -1 as long as it takes."""
+    """The options of a get, as MQGMO has them; `wait` is in milliseconds, -1 as long as it takes."""
 
     options: int = 0
     wait: int = 0
@@ -44,7 +44,7 @@ class Getting(NamedTuple):
 
     @classmethod
     def of(cls, transaction_mode: str, wait: int, *, by_msg_id: bool, by_correl_id: bool, convert: bool) -> Getting:
-        """What properties ask for.
+        """Returns what properties ask for.
 
         >>> Getting.of("yes", 0, by_msg_id=True, by_correl_id=False, convert=False)
         Getting(options=65538, wait=0, match=1)
@@ -66,18 +66,18 @@ class Getting(NamedTuple):
 
     @property
     def milliseconds(self) -> int:
-        """How long it waits; -1 as long as it takes."""
+        """Returns how long it waits; -1 as long as it takes."""
         return self.wait if self.options & WAIT else 0
 
     @property
     def syncpoint(self) -> bool | None:
-        """Whether the get is part of the unit of work; None: if the message is persistent."""
+        """Returns whether the get is part of the unit of work; None: if the message is persistent."""
         if self.options & SYNCPOINT:
             return True
         return None if self.options & SYNCPOINT_IF_PERSISTENT else False
 
     def selection(self, ids: tuple[bytes, bytes, bytes], *, browse: bool, rewind: float) -> Selection | None:
-        """Which message is wanted, by the message, correlation and group ids that count."""
+        """Returns which message is wanted, by the message, correlation and group ids that count."""
         flags = (MATCH_MSG_ID, MATCH_CORREL_ID, MATCH_GROUP_ID)
         msg_id, correl_id, group_id = (one if self.match & flag else b"" for one, flag in zip(ids, flags, strict=True))
         logical, whole = bool(self.options & LOGICAL_ORDER), bool(self.options & ALL_MSGS_AVAILABLE)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Part(Source):
-    """What one parser reads of a message; nothing is read before it is looked at, and then once for all copies."""
+    """The part of a message that one parser reads; nothing is read before it is looked at, and once for all copies."""
 
     __slots__ = ("_source", "_top", "parser", "portion")
 
@@ -52,7 +52,7 @@ class Part(Source):
 
     @property
     def is_read(self) -> bool:
-        """Whether anything has looked into it yet."""
+        """Returns whether anything has looked into it yet."""
         return self._source is not None
 
     @property
@@ -64,7 +64,7 @@ class Part(Source):
 
     @property
     def content(self) -> Source:
-        """What its parser read."""
+        """Returns what its parser read."""
         return self._source or self._open()
 
     def value(self, handle: Handle) -> Value:
@@ -115,17 +115,17 @@ class Received(Source):
 
     @property
     def is_of_group(self) -> bool:
-        """Whether it is of a group."""
+        """Returns whether it is of a group."""
         return bool(self.descriptor.msg_flags & (MSG_IN_GROUP | LAST_MSG_IN_GROUP))
 
     @property
     def is_within_group(self) -> bool:
-        """Whether it is of a group, and not its last message."""
+        """Returns whether it is of a group, and not its last message."""
         return self.descriptor.msg_flags & (MSG_IN_GROUP | LAST_MSG_IN_GROUP) == MSG_IN_GROUP
 
     @property
     def tries(self) -> int:
-        """How often it was backed out for its own sake, if it is part of a unit of work."""
+        """Returns how often it was backed out for its own sake, if it is part of a unit of work."""
         return max(0, self.descriptor.backout_count - self.spared) if self.transactional else 0
 
     def root(self) -> Element:

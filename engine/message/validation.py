@@ -27,14 +27,14 @@ _LOGS: Final = MappingProxyType({"userTrace": "penstock.usertrace", "localErrorL
 
 
 class Validation(NamedTuple):
-    """What of a body is validated, and what becomes of one that is not valid."""
+    """The validation of a body: its extent, and the action on one that is not valid."""
 
     master: Master = "none"
     action: Action = "exception"
 
 
 def wanted_of(root: Element, master: InheritedMaster, action: Action) -> Validation:
-    """What a node wants that passes on a Root whose body has options of its own, which `inherit` takes."""
+    """Returns what a node wants that passes on a Root whose body has options of its own, which `inherit` takes."""
     if master != "inherit":
         return Validation(master, action)
     options = _options_of(body_of(root))

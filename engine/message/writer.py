@@ -103,7 +103,7 @@ def _described(chain: list[Link], properties: Link | None) -> list[Link]:
 
 
 def wanted_of(chain: list[Link], properties: Link | None) -> list[tuple[Link, Template]]:
-    """What each header of the chain is to say of the body from now on."""
+    """Returns what each header of the chain is to say of the body from now on."""
     said = _said_of_body(properties)
     last = chain[-1] if chain else None
     body = "" if last is None or last.part is not None or isinstance(last.owner, Header) else last.name
@@ -111,7 +111,7 @@ def wanted_of(chain: list[Link], properties: Link | None) -> list[tuple[Link, Te
 
 
 def _said_of_body(properties: Link | None) -> Template:
-    """What Properties says of the body by fields that the flow has given it."""
+    """Returns what Properties says of the body by fields that the flow has given it."""
     if properties is None or properties.part is not None:
         return NO_TEMPLATE
     known = {field.name: str(field.value) for field in fields_of(properties)[1] if field.value is not None}
@@ -190,7 +190,7 @@ def _announced(part: Part) -> Follow:
 
 
 def announcements(chain: list[Link], descriptor: Descriptor) -> list[Follow]:
-    """What each part of the chain is announced as: its format, and the encoding and CCSID it is written in."""
+    """Returns what each part of the chain is announced as: its format, and the encoding and CCSID it is written in."""
     said = [Follow(descriptor.format, descriptor.encoding, descriptor.coded_char_set_id)]
     for link in chain[:-1]:
         own, above = _announces(link), said[-1]
@@ -226,7 +226,7 @@ def _announces(link: Link) -> Follow:
 
 
 def template_of(link: Link | None) -> Template:
-    """What Properties say of the body."""
+    """Returns what Properties say of the body."""
     if link is None:
         return NO_TEMPLATE
     if link.part is not None:
@@ -257,7 +257,7 @@ def descriptor_of(header: Link | None, properties: Link | None) -> Descriptor:
 
 
 def is_made(header: Link | None) -> bool:
-    """Whether a flow sends no MQMD that came with a message, but none, or one that it has made."""
+    """Returns whether a flow sends no MQMD that came with a message, but none, or one that it has made."""
     return header is None or (header.part is None and _came_with(header) is None)
 
 

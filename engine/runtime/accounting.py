@@ -25,7 +25,7 @@ class Worker(Protocol):
 
 @dataclass(slots=True)
 class Account:
-    """What one node has cost: nanoseconds of processor time, and how many messages it was given."""
+    """The cost of one node: nanoseconds of processor time, and how many messages it was given."""
 
     nanoseconds: int = 0
     messages: int = 0

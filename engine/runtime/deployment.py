@@ -203,7 +203,7 @@ class TracedStation(Station):
 
 
 class Outcome(NamedTuple):
-    """What became of one message that a flow received."""
+    """The outcome of one message that a flow received."""
 
     message: Message
     error: BrokerError | None = None
@@ -230,7 +230,7 @@ class DeployedFlow:
             station.caught = caught
 
     def batch(self, entrance: Station) -> Batch | Alone:
-        """What an instance of the flow remembers between messages, so that several may make a unit of work."""
+        """Returns what an instance of the flow remembers between messages, so that several may make a unit of work."""
         by_group = bool(getattr(entrance.node, "commit_by_message_group", False))
         if self.properties.commit_count == 1 and not by_group:
             return ALONE
@@ -244,7 +244,7 @@ class DeployedFlow:
 
     @staticmethod
     def order(entrance: Station) -> Order:
-        """What these instances keep in order."""
+        """Returns what these instances keep in order."""
         found = getattr(entrance.node, "order", NO_ORDER)
         return found if isinstance(found, Order) else NO_ORDER
 

@@ -1,4 +1,4 @@
-"""What a test file says: cases, each with messages that go in, nodes that are stubbed, and what is expected."""
+"""Test files as data: cases, each with messages that go in, nodes that are stubbed, and what is expected."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedException:
-    """What is said of an exception; what is empty may be anything."""
+    """An exception that a case expects; what is empty may be anything."""
 
     type: str = ""
     number: int = 0
@@ -142,7 +142,7 @@ class ExpectedTable:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a case is to show; None where it says nothing of it."""
+    """The results that a case expects; None where it says nothing of one."""
 
     queues: tuple[Propagations, ...] | None = None
     terminals: tuple[Propagations, ...] = ()

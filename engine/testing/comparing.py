@@ -31,7 +31,7 @@ class Found(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """What differs, in lines that say where, and as a unified diff of the bodies."""
+    """A difference of two bodies, in lines that say where, and as a unified diff."""
 
     lines: tuple[str, ...]
     diff: str = ""
@@ -135,7 +135,7 @@ def _attributes(one: Any, other: Any, where: str) -> Iterator[str]:
 
 
 def _is_mixed(node: Any) -> bool:
-    """Whether an element has text beside its children, so that every blank counts."""
+    """Returns whether an element has text beside its children, so that every blank counts."""
     return bool(len(node)) and any(text and text.strip() for text in (node.text, *(child.tail for child in node)))
 
 

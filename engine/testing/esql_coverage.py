@@ -1,4 +1,4 @@
-"""Which lines of ESQL ran: coverage.py, told which lines of .esql files are statements."""
+"""Coverage of ESQL: coverage.py, told which lines of .esql files are statements."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MISSING: Final = "--coverage needs coverage.py, which is not installed: pip inst
 
 @dataclass(slots=True)
 class Table:
-    """What is known once all cases have run."""
+    """The coverage of each file once all cases have run."""
 
     files: dict[str, tuple[list[int], list[int]]] = field(default_factory=dict)
     shown: str = ""
@@ -120,7 +120,7 @@ def _beginnings(file: str) -> set[int]:
 
 
 def _plugin(package: Any, lines: dict[str, set[int]]) -> Any:
-    """What tells coverage.py of ESQL; `lines` may be filled until it is asked for a report."""
+    """Returns what tells coverage.py of ESQL; `lines` may be filled until it is asked for a report."""
 
     class Reporter(package.FileReporter):  # type: ignore[misc]  # a class of a package that may not be installed
         """The lines of one file."""

@@ -1,4 +1,4 @@
-"""What happened in a case beside what was expected: every difference, each with the line that expects it."""
+"""The results of a case beside what it expects: every difference, each with the line that expects it."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ class Messages:
             return False
 
     def exception(self, tree: Tree) -> ExpectedException:
-        """What is said of an exception; a text alone is a part of its text."""
+        """Returns what is said of an exception; a text alone is a part of its text."""
         if isinstance(tree, Scalar):
             return ExpectedException(text=tree.text, place=tree.place)
         found = self.tables.table(tree, "an exception", EXCEPTION)

@@ -108,7 +108,7 @@ def every(top: Element | None, names: tuple[str, ...]) -> list[Element]:
 
 
 def nearest(top: Element | None, names: tuple[str, ...]) -> str:
-    """What there is where a path ends too early: the names beneath the last element that it leads to."""
+    """Returns what there is where a path ends too early: the names beneath the last element that it leads to."""
     for length in range(len(names) - 1, -1, -1):
         found = find(top, names[:length])
         if found is not None:

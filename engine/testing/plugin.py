@@ -55,13 +55,13 @@ class FlowCase(pytest.Item):
             raise NotAsExpected(result_text(result))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """What differs, without the way through this program."""
+        """Returns what differs, without the way through this program."""
         if isinstance(excinfo.value, NotAsExpected):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Where the case stands."""
+        """Returns where the case stands."""
         return self.path, max(0, self._case.place.line - 1), self.name
 
 

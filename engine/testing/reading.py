@@ -53,7 +53,7 @@ THROW: Final = ("type", "number", "text", "inserts")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What came of reading a file: its cases, and every problem found; with problems nothing is run."""
+    """The result of reading a file: its cases, and every problem found; with problems nothing is run."""
 
     file: str
     cases: tuple[Case, ...]
@@ -182,7 +182,7 @@ class _Cases:
         return tuple(self._call(item) for item in self._tables.items(calls)) or ((),)
 
     def _call(self, tree: Tree) -> Call:
-        """What a stub does once: one message, a list of them, an exception, or nothing."""
+        """Returns what a stub does once: one message, a list of them, an exception, or nothing."""
         return tuple(self._deed(item) for item in self._tables.items(tree))
 
     def _deed(self, tree: Tree) -> Send | Throw:

@@ -27,7 +27,7 @@ def failure_text(failure: Failure) -> str:
 
 
 def result_text(result: Result) -> str:
-    """What is wrong with a result, for a report that has said which it is."""
+    """Returns what is wrong with a result, for a report that has said which it is."""
     texts = [problem.render() for problem in result.problems] + [failure_text(found) for found in result.failures]
     return "\n".join(texts)
 

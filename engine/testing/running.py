@@ -71,7 +71,7 @@ class Propagated:
 
 @dataclass(slots=True)
 class Happened:
-    """What came of running a case."""
+    """The results of running a case."""
 
     propagated: list[Propagated] = field(default_factory=list)
     queues: dict[str, list[Arrival]] = field(default_factory=dict)
@@ -233,7 +233,7 @@ class _Receiving:
 
 
 class _Door:
-    """Where one message enters a flow that comes from no queue."""
+    """An entrance of a flow for one message that comes from no queue."""
 
     def __init__(self, message: Message) -> None:
         self._message = message
@@ -278,7 +278,7 @@ def _id(outcome: Outcome) -> bytes:
 
 
 def _misfits(case: Case, flow: Flow) -> Iterator[Problem]:
-    """Where a case speaks of nodes, terminals or queues that its flow does not have."""
+    """Yields where a case speaks of nodes, terminals or queues that its flow does not have."""
     types = {use.label: node_catalog.get(use.type) for use in flow.nodes}
     sources = [label for label, found in types.items() if found is not None and found.is_source]
     labels = ", ".join(types)

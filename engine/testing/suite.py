@@ -24,7 +24,7 @@ _TEST_FILE: Final = re.compile(rb"^cases\s*:", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a case ended: with failures, with problems of its flow or its file, or well."""
+    """The result of a case: failures, problems of its flow or its file, or neither."""
 
     case: Case
     seconds: float
@@ -34,12 +34,12 @@ class Result:
 
     @property
     def passed(self) -> bool:
-        """Whether everything was as expected."""
+        """Returns whether everything was as expected."""
         return not self.failures and not self.problems
 
 
 def is_test_file(path: Path) -> bool:
-    """Whether a file is one of cases: a YAML file in a folder called tests that has a table of them."""
+    """Returns whether a file is one of cases: a YAML file in a folder called tests that has a table of them."""
     if path.suffix not in ENDINGS or path.parent.name != FOLDER:
         return False
     with path.open("rb") as opened:

@@ -1,1 +1,1 @@
-"""Where queues are kept: one file a transport."""
+"""Transports: the places where queues are kept, one file each."""

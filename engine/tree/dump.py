@@ -46,7 +46,7 @@ _PARSERS: Final = MappingProxyType(
 
 
 class _Level(NamedTuple):
-    """Where a dump is: the children of one element that are left, how they are laid out, and who owns them."""
+    """A level of a dump: the children of one element that are left, their layout, and the domain that owns them."""
 
     children: Iterator[tuple[Element, Domain]]
     depth: int
@@ -120,7 +120,7 @@ def _level(element: Element, children: list[Element], owner: Domain, depth: int)
 
 
 def _owner(parent: Element, child: Element, above: Domain) -> Domain:
-    """What `child.owner` answers, without the way up."""
+    """Returns what `child.owner` answers, without the way up."""
     inner = None if parent.domain is None else parent.domain.inner(child.name)
     return child.domain or inner or above
 

@@ -162,7 +162,7 @@ class Element:
         return self.nth(wanted, self.count(wanted) - number + 1) if number > 0 else None
 
     def count(self, wanted: Step) -> int:
-        """How many children the step matches."""
+        """Returns how many children the step matches."""
         return len(self._repeats(wanted))
 
     def every(self, wanted: Step) -> list[Element]:

@@ -180,7 +180,7 @@ def release(element: Any) -> None:
 
 
 def is_above(element: Any, other: Any) -> bool:
-    """Whether an element is the other one or holds it; what nothing was ever looked for in holds nothing."""
+    """Returns whether an element is the other one or holds it; what nothing was ever looked for in holds nothing."""
     if element._first is None and not element._found:
         return element is other
     while other is not None and other is not element:

@@ -211,7 +211,7 @@ def _held(child: Element) -> Element:
 
 
 def _valued(element: Element) -> int:
-    """Whether a value was given to an element itself, once that is settled: asking for its type does so."""
+    """Returns whether a value was given to an element itself, once that is settled: asking for its type does so."""
     return element.state & VALUED if element.type is not None else 0
 
 

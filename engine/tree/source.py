@@ -33,7 +33,7 @@ EXPAND: Final = _Mark()
 
 
 class Source:
-    """What a lazy element asks of the parser that owns its bytes; a handle is the parser's own mark of a place there.
+    """The parser's side of a lazy element; a handle is the parser's own mark of a place in its bytes.
 
     `first` and `every` may answer EXPAND: the element then makes all its children and looks for itself. A place stays
     equal to itself as long as it is kept. Where the first child is a VALUE, or only attributes stand before it, it has
@@ -71,7 +71,7 @@ class Source:
 
 
 class Domain:
-    """Who owns a part of a tree: the parser that reads and writes it, and what its element types are called.
+    """The owner of a part of a tree: the parser that reads and writes it, and names its element types.
 
     `constants` are the names that programs have for types of elements, and for options of the parser, behind the name
     of the domain or of one that it `lends` them to; `accepted` is what a type clause means by those that stand for more
@@ -99,7 +99,7 @@ T = TypeVar("T")
 
 
 def kept(owner: object, name: str, made: T) -> T:
-    """What is kept under a name once it was made: by the first, where threads have made it at the same time."""
+    """Returns what is kept under a name once it was made: by the first, where threads have made it at the same time."""
     with KEEPING:
         known: T | None = getattr(owner, name)
         if known is not None:

@@ -47,7 +47,7 @@ class Step:
         return f"step({self.name!r}, {self.namespace!r}, {self.types!r})"
 
     def matches(self, element: _Named) -> bool:
-        """Whether the step leads to this element."""
+        """Returns whether the step leads to this element."""
         return (
             (self.name is None or self.name == element.name)
             and (self.namespace is None or self.namespace == element.namespace)

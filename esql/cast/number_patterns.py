@@ -30,7 +30,7 @@ _WIDE: Final = _context(400)
 
 @dataclass(frozen=True, slots=True)
 class Affix:
-    """What stands in front of a number or behind it: its text, and where padding goes: outside, inside or nowhere."""
+    """The text in front of a number or behind it, and where padding goes: outside, inside or nowhere."""
 
     text: str = ""
     pad_outside: bool = False
@@ -39,7 +39,7 @@ class Affix:
 
 @dataclass(frozen=True, slots=True)
 class Digits:
-    """How many digits a number has, and how they are grouped."""
+    """The digits of a number: how many there are, and how they are grouped."""
 
     least_whole: int
     most_whole: int
@@ -286,13 +286,13 @@ def _read_pattern(pattern: str) -> Pattern:
 
 
 def _behind(text: str, at: int) -> tuple[bool, bool]:
-    """Whether padding stands behind the suffix, or between it and the number."""
+    """Returns whether padding stands behind the suffix, or between it and the number."""
     inside = text.startswith("*", at)
     return not inside, inside
 
 
 def _negative(pattern: str, text: str, end: int, positive: tuple[str, str]) -> tuple[str, str]:
-    """What stands around negative numbers: of the second pattern only this counts."""
+    """Returns what stands around negative numbers: of the second pattern only this counts."""
     prefix, suffix = positive
     if end < len(text):
         if text[end] != ";":

@@ -102,7 +102,7 @@ def fitted(value: Decimal, job: Job) -> Decimal:
 
 
 def interval_to_number(value: Interval, job: Job) -> Number:
-    """How many of its one field an INTERVAL is."""
+    """Returns how many of its one field an INTERVAL is."""
     if len(value.qualifier.fields) > 1:
         raise job.failure(value, "an INTERVAL of several fields is no number: cast it to one of one field first")
     found = moments.counted(value)

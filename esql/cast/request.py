@@ -1,4 +1,4 @@
-"""What a cast is asked to do: the type, the clauses, and where it happens."""
+"""Requests for casts: the type, the clauses, and the place in the program."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Job:
 
     @property
     def converts(self) -> bool:
-        """Whether bytes are characters here, of the CCSID and encoding said."""
+        """Returns whether bytes are characters here, of the CCSID and encoding said."""
         return self.clauses.ccsid is not None or self.clauses.encoding is not None
 
     def decoded(self, data: bytes) -> str:

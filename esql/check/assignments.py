@@ -1,4 +1,4 @@
-"""What is assigned, created, moved: whether it can be, and whether the value fits."""
+"""Checks of targets that are assigned, created or moved, and of the values that they are given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which types become which: by CAST, by assignment, and for a comparison."""
+"""Conversions that there are between types: by CAST, by assignment, and for a comparison."""
 
 from __future__ import annotations
 

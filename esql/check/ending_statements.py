@@ -1,4 +1,4 @@
-"""Which statements never go on to the next one."""
+"""Statements that never go on to the next one."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Endings:
 
 @dataclass(slots=True)
 class _Survey:
-    """What is known so far, and the blocks that LEAVE and ITERATE name."""
+    """The findings so far, and the blocks that LEAVE and ITERATE name."""
 
     never: set[int]
     left: frozenset[int]
@@ -58,7 +58,7 @@ class _Survey:
 
 
 def _any_ends(statements: Statements, never: Collection[int]) -> bool:
-    """Whether a list of statements never goes on, and none of its EXIT handlers does."""
+    """Returns whether a list of statements never goes on, and none of its EXIT handlers does."""
     handlers = [item for item in statements if isinstance(item, syntax.DeclareHandler) and item.kind == "EXIT"]
     if not all(id(handler.body) in never for handler in handlers):
         return False

@@ -1,4 +1,4 @@
-"""What a pass finds, before it is given its file and line."""
+"""Findings of a pass, before they are given their file and line."""
 
 from __future__ import annotations
 

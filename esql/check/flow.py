@@ -1,4 +1,4 @@
-"""Where control goes: code that is never reached, functions that end without RETURN, handlers, PROPAGATE."""
+"""Checks of control flow: unreachable code, functions that end without RETURN, handlers, PROPAGATE."""
 
 from __future__ import annotations
 

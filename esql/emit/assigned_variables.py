@@ -1,4 +1,4 @@
-"""What in a function gives variables something."""
+"""The parts of a function that give variables values."""
 
 from __future__ import annotations
 

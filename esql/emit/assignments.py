@@ -147,7 +147,7 @@ def _give(body: Body, target: syntax.Path, value: ast.expr) -> ast.stmt:
 
 
 def found_may_miss(body: Body, path: syntax.Path) -> bool:
-    """Whether a path may lead to nothing; a tree, a reference and a row are always there."""
+    """Returns whether a path may lead to nothing; a tree, a reference and a row are always there."""
     return bool(path.steps) or path.index is not None or root_of(body, path)[1]
 
 

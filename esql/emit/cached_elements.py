@@ -42,7 +42,7 @@ Key: TypeAlias = tuple[Root, tuple[Part, ...]]
 
 @dataclass(slots=True)
 class _Use:
-    """How often a place is used, and where paths go on from it."""
+    """The use of a place: how often, and the paths that go on from it."""
 
     weight: int = 0
     onward: set[tuple[object, bool]] = field(default_factory=set)
@@ -62,7 +62,7 @@ class Memory:
 
 
 def key_of(body: Body, path: syntax.Path, steps: tuple[syntax.Step, ...]) -> Key | None:
-    """What identifies the place that the first steps of a path lead to; None where that is not known now."""
+    """Returns what identifies the place that the first steps of a path lead to; None where that is not known now."""
     root = _root(body, path)
     if root is None or path.index is not None or not steps:
         return None
@@ -111,7 +111,7 @@ def _part_of(body: Body, node: syntax.Step) -> Part | None:
 
 
 def is_read_only(root: Root) -> bool:
-    """Whether nothing changes a tree while a node works on a message."""
+    """Returns whether nothing changes a tree while a node works on a message."""
     return root in _READ_ONLY or root in {"Body", "InputBody", "Properties", "InputProperties"}
 
 
@@ -163,7 +163,7 @@ def _calls_in(body: Body, node: syntax.Node) -> list[syntax.Node]:
 
 
 def _is_call(body: Body, node: syntax.Node) -> bool:
-    """Whether an expression may change trees by what it calls."""
+    """Returns whether an expression may change trees by what it calls."""
     if isinstance(node, syntax.Eval):
         return True
     if not isinstance(node, syntax.Call):

@@ -59,7 +59,7 @@ def invoke(body: Body, node: syntax.Call | syntax.CallStatement, routine: Declar
 
 
 def result_sets(routine: DeclaredRoutine) -> int:
-    """How many result sets a stored procedure gives."""
+    """Returns how many result sets a stored procedure gives."""
     return routine.node.result_sets or 0 if isinstance(routine.node.body, syntax.External) else 0
 
 
@@ -118,7 +118,7 @@ def _row(body: Body, node: syntax.Path, direction: str) -> ast.expr:
 
 
 def reference_to(body: Body, node: syntax.Node) -> ast.expr:
-    """What a reference to a field points to: the field, or where it is missing, the root of its path."""
+    """Returns what a reference to a field points to: the field, or where it is missing, the root of its path."""
     if not isinstance(node, syntax.Path):
         raise EmitError(node, "a REFERENCE takes a field reference")
     variable = body.unit.resolution.variable(node)
@@ -172,7 +172,7 @@ def _stored(body: Body, node: syntax.Node, value: ast.expr) -> ast.expr:
 
 
 def is_stored_locally(body: Body, variable: Variable) -> bool:
-    """Whether a variable is a local of the Python function itself."""
+    """Returns whether a variable is a local of the Python function itself."""
     return body.is_local(variable) and body.outer is None
 
 

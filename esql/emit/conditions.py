@@ -49,7 +49,7 @@ def comparison_condition(body: Body, node: syntax.Comparison) -> ast.expr | None
 
 
 def comparison_test(body: Body, operator: str, left: Value, right: Value) -> ast.expr:
-    """Whether a comparison is TRUE."""
+    """Returns whether a comparison is TRUE."""
     if not _inline(left, right):
         # True is true in Python; False and None are not
         return call(_OPERATORS[operator][1], left.code, right.code, zone(body))

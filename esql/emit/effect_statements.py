@@ -84,7 +84,7 @@ def return_(body: Body, node: syntax.Return) -> None:
 
 
 def returned(body: Body, result: syntax.Expression | None) -> ast.expr:
-    """What a function of Python returns: the result, and behind it the outputs of a routine that has any."""
+    """Returns what a function of Python returns: the result, and behind it the outputs of a routine that has any."""
     code: ast.expr = constant(None)
     routine = None if body.routine is None else body.routine.node
     if result is not None:

@@ -1,4 +1,4 @@
-"""What an expression of ESQL has become: Python, and what is known of its result."""
+"""Expressions of ESQL as Python, with what is known of their results."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def _in_path(body: Body, node: syntax.Node) -> list[tuple[DeclaredRoutine, Emitt
 
 
 def _is_there(body: Body, variable: Variable, node: syntax.Node) -> bool:
-    """Whether a variable is declared in front of the text, and of a kind that can be given."""
+    """Returns whether a variable is declared in front of the text, and of a kind that can be given."""
     at, here = variable.declaration.position, node.position
     if variable.type is None:
         return False
@@ -166,7 +166,7 @@ def given_to_texts(resolution: Resolution) -> Iterator[Variable]:
 
 
 def contents_of(variables: Sequence[Variable]) -> list[tuple[Variable, str]]:
-    """What is given of variables, and comes back: of a reference also whether it moved."""
+    """Returns what is given of variables, and comes back: of a reference also whether it moved."""
     return [(variable, what) for variable in variables for what in (("", "moved") if variable.is_reference else ("",))]
 
 

@@ -28,7 +28,7 @@ Statements: TypeAlias = Mapping[type, Callable[["Body", Any], None]]
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Who emits what: a function for each class of syntax."""
+    """The functions that emit each class of syntax."""
 
     expressions: Expressions
     conditions: Conditions

@@ -70,7 +70,7 @@ def _tested(body: Body, value: Value, tests: list[ast.expr]) -> ast.expr:
 
 
 def _any(tests: list[ast.expr]) -> ast.expr:
-    """Whether any is NULL; arguments that take work are all evaluated."""
+    """Returns whether any is NULL; arguments that take work are all evaluated."""
     working = [test for test in tests if isinstance(test, ast.Compare) and isinstance(test.left, ast.NamedExpr)]
     plain = [test for test in tests if test not in working]
     if working:
@@ -99,7 +99,7 @@ def function_call(body: Body, node: syntax.Call) -> Value:
 
 
 def _argument(body: Body, node: syntax.Node, parameter: Parameter) -> Value:
-    """What is passed for a parameter: a value, or the field or list that it asks for."""
+    """Returns what is passed for a parameter: a value, or the field or list that it asks for."""
     if parameter.takes == "field":
         code, nullable = _field(body, node)
         return Value(code, nullable=nullable)

@@ -1,4 +1,4 @@
-"""Which INTEGER variables are given something outside loops alone and used inside: their size is looked at once."""
+"""INTEGER variables that are set outside loops alone and used inside: their size is looked at once."""
 
 from __future__ import annotations
 

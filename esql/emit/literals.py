@@ -30,7 +30,7 @@ def literal(node: syntax.Node) -> Any:
 
 
 def is_literal(node: syntax.Node) -> bool:
-    """Whether a piece of syntax is a literal."""
+    """Returns whether a piece of syntax is a literal."""
     return type(node) in _READERS
 
 

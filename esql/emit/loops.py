@@ -136,7 +136,7 @@ def compound_level(body: Body, node: syntax.Compound) -> Level | None:
 
 
 def after_level(body: Body, level: Level) -> list[ast.stmt]:
-    """What follows a loop that jumps lead out of, further than its own end."""
+    """Returns what follows a loop that jumps lead out of, further than its own end."""
     return _after(body, level)
 
 

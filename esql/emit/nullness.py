@@ -1,4 +1,4 @@
-"""Which variables of a function are never NULL: all that they are ever given is not."""
+"""Variables of a function that are never NULL: all that they are ever given is not."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def never_null(body: Body, statements: Iterable[syntax.Node]) -> frozenset[Varia
 
 
 def has_handlers(statements: Iterable[syntax.Node]) -> bool:
-    """Whether a function may go on behind a statement that failed."""
+    """Returns whether a function may go on behind a statement that failed."""
     return any(isinstance(node, syntax.DeclareHandler) for node in walk(statements))
 
 

@@ -161,7 +161,7 @@ def logical_condition(body: Body, node: syntax.Operation) -> ast.expr | None:
 
 
 def _harmless(body: Body, node: syntax.Node) -> bool:
-    """Whether evaluating an operand cannot fail, so that it may be left out."""
+    """Returns whether evaluating an operand cannot fail, so that it may be left out."""
     match node:
         case syntax.Comparison(_, left, right):
             return _is_plain(body, left) and _is_plain(body, right) and _type(body, left) == _type(body, right) != ""
@@ -230,7 +230,7 @@ def zone(body: Body) -> ast.expr:
 
 
 def no_expression(_: Body, node: syntax.Node) -> Value:
-    """What the grammar lets stand where it has no meaning."""
+    """Returns what the grammar lets stand where it has no meaning."""
     raise EmitError(node, f"{type(node).__name__} has no value here")
 
 

@@ -204,7 +204,7 @@ def last_step(body: Body, path: syntax.Path) -> Step | None:
 
 
 def peeked(body: Body, path: syntax.Path) -> tuple[ast.expr, ast.expr]:
-    """What the last step of a path leads to, as `peek` finds it, None where nothing is; and its parent."""
+    """Returns what the last step of a path leads to, as `peek` finds it, None where nothing is; and its parent."""
     chain = chain_to(body, path, path.steps[:-1])
     above = chain.settle()
     return chain.over(call("peek", above, step_of(body, path.steps[-1])), constant(None)), above
@@ -260,7 +260,7 @@ def nodes(body: Body) -> ast.expr:
 
 
 def is_nameless(body: Body, path: syntax.Path) -> bool:
-    """Whether the last step of a path is `*`, so that it does not say what a new field is called."""
+    """Returns whether the last step of a path is `*`, so that it does not say what a new field is called."""
     last = path.steps[-1] if path.steps else None
     return last is not None and not is_known(body, last) and not isinstance(last.name, syntax.ComputedName)
 
@@ -312,7 +312,7 @@ def _ensured_of_any_name(body: Body, owner: ast.expr, node: syntax.Step) -> ast.
 
 
 def path_value(body: Body, path: syntax.Path) -> Value:
-    """What a name, or a field reference, gives in an expression."""
+    """Returns what a name, or a field reference, gives in an expression."""
     reference = body.unit.resolution.of(path)
     if isinstance(reference, BrokerProperty | SpecialName) or (not path.steps and path.index is None):
         value = _bare(body, path, reference)

@@ -29,7 +29,7 @@ DEPTH = "depth"
 
 @dataclass(slots=True)
 class Entrance:
-    """Where a module or a node's text is entered: what it is, the function, and the one that starts its variables."""
+    """The entrance of a module or a node's text: its kind, its function, and the one that starts its variables."""
 
     kind: str
     title: str
@@ -245,7 +245,7 @@ def _depth_test() -> ast.stmt:
 
 
 def _entered(body: Body, variable: Variable) -> list[ast.stmt]:
-    """What is done with a parameter when the routine is entered."""
+    """Returns what is done with a parameter when the routine is entered."""
     if variable.is_reference:
         return [assign(body.moved(variable), constant(True))]
     declared = variable.declaration

@@ -14,7 +14,7 @@ from esql.emit.unit import EmitError
 
 
 def is_whole(body: Body, node: syntax.Comparison) -> bool:
-    """Whether a comparison is one of lists, or of rows, by the form of its sides."""
+    """Returns whether a comparison is one of lists, or of rows, by the form of its sides."""
     return any(is_list(side) or _is_row(body, side) for side in (node.left, node.right))
 
 

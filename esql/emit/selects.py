@@ -26,7 +26,7 @@ _AGGREGATES: Final = MappingProxyType({"COUNT": "count", "MAX": "maximum", "MIN"
 
 
 def is_list(node: syntax.Node) -> bool:
-    """Whether an expression is a list by its form."""
+    """Returns whether an expression is a list by its form."""
     match node:
         case syntax.Path(steps=(*_, syntax.Step(index=syntax.IndexAll()))) | syntax.Path(index=syntax.IndexAll()):
             return True
@@ -38,7 +38,7 @@ def is_list(node: syntax.Node) -> bool:
 
 
 def is_complex(body: Body, node: syntax.Node) -> bool:
-    """Whether an expression gives a field, a row or a list, with what is below it, rather than a value."""
+    """Returns whether an expression gives a field, a row or a list, with what is below it, rather than a value."""
     match node:
         case syntax.Row() | syntax.ListOf() | syntax.PassthruCall():
             return True

@@ -52,7 +52,7 @@ def _is_computed(body: Body, node: syntax.Step) -> bool:
 
 
 def is_known(body: Body, node: syntax.Step) -> bool:
-    """Whether a step leads to a name that is known now, so that what it leads to can be created."""
+    """Returns whether a step leads to a name that is known now, so that what it leads to can be created."""
     match node.name:
         case syntax.Name():
             return isinstance(_name(body, node), Known)
@@ -92,7 +92,7 @@ def _computed(body: Body, expression: syntax.Node) -> Known | ast.expr:
 
 
 def _constant(body: Body, variable: Variable, node: syntax.Node) -> Known | ast.expr:
-    """What a NAMESPACE or NAME constant stands for."""
+    """Returns what a NAMESPACE or NAME constant stands for."""
     initial = getattr(variable.declaration, "initial", None)
     if initial is not None and is_literal(initial) and variable.is_fixed and variable.lifetime != "EXTERNAL":
         text = literal(initial)

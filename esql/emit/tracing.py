@@ -1,4 +1,4 @@
-"""What a traced program says of itself: statements before they run; at debug level values, and what is assigned."""
+"""Trace of a program: statements before they run; at debug level values, and what is assigned."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HERE: Final = "here"
 
 
 def is_debug(body: Body) -> bool:
-    """Whether values are told."""
+    """Returns whether values are told."""
     return body.unit.trace == "debug"
 
 
@@ -59,7 +59,7 @@ def given(body: Body, target: syntax.Path, value: Value) -> Value:
 
 
 def copied(body: Body, source: syntax.Node, target: syntax.Path, code: ast.expr) -> ast.expr:
-    """What a field is given with all that is below it, which says so."""
+    """Returns what a field is given with all that is below it, which says so."""
     if not is_debug(body):
         return code
     texts = (format_expression(source), format_expression(target))  # type: ignore[arg-type]  # an expression

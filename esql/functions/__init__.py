@@ -26,7 +26,7 @@ from esql.values.types import NUMBERS, STRINGS, Interval, Value
 
 @dataclass(frozen=True, slots=True)
 class Takes:
-    """What an annotation says of an argument: the types that it may have, any where there are none, and NULL."""
+    """The annotation of an argument: the types that it may have, any where there are none, and NULL."""
 
     types: frozenset[str] = frozenset()
     null: bool = False
@@ -34,7 +34,7 @@ class Takes:
 
 @dataclass(frozen=True, slots=True)
 class Gives:
-    """What an annotation says of a result."""
+    """The annotation of a result."""
 
     type: str
 
@@ -72,7 +72,7 @@ Parentheses = Literal["always", "optional", "never"]
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """What a decorator says of a function: how calls are written, and what becomes of their values.
+    """The declaration of a function in its decorator: how calls are written, and what becomes of their values.
 
     A `form` has words between its arguments, which the grammar knows. An `action` is called for what it does. What
     `grows` may give more than it is given.
@@ -122,7 +122,7 @@ class Function:
 
     @property
     def strict(self) -> bool:
-        """Whether NULL for any argument makes the result NULL."""
+        """Returns whether NULL for any argument makes the result NULL."""
         return not any(parameter.nullable for parameter in self.parameters)
 
     @property
@@ -141,12 +141,12 @@ class Function:
 
     @property
     def fewest(self) -> int:
-        """How many arguments it needs."""
+        """Returns how many arguments it needs."""
         return sum(parameter.required for parameter in self.parameters if not parameter.keyword)
 
     @property
     def most(self) -> int | None:
-        """How many arguments it takes; None where there is no limit."""
+        """Returns how many arguments it takes; None where there is no limit."""
         if any(parameter.repeated for parameter in self.parameters):
             return None
         return sum(not parameter.keyword for parameter in self.parameters)
@@ -216,5 +216,5 @@ def _parameter(known: inspect.Parameter) -> Parameter:
 
 
 def _name(annotation: Any) -> str:
-    """What asks for a field, a list or a reference is known by its name."""
+    """Returns what asks for a field, a list or a reference is known by its name."""
     return getattr(get_origin(annotation) or annotation, "__name__", "")

@@ -169,7 +169,7 @@ def current_gmt_timestamp(*, here: Invocation) -> GmtTimestamp:
 
 @function("LOCAL_TIMEZONE", parentheses="never")
 def local_timezone(*, here: Invocation) -> Interval:
-    """How far local time is from GMT: subtracted from a local time it gives GMT.
+    """Returns how far local time is from GMT: subtracted from a local time it gives GMT.
 
     `CAST(LOCAL_TIMEZONE AS CHARACTER) = 'INTERVAL ''60'' MINUTE'`
     `LOCAL_TIMEZONE = INTERVAL '1' HOUR`

@@ -57,7 +57,7 @@ _VALIDATING: Final = frozenset(("XMLNSC", "MRM", "IDOC", "SOAP", "DFDL", "DataOb
 
 
 def validation_of(owner: Parser, options: int) -> Validation:
-    """What the options ask to be validated; raises where a parser would have to, and cannot."""
+    """Returns what the options ask to be validated; raises where a parser would have to, and cannot."""
     if not options & _VALIDATION:
         return Validation()
     if owner.name in _VALIDATING and not owner.has_models:
@@ -72,7 +72,7 @@ class Reference(Protocol):
 
     @property
     def moved(self) -> bool:
-        """Whether it did."""
+        """Returns whether it did."""
         ...
 
 
@@ -122,7 +122,7 @@ def field_value(field: Element) -> Value:
 
 @function("SAMEFIELD")
 def same_field(first: Element | None, second: Element | None) -> bool:
-    """Whether two references lead to the same field.
+    """Returns whether two references lead to the same field.
 
     `SAMEFIELD(Environment.Order, Environment.*[1])`
     `SAMEFIELD(Environment.Order.Item[1], Environment.Order.Item[2]) = FALSE`
@@ -133,7 +133,7 @@ def same_field(first: Element | None, second: Element | None) -> bool:
 
 @function("LASTMOVE")
 def last_move(reference: Reference) -> bool:
-    """Whether the last MOVE of a reference variable, or its declaration, found its target.
+    """Returns whether the last MOVE of a reference variable, or its declaration, found its target.
 
     `LASTMOVE(found)`
     `LASTMOVE(lost) = FALSE`

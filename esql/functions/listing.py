@@ -10,7 +10,7 @@ from esql.values.types import Value
 
 @function("CARDINALITY")
 def cardinality(items: Sequence[Value]) -> int:
-    """How many elements a list has.
+    """Returns how many elements a list has.
 
     `CARDINALITY(Environment.Order.Item[]) = 3`
     `CARDINALITY(Environment.Order.Missing[]) = 0`
@@ -21,7 +21,7 @@ def cardinality(items: Sequence[Value]) -> int:
 
 @function("EXISTS")
 def exists(items: Sequence[Value]) -> bool:
-    """Whether a list has elements.
+    """Returns whether a list has elements.
 
     `EXISTS(Environment.Order.Item[])`
     `EXISTS(Environment.Order.Missing[]) = FALSE`
@@ -31,7 +31,7 @@ def exists(items: Sequence[Value]) -> bool:
 
 @function("SINGULAR")
 def singular(items: Sequence[Value]) -> bool:
-    """Whether a list has exactly one element.
+    """Returns whether a list has exactly one element.
 
     `SINGULAR(Environment.Order.Id[])`
     `SINGULAR(Environment.Order.Item[]) = FALSE`

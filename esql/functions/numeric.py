@@ -117,7 +117,7 @@ def floor(source: Numeric) -> Same:
 
 @function("MOD")
 def modulus(dividend: Numeric, divisor: Numeric) -> int:
-    """What is left of an INTEGER divided by another; it is negative only where the dividend is.
+    """Returns what is left of an INTEGER divided by another; it is negative only where the dividend is.
 
     `MOD(7, 3) = 1`
     `MOD(-7, 3) = -1`

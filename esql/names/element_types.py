@@ -58,7 +58,7 @@ def types_of_constant(domain: str, name: str) -> Types | None:
 
 
 def types_of_number(number: int) -> Types:
-    """What a type clause with a number accepts, where it was computed at run time.
+    """Returns what a type clause with a number accepts, where it was computed at run time.
 
     >>> types_of_number(NAME) == ((KIND, NAME),)
     True

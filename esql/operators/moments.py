@@ -226,7 +226,7 @@ def in_units(value: Interval | None, units: Qualifier) -> Interval | None:
 
 
 def counted(value: Interval) -> Decimal:
-    """How many of its one field an interval is."""
+    """Returns how many of its one field an interval is."""
     return Decimal(value.amount) / Decimal(value.unit)
 
 

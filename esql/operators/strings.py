@@ -114,7 +114,7 @@ class _Pattern:
         self._last = pieces[-1] if len(pieces) > 1 else None
 
     def matches(self, text: str) -> bool:
-        """Whether the pattern is that of all the text."""
+        """Returns whether the pattern is that of all the text."""
         if self._last is None:
             return len(text) == self._first.length and self._first.stands(text, 0)
         if not self._first.stands(text, 0):

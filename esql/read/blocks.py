@@ -1,4 +1,4 @@
-"""Which blocks are open where the parser is, what closes each, and where a next statement plainly starts."""
+"""Blocks that are open where the parser is, words that close them, and places where a statement plainly starts."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Block:
 
     @property
     def closing(self) -> str:
-        """What must be written to close it."""
+        """Returns what must be written to close it."""
         return "UNTIL" if self.keyword == "REPEAT" else self.closers[0]
 
 

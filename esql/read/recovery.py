@@ -1,4 +1,4 @@
-"""What the parser does at a problem: say what is wrong, once, and go on where the next statement is likely to start."""
+"""Recovery of the parser from a problem: it is reported once, and reading goes on at the next likely statement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said about a problem, in the words of ESQL."""
+"""Words for problems of a text, in the terms of ESQL."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class _Place:
 
     @property
     def found(self) -> str:
-        """What stands where, and what was perhaps meant."""
+        """Returns what stands where, and what was perhaps meant."""
         names = [*_names(self.wanted), *_RIGHT_AFTER.get(getattr(self.before, "type", None), ())]
         if self.wanted == {Rules.SEMICOLON}:
             names += _CLAUSES

@@ -1,1 +1,1 @@
-"""What compiled programs run with: activations, limits, the statements that need a library, and traces."""
+"""The run time of compiled programs: activations, limits, statements that need a library, and traces."""

@@ -39,7 +39,7 @@ _LONG: Final = 4096  # characters of a string from which on it is paid for
 
 
 class Shared:
-    """What all invocations of a flow share: its SHARED variables, and the lock of BEGIN ATOMIC."""
+    """The state that all invocations of a flow share: its SHARED variables, and the lock of BEGIN ATOMIC."""
 
     __slots__ = ("lock", "started", "values")
 
@@ -51,7 +51,7 @@ class Shared:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a node is given at deploy: values of EXTERNAL variables, properties, limits, and ways to the outside."""
+    """The surroundings of a node: values of EXTERNAL variables, properties, limits, and ways to the outside."""
 
     external: Mapping[str, Value] = field(default_factory=dict)
     properties: Mapping[str, Value] = field(default_factory=dict)

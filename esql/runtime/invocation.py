@@ -1,4 +1,4 @@
-"""What one invocation of a node knows beside its messages: the time, the time zone, codecs, random numbers."""
+"""Invocations of a node, beside its messages: the time, the time zone, codecs, random numbers."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class NoCodec:
 
 
 def local_zone() -> timedelta:
-    """How far the system's time zone is from GMT at this moment."""
+    """Returns how far the system's time zone is from GMT at this moment."""
     return datetime.now().astimezone().utcoffset() or timedelta()
 
 
@@ -66,7 +66,7 @@ def system_clock() -> datetime:
 
 
 class Invocation:
-    """What functions ask for: the moment at which the node was invoked, which stays the same, and the zone then.
+    """One invocation, as functions see it: the moment it began, which stays the same, and the zone then.
 
     >>> from datetime import timedelta
     >>> here = Invocation(lambda: datetime(2003, 5, 23, 9, 11, 12, tzinfo=UTC), lambda: timedelta(hours=1))

@@ -19,7 +19,7 @@ _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """Where emitted code will be entered: an Entrance, of which the function is known by name only."""
+    """An entrance of emitted code of which the function is known by name only."""
 
     kind: str
     name: str
@@ -31,7 +31,7 @@ class Door:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What programs that are deployed together have become: code, constants, entrances, and the number of variables.
+    """The parts of programs that are deployed together: code, constants, entrances, and the number of variables.
 
     `texts` are their files, by name, and `statements` where in them what stands. `trees` are the Python that the code
     was made of, for people to read; a cache does not keep them.
@@ -73,7 +73,7 @@ def split_lines(text: str) -> tuple[str, ...]:
 
 
 def _reenter(text: str, kind: str, given: tuple[Any, ...], is_expression: bool) -> tuple[Callable[..., Any], bool]:
-    """What EVAL runs. Nothing else of a program that is deployed from a cache needs the reader of ESQL."""
+    """Returns what EVAL runs. Nothing else of a program that is deployed from a cache needs the reader of ESQL."""
     from esql.compile import compile_given
 
     return compile_given(text, kind, given, is_expression)

@@ -30,7 +30,7 @@ _TERMINALS: Final = MappingProxyType({True: "true", False: "false", None: "unkno
 
 @dataclass(frozen=True, slots=True)
 class Entrance:
-    """Where compiled code is entered: its kind, its function, and those that start variables."""
+    """An entrance of compiled code: its kind, its function, and those that start variables."""
 
     kind: str
     name: str
@@ -42,7 +42,7 @@ class Entrance:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What a deployment of programs has become."""
+    """A deployment of programs, compiled."""
 
     entrances: Mapping[str, Entrance]
     namespace: Mapping[str, Any]
@@ -79,7 +79,7 @@ class Compiled:
         raise BrokerError(2432, f"there is no module called {name}; the modules are: {known}", name)
 
     def activation(self, message: Message, around: Surroundings | None = None) -> Activation:
-        """What an invocation of a node starts with."""
+        """Returns what an invocation of a node starts with."""
         return Activation(message, Surroundings() if around is None else around, self.shared, self.places, self.reenter)
 
     def evaluate(self, message: Message, around: Surroundings | None = None, module: str = "") -> Evaluation:
@@ -166,13 +166,13 @@ def _shown(value: object) -> str:
 
 
 def _finished(here: Activation) -> Message:
-    """What a Compute node sends at the end of its program."""
+    """Returns what a Compute node sends at the end of its program."""
     finalize(here.output_root)
     return here.outgoing()
 
 
 def _truth(entrance: Entrance, result: Any, here: Activation) -> Any:
-    """What a Filter's text has returned, which may be a field with the characters TRUE, as a BOOLEAN."""
+    """Returns what a Filter's text has returned, which may be a field with the characters TRUE, as a BOOLEAN."""
     try:
         return assign(result, _BOOLEAN, here)
     except BrokerError as error:
@@ -197,7 +197,7 @@ class Routine:
 
     @property
     def asks_databases(self) -> bool:
-        """Whether it, or what it calls, has statements of databases."""
+        """Returns whether it, or what it calls, has statements of databases."""
         return any(isinstance(found, _STATEMENTS) for found in self._reached())
 
     @property
@@ -231,7 +231,7 @@ class Routine:
 
 
 def bound(value: object, name: str) -> Routine:
-    """What a node was given for a property that is ESQL; raises if it was deployed without what compiles it."""
+    """Returns what a node was given for a property that is ESQL; raises if it was deployed without what compiles it."""
     if isinstance(value, Routine):
         return value
     text = f"{name} was not compiled: deploy the flow with bind=flows.programs.binder(flow)"

@@ -73,13 +73,13 @@ class Session:
 
 
 def _lacks_its_end(entry: str, problems: SyntaxProblems) -> bool:
-    """Whether all that is wrong with an entry is that it ends too early."""
+    """Returns whether all that is wrong with an entry is that it ends too early."""
     lines = entry.split("\n")
     end = len(lines), len(lines[-1]) + 1
     return all((one.line, one.column) >= end for one in problems.problems)
 
 
 def _goes_on(entry: str) -> bool:
-    """Whether an entry is a statement without its end."""
+    """Returns whether an entry is a statement without its end."""
     first = re.match(r"\s*([A-Za-z]+)", entry)
     return first is not None and first[1].upper() in STATEMENTS - {"EVAL"} and not entry.rstrip().endswith(";")

@@ -84,7 +84,7 @@ def _body(sent: Message) -> bytes:
 
 
 def lines_of(case: Case, around: Surroundings | None = None) -> list[str]:
-    """What a whole module, or the text of a Compute node, sends for a message."""
+    """Returns what a whole module, or the text of a Compute node, sends for a message."""
     from esql.compile import compile_sources
 
     compiled = compile_sources([(case.id or "case.esql", case.esql)])

@@ -1,4 +1,4 @@
-"""What a failure says of the statements that it has left on its way out of a program, as the product does."""
+"""The exceptions that a failure leaves at each statement on its way out of a program, as the product has them."""
 
 from __future__ import annotations
 

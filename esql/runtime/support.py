@@ -97,7 +97,7 @@ def step_of(title: str | None, namespace: str | None, types: Types) -> Step:
 
 
 def types_of(known: Types | None, *values: Value) -> Types:
-    """What a type clause accepts, of which parts were computed."""
+    """Returns what a type clause accepts, of which parts were computed."""
     found = known or ()
     for value in values:
         found += types_of_number(index(value))
@@ -189,7 +189,7 @@ def count_node(nodes: Nodes) -> None:
 
 
 class SqlState:
-    """What SQLCODE, SQLSTATE, SQLERRORTEXT and SQLNATIVEERROR say."""
+    """The values of SQLCODE, SQLSTATE, SQLERRORTEXT and SQLNATIVEERROR."""
 
     __slots__ = ("sqlcode", "sqlerrortext", "sqlnativeerror", "sqlstate")
 
@@ -204,13 +204,13 @@ NO_ERROR: Final = SqlState()
 
 
 def sql_state_of(error: BrokerError) -> SqlState:
-    """What a handler is told of an error."""
+    """Returns what a handler is told of an error."""
     native, text = getattr(error, "sqlnativeerror", error.number), getattr(error, "sqlerrortext", error.text)
     return SqlState(getattr(error, "sqlcode", -1), sqlstate_of(error), text, native)
 
 
 def handler_of(error: BrokerError, handlers: Sequence[Sequence[tuple[str, str, str]]]) -> int:
-    """Which of a block's handlers an error is for; -1 where none is."""
+    """Returns which of a block's handlers an error is for; -1 where none is."""
     if isinstance(error, LimitExceeded):
         return -1
     state = sqlstate_of(error)

@@ -1,4 +1,4 @@
-"""What a traced program tells the user trace while it runs: statements, what expressions come to, what is assigned."""
+"""Calls that a traced program makes to the user trace: statements, values of expressions, assignments."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def trace_started(here: Activation, place: str, text: str) -> Started:
 
 
 def trace_finished(started: Started, value: Any) -> Any:
-    """What has been started has come to a value."""
+    """Returns what has been started has come to a value."""
     here, place, text = started
     said = _said(value)
     _remember(here, text, said)

@@ -53,7 +53,7 @@ class Routines:
 
 @dataclass(slots=True)
 class Offer:
-    """What the files of one schema declare outside modules."""
+    """The declarations outside modules in the files of one schema."""
 
     routines: Routines = field(default_factory=Routines)
     variables: dict[str, Variable] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Which declaration a name means: exactly as written, wherever that is in sight, before any other case."""
+"""The declaration that a name means: exactly as written, wherever that is in sight, before any other case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What statements change, and what the loops around them therefore change."""
+"""Changes that statements make, and therefore the loops around them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _TARGETS: dict[type, Callable[[Any, References], tuple[syntax.Path, ...]]] = {
 
 
 class _Tally:
-    """What has been seen to change in one loop so far."""
+    """The changes seen so far in one loop."""
 
     __slots__ = ("evaluates", "routines", "trees", "variables")
 

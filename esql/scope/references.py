@@ -1,4 +1,4 @@
-"""What names refer to: variables, routines, labels, and the record of it for a whole program."""
+"""References of names: variables, routines, labels, and the record of them for a whole program."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Variable:
 
     @property
     def is_reference(self) -> bool:
-        """Whether it points to a field."""
+        """Returns whether it points to a field."""
         return self.type_name == "REFERENCE"
 
     @property
     def is_fixed(self) -> bool:
-        """Whether it keeps the value it is declared with."""
+        """Returns whether it keeps the value it is declared with."""
         return self.constant or self.lifetime == "EXTERNAL" or self.type_name in ("NAMESPACE", "NAME")
 
 
@@ -62,7 +62,7 @@ class DeclaredRoutine:
 
     @property
     def is_external(self) -> bool:
-        """Whether its code lies outside ESQL."""
+        """Returns whether its code lies outside ESQL."""
         return isinstance(self.node.body, syntax.External)
 
 
@@ -120,7 +120,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """What is around a piece of syntax; the kind is empty outside modules."""
+    """The surroundings of a piece of syntax; the kind is empty outside modules."""
 
     kind: str
     scope: Scope
@@ -133,7 +133,7 @@ class Place:
 
     @property
     def is_outermost(self) -> bool:
-        """Whether this is outside routines."""
+        """Returns whether this is outside routines."""
         return self.routine is None
 
 
@@ -177,7 +177,7 @@ def scalar_behind(node: syntax.Declare, references: Mapping[int, Reference]) -> 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a loop changes: variables, trees by their names, and through what it calls."""
+    """The changes of a loop: variables, trees by their names, and those through what it calls."""
 
     variables: frozenset[Variable]
     trees: frozenset[str]
@@ -222,7 +222,7 @@ class Resolution:
         return scalar_behind(node, self.references)
 
     def is_scalar_reference(self, node: syntax.Node | None) -> bool:
-        """Whether a path is the name of a REFERENCE to a scalar variable, and so another name of that."""
+        """Returns whether a path is the name of a REFERENCE to a scalar variable, and so another name of that."""
         known = self.variable(node)
         if known is None or not isinstance(node, syntax.Path) or node.steps or known.is_reference:
             return False

@@ -1,4 +1,4 @@
-"""What is true of routines through all that they call: whether they propagate, evaluate text, or call themselves."""
+"""Properties of routines through all that they call: whether they propagate, evaluate text, or call themselves."""
 
 from __future__ import annotations
 

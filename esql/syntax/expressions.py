@@ -231,7 +231,7 @@ class Round(Node):
 
 @dataclass(frozen=True, slots=True)
 class BitstreamClauses(Node):
-    """What ASBITSTREAM and PARSE say about the bytes, whichever way it was written."""
+    """The clauses of ASBITSTREAM and PARSE about the bytes, whichever way they were written."""
 
     options: Expression | None = None
     encoding: Expression | None = None

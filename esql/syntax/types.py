@@ -26,5 +26,5 @@ class DataType(Node):
 
     @property
     def is_scalar(self) -> bool:
-        """Whether a variable of it holds one value that can be changed."""
+        """Returns whether a variable of it holds one value that can be changed."""
         return self.name not in ("REFERENCE", "ROW", "LIST", "NAMESPACE", "NAME")

@@ -80,7 +80,7 @@ def value_of(routine: Routine, message: Message) -> Any:
 
 
 def returned(program: Compiled, entrance: Entrance, here: Activation) -> Any:
-    """What a program returns that sends nothing."""
+    """Returns what a program returns that sends nothing."""
     results = program.results(entrance, here)
     try:
         while True:

@@ -1,4 +1,4 @@
-"""What is wrong with a program: problems at pieces of its text, and all of them as one error."""
+"""Problems of a program: each at a piece of its text, and all of them as one error."""
 
 from __future__ import annotations
 

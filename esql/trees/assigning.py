@@ -50,7 +50,7 @@ def set_field(target: Element, source: Element | None, nodes: Nodes | None = Non
 
 
 def _is_value(source: Element) -> bool:
-    """Whether a field of a parser is a plain value; the top of a message's part is not read to see that."""
+    """Returns whether a field of a parser is a plain value; the top of a message's part is not read to see that."""
     return source.domain is None and is_leaf(source) and not is_special(source)
 
 

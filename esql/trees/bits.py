@@ -37,7 +37,7 @@ _COMPLETE: Final = BIT_STREAM_OPTIONS["ValidateComplete"]
 
 
 class BitClauses(NamedTuple):
-    """What PARSE says about the bytes; NULL as if it was not said."""
+    """The clauses of PARSE about the bytes; NULL where one was not given."""
 
     options: Value = None
     encoding: Value = None
@@ -83,7 +83,7 @@ def parse(here: Invocation, element: Element, domain: Value, bits: Value, *claus
 
 
 def _options(owner: Parser, options: int) -> Options:
-    """What the options say of validation, and what of a document they keep beside its elements."""
+    """Returns what the options say of validation, and what of a document they keep beside its elements."""
     mixed, comments, instructions = (
         bool(options & bit) for bit in (RETAIN_MIXED, RETAIN_COMMENTS, RETAIN_INSTRUCTIONS)
     )

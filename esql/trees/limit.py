@@ -1,4 +1,4 @@
-"""How many elements statements may make while one message runs."""
+"""The limit on elements that statements make while one message runs."""
 
 from __future__ import annotations
 

@@ -125,27 +125,27 @@ def own_type(element: Element, owner: Domain) -> int:
 
 
 def is_special(element: Element) -> bool:
-    """Whether a field is an attribute, or was given another type that says more than name and value."""
+    """Returns whether a field is an attribute, or was given another type that says more than name and value."""
     kind = element._type
     return bool(kind & ~KIND or (kind == NAME_VALUE and _stands_beside(element.owner, kind)))
 
 
 def is_leaf(element: Element) -> bool:
-    """Whether a field has nothing below it, or only the text that is its value."""
+    """Returns whether a field has nothing below it, or only the text that is its value."""
     first = element.first_child
     return first is None or (first.type & KIND == VALUE and first.next_sibling is None)
 
 
 @lru_cache(maxsize=4096)
 def _stands_beside(owner: Domain, number: int) -> bool:
-    """Whether fields of this type are attributes, which stand beside the content of an element."""
+    """Returns whether fields of this type are attributes, which stand beside the content of an element."""
     title = owner.type_names.get(number, "")
     return number == NAME_VALUE if owner is GENERIC else _TITLES.get(title, title) in _BESIDE
 
 
 @lru_cache(maxsize=4096)
 def translated(number: int, source: Domain, target: Domain) -> int | None:
-    """What an element type of one domain is in another; None where the other has nothing like it.
+    """Returns what an element type of one domain is in another; None where the other has nothing like it.
 
     >>> translated(NAME_VALUE, GENERIC, GENERIC) == NAME_VALUE
     True

@@ -1,4 +1,4 @@
-"""What goes wrong with values: errors with IBM's numbers and SQLSTATEs, and the words for values in them."""
+"""Errors of values, with IBM's numbers and SQLSTATEs, and the words for values in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands between the quotes of literals, and numbers, read as values."""
+"""Contents of literals between their quotes, and numbers, read as values."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def read_number(text: str, *, point_is_decimal: bool = False) -> float | Decimal
 
 
 def integer_or_decimal(number: int) -> int | Decimal:
-    """What digits alone mean: an INTEGER, or a DECIMAL where 64 bits are too few.
+    """Returns what digits alone mean: an INTEGER, or a DECIMAL where 64 bits are too few.
 
     >>> integer_or_decimal(2**63)
     Decimal('9223372036854775808')

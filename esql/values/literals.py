@@ -127,7 +127,7 @@ _TEXTS: Final[Mapping[str, Callable[[Any], str]]] = {
 
 
 def to_text(value: Value) -> str:
-    """What CAST AS CHARACTER makes of a value without CCSID and FORMAT.
+    """Returns what CAST AS CHARACTER makes of a value without CCSID and FORMAT.
 
     >>> to_text(b"JK"), to_text(date(2002, 10, 5)), to_text(Decimal("1.50")), to_text(True)
     ("X'4a4b'", "DATE '2002-10-05'", '1.50', 'TRUE')

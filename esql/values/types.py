@@ -44,7 +44,7 @@ class Qualifier:
 
     @property
     def has_months(self) -> bool:
-        """Whether it is of the kind that counts in months; the other counts in seconds."""
+        """Returns whether it is of the kind that counts in months; the other counts in seconds."""
         return self.smallest in {"YEAR", "MONTH"}
 
     def __str__(self) -> str:
@@ -82,7 +82,7 @@ class Interval:
 
     @property
     def unit(self) -> int:
-        """What one of the smallest field comes to, in months or microseconds."""
+        """Returns what one of the smallest field comes to, in months or microseconds."""
         if self.qualifier.has_months:
             return 12 if self.qualifier.smallest == "YEAR" else 1
         return MICROSECONDS[self.qualifier.smallest]
@@ -110,7 +110,7 @@ class Bit:
         return format(self.number, f"0{self.length}b") if self.length else ""
 
     def __str__(self) -> str:
-        """What a message says for it: its digits."""
+        """Returns what a message says for it: its digits."""
         return self.digits
 
     def __len__(self) -> int:
@@ -164,7 +164,7 @@ def type_of(value: Value) -> str:
 
 
 def is_gmt(value: Moment) -> bool:
-    """Whether a value is a GMTTIME or a GMTTIMESTAMP.
+    """Returns whether a value is a GMTTIME or a GMTTIMESTAMP.
 
     >>> from datetime import UTC
     >>> is_gmt(time(1, tzinfo=UTC)), is_gmt(date(2000, 1, 1))
@@ -187,7 +187,7 @@ def fraction_text(microseconds: int) -> str:
 
 
 def fits_integer(number: int) -> bool:
-    """Whether a number is in the range of INTEGER.
+    """Returns whether a number is in the range of INTEGER.
 
     >>> fits_integer(2**63 - 1), fits_integer(2**63)
     (True, False)

@@ -50,7 +50,7 @@ def message_parsers(flow: Flow, files: Files | None = None) -> tuple[Mapping[str
 
 
 def _asked(flow: Flow, library: Library) -> Iterator[Problem]:
-    """What is wrong with the messages that nodes say they read."""
+    """Yields what is wrong with the messages that nodes say they read."""
     for use in flow.nodes:
         template = _template(use)
         if template.domain == "MRM" and any(template[1:]):

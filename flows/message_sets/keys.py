@@ -1,4 +1,4 @@
-"""What the tables of a message-set file may hold: the declarations that its reader, writer and schema share."""
+"""Keys of the tables of a message-set file: the declarations that its reader, writer and schema share."""
 
 from __future__ import annotations
 

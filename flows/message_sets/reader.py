@@ -40,7 +40,7 @@ _MOST_OCCURS: Final = 2**31 - 1
 
 
 class Reading(NamedTuple):
-    """What came of reading a file: a message set where its text has the shape of one, and every problem found."""
+    """The result of reading a file: a message set where its text has the shape of one, and every problem found."""
 
     message_set: MessageSet | None
     problems: tuple[Problem, ...]
@@ -176,7 +176,7 @@ class _Reader:
             yield key.text, WireFormatUse(key.text, kind, self._declared(kind, "settings", settings, key))
 
     def _declared(self, kind: str, owner: str, entries: list[tuple[Scalar, Tree]], above: Scalar) -> Any:
-        """What a wire format says, as its own dataclass has it."""
+        """Returns what a wire format says, as its own dataclass has it."""
         made, properties = keys.declared(kind, owner)
         if made is None:
             self._complain(above.place, f"{kind} says nothing of a {owner}", about=above.text)

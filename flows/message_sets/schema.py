@@ -92,7 +92,7 @@ def _table(properties: Schema, required: list[str]) -> Schema:
 
 
 def _physical(owner: str, name: str = "physical") -> Schema:
-    """What the formats of a set may say of one of these; which kind a format is, its table does not say."""
+    """Returns what the formats of a set may say of one of these; which kind a format is, its table does not say."""
     tables = [_declared(properties) for kind in _kinds() if (properties := _of(kind, owner))]
     return {name: {"type": "object", "additionalProperties": {"anyOf": tables} if tables else False}}
 

@@ -58,7 +58,7 @@ def _events(data: Data, *, on_top: bool = False) -> Iterator[yaml.Event]:
 
 
 def _said(**entries: Data | None) -> dict[str, Data]:
-    """What there is something to say of."""
+    """Returns what there is something to say of."""
     return {name: value for name, value in entries.items() if value not in (None, "", [], {})}
 
 

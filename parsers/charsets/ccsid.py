@@ -174,7 +174,7 @@ def _by_codec() -> dict[str, int]:
 
 @lru_cache(maxsize=512)
 def is_single_byte(ccsid: int) -> bool:
-    """Whether names, digits and blanks take one byte each in this CCSID, as fixed fields of headers need.
+    """Returns whether names, digits and blanks take one byte each in this CCSID, as fixed fields of headers need.
 
     >>> is_single_byte(500), is_single_byte(1208), is_single_byte(1200), is_single_byte(300)
     (True, True, False, False)
@@ -184,7 +184,7 @@ def is_single_byte(ccsid: int) -> bool:
 
 @lru_cache(maxsize=512)
 def is_charmap(ccsid: int) -> bool:
-    """Whether each byte is a character by itself in this CCSID, or none.
+    """Returns whether each byte is a character by itself in this CCSID, or none.
 
     >>> is_charmap(500), is_charmap(1208), is_charmap(943), is_charmap(930)
     (True, False, False, False)
@@ -195,7 +195,7 @@ def is_charmap(ccsid: int) -> bool:
 
 @lru_cache(maxsize=512)
 def blank(ccsid: int) -> bytes:
-    """What pads a character field: one blank, or where there is none an ideographic one.
+    """Returns what pads a character field: one blank, or where there is none an ideographic one.
 
     >>> blank(500).hex(), blank(819).hex()
     ('40', '20')

@@ -28,7 +28,7 @@ _NONE: Final = "\uffff"
 
 @dataclass(frozen=True, slots=True)
 class Characters:
-    """What a code has: characters by their bytes, and the bytes of characters; some characters are two of Unicode."""
+    """The characters of a code by their bytes, and their bytes; some characters are two of Unicode."""
 
     name: str
     by_bytes: Mapping[bytes, str]
@@ -105,7 +105,7 @@ class _Incremental(codecs.BufferedIncrementalDecoder):
         return text, len(given)
 
     def _is_cut(self, data: bytes) -> bool:
-        """Whether the first half of a character stands at the end."""
+        """Returns whether the first half of a character stands at the end."""
         wide, at = self._wide, 0
         while at < len(data):
             shift = self._characters.single and data[at] in {_SHIFT_IN, _SHIFT_OUT}

@@ -48,7 +48,7 @@ def _in_doubt(portion: Portion, error: ParserException, opening: str) -> str:
 
 
 def _field(portion: Portion) -> str:
-    """What says the CCSID: a field of the MQMD or of the header in front, or who had these bytes parsed."""
+    """Returns what says the CCSID: a field of the MQMD or of the header in front, or who had these bytes parsed."""
     if portion.received is None:
         return "its CREATE statement"
     before = [part for part in portion.received.parts if part.portion.data and part.portion.end <= portion.start]
@@ -56,7 +56,7 @@ def _field(portion: Portion) -> str:
 
 
 def _looks_like(head: bytes, opening: str) -> str:
-    """What the bytes look like, if that is plain."""
+    """Returns what the bytes look like, if that is plain."""
     for codecs, name in _FAMILIES:
         if any(head.decode(one, "replace").lstrip(_BLANK)[:1] in set(opening) for one in codecs):
             return f", and looks like {name}"

@@ -15,7 +15,7 @@ Table: TypeAlias = Mapping[str, Callable[[Received], Value]]
 
 
 class Facts(Source):
-    """What is known of a received message as a source; a handle is the name of a field, None the folder itself."""
+    """The facts about a received message as a source; a handle is the name of a field, None the folder itself."""
 
     __slots__ = ("received", "table")
 

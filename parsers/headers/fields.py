@@ -23,7 +23,7 @@ _UTF_8: Final = 1208
 
 
 class Form(NamedTuple):
-    """How the fields of one structure are written: the order of an integer's bytes, and the CCSID of characters."""
+    """The form of one structure's fields: the order of an integer's bytes, and the CCSID of characters."""
 
     little_endian: bool
     ccsid: int
@@ -49,7 +49,7 @@ def form_of(encoding: int, ccsid: int) -> Form:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kind:
-    """What a field's bytes mean: `read` is given all data and where the field is in them, `write` a value.
+    """The kind of a field: `read` is given all data and where the field is in them, `write` a value.
 
     Both are told in the end what the field is called, for errors.
     """

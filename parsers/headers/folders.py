@@ -70,7 +70,7 @@ class Segment:
 
     @property
     def where(self) -> str:
-        """What the piece is called in errors."""
+        """Returns what the piece is called in errors."""
         return f"MQRFH2.NameValueData at offset {self.offset}"
 
     @property
@@ -128,7 +128,7 @@ class Folder(Beside):
 
     @property
     def node(self) -> Node:
-        """What is in it."""
+        """Returns what is in it."""
         nodes = self.segment.nodes
         if self.number >= len(nodes):
             raise ParserException(5009, f"{self.segment.where}: there is no folder {self.name}", "MQRFH2")
@@ -203,7 +203,7 @@ def _read(content: bytes, where: str) -> tuple[Node, ...]:
 
 
 def _children(element: etree._Element, where: str, depth: int, *, prefixes: bool) -> tuple[Node, ...]:
-    """What stands in an element; text that is only there to space elements out does not count."""
+    """Returns what stands in an element; text that is only there to space elements out does not count."""
     if depth > _DEEPEST:
         raise ParserException(5009, f"{where}: folders are nested deeper than {_DEEPEST} levels", "MQRFH2")
     found = list(_text_node(element.text, where))

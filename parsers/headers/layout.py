@@ -106,7 +106,7 @@ class Layout:
         return self.open(portion), TOP
 
     def origin(self, element: Element) -> Laid | None:
-        """What of this layout an element was read from, if anything."""
+        """Returns what of this layout an element was read from, if anything."""
         source = whole(element)
         if isinstance(source, Extended):
             source = source.laid
@@ -122,11 +122,11 @@ class Layout:
         return self.complete(fixed, rest, form)
 
     def is_own(self, child: Element) -> bool:
-        """Whether a child is a field of the structure, and not something beside them."""
+        """Returns whether a child is a field of the structure, and not something beside them."""
         return child.name in self.newest.named and not is_beside(child)
 
     def has_changes_beside(self, element: Element, origin: Laid) -> bool:
-        """Whether anything but fields was changed, added or taken away since a structure was read."""
+        """Returns whether anything but fields was changed, added or taken away since a structure was read."""
         held = written(element)
         if not held.state & RESTRUCTURED:
             return not all(self.is_own(child) for child in changes(held, origin))
@@ -143,7 +143,7 @@ class Layout:
             raise ParserException(5010, f"the {self.name} has no field called {name}{close}", self.name)
 
     def same_form(self, element: Element, form: Form) -> Laid | None:
-        """What an element was read from, where it is to be written in the same form."""
+        """Returns what an element was read from, where it is to be written in the same form."""
         origin = self.origin(element)
         return origin if origin and origin.form == fields.form_of(form.encoding, form.ccsid) else None
 
@@ -242,7 +242,7 @@ class Laid(Source):
         return self.value(self.shape.named[name])
 
     def follow(self, above: Follow) -> Follow:
-        """What the structure announces, read in what was announced of itself."""
+        """Returns what the structure announces, read in what was announced of itself."""
         encoding = self.integer("Encoding")
         return Follow(
             fields.cut(str(self.field("Format"))),
@@ -256,7 +256,7 @@ class Laid(Source):
 
     @property
     def after_fields(self) -> bytes:
-        """What the structure has behind its fields."""
+        """Returns what the structure has behind its fields."""
         return self.data[self.start + self.shape.length : self.start + self.length]
 
     def value(self, handle: Field | None) -> Value:
@@ -355,7 +355,7 @@ def _eyecatcher(struc_id: str, ccsid: int) -> bytes:
 
 
 def whole(element: Element) -> Source | None:
-    """What an element as a whole was read from."""
+    """Returns what an element as a whole was read from."""
     source: Source | None = written(element).source
     return source.content if isinstance(source, Part) else source
 
@@ -373,12 +373,12 @@ def changes(element: Element, origin: Source | None) -> list[Element]:
 
 
 def is_beside(element: Element) -> bool:
-    """Whether an element was read from what a structure has beside its fields."""
+    """Returns whether an element was read from what a structure has beside its fields."""
     return isinstance(written(element).handle, Beside)
 
 
 def is_field(wanted: Step) -> bool:
-    """Whether a step may lead to a field of a header: a name with a value and no namespace."""
+    """Returns whether a step may lead to a field of a header: a name with a value and no namespace."""
     return wanted.namespace in {None, ""} and (
         not wanted.types or any(NAME_VALUE & mask == kind for mask, kind in wanted.types)
     )

@@ -17,7 +17,7 @@ C = TypeVar("C", bound=_HasName)
 
 
 class Named(Generic[C]):
-    """What a source knows of the names of children that are read once and stay as they are.
+    """The children of a source by their names, which are read once and stay as they are.
 
     >>> from collections import namedtuple
     >>> Field = namedtuple("Field", "name")

@@ -70,7 +70,7 @@ class Parameter(Beside):
 
 
 class Item(Beside):
-    """What a parameter says: one of its values, or the operator of a filter, which is number -1."""
+    """A value of a parameter, or the operator of a filter, which is number -1."""
 
     __slots__ = ("name", "number", "parameter")
     namespace = ""
@@ -209,7 +209,7 @@ def render(element: Element, form: fields.Form, source: Parameters | None, depth
 
 
 def _kind(name: str, values: list[Value], was: Parameter | None, what: str) -> Kind:
-    """What structure holds these values under that name."""
+    """Returns what structure holds these values under that name."""
     kinds = [kind for kind in KINDS.values() if kind.name == name]
     if not kinds:
         known = ", ".join(sorted({kind.name for kind in KINDS.values()}))

@@ -1,1 +1,1 @@
-"""What the JSON domain is made of: reading a document, showing it as a tree, writing a tree."""
+"""The parts of the JSON domain: reading a document, showing it as a tree, writing a tree."""

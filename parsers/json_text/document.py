@@ -71,7 +71,7 @@ class Node:
 
 
 class Document(Source):
-    """What a document holds, as a tree; all there is to know stands in the handles, which are nodes."""
+    """A document as the source of a tree; all there is to know stands in the handles, which are nodes."""
 
     __slots__ = ()
 

@@ -133,7 +133,7 @@ def _decoded(whole: _Text, text: str, start: int) -> Any:
 
 
 def _said(text: str, error: json.JSONDecodeError) -> tuple[int, str]:
-    """Where and what is wrong, the same whether or not this Python knows commas that nothing follows."""
+    """Returns where and what is wrong, the same whether or not this Python knows commas that nothing follows."""
     if not error.msg.startswith("Illegal trailing comma"):
         return error.pos, error.msg
     at = next(at for at in range(error.pos + 1, len(text)) if text[at] not in _BLANKS)

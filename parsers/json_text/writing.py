@@ -29,7 +29,7 @@ _Put = Callable[[Any], object]
 
 
 class Unwritable(ValueError):
-    """What JSON cannot hold, and what to do about it."""
+    """A value or structure that JSON cannot hold, with what to do about it."""
 
 
 class _Digits:
@@ -67,7 +67,7 @@ _ENCODER: Final = json.JSONEncoder(
 
 
 def plain_of(top: Element) -> Any:
-    """What an element and all below it stand for, as a plain document."""
+    """Returns what an element and all below it stand for, as a plain document."""
     found: list[Any] = []
     pending: list[tuple[Element, _Put, int]] = [(top, found.append, 0)]
     while pending:
@@ -130,7 +130,7 @@ def _setter(holder: Any, key: Any) -> _Put:
 
 
 def _new(element: Element) -> tuple[Any, list[tuple[Element, _Put]]]:
-    """What an element is of itself, and how its children get into it."""
+    """Returns what an element is of itself, and how its children get into it."""
     children = list(element)
     if element.type == ARRAY:
         items: list[Any] = []

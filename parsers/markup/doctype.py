@@ -209,7 +209,7 @@ def _names(types: Iterable[int]) -> list[str]:
 
 
 def _path(item: Element) -> str:
-    """Where a part stands, from the document type on; parts without a name by what they are."""
+    """Returns where a part stands, from the document type on; parts without a name by what they are."""
     steps: list[str] = []
     at: Element | None = item
     while at is not None and at.type not in {element_types.DOCTYPE_DECL, element_types.DOCUMENT_TYPE}:

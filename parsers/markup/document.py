@@ -241,7 +241,7 @@ class Document(Source):
 
     @property
     def is_tidy(self) -> bool:
-        """Whether no text stands beside elements that the domain does not show."""
+        """Returns whether no text stands beside elements that the domain does not show."""
         if self._tidy is None:
             self._tidy = not (_MIXED if len(self._data) > _QUICK_SIZE else _IS_MIXED)(self.root)
         return self._tidy
@@ -255,7 +255,7 @@ class Document(Source):
     # How it looks for things
 
     def _by_name(self, wanted: Step) -> bool:
-        """Whether the children that a step matches are the elements and the attribute of its Clark name."""
+        """Returns whether the children that a step matches are the elements and the attribute of its Clark name."""
         if not wanted.plain or self.instructed or (self.declared and not self.flavour.compact):
             return False
         if self._direct:
@@ -263,7 +263,7 @@ class Document(Source):
         return self.flavour.spaces and wanted.name != "xmlns" and wanted.namespace not in {None, XMLNS_URI}
 
     def _as_written(self, handle: etree._Element, wanted: Step) -> bool:
-        """Whether they are those that the document calls by the step's name, prefix and all."""
+        """Returns whether they are those that the document calls by the step's name, prefix and all."""
         if self.flavour.spaces or self.marked or not wanted.plain or wanted.namespace != "":
             return False
         name = wanted.clark

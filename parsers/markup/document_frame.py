@@ -27,7 +27,7 @@ def before(document: Document, encoding: str = "") -> str:
 
 
 def behind(document: Document) -> str:
-    """What stands behind it."""
+    """Returns what stands behind it."""
     if document.root.getnext() is None:
         return document.trailing
     nodes = [etree.tostring(node, encoding="unicode", with_tail=False) for node in document.root.itersiblings()]

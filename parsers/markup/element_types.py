@@ -16,7 +16,7 @@ from engine.tree.step import Types
 
 
 class Kind(Enum):
-    """What a part of a document is, whatever its domain calls it."""
+    """The kind of a part of a document, whatever its domain calls it."""
 
     ELEMENT = "element"
     LIST = "list"
@@ -268,7 +268,7 @@ _COMPACT_KINDS: Final = {
 
 
 def generic_kind(type_: int) -> Kind:
-    """What an element type of the XML and XMLNS domains means; what they do not know is an element.
+    """Returns what an element type of the XML and XMLNS domains means; what they do not know is an element.
 
     >>> generic_kind(ATTRIBUTE), generic_kind(0x0300000B)
     (<Kind.ATTRIBUTE: 'attribute'>, <Kind.ELEMENT: 'element'>)
@@ -277,7 +277,7 @@ def generic_kind(type_: int) -> Kind:
 
 
 def compact_kind(type_: int) -> Kind:
-    """What an element type of the XMLNSC domain means; what it does not know is an element.
+    """Returns what an element type of the XMLNSC domain means; what it does not know is an element.
 
     >>> compact_kind(COMPACT_ATTRIBUTE), compact_kind(FIELD)
     (<Kind.ATTRIBUTE: 'attribute'>, <Kind.ELEMENT: 'element'>)

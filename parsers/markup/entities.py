@@ -14,7 +14,7 @@ _EXPLOSIONS: Final = {89, 114}  # libxml2's XML_ERR_ENTITY_LOOP and XML_ERR_RESO
 
 
 def expand(name: str, document_type: str) -> tuple[Item, ...]:
-    """What an entity stands for, as a tree: its text and elements.
+    """Returns what an entity stands for, as a tree: its text and elements.
 
     >>> [item.value for item in expand("both", '<!DOCTYPE x [<!ENTITY one "1"><!ENTITY both "&one;&#43;&one;">]>')]
     ['1+1']
@@ -35,7 +35,7 @@ def expand(name: str, document_type: str) -> tuple[Item, ...]:
 
 
 def _items(node: etree._Element) -> tuple[Item, ...]:
-    """What is in an element, as items: attributes, text and elements."""
+    """Returns what is in an element, as items: attributes, text and elements."""
     items = []
     for key, text in dict[str, str](node.attrib.items()).items():  # type: ignore[arg-type]  # str for a parsed document
         namespace, _, name = key[1:].rpartition("}") if key[0] == "{" else ("", "", key)

@@ -11,7 +11,7 @@ from parsers.markup.element_types import Kind
 
 
 class Retention(NamedTuple):
-    """What lxml is to keep of a document, beside elements, attributes and their text."""
+    """The parts of a document that lxml keeps beside elements, attributes and their text."""
 
     blanks: bool = True
     comments: bool = True
@@ -21,7 +21,7 @@ class Retention(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Flavour:
-    """How a domain sees a document.
+    """A domain's view of documents.
 
     `compact` folds the text of an element into its value; `spaces` keeps names and namespaces apart, where otherwise a
     prefix is part of the name; `mixed` keeps text that stands beside elements.

@@ -44,7 +44,7 @@ def first_element(node: etree._Element, wanted: Step) -> etree._Element | None:
 
 
 def field_value(node: etree._Element, kind: Kind, key: str) -> str | None:
-    """What lxml keeps in a field of a node."""
+    """Returns what lxml keeps in a field of a node."""
     match kind:
         case Kind.ATTRIBUTE:
             return attribute_of(node, key)
@@ -81,12 +81,12 @@ def is_settable(key: str) -> bool:
 
 
 def has_elements(node: etree._Element) -> bool:
-    """Whether a node has child elements."""
+    """Returns whether a node has child elements."""
     return next(node.iterchildren(etree.Element), None) is not None
 
 
 def has_sections(node: etree._Element) -> bool:
-    """Whether there is a CDATA section in a node, which lxml could not put back once it is replaced."""
+    """Returns whether there is a CDATA section in a node, which lxml could not put back once it is replaced."""
     return b"<![CDATA[" in etree.tostring(node, with_tail=False)
 
 

@@ -14,7 +14,7 @@ _BESIDE: Final = (re.compile(rb">[^<]++<[^/]"), re.compile(rb"</[^>]*+>[^<]"), r
 
 
 def is_unmixed(data: bytes) -> bool:
-    """Whether a document of nothing but tags and text surely has no text beside elements.
+    """Returns whether a document of nothing but tags and text surely has no text beside elements.
 
     Without its letters, and where tags touch, it is soon looked through. If it has three marks for each `/`, but for
     those `>` that are left, then each `/` is that of an end tag. If each `>` that is left, but the last, stands in
@@ -33,7 +33,7 @@ def is_unmixed(data: bytes) -> bool:
 
 
 def may_be_mixed(data: bytes) -> bool:
-    """Whether text may stand beside elements in a document of nothing but tags and text.
+    """Returns whether text may stand beside elements in a document of nothing but tags and text.
 
     A `>` that stands in a text or in an attribute makes that uncertain.
 

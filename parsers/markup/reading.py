@@ -32,7 +32,7 @@ _MOST_FED: Final = 1 << 20  # bytes; libxml2 refuses to look ahead further than 
 
 
 class How(NamedTuple):
-    """How lxml is to read one document."""
+    """The way in which lxml reads one document."""
 
     encoding: str
     keep: Retention
@@ -153,7 +153,7 @@ def _has_marks(data: bytes) -> bool:
 
 
 def _has_defaults(data: bytes) -> bool:
-    """Whether the document itself declares defaults of attributes; one that points elsewhere is left alone."""
+    """Returns whether the document itself declares defaults of attributes; one that points elsewhere is left alone."""
     if b"<!ATTLIST" not in data:
         return False
     return b"SYSTEM" not in data and b"PUBLIC" not in data
@@ -241,7 +241,7 @@ def _code(error: etree.XMLSyntaxError) -> int:
 
 
 def _original(data: bytes, at: int, portion: Portion, encoding: str) -> int:
-    """Where a place in what libxml2 read stands in the bytes that came."""
+    """Returns where a place in what libxml2 read stands in the bytes that came."""
     ccsid = portion.follow.ccsid
     if ccsid in _UNDERSTOOD:
         return at

@@ -137,7 +137,7 @@ class Renderer:
 
 
 def kind_of(element: Element, flavour: Flavour) -> Kind:
-    """What an element is to a document; a name is an element, whether it has got a value or not."""
+    """Returns what an element is to a document; a name is an element, whether it has got a value or not."""
     number = element._type
     return Kind.ELEMENT if number == NAME else flavour.kind(number)
 

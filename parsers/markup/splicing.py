@@ -86,7 +86,7 @@ def _prefixed(node: etree._Element) -> str:
 
 
 def _start(data: bytes, root: etree._Element, node: etree._Element, opening: bytes) -> int:
-    """Where the start tag of a node begins, among others that begin alike; or -1."""
+    """Returns where the start tag of a node begins, among others that begin alike; or -1."""
     tag = node.tag
     if tag[0] == "{" or ":" in tag or b"xmlns" in data:
         return _start_among(data, opening, _of_prefix(root, node), node)

@@ -18,7 +18,7 @@ _NAME: Final = re.compile(f"[:{_START}][-.0-9\u00b7\u0300-\u036f\u203f-\u2040:{_
 
 
 class Unwritable(ValueError):
-    """What XML cannot hold, and what to do about it; whoever knows the element makes a ParserException of it."""
+    """A value that XML cannot hold, with what to do; whoever knows the element makes a ParserException of it."""
 
 
 def text_of(value: Value, *, compact: bool) -> str:

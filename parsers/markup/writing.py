@@ -267,7 +267,7 @@ class Writer:
 
 
 def _is_called_so(element: Element, node: etree._Element, *, spaces: bool) -> bool:
-    """Whether an element still has the name of the node that it was read from."""
+    """Returns whether an element still has the name of the node that it was read from."""
     name, namespace = element.name, element.namespace
     if not spaces:
         return not namespace and name == qualified(node)

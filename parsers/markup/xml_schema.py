@@ -28,7 +28,7 @@ _DECLARATION: Final = re.compile(r"\ufeff?<\?xml\s[^>]*\?>")
 
 
 class Fault(NamedTuple):
-    """What is wrong with a schema: in which file, and where there."""
+    """A fault of a schema: its file, and the place in it."""
 
     file: str
     line: int
@@ -78,7 +78,7 @@ class Schemas:
                 yield Fault(entry.filename or name, entry.line, entry.message)
 
     def wrong_with(self, text: str) -> Iterator[str]:
-        """What is wrong with a document; nothing, if it is valid."""
+        """Yields what is wrong with a document; nothing, if it is valid."""
         root = etree.fromstring(_DECLARATION.sub("", text, count=1).encode(), _parser())
         with self._lock:
             name = next(iter(self._declaring(root.tag)), None)

@@ -35,7 +35,7 @@ class Library:
         self._codecs: dict[tuple[str, str, str], Codec] = {}
 
     def codec(self, template: Template) -> Codec:
-        """What reads and writes the message that a template selects."""
+        """Returns what reads and writes the message that a template selects."""
         found = self._codecs.get(template[1:])
         return self._selected(template) if found is None else found
 
@@ -52,7 +52,7 @@ class Library:
 
     @property
     def kept(self) -> tuple[tuple[str, str, str], ...]:
-        """What codecs are kept under: sets, types and formats."""
+        """Returns what codecs are kept under: sets, types and formats."""
         return tuple(self._codecs)
 
     def definition(self, template: Template) -> Definition:

@@ -71,7 +71,7 @@ WIDTHS: Final[Mapping[str, tuple[int, bool]]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class SimpleType:
-    """What values a field may have: a kind, and facets that validation checks; texts are as XML Schema writes them."""
+    """The values of a field: a kind, and facets that validation checks; texts are as XML Schema writes them."""
 
     kind: Kind = "string"
     length: int | None = None
@@ -98,7 +98,7 @@ class SimpleType:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What stands in a field or message, or in a part of one: its members, and how they are composed.
+    """The members of a field or message, or of a part of one, and how they are composed.
 
     A group with a name is a complex type, which fields and messages of its set refer to. Among the members of another
     it has no name of its own in trees: its fields stand beside those of that. A REDEFINES is a choice among members.
@@ -136,7 +136,7 @@ class Field:
 
     @property
     def repeats(self) -> bool:
-        """Whether there may be more than one of it."""
+        """Returns whether there may be more than one of it."""
         return self.max_occurs not in {0, 1}
 
 

@@ -25,7 +25,7 @@ _LETTER: Final = "is no packed decimal: it has a letter among its digits"
 
 
 class Shape(NamedTuple):
-    """What a number is apart from its bytes: a field's name for errors, its logical type, its scale and its sign."""
+    """The properties of a number apart from its bytes: its field, for errors, its logical type, scale and sign."""
 
     what: str
     number: Number = "integer"

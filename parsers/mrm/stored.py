@@ -22,7 +22,7 @@ Span = Callable[[bytes, int, int], int]
 
 
 class Stored(NamedTuple):
-    """How a value is kept: `decode` is given all data, where it starts and ends; `encode` a value and its length.
+    """The storage of a value: `decode` is given all data, where it starts and ends; `encode` a value and its length.
 
     `size` is its length in bytes, 0 where that varies: `measure` then says where it ends, given all data, where it
     starts, and where the record ends. Where neither says, another field does, and that in units of `unit` bytes; where

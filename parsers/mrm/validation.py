@@ -33,7 +33,7 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
 
 
 class Wanted(NamedTuple):
-    """What is to be validated: the content of a message, and of its fields the values too."""
+    """The extent of a validation: the content of a message, and of its fields the values too."""
 
     message_set: MessageSet
     values: bool
@@ -69,7 +69,7 @@ def _of_group(element: Element, group: Group, path: str, wanted: Wanted) -> Iter
 
 
 def _content(group: Group, counts: dict[tuple[str, str], int], path: str) -> Iterator[str]:
-    """Which fields are missing, and which occur too often."""
+    """Yields which fields are missing, and which occur too often."""
     if group.composition == "choice":
         chosen = [member for member in group.members if _is_there(member, counts)]
         if len(chosen) > 1:
@@ -125,7 +125,7 @@ def _of_field(element: Element, field: Field, path: str, wanted: Wanted) -> Iter
 
 
 def problems_of(value: Any, type_: SimpleType, patience: Patience | None = None) -> Iterator[str]:
-    """What is wrong with a value of a type.
+    """Yields what is wrong with a value of a type.
 
     >>> list(problems_of("ABCD", SimpleType("string", max_length=3)))
     ["is 'ABCD', and may be 3 long at most"]

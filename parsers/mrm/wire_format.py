@@ -25,7 +25,7 @@ class Definition:
 
     @property
     def settings(self) -> Any:
-        """What the wire format says for the whole set."""
+        """Returns what the wire format says for the whole set."""
         return self.message_set.formats[self.format].settings
 
 

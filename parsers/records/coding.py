@@ -25,7 +25,7 @@ _FLOAT_FORMATS: Final[dict[int, FloatFormat]] = {0x100: "ieee-big", 0x200: "ieee
 
 @dataclass(frozen=True, slots=True)
 class Coding:
-    """How fields are coded: `encoding` is MQ's, `native` the byte order of COMP-5 and the like.
+    """The coding of fields: `encoding` is MQ's, `native` the byte order of COMP-5 and the like.
 
     `sign` is how a digit holds the sign of a zoned number, `trim` the ends of strings that lose their blanks;
     `blank_is_null` takes a number of blanks for one that is not there.
@@ -46,7 +46,7 @@ class Coding:
 
     @property
     def reversed_packed(self) -> bool:
-        """Whether packed decimals have their bytes in reverse."""
+        """Returns whether packed decimals have their bytes in reverse."""
         return self.encoding & _DECIMALS == 0x20
 
     @property
@@ -56,7 +56,7 @@ class Coding:
 
 
 def is_ebcdic(ccsid: int) -> bool:
-    """Whether digits of a CCSID are EBCDIC's.
+    """Returns whether digits of a CCSID are EBCDIC's.
 
     >>> is_ebcdic(37), is_ebcdic(819)
     (True, False)

@@ -1,4 +1,4 @@
-"""How JSON has the values of fields: texts without padding, bytes as digits, numbers with all that they hold."""
+"""Values of fields in JSON: texts without padding, bytes as digits, numbers with all that they hold."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class RecordFile:
 
     @property
     def blank(self) -> bytes:
-        """What fills records up."""
+        """Returns what fills records up."""
         return encode(" ", self.coding.ccsid, self.coding.encoding)
 
     def cut(self, file: BinaryIO) -> Iterator[Cut]:
@@ -88,7 +88,7 @@ class RecordFile:
         return found
 
     def _may_be_longer(self, surplus: bytes) -> bool:
-        """Whether a record may end behind its fields: where all have one length, or blanks end a line."""
+        """Returns whether a record may end behind its fields: where all have one length, or blanks end a line."""
         if self.framing.format == "D":
             return not surplus.strip(self.blank)
         return self.framing.format == "F"
@@ -130,7 +130,7 @@ def _values_of(value: Any, name: str) -> Iterator[Any]:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What is said of a file of records beside its copybook: its type, segments and fields of length."""
+    """The choices for a file of records beside its copybook: its type, segments and fields of length."""
 
     type: str = ""
     segments: tuple[str, ...] = ()
@@ -161,7 +161,7 @@ def record_file(book: Copybook, framing: Framing, coding: Coding, choices: Choic
 
 
 def _measure_by_reading(plans: dict[str, RecordPlan], segments: tuple[Segment, ...], type_: str) -> Measure:
-    """How long a record is that says so by its counters or segment; all bytes where it cannot be read."""
+    """Returns how long a record is that says so by its counters or segment; all bytes where it cannot be read."""
 
     def measure(data: bytes) -> int:
         segment = next((segment for segment in segments if segment.fits(data)), None)

@@ -20,7 +20,7 @@ _BAD_FRAME: Final = 5422
 
 @dataclass(frozen=True, slots=True)
 class Framing:
-    """How a file is cut into records.
+    """The way in which a file is cut into records.
 
     `format` is F (fixed length), V (each behind an RDW), VB (blocks behind a BDW of records behind RDWs), D (lines of
     text) or L (each says in a field how long it is). An RDW counts itself, unless `rdw_excludes_itself`; adjustments

@@ -39,7 +39,7 @@ _MOMENTS: Final[dict[str, Callable[[str], Value]]] = {
 
 
 class _Mrm(Parser):
-    """What an element asks for its source: the codec of one message."""
+    """The codec of one message, as an element asks for its source."""
 
     __slots__ = ("_codec",)
     name = "MRM"
@@ -68,7 +68,7 @@ class ModelFile:
 
     @property
     def blank(self) -> bytes:
-        """What fills records up."""
+        """Returns what fills records up."""
         return encode(" ", self.coding.ccsid, self.coding.encoding)
 
     def cut(self, file: BinaryIO) -> Iterator[Cut]:
@@ -207,7 +207,7 @@ def model_file(message_set: MessageSet, format_: str, type_: str, framing: Frami
 
 
 def _reader(definition: Definition, coding: Coding) -> Read:
-    """What reads the records of a message in CWF."""
+    """Returns what reads the records of a message in CWF."""
     layout = lay_out(definition, form_of(coding), lambda kept: stored_for_model(kept, coding))[0].inner
     assert layout is not None
     sizes = Sizes(slide=True)

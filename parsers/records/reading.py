@@ -216,7 +216,7 @@ def _options(reading: Reading, choice: Choice) -> Iterator[int]:
 
 
 def _end(reading: Reading, item: Item, at: int) -> int:
-    """Where an occurrence of an elementary field ends."""
+    """Returns where an occurrence of an elementary field ends."""
     stored, data = item.stored, reading.data
     assert stored is not None
     if item.length is not None:
@@ -235,7 +235,7 @@ def _end(reading: Reading, item: Item, at: int) -> int:
 
 
 def _referred(reading: Reading, item: Item, reference: Reference, at: int) -> int:
-    """What a field says that counts or measures another."""
+    """Returns what a field says that counts or measures another."""
     said, name = reading.said.get(reference.target), ".".join(reference.path)
     try:
         count = int(said)  # type: ignore[arg-type]  # whatever it is, what is no number is refused
@@ -248,7 +248,7 @@ def _referred(reading: Reading, item: Item, reference: Reference, at: int) -> in
 
 
 def _count(reading: Reading, item: Item, at: int) -> int:
-    """How often a table occurs: -1 as often as there are bytes for it."""
+    """Returns how often a table occurs: -1 as often as there are bytes for it."""
     if item.count is None:
         return item.most
     count = _referred(reading, item, item.count, at)

@@ -36,7 +36,7 @@ class Segment:
     ends: bool = False
 
     def fits(self, data: bytes) -> bool:
-        """Whether a record is such a segment."""
+        """Returns whether a record is such a segment."""
         start, end = self.item.offset, self.item.offset + self.item.length
         if len(data) < end:
             return False
@@ -47,7 +47,7 @@ class Segment:
 
 
 def same(value: Any, values: tuple[str, ...]) -> bool:
-    """Whether a value is one of those that a rule names; numbers are compared as such."""
+    """Returns whether a value is one of those that a rule names; numbers are compared as such."""
     text = str(value).strip()
     return any(
         text == wanted or (wanted.isdecimal() and text.isdecimal() and int(text) == int(wanted)) for wanted in values
@@ -128,7 +128,7 @@ def _ends_with(way: tuple[Item, ...], wanted: list[str]) -> bool:
 
 
 def _moves(item: Item, record: Record) -> bool:
-    """Whether a table of variable length stands before an item, or it is in one."""
+    """Returns whether a table of variable length stands before an item, or it is in one."""
     return any(
         (table.counter is not None and (table.offset + table.length <= item.offset or item in table.walk()))
         for table in record.top.walk()

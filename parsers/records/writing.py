@@ -109,7 +109,7 @@ def _item(item: Item, writing: _Writing, given: dict[str, Any], at: int, path: s
 
 
 def _count(item: Item, writing: _Writing, values: list[Any], path: str, *, given: bool) -> int:
-    """How often a table occurs: as its counter says, which is set where it was not given."""
+    """Returns how often a table occurs: as its counter says, which is set where it was not given."""
     count = len(values)
     if item.count is None:
         count = count if item.most < 0 else item.most

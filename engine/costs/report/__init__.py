@@ -1,4 +1,4 @@
-"""What is made of results: tables, CSV, JSON, a page, comparisons and verdicts; nothing here measures."""
+"""Reports made of results: tables, CSV, JSON, a page, comparisons and verdicts; nothing here measures."""
 
 from engine.costs.report.comparing import Change, Comparison, changes_table, compare
 from engine.costs.report.flat import rows_csv

@@ -41,13 +41,13 @@ class Change:
 
     @property
     def beyond_spread(self) -> bool:
-        """Whether the figure has changed by more than repeated runs differ."""
+        """Returns whether the figure has changed by more than repeated runs differ."""
         apart = self.new.low > self.old.high or self.new.high < self.old.low
         return apart and abs(self.new.median - self.old.median) > LEAST_CHANGE * self.old.median
 
     @property
     def better(self) -> bool:
-        """Whether the later figure is the better one: less processor time, or a higher rate."""
+        """Returns whether the later figure is the better one: less processor time, or a higher rate."""
         lower, higher = self.old.median > self.new.median, self.old.median < self.new.median
         return higher if self.figure == "rate" else lower
 
@@ -71,7 +71,7 @@ class Comparison:
 
 
 def compare(old: Results, new: Results) -> Comparison:
-    """What has changed from `old` to `new`."""
+    """Returns what has changed from `old` to `new`."""
     before = {(line.key, line.row.place): line.row for line in lines(old) if line.taken}
     after = {(line.key, line.row.place): line.row for line in lines(new) if line.taken}
     both = [(before[name], row) for name, row in after.items() if name in before]
@@ -155,7 +155,7 @@ def _options(old: Results, new: Results) -> Iterator[str]:
 
 
 def _difference(before: Any, after: Any) -> str:
-    """What became of an option; of a list, what came and what went."""
+    """Returns what became of an option; of a list, what came and what went."""
     if not isinstance(before, list) or not isinstance(after, list):
         return f"{before}, now {after}"
     found = (("now with", after, before), ("now without", before, after))

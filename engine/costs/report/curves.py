@@ -46,7 +46,7 @@ class Curve:
         return kind(Key("", "", self.persistent, self.message_bytes))
 
     def gain(self, point: At) -> float | None:
-        """How many times the rate of the first point it is."""
+        """Returns how many times the rate of the first point it is."""
         first = self.points[0]
         return divided(point.rate, first.rate) if first.number == 1 else None
 

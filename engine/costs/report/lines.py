@@ -30,12 +30,12 @@ class Line:
 
     @property
     def key(self) -> Key:
-        """Which row."""
+        """Returns which row."""
         return self.row.key
 
     @property
     def taken(self) -> Taken | None:
-        """What was measured."""
+        """Returns what was measured."""
         return self.row.taken
 
     @property

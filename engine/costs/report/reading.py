@@ -91,7 +91,7 @@ def _name(value: Value, name: str) -> str:
 
 
 def _plain(value: Value, depth: int = 0) -> Any:
-    """What an option holds: any data, so deep and no deeper."""
+    """Returns what an option holds: any data, so deep and no deeper."""
     if depth > DEEPEST:
         value.fail("it is nested too deeply")
     match value.data:

@@ -25,7 +25,7 @@ class Relative:
 
     @property
     def apart(self) -> float | None:
-        """How many times as much it costs with us as the report's order has it: 1 is alike."""
+        """Returns how many times as much it costs with us as the report's order has it: 1 is alike."""
         return divided(self.ours, self.theirs)
 
 
@@ -39,7 +39,7 @@ class Placed:
 
     @property
     def moved(self) -> float:
-        """How many places further up (dearer) it is with us."""
+        """Returns how many places further up (dearer) it is with us."""
         return self.ours - self.theirs
 
 

@@ -47,7 +47,7 @@ def title(section: str) -> str:
 
 
 def section_order(section: str) -> tuple[tuple[int, int | str], ...]:
-    """What sorts sections as the report does: 7.10 behind 7.9.
+    """Returns what sorts sections as the report does: 7.10 behind 7.9.
 
     >>> sorted(["7.10", "7.9", "7.2.1", "7.2"], key=section_order)
     ['7.2', '7.2.1', '7.9', '7.10']
@@ -83,7 +83,7 @@ def kind(key: Key) -> str:
 
 
 def run_on(place: Place) -> str:
-    """What is behind a scenario's name where it did not run on the broker."""
+    """Returns what is behind a scenario's name where it did not run on the broker."""
     return {"spark": " on Spark", "broker": " on a broker"}.get(place, "")
 
 

@@ -82,7 +82,7 @@ def unknown_types(subject: Subject) -> Iterator[Finding]:
 
 
 def unknown_type(name: str, known: list[str]) -> str:
-    """What is said of a type that is none of those that are known.
+    """Returns what is said of a type that is none of those that are known.
 
     >>> unknown_type("Filtre", ["Filter"])
     'there is no node type or subflow Filtre; did you mean Filter?'

@@ -15,7 +15,7 @@ UNFIT: Final = 2087
 
 
 class Finding(NamedTuple):
-    """What a pass has found; `about` is the word of the source line that it is about."""
+    """A problem that a pass has found; `about` is the word of the source line that it is about."""
 
     place: Place
     text: str

@@ -119,7 +119,7 @@ def promotions(subject: Subject) -> Iterator[Finding]:
 
 
 def node_rules(subject: Subject) -> Iterator[Finding]:
-    """What a node says of its properties taken together, once each of them is right by itself."""
+    """Yields what a node says of its properties taken together, once each of them is right by itself."""
     for use in subject.flow.nodes:
         found, promoted = subject.types[use.label], _promoted(subject.flow, use.label)
         if (
@@ -139,7 +139,7 @@ def node_rules(subject: Subject) -> Iterator[Finding]:
 
 
 def _promoted(flow: Flow, label: str) -> dict[str, object] | None:
-    """What a flow gives the properties of a node that it promotes; None where someone else may give them."""
+    """Returns what a flow gives the properties of a node that it promotes; None where someone else may give them."""
     names = {t.property: p.name for p in flow.promotions for t in p.targets if t.label == label}
     if names and flow.is_subflow:
         return None
@@ -148,7 +148,7 @@ def _promoted(flow: Flow, label: str) -> dict[str, object] | None:
 
 
 def _of_a_property(use: NodeUse, text: str) -> tuple[Place, str]:
-    """Where a rule's text points to: at the property that it begins with, else at the node."""
+    """Returns where a rule's text points to: at the property that it begins with, else at the node."""
     for setting in use.settings:
         if text.startswith(f"{setting.name} "):
             return setting.value_place, setting.value if isinstance(setting.value, str) else ""

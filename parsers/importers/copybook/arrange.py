@@ -27,7 +27,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Inherited:
-    """What a group says for all items under it."""
+    """The clauses of a group that count for all items under it."""
 
     usage: str = ""
     sign: Sign | None = None

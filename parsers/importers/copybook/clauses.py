@@ -129,7 +129,7 @@ def _with_name(sentence: Sentence, entry: Entry) -> Entry:
 
 
 def _is_name(sentence: Sentence) -> bool:
-    """Whether a keyword stands for itself: its clause would need what does not follow."""
+    """Returns whether a keyword stands for itself: its clause would need what does not follow."""
     word, after = sentence.peek(), sentence.peek(1)
     return (word in _NEED_OPERAND and after in {"PIC", "PICTURE", ""}) or (word == "DATE" and after != "FORMAT")
 

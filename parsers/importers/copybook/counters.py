@@ -54,13 +54,13 @@ def _counter(
 
 
 def _is_of(way: tuple[Item, ...], groups: list[str]) -> bool:
-    """Whether an item stands in the groups that qualify it, from the inside out."""
+    """Returns whether an item stands in the groups that qualify it, from the inside out."""
     names = iter(reversed([item.name.upper() for item in way[:-1]]))
     return all(group in names for group in groups)
 
 
 def _shared(way: tuple[Item, ...], above: tuple[Item, ...]) -> int:
-    """How many groups two items have in common."""
+    """Returns how many groups two items have in common."""
     number = 0
     for one, other in zip(way, above, strict=False):
         if one is not other:

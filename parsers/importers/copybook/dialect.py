@@ -1,4 +1,4 @@
-"""How copybooks are to be taken: what compilers are told by options, as frozen data."""
+"""Dialects of copybooks: the options that compilers are given, as frozen data."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from parsers.importers.copybook.words import Word
 
 @dataclass(frozen=True, slots=True)
 class Occurs:
-    """How often an item occurs; `most` is None where it is unbounded, `depending` a name and what it is OF."""
+    """The OCCURS clause of an item; `most` is None where it is unbounded, `depending` a name and its qualifiers."""
 
     least: int
     most: int | None
@@ -20,7 +20,7 @@ class Occurs:
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """Where a number has its sign."""
+    """The place of a number's sign."""
 
     leading: bool = False
     separate: bool = False

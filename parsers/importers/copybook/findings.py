@@ -13,7 +13,7 @@ MOST: Final = 200
 
 
 class Spot(NamedTuple):
-    """Where something stands in a copybook; lines and columns count from 1."""
+    """A position in a copybook; lines and columns count from 1."""
 
     file: str
     line: int

@@ -63,22 +63,22 @@ class Item:
 
     @property
     def spot(self) -> Spot:
-        """Where it is described."""
+        """Returns where it is described."""
         return self.entry.word.spot
 
     @property
     def occurs(self) -> Occurs | None:
-        """How often it occurs, where it has an OCCURS clause."""
+        """Returns how often it occurs, where it has an OCCURS clause."""
         return self.entry.occurs
 
     @property
     def most(self) -> int:
-        """How often it occurs at most."""
+        """Returns how often it occurs at most."""
         return 1 if self.occurs is None or self.occurs.most is None else self.occurs.most
 
     @property
     def least(self) -> int:
-        """How often it occurs at least."""
+        """Returns how often it occurs at least."""
         return 1 if self.occurs is None else self.occurs.least
 
     @property
@@ -88,7 +88,7 @@ class Item:
 
     @property
     def is_group(self) -> bool:
-        """Whether it has items under it."""
+        """Returns whether it has items under it."""
         return bool(self.children)
 
     @property

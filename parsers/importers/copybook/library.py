@@ -161,7 +161,7 @@ def _named(folder: Path, names: tuple[str, ...]) -> Path | None:
 
 
 def _names_text(words: list[Word], at: int) -> bool:
-    """Whether a word COPY is the statement: it stands where a sentence or a line begins, and a name follows."""
+    """Returns whether a word COPY is the statement: it stands where a sentence or a line begins, and a name follows."""
     before = words[at - 1] if at else None
     begins = before is None or before.text == "." or words[at].opens
     after = words[at + 1] if at + 1 < len(words) else None
@@ -183,7 +183,7 @@ def _joined(words: list[Word], at: int) -> tuple[int, str]:
 
 
 def _ends(words: list[Word], at: int) -> bool:
-    """Whether a period ends a statement: nothing is attached to it."""
+    """Returns whether a period ends a statement: nothing is attached to it."""
     return words[at].text in {".", ","} and not (at + 1 < len(words) and words[at + 1].glued)
 
 

@@ -26,7 +26,7 @@ AS_MESSAGE: Final = PhysicalOptions()
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """What an import is told: the coding of fields where it is not the message's, and whether VALUE makes defaults.
+    """The options of an import: the coding of fields that is not the message's, and whether VALUE makes defaults.
 
     Without `fillers`, an item that has no name and none with a name in it is a field without a name.
     """
@@ -179,7 +179,7 @@ def _default(item: Item) -> str | None:
 
 
 def _documented(item: Item, record: Record | None) -> str:
-    """What a copybook says that a message set has no place for: condition names and renamings."""
+    """Returns what a copybook says that a message set has no place for: condition names and renamings."""
     said = [f"88 {c.name} VALUE {', '.join(str(value) for value in c.values)}" for c in item.conditions]
     for renaming in record.renamings if record is not None else ():
         through = "" if renaming.first == renaming.last else f" THRU {renaming.last}"

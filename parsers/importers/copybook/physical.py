@@ -30,7 +30,7 @@ _UTF_8: Final = 1208
 
 @dataclass(frozen=True, slots=True)
 class PhysicalOptions:
-    """How fields are coded where that is not as their message says; what is empty or 0 is the message's."""
+    """The coding of fields where it is not their message's; what is empty or 0 is the message's."""
 
     ccsid: int = 0
     byte_order: ByteOrder = ""
@@ -41,7 +41,7 @@ class PhysicalOptions:
 
 
 def has_number(item: Item) -> bool:
-    """Whether an elementary item is a number, and not an address or an edited one."""
+    """Returns whether an elementary item is a number, and not an address or an edited one."""
     if item.usage in _ADDRESSES:
         return False
     return item.picture is None or item.picture.category == "numeric"
@@ -68,7 +68,7 @@ def simple_type_of(item: Item) -> SimpleType:
 
 
 def physical_of(item: Item, options: PhysicalOptions) -> CwfField:
-    """What CWF says of an elementary item."""
+    """Returns what CWF says of an elementary item."""
     said = _number(item, options) if has_number(item) else _text(item, options)
     return (
         CwfField(length=item.length, leading_skip_count=slack_of(item), **said)

@@ -53,7 +53,7 @@ class Picture:
 
 @lru_cache(maxsize=4096)
 def picture(text: str, currency: str = "$", *, comma: bool = False) -> Picture:
-    """What a picture string says; `comma` exchanges the roles of decimal point and comma.
+    """Returns what a picture string says; `comma` exchanges the roles of decimal point and comma.
 
     >>> picture("S9(5)V99")
     Picture(text='S9(5)V99', category='numeric', positions=7, digits=7, scale=2, signed=True)

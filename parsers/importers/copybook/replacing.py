@@ -9,7 +9,7 @@ from parsers.importers.copybook.words import Word
 
 
 class Replacement(NamedTuple):
-    """What is looked for and what stands in its place; `part` is LEADING or TRAILING where a part of a word is."""
+    """A text to look for and its replacement; `part` is LEADING or TRAILING where a part of a word is meant."""
 
     wanted: tuple[Word, ...]
     given: tuple[Word, ...]

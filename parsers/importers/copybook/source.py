@@ -105,7 +105,7 @@ def _named(word: str, form: str) -> str:
 
 
 def _statement(spot: Spot, raw: str, form: str, dialect: Dialect, findings: Findings) -> tuple[bool, Piece] | None:
-    """What a physical line says, and whether it continues the one before; None where it says nothing."""
+    """Returns what a physical line says, and whether it continues the one before; None where it says nothing."""
     if len(raw) > LONGEST_LINE:
         findings.add(spot, f"the line has {len(raw)} characters: at most {LONGEST_LINE} can be read")
         return None

@@ -34,12 +34,12 @@ _SMALLEST: Final = {False: (2, 4, 7, 9, 12, 14, 16, 19), True: (2, 4, 6, 9, 11, 
 
 
 def needs_picture(usage: str) -> bool:
-    """Whether an elementary item of that usage is nothing without a picture."""
+    """Returns whether an elementary item of that usage is nothing without a picture."""
     return usage not in WITHOUT_PICTURE and usage not in ADDRESSES
 
 
 def storage_problem(entry: Entry, usage: str, picture: Picture | None) -> str:
-    """What is wrong with the clauses of an elementary item taken together, empty where nothing is."""
+    """Returns what is wrong with the clauses of an elementary item taken together, empty where nothing is."""
     if picture is None:
         return f"has neither a picture nor items under it, and its usage {usage} needs one" * needs_picture(usage)
     if not needs_picture(usage):

@@ -76,7 +76,7 @@ def _with_whole_names(chunk: Sequence[Word]) -> list[Word]:
 
 
 def _continues(number: list[Word], word: Word, after: Word | None) -> bool:
-    """Whether a word goes on with the number before it: digits, or a decimal point with digits behind it."""
+    """Returns whether a word goes on with the number before it: digits, or a decimal point with digits behind it."""
     if word.text in {".", ","}:
         return after is not None and after.text[:1].isdecimal()
     if not number:

@@ -31,7 +31,7 @@ SignOrientation = Literal["leading", "trailing", "leadingSeparate", "trailingSep
 
 @dataclass(frozen=True, slots=True)
 class CwfFormat:
-    """What a CWF format says for its whole message set."""
+    """The properties of a CWF format for its whole message set."""
 
     boolean_true_value: str = prop("00000001", "The bytes of TRUE, in hexadecimal.")
     boolean_false_value: str = prop("00000000", "The bytes of FALSE, in hexadecimal.")
@@ -47,7 +47,7 @@ class CwfFormat:
 
 @dataclass(frozen=True, slots=True)
 class CwfField:
-    """What CWF says of a field."""
+    """The CWF properties of a field."""
 
     physical_type: PhysicalType = prop(
         "", "How it is stored; empty: as its logical type is by default (string, integer, externalDecimal, float ...)."
@@ -83,6 +83,6 @@ class CwfField:
 
 @dataclass(frozen=True, slots=True)
 class CwfGroup:
-    """What CWF says of the group that a field has; a group among members is not aligned, and refused if it is to be."""
+    """The CWF properties of a field's group; a group among members is not aligned, and refused if it is to be."""
 
     byte_alignment: Annotated[int, Range(1, 16)] = prop(1, "From the start of the message.")

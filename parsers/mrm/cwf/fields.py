@@ -1,4 +1,4 @@
-"""How CWF keeps the value of a field: the physical types, and NULL."""
+"""Values of fields in CWF: the physical types, and NULL."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ZERO_EBCDIC: Final = b"\xf0"
 
 
 def stored(kept: Kept) -> Stored:
-    """How a field is kept; a model that asks for what cannot be is refused."""
+    """Returns how a field is kept; a model that asks for what cannot be is refused."""
     made = _MAKERS.get(kept.physical_type)
     if made is None:
         raise kept.refused(f"there is no physical type {kept.physical_type}")

@@ -1,4 +1,4 @@
-"""What is asked for when a field is to be stored in CWF: its model, its physical properties, the form of the record."""
+"""Fields as they are to be stored in CWF: their models, their physical properties, the form of the record."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Kept(NamedTuple):
 
     @property
     def physical_type(self) -> str:
-        """How it is stored."""
+        """Returns how it is stored."""
         return self.cwf.physical_type or _DEFAULT_TYPES[self.type.family]
 
     @property
@@ -108,14 +108,14 @@ def padding_of(kept: Kept) -> str:
 
 
 def justified_right(kept: Kept) -> bool:
-    """Whether what is shorter than the field stands at its end."""
+    """Returns whether what is shorter than the field stands at its end."""
     if kept.cwf.justification:
         return kept.cwf.justification == "right"
     return kept.type.family in {"integer", "decimal", "float"}
 
 
 def pad_bytes(kept: Kept) -> bytes:
-    """What fills the field up, in its CCSID."""
+    """Returns what fills the field up, in its CCSID."""
     text = padding_of(kept)
     if text == " " and kept.ccsid in DOUBLE:
         return characters.blank(kept.ccsid)

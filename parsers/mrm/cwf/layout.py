@@ -29,7 +29,7 @@ class Reference(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Where the occurrences of a slot stand in a place: from `start` on, `times` times, or in places."""
+    """The occurrences of a slot in a place: from `start` on, `times` times, or in places."""
 
     start: int
     times: int
@@ -85,7 +85,7 @@ Routes: TypeAlias = list[tuple[int, int, Item]]
 
 @dataclass(slots=True, eq=False)
 class Layout:
-    """What stands in a message, a group or an option, in order.
+    """The slots of a message, a group or an option, in order.
 
     `names` leads to fields: the number of a slot, that of an option of it or -1, and the field. `runs` are where the
     slots stand, if that is always the same.

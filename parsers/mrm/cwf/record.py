@@ -19,7 +19,7 @@ _NO_PLACES: Final[tuple[Any, ...]] = ()
 
 
 class Place:
-    """Where an occurrence of an item, or an option of a choice, stands in records; of fixed records, in all of them."""
+    """The place of an occurrence of an item, or an option of a choice, in records; of fixed records, in all of them."""
 
     __slots__ = ("all", "at", "end", "item", "layout", "made", "runs", "up")
 
@@ -381,7 +381,7 @@ def _first_of(place: Place, name: str) -> Place:
 
 
 def _referred(record: Record, place: Place, reference: Reference, item: Item) -> int:
-    """What a field says that counts or measures another."""
+    """Returns what a field says that counts or measures another."""
     target = _target(place, reference)
     value: Any = record.value(target)
     try:

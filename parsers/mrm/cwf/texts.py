@@ -15,7 +15,7 @@ from parsers.mrm.stored import Decode, Encode, Measure, Span, Stored, garbled, u
 
 
 def _text_of(kept: Kept) -> tuple[Any, Any]:
-    """How the values of the field's type are read from text, and written as such."""
+    """Returns how the values of the field's type are read from text, and written as such."""
     family = kept.type.family
     if family in {"string", "duration"}:
         return None, lambda value: value if value.__class__ is str else _plain_text(value, kept.what)
@@ -86,7 +86,7 @@ def _encoding(kept: Kept) -> Encode:
 
 
 def _span(kept: Kept) -> Span:
-    """Where so many characters end, which are of different lengths."""
+    """Returns where so many characters end, which are of different lengths."""
     ccsid, encoding = kept.ccsid, kept.form.encoding
     incremental = getincrementaldecoder(characters.codec(ccsid, encoding).name)
 

@@ -33,7 +33,7 @@ class InBytes:
     _made: dict[Coding, Stored] = field(default_factory=dict)
 
     def stored(self, coding: Coding) -> Stored:
-        """How it is kept in a message of that coding."""
+        """Returns how it is kept in a message of that coding."""
         known = self._made.get(coding)
         if known is None:
             made = _MAKERS[self.said.physical_type](self, coding)
@@ -54,7 +54,7 @@ class InBytes:
 
     @property
     def shape(self) -> numbers.Shape:
-        """What it is apart from its bytes, if it is a number."""
+        """Returns what it is apart from its bytes, if it is a number."""
         family = self.type.family
         if family not in _FAMILIES:
             raise self.refused(f"cannot keep a {self.type.kind}")
@@ -63,7 +63,7 @@ class InBytes:
 
     @property
     def moments(self) -> Moments:
-        """How it is written, if it is a date or a time."""
+        """Returns how it is written, if it is a date or a time."""
         if self.type.family != "dateTime":
             raise self.refused(f"cannot keep a {self.type.kind}")
         return Moments(self.name, self.type.kind, self.pattern, self.century)

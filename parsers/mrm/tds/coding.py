@@ -15,7 +15,7 @@ _NO_CHARACTER: Final = 0xF0000  # and the byte: what stands for one that its CCS
 
 
 class Coding:
-    """How bytes and text of one CCSID become each other.
+    """The coding of text in bytes of one CCSID, both ways.
 
     Text that is scanned is that of the CCSID. Where a model has fields that are no text, it has one character for each
     byte: that of the CCSID where a byte is a character there, and else that of its number; `inner` and `outer` lead
@@ -77,7 +77,7 @@ class Coding:
         return characters.codec(self.ccsid).encode(text, "surrogateescape")[0]
 
     def inner(self, text: str, what: str) -> str:
-        """What scanned text means as the text of a field."""
+        """Returns what scanned text means as the text of a field."""
         return characters.decode(self.data(text), self.ccsid, self.encoding, what=what) if self.mixed else text
 
     def outer(self, text: str, what: str) -> str:

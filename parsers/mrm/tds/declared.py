@@ -41,7 +41,7 @@ EncodingNull = Literal["nullPadFill", "nullLogicalValue", "nullLiteralValue", "n
 
 @dataclass(frozen=True, slots=True)
 class TdsFormat:
-    """What a TDS format says for its whole message set; empty texts: as the messaging standard has them.
+    """The properties of a TDS format for its whole message set; empty texts: as the messaging standard has them.
 
     Texts may hold mnemonics, such as <CR> or <EDIFACT_DS>; <EMPTY> alone says that there is none.
     """
@@ -81,7 +81,7 @@ class TdsFormat:
 
 @dataclass(frozen=True, slots=True)
 class TdsGroup:
-    """What TDS says of a group or complex type; empty texts and -1: as the format says for the set."""
+    """The TDS properties of a group or complex type; empty texts and -1: as the format says for the set."""
 
     data_element_separation: Separation = prop("", "How elements are told from each other.")
     group_indicator: str = prop("", "What begins the group.")
@@ -97,7 +97,7 @@ class TdsGroup:
 
 @dataclass(frozen=True, slots=True)
 class TdsField:
-    """What TDS says of a field."""
+    """The TDS properties of a field."""
 
     physical_type: PhysicalType = prop("text", "How it is kept; what is no text is as long as this and `length` say.")
     tag: str = prop("", "The tag in front of its data; unique in the set.")

@@ -49,12 +49,12 @@ class FieldPlan:
 
     @property
     def fixed(self) -> bool:
-        """Whether a length is said of it, or known by how it is kept."""
+        """Returns whether a length is said of it, or known by how it is kept."""
         return self.length > 0 or bool(self.length_reference) or self.kept is not None
 
     @property
     def most(self) -> float:
-        """How often it may occur."""
+        """Returns how often it may occur."""
         return float("inf") if self.field.max_occurs < 0 else self.field.max_occurs
 
 
@@ -83,14 +83,14 @@ class GroupPlan:
 
     @property
     def embeds(self) -> bool:
-        """Whether a message of the set may stand among its members."""
+        """Returns whether a message of the set may stand among its members."""
         return any(
             isinstance(each, GroupPlan) and (each.separation == UNDEFINED or each.embeds) for each in self.members
         )
 
     @property
     def chooses(self) -> bool:
-        """Whether one of its members stands for all."""
+        """Returns whether one of its members stands for all."""
         return self.group.composition == "choice"
 
 
@@ -129,7 +129,7 @@ class Plans:
         return found if self._parting is None else self._parting.outer(found, "markup")
 
     def coding(self, ccsid: int, encoding: int) -> Coding:
-        """How messages of that CCSID and encoding are text; the same each time."""
+        """Returns how messages of that CCSID and encoding are text; the same each time."""
         key = (ccsid, encoding)
         known = self._codings.get(key)
         if known is None:
@@ -205,7 +205,7 @@ class Plans:
         return replace(plan, alternatives=tuple(replace(plan, members=(member,)) for member in members))
 
     def _separation(self, group: Group, said: TdsGroup, around: GroupPlan | None) -> str:
-        """How elements are told from each other; a message that an earlier field names brings its own way."""
+        """Returns how elements are told from each other; a message that an earlier field names brings its own way."""
         if group.composition == "message":
             return UNDEFINED
         if said.data_element_separation == UNDEFINED:
@@ -250,7 +250,7 @@ class Plans:
 
 
 def _holds_bytes(definition: Definition) -> bool:
-    """Whether anything in a message, or what it may hold, is kept otherwise than as text."""
+    """Returns whether anything in a message, or what it may hold, is kept otherwise than as text."""
     message_set = definition.message_set
     pending = [*message_set.types.values(), *(message_set.content(one.type) for one in message_set.messages.values())]
     seen: set[int] = set()

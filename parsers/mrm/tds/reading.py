@@ -200,7 +200,7 @@ class Reading:
         return plan.spelling.read(self.coding.inner(data, place.name), fixed=place.fixed)
 
     def end_of(self, plan: FieldPlan, at: int, limit: int) -> int:
-        """Where a field of a said length ends."""
+        """Returns where a field of a said length ends."""
         length = plan.length
         if plan.kept is not None and not plan.length_reference:
             kept = plan.kept.stored(self.coding)
@@ -240,7 +240,7 @@ class Reading:
         return None if end is None else starts[end]
 
     def times(self, plan: FieldPlan, at: int) -> float:
-        """How often a field occurs at most."""
+        """Returns how often a field occurs at most."""
         if plan.repeat_reference:
             return min(self.said(plan.repeat_reference, "repeats", at)[0], plan.most)
         return plan.most
@@ -248,7 +248,7 @@ class Reading:
     # What stands where
 
     def has_stop(self, at: int, limit: int, stops: Stops) -> bool:
-        """Whether data is over: at the end, or at markup."""
+        """Returns whether data is over: at the end, or at markup."""
         return at >= limit or any(self.text.startswith(stop, at, limit) for stop in stops)
 
     def sized(self, plan: FieldPlan, at: int, limit: int) -> int:

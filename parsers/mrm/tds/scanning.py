@@ -14,14 +14,14 @@ from parsers.mrm.regex_time import LONGEST, Patience
 
 @dataclass(frozen=True, slots=True)
 class Markup:
-    """What takes from characters their meaning as markup: an escape before each, quotes around all."""
+    """The marks that take from characters their meaning as markup: an escape before each, quotes around all."""
 
     escape: str = ""
     quote: str = ""
     reserved: str = ""
 
     def end(self, text: str, start: int, limit: int, stops: tuple[str, ...]) -> int:
-        """Where the data that starts there ends: at the first of the stops that stands as itself.
+        """Returns where the data that starts there ends: at the first of the stops that stands as itself.
 
         >>> Markup(escape="?").end("a?+b+c", 0, 6, ("+",))
         4
@@ -110,7 +110,7 @@ class Pattern:
             raise ConfigurationException(f"the data pattern {text!r} is no regular expression: {error}") from error
 
     def end(self, text: str, start: int, limit: int, patience: Patience | None = None) -> int | None:
-        """Where the data that starts there ends, None where it does not match.
+        """Returns where the data that starts there ends, None where it does not match.
 
         >>> Pattern("[0-9]+").end("31758934info", 0, 12)
         8

@@ -31,7 +31,7 @@ class Text(Source):
         self.fields = self._reading.whole()
 
     def is_in(self, plans: Plans, coding: Coding) -> bool:
-        """Whether text of that form can stand as it was read."""
+        """Returns whether text of that form can stand as it was read."""
         return self.plans is plans and self._coding is coding
 
     def text(self, place: Place) -> str:

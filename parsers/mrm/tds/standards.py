@@ -61,7 +61,7 @@ def _expanded(found: re.Match[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Standard:
-    """What a messaging standard has where a model says nothing."""
+    """The defaults of a messaging standard where a model says nothing."""
 
     separation: str = "taggedDelimited"
     group_indicator: str = ""

@@ -28,7 +28,7 @@ _EXACT: Final = Context(prec=200)  # no number of a message has as many digits
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How all values of a format are spelled."""
+    """The spelling that all values of a format share."""
 
     decimal_point: str = "."
     strict: bool = False
@@ -43,7 +43,7 @@ class Style:
 
 
 class Spelling:
-    """How the values of one field are spelled; those of binary fields are given as the characters of their bytes."""
+    """The spelling of one field's values; those of binary fields are given as the characters of their bytes."""
 
     __slots__ = ("_field", "_pads", "_read", "_said", "_style", "_trailing", "_type", "_write", "fill", "right")
 
@@ -61,7 +61,7 @@ class Spelling:
 
     @property
     def is_binary(self) -> bool:
-        """Whether the field holds bytes, which are no characters."""
+        """Returns whether the field holds bytes, which are no characters."""
         return self._type.family == "binary"
 
     def read(self, text: str, *, fixed: bool) -> Value:
@@ -123,7 +123,7 @@ class Spelling:
     # NULL
 
     def is_null(self, text: str) -> bool:
-        """Whether text stands for NULL."""
+        """Returns whether text stands for NULL."""
         if not self._field.nullable:
             return False
         said = self._said

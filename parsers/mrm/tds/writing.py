@@ -88,7 +88,7 @@ class Writing:
         return () if chosen is None else (chosen,)
 
     def stands(self, member: Plan, element: Element) -> bool:
-        """Whether the tree has anything of a member."""
+        """Returns whether the tree has anything of a member."""
         if isinstance(member, FieldPlan):
             return element.child(step(member.name, member.field.namespace)) is not None
         if member.separation == UNDEFINED:
@@ -261,7 +261,7 @@ def _delimited(writing: Writing, plan: GroupPlan, element: Element, stops: Stops
 
 
 def _in_place(writing: Writing, plan: GroupPlan, member: Plan, element: Element, stops: Stops) -> str:
-    """What stands between two delimiters."""
+    """Returns what stands between two delimiters."""
     if isinstance(member, GroupPlan):
         return writing.group(member, element, stops) if writing.stands(member, element) else ""
     sized = member.fixed and (plan.observe or plan.separation == "variableLengthElementsDelimited")
@@ -306,7 +306,7 @@ def _with_tag(writing: Writing, plan: GroupPlan, tag: str, data: str, *, bare: b
 
 
 def _self_defined(writing: Writing, plan: GroupPlan, child: Element, stops: Stops) -> str:
-    """What the model does not know is written under its name as the tag."""
+    """Returns what the model does not know is written under its name as the tag."""
     tag = writing.coding.outer(child.name, "a tag")
     separator = plan.tag_data_separator
     marks = (separator, *stops) if separator else ()

@@ -13,7 +13,7 @@ EncodingNull = Literal["nullEmpty", "nullValue", "nullXMLSchema", "nullValueAttr
 
 @dataclass(frozen=True, slots=True)
 class XmlFormat:
-    """What an XML format says for its whole message set."""
+    """The properties of an XML format for its whole message set."""
 
     root_tag_name: str = prop("", "The element around messages; empty: none, a message's own is the root.")
     suppress_doctype: bool = prop(True, "Whether no DOCTYPE is written.")
@@ -35,7 +35,7 @@ class XmlFormat:
 
 @dataclass(frozen=True, slots=True)
 class XmlField:
-    """What an XML format says of a field; empty names are the field's own."""
+    """The XML properties of a field; empty names are the field's own."""
 
     render: Render = prop("XMLElement", "As what it is written.")
     xml_name: str = prop("", "The name of its element or attribute.")
@@ -50,7 +50,7 @@ class XmlField:
 
 @dataclass(frozen=True, slots=True)
 class XmlMessage:
-    """What an XML format says of a message."""
+    """The XML properties of a message."""
 
     render: Literal["XMLElement", "XMLElementAttrID"] = prop("XMLElement", "As what it is written.")
     xml_name: str = prop("", "The name of its element.")

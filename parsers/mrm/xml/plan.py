@@ -32,7 +32,7 @@ class FieldPlan:
 
     @property
     def is_attribute(self) -> bool:
-        """Whether it is an attribute of the element around it."""
+        """Returns whether it is an attribute of the element around it."""
         return self.said.render == "XMLAttribute"
 
     @property

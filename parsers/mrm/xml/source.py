@@ -19,7 +19,7 @@ XSI: Final = "{http://www.w3.org/2001/XMLSchema-instance}"
 
 
 class Place(NamedTuple):
-    """Where a field stands: an element, or one of its attributes; what the model does not know has no plan."""
+    """The place of a field: an element, or one of its attributes; what the model does not know has no plan."""
 
     node: Any
     attribute: str
@@ -105,7 +105,7 @@ def _plan_of(group: GroupPlan, node: Any) -> FieldPlan | None:
 
 
 def _has_content(place: Place) -> bool:
-    """Whether fields stand in a place, rather than a value."""
+    """Returns whether fields stand in a place, rather than a value."""
     if place.group is not None:
         return True
     if place.plan is not None:
@@ -114,7 +114,7 @@ def _has_content(place: Place) -> bool:
 
 
 def _has_value(place: Place) -> bool:
-    """Whether a value stands in a place; an element without a model may have one beside its attributes."""
+    """Returns whether a value stands in a place; an element without a model may have one beside its attributes."""
     if place.plan is None and place.group is None and not len(place.node):
         return bool(place.node.text) or not place.node.attrib
     return not _has_content(place)

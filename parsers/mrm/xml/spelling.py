@@ -25,7 +25,7 @@ _SPECIAL: Final = {"INF": "inf", "-INF": "-inf", "NaN": "nan"}
 
 
 class Spelling:
-    """How the values of one field are spelled; what is said of all comes from the format."""
+    """The spelling of one field's values; what is said of all comes from the format."""
 
     __slots__ = ("_name", "_read", "_said", "_settings", "_type", "_write", "null", "null_value")
 
@@ -40,7 +40,7 @@ class Spelling:
         self.null_value = settings.encoding_numeric_null_value if numeric else settings.encoding_non_numeric_null_value
 
     def is_true(self, text: str | None) -> bool:
-        """Whether the text of an attribute says TRUE."""
+        """Returns whether the text of an attribute says TRUE."""
         return text in {"true", "1", self._settings.boolean_true_value}
 
     def read(self, text: str) -> Value:

@@ -123,7 +123,7 @@ class Writing:
             self._put(made, etree.CDATA(text) if plan.said.output_type == "cdata" else text, plan.field.name)
 
     def _has_own_name(self, element: Element) -> bool:
-        """Whether what has no model is called as where it was read, and was not copied to another name."""
+        """Returns whether what has no model is called as where it was read, and was not copied to another name."""
         held = written(element)
         if not isinstance(held.source, Document):
             return False

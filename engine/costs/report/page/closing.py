@@ -15,7 +15,7 @@ from engine.costs.results import Node, Results, Row
 
 
 def nodes(results: Results) -> Element:
-    """What each node takes of a message's CPU: a chart for one size, and a table of all rows."""
+    """Returns what each node takes of a message's CPU: a chart for one size, and a table of all rows."""
     found = [line for line in lines(results) if line.taken and line.taken.nodes]
     parts: list[Content] = [element("h2", {}, "CPU of each node"), element("p", {}, _SAYS)]
     if found:
@@ -42,7 +42,7 @@ def bounds(results: Results) -> Element:
 
 
 def comparison(compared: Comparison) -> Element:
-    """What has changed since an earlier run."""
+    """Returns what has changed since an earlier run."""
     says = (
         f"With the run of {compared.old_started}: {counted(len(compared.changes) // 2, 'row')} measured in both. "
         f"A figure has changed beyond the spread when the ranges between its quartiles do not overlap and the medians "

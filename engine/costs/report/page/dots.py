@@ -37,7 +37,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What the scale and the words at the ends of rows are called, the unit of values, and how wide the chart is."""
+    """An axis: the names of the scale and of the ends of rows, the unit of values, and the width of the chart."""
 
     label: str
     unit: str

@@ -15,10 +15,10 @@ _STEPS: Final = (1, 2, 2.5, 5, 10)
 
 
 class Scale(Protocol):
-    """What charts ask of a scale."""
+    """A scale as charts use it."""
 
     def at(self, value: float) -> float:
-        """Where a value stands."""
+        """Returns where a value stands."""
 
     def ticks(self) -> tuple[float, ...]:
         """The values written beside it."""

@@ -17,7 +17,7 @@ _RATES = Axis("round trips a second, logarithmic", "a second", "ratio", 520)
 
 
 def anchor(number: str) -> str:
-    """What a section is called in links."""
+    """Returns what a section is called in links."""
     return "section-" + "".join(c if c.isalnum() else "-" for c in number)
 
 

@@ -16,7 +16,7 @@ _RIGHT: Final = 14
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """How large a chart is, where its plot begins and ends, and what its axes are called."""
+    """The frame of a chart: its size, the bounds of its plot, and the names of its axes."""
 
     width: float
     height: float
@@ -26,17 +26,17 @@ class Frame:
 
     @property
     def left(self) -> float:
-        """Where the plot begins."""
+        """Returns where the plot begins."""
         return _LEFT
 
     @property
     def right(self) -> float:
-        """Where the plot ends."""
+        """Returns where the plot ends."""
         return self.width - _RIGHT
 
     @property
     def bottom(self) -> float:
-        """Where the plot ends below."""
+        """Returns where the plot ends below."""
         return self.height - (40 if self.x_label else 22)
 
 
@@ -51,7 +51,7 @@ class Trend:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """What a chart shows, on which scales, and the values marked on the axis at the foot."""
+    """The plot of a chart: its points, its scales, and the values marked on the axis at the foot."""
 
     trends: tuple[Trend, ...]
     x: Scale
@@ -73,7 +73,7 @@ def trends(name: str, about: str, frame: Frame, plot: Plot) -> Element:
 
 
 def legend_height(frame_width: float, entries: Sequence[Entry]) -> float:
-    """How much room the legend needs above a plot."""
+    """Returns how much room the legend needs above a plot."""
     return 20.0 * len(_rows(frame_width, entries)) + 16
 
 
