@@ -185,10 +185,10 @@ def test_what_cannot_be(
 # The kind and what TDS says of a field that another gives the length of; what its bytes are, and what is wrong then.
 SIZES: list[tuple[str, dict[str, Any], bytes, str]] = [
     ("integer", {"physical_type": "packedDecimal"}, b"", "is no packed decimal"),
-    ("integer", {"physical_type": "externalDecimal"}, b"", "is no external decimal"),
-    ("integer", {"physical_type": "externalDecimal", "sign_orientation": "leading"}, b"", "is no external decimal"),
-    ("integer", {"physical_type": "externalDecimal", "sign_orientation": "leadingSeparate"}, b"", "is no external"),
-    ("integer", {"physical_type": "externalDecimal", "sign_orientation": "trailingSeparate"}, b"", "is no external"),
+    ("integer", {"physical_type": "externalDecimal"}, b"", "has no digits"),
+    ("integer", {"physical_type": "externalDecimal", "sign_orientation": "leading"}, b"", "has no digits"),
+    ("integer", {"physical_type": "externalDecimal", "sign_orientation": "leadingSeparate"}, b"", "has no digits"),
+    ("integer", {"physical_type": "externalDecimal", "sign_orientation": "trailingSeparate"}, b"", "has no digits"),
     ("int", {"physical_type": "integer"}, b"", "F has 0 bytes, and it takes 4"),
     ("int", {"physical_type": "integer"}, b"\0\1", "F has 2 bytes, and it takes 4"),
     ("double", {"physical_type": "float"}, b"\0", "F has 1 bytes, and it takes 8"),
