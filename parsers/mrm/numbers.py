@@ -286,8 +286,13 @@ def ieee(size: int, shape: Shape, *, little_endian: bool) -> Stored:
     form = struct.Struct(("<" if little_endian else ">") + {4: "f", 8: "d"}[size])
     made = _from_float(shape)
 
+    has_only_numbers = shape.number in {"integer", "decimal"}
+
     def decode(data: bytes, at: int, end: int) -> Any:
-        return made(form.unpack_from(data, at)[0])
+        number = form.unpack_from(data, at)[0]
+        if has_only_numbers and not math.isfinite(number):
+            raise garbled(shape.what, data, at, end, f"is {number}, and the field takes numbers")
+        return made(number)
 
     def encode(value: Any, length: int) -> bytes:
         try:

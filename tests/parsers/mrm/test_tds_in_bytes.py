@@ -212,3 +212,11 @@ def test_too_few_bytes(
     tree = read(own, str(len(data)).encode() + data + behind, encoding=encoding)
     with pytest.raises(ParserException, match=problem):
         plain(tree)
+
+
+@pytest.mark.parametrize(("kind", "data"), [("integer", "7fc00000"), ("integer", "ff800000"), ("decimal", "7f800000")])
+def test_a_float_that_is_no_number(kind: str, data: str) -> None:
+    """What no integer and no decimal can be is refused."""
+    own = codec(group(simple("F", kind, physical_type="float", length=4), data_element_separation="fixedLength"))
+    with pytest.raises(ParserException, match="and the field takes numbers"):
+        plain(read(own, bytes.fromhex(data)))
