@@ -185,12 +185,11 @@ def negated(value: bool | None, really: bool) -> bool | None:
 def is_in(node: syntax.In, scope: Scope) -> bool | None:
     value = evaluate(node.operand, scope)
     found: bool | None = False
-    for choice in node.choices:
-        for one in values_of(choice, scope):
-            place = order(value, one, scope.here)
-            if place == 0:
-                return negated(True, node.negated)
-            found = None if place is None else found
+    for one in [one for choice in node.choices for one in values_of(choice, scope)]:
+        place = order(value, one, scope.here)
+        if place == 0:
+            return negated(True, node.negated)
+        found = None if place is None else found
     return negated(found, node.negated)
 
 
