@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from engine.broker.definition import Limits
 from engine.broker.logs import hand_to
 from engine.broker.state import DeployedUse, use_of_data
 from engine.broker.worker import Job, Loaded, Place, Worker, jobs_of, loaded
+from engine.broker.workload import event_of_overrun
 from engine.errors import BrokerError
 from flows.shipped import Shipped
 
@@ -149,6 +150,9 @@ class Group:
     def _heard(self, staffed: Staffed, worked: Worked) -> None:
         """A worker says that it is ready, or that it cannot be."""
         for message in worked.child.channel.arrived():
+            if "overrun" in message:
+                self._overrun(staffed, worked, message["overrun"])
+                continue
             if "failed" in message:
                 if staffed.goes:
                     self._wrong[staffed.use.name] = message["failed"]
@@ -161,6 +165,13 @@ class Group:
         if not worked.child.channel.is_open:
             self._loop.forget(worked.child.channel)
         self._report()
+
+    def _overrun(self, staffed: Staffed, worked: Worked, said: dict[str, Any]) -> None:
+        """Tell of a message that takes longer than it may; where the group is to start again, this process ends."""
+        self._channel.send({"event": asdict(event_of_overrun(said, self._place.group, staffed.use.name))})
+        if said["restarts"]:
+            worked.child.tell(signal.SIGKILL)  # its queue manager backs the message out
+            self._stop()
 
     def _refuse(self, text: str, *, gives_up: bool = True) -> None:
         if gives_up:

@@ -113,6 +113,7 @@ def ready(
         use,
         properties=own,
         additional_instances=deployed.properties.additional_instances,
+        notified_rate=deployed.properties.notification_threshold_msgs_per_sec,
         reads=tuple(dict.fromkeys(reads)),
         order=max(asked, key=_ORDERS.index),
         shares=any(routine.entrance.shares for routine in bound.routines.values()),

@@ -35,6 +35,7 @@ class DeployedUse:
     running: bool = True
     trace: TraceLevel = "none"
     statistics: StatisticsLevel = "basic"
+    notified_rate: int = 0  # messages a second above which there is an event; 0: none
     deployed: str = ""
 
     @property

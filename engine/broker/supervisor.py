@@ -26,6 +26,7 @@ from engine.broker.plans import Plan, plan_of
 from engine.broker.repository.opened import opened
 from engine.broker.sessions import Sessions
 from engine.broker.statistics.intervals import Intervals
+from engine.broker.workload import Event
 from engine.errors import BrokerError
 
 _SOONEST: Final = 0.1
@@ -182,6 +183,8 @@ class Supervisor:
         for message in child.channel.arrived():
             if "say" in message:
                 self.log.tell(message["say"], "WARNING", kept.name)
+            if "event" in message:
+                self.intervals.tell(Event(**message["event"]))
             if "state" in message:
                 kept.state = message["state"]
             if "workers" in message:

@@ -12,7 +12,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote
 
 from engine.broker.amqp_broker import AmqpBroker, of_group
@@ -28,6 +28,7 @@ from engine.broker.state import DeployedUse
 from engine.broker.statistics.metering import FlowMeter, NodeMeter, shapes_of
 from engine.broker.statistics.slots import folder_of, opened
 from engine.broker.tracing import trace_file
+from engine.broker.workload import Deadline
 from engine.databases.coordination import Coordinator, identity_of
 from engine.databases.work import with_databases
 from engine.errors import BrokerError
@@ -38,6 +39,8 @@ from engine.runtime.flow_runner import FlowRunner, Meter, Running, fail_when_too
 from engine.runtime.user_trace import UserTrace
 from flows.programs import Binder, binder
 from flows.shipped import Shipped
+
+_LOOK: Final = 0.2  # seconds between two looks at how long messages take
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,12 @@ def jobs_of(use: DeployedUse, deployed: DeployedFlow) -> list[Job]:
     return [Job(use, tuple(places))] if use.shares else [Job(use, (place,)) for place in places]
 
 
+def restarts_group(deployed: DeployedFlow) -> bool:
+    """Returns True where a message that takes too long has the execution group start again."""
+    said = deployed.properties
+    return bool(said.processing_timeout_sec) and said.processing_timeout_action == "restartExecutionGroup"
+
+
 class Worker:
     """The process itself: what tells it to end, and where it works."""
 
@@ -110,6 +119,7 @@ class Worker:
         self._job = job
         self._counted = counted
         self._runner = FlowRunner()
+        self._deadlines: list[Deadline] = []
         hand_to(log, f"{place.group}/{job.name}")
         if place.limits.memory:
             _, most = resource.getrlimit(resource.RLIMIT_DATA)
@@ -166,7 +176,7 @@ class Worker:
         fail_when_too_long(limit)
         return Running(
             flow.deployed,
-            partial(queues.work, blamed=self._counted),
+            partial(queues.work, blamed=self._counted or restarts_group(first)),
             lambda work, deployed: with_databases(work, sources, deployed.properties, coordinator),
             partial(self._meters, tracer),
             self._rate(first),
@@ -197,20 +207,33 @@ class Worker:
         (label, number), *others = self._job.entrances
         for place in others:
             self._runner.start_instance(running, running.deploy(), *place)
+        if first.properties.processing_timeout_sec:
+            threading.Thread(target=self._watch, args=(channel, first), daemon=True).start()
         self._runner.run(running, first, label, number)
         self._runner.join()
 
+    def _watch(self, channel: Channel, first: DeployedFlow) -> None:
+        """Tell the group of messages that take longer than they may, until the instances end."""
+        limit, restarts = first.properties.processing_timeout_sec, restarts_group(first)
+        while not self._runner.stopping.wait(_LOOK):
+            for over in [over for deadline in list(self._deadlines) for over in deadline.overruns()]:
+                said = {"kind": over.kind, "seconds": over.seconds, "limit": limit}
+                channel.send({"overrun": {**said, "restarts": restarts and over.in_hand}})
+
     def _meters(self, tracer: Any, deployed: DeployedFlow, entrance: Station, number: int) -> list[Meter]:
         use = self._job.use
-        spans: list[Meter] = [Spans(tracer, deployed, entrance)] if tracer is not None else []
-        if use.statistics == "none":
-            return spans
+        others: list[Meter] = [Spans(tracer, deployed, entrance)] if tracer is not None else []
+        if limit := deployed.properties.processing_timeout_sec:
+            self._deadlines.append(Deadline(limit, entrance))
+            others.append(self._deadlines[-1])
+        if use.statistics == "none" and not use.notified_rate:
+            return others
         shapes = shapes_of(deployed) if use.statistics == "nodes" else []
         folder = folder_of(self._folder.statistics, self._place.group, use.name, use.statistics)
         slot = opened(folder / f"{number:04d}-{quote(entrance.label, safe='')[:80]}.{use.content[:12]}.slot", shapes)
         if shapes:
             NodeMeter(slot, deployed)
-        return [FlowMeter(slot, entrance), *spans]
+        return [FlowMeter(slot, entrance), *others]
 
     def _rate(self, deployed: DeployedFlow) -> float:
         """Returns the messages a second that an instance may take: the flow's limit or the group's, of all together."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +12,10 @@ from engine.broker.children import fork
 from engine.broker.logs import hand_to
 from engine.broker.plans import Plan
 from engine.broker.state import DeployedUse
-from engine.broker.statistics.publishing import publish
+from engine.broker.statistics.publishing import events_of, publications_of, publish
 from engine.broker.statistics.records import RecordCode
 from engine.broker.statistics.snapshots import Snapshots, archive_of
+from engine.broker.workload import BELOW, FINISHED, Event, Thresholds
 from engine.errors import BrokerError
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class Intervals:
         self._supervisor = supervisor
         self._log = log  # the descriptor that processes hand their lines to
         self._snapshots = Snapshots(supervisor.folder)
+        self._thresholds = Thresholds()
         self._told_end = False
 
     def begin(self) -> None:
@@ -55,7 +57,11 @@ class Intervals:
         if self._told_end:
             return False
         self._told_end = True
-        return self._publish(self._archives(self._running(), "Shutdown"))
+        return self._publish(self._archives(self._running(), "Shutdown"), self._thresholds.crossed([]))
+
+    def tell(self, event: Event) -> None:
+        """Log an event of the workload, and publish it."""
+        self._publish([], [event])
 
     def _running(self) -> list[tuple[str, DeployedUse]]:
         return [(group, use) for group, _, use in self._supervisor.plan.uses()]
@@ -65,7 +71,8 @@ class Intervals:
         supervisor = self._supervisor
         try:
             if not self._told_end:
-                self._publish(self._snapshots.take(supervisor.plan))
+                records = self._snapshots.take(supervisor.plan)
+                self._publish(records, self._thresholds.crossed(self._snapshots.rates))
         except OSError as error:
             supervisor.log.tell(f"statistics cannot be written: {error}", "ERROR")
         supervisor.loop.after(supervisor.plan.settings.statistics_interval, self._count)
@@ -85,17 +92,24 @@ class Intervals:
             supervisor.log.tell(f"statistics cannot be archived: {error}", "ERROR")
             return []
 
-    def _publish(self, records: list[dict[str, Any]]) -> bool:
-        """Publish records in a process of its own, as nothing may hold the supervisor; False where there are none."""
-        if not records:
+    def _publish(self, records: list[dict[str, Any]], events: Sequence[Event] = ()) -> bool:
+        """Publish records, and events, which are logged too; returns False where there are none.
+
+        A process of its own does so, as nothing may hold the supervisor.
+        """
+        if not records and not events:
             return False
-        folder, most = self._supervisor.folder, self._supervisor.plan.settings.statistics_interval
+        for event in events:
+            self._supervisor.log.tell(event.text, "INFO" if event.kind in {FINISHED, BELOW} else "WARNING", event.group)
+        plan = self._supervisor.plan
+        publications = [*publications_of(records), *events_of(plan, events)]
+        folder, most = self._supervisor.folder, plan.settings.statistics_interval
 
         def work(_: Channel) -> None:
             hand_to(self._log, "statistics")
             signal.setitimer(signal.ITIMER_REAL, most)
             with suppress(BrokerError, OSError):
-                publish(folder, records)
+                publish(folder, publications)
 
         fork(work, [self._log]).channel.close()
         return True

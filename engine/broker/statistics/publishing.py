@@ -1,14 +1,16 @@
-"""Publishing: records of statistics on the topics that IBM's brokers have for them, as XML and as JSON."""
+"""Publishing: records of statistics, and events, on the topics that IBM's brokers have for them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from engine.broker.folder import Folder
+from engine.broker.plans import Plan
 from engine.broker.queues import queue_managers
 from engine.broker.statistics.records import ROOT, as_xml
+from engine.broker.workload import Event
 from engine.descriptor import NON_PERSISTENT, PERSISTENT, Descriptor
 
 
@@ -26,15 +28,28 @@ def topics_of(record: Mapping[str, Any]) -> tuple[str, str]:
     return f"{start}/StatisticsAccounting/{end}", f"{start}/Statistics/JSON/{end}"
 
 
-def publish(folder: Folder, records: Iterable[Mapping[str, Any]]) -> None:
-    """Publish records, retained; snapshots are not persistent, archives are."""
+def publications_of(records: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Descriptor, bytes]]:
+    """Yields the publications of records; snapshots are not persistent, archives are."""
+    for record in records:
+        persistence = PERSISTENT if record[ROOT]["RecordType"] == "Archive" else NON_PERSISTENT
+        descriptor = Descriptor(format="MQSTR", persistence=persistence)
+        xml, data = topics_of(record)
+        yield xml, descriptor, as_xml(record)
+        yield data, descriptor, json.dumps(record).encode()
+
+
+def events_of(plan: Plan, events: Iterable[Event]) -> Iterator[tuple[str, Descriptor, bytes]]:
+    """Yields the publications of events, which are not persistent."""
+    for event in events:
+        group_uuid = str(plan.groups.get(event.group, {}).get("uuid", ""))
+        yield event.topic(plan.broker), Descriptor(format="MQSTR"), event.as_xml(plan.broker, plan.uuid, group_uuid)
+
+
+def publish(folder: Folder, publications: Iterable[tuple[str, Descriptor, bytes]]) -> None:
+    """Publish what has a topic, a descriptor and a body, retained."""
     manager = queue_managers().connect(folder.queues)
     try:
-        for record in records:
-            persistence = PERSISTENT if record[ROOT]["RecordType"] == "Archive" else NON_PERSISTENT
-            descriptor = Descriptor(format="MQSTR", persistence=persistence)
-            xml, data = topics_of(record)
-            manager.publish(xml, descriptor, as_xml(record), retain=True, point="")
-            manager.publish(data, descriptor, json.dumps(record).encode(), retain=True, point="")
+        for topic, descriptor, body in publications:
+            manager.publish(topic, descriptor, body, retain=True, point="")
     finally:
         manager.close()

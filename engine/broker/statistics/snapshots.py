@@ -29,13 +29,15 @@ class Snapshots:
         every = (place for place in folder.statistics.glob("*/*") if place.is_dir())
         self._before = {str(slot.file): totals_of(slot) for place in every for slot in slots_in(place)}
         self._began = time.time()
+        self.rates: list[tuple[str, DeployedUse, float]] = []  # messages a second of the last interval, by flow
 
     def take(self, plan: Plan) -> list[dict[str, Any]]:
         """Write a snapshot of each flow that is counted, and begin the next interval; returns the records."""
         records: list[dict[str, Any]] = []
         began, self._began = self._began, time.time()
+        self.rates = []
         for group, uuid, use in plan.uses():
-            if use.statistics == "none":
+            if use.statistics == "none" and not use.notified_rate:
                 continue
             place = folder_of(self._folder.statistics, group, use.name, use.statistics)
             place.mkdir(parents=True, exist_ok=True)
@@ -49,8 +51,13 @@ class Snapshots:
                 self._before[str(slot.file)] = found
                 threads[number] = threads[number] + done if number in threads else done
                 slot.close()
+            counted = Counted(began, self._began, threads)
+            messages = counted.whole.counts[slots.MESSAGES]
+            self.rates.append((group, use, messages / max(self._began - began, 0.001)))
+            if use.statistics == "none":
+                continue
             subject = Subject(plan.broker, plan.uuid, group, uuid, use.name, use.instances)
-            said = record("SnapShot", "Snapshot", subject, Counted(began, self._began, threads))
+            said = record("SnapShot", "Snapshot", subject, counted)
             _write(place / _SNAPSHOT, said)
             records.append(said)
         return records

@@ -1,0 +1,117 @@
+"""Workload management: processing timeouts, and notification thresholds."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from engine.broker import workload
+from engine.broker.state import DeployedUse
+from engine.broker.workload import ABOVE, BELOW, FINISHED, TIMED_OUT, Deadline, Thresholds
+from tests.broker.running import Running, broker, flow, until
+
+SLOW = (
+    "SET OutputRoot = InputRoot; DECLARE i INTEGER 0;"
+    " IF InputRoot.XMLNSC.slow IS NOT NULL THEN CALL SLEEP(1500); END IF;"
+    " IF InputRoot.XMLNSC.endless IS NOT NULL THEN WHILE TRUE DO SET i = i + 1; END WHILE; END IF;"
+)
+TOPIC = "$SYS/Broker/shop/WorkloadManagement/#"
+
+
+def test_overruns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A message that takes too long is told of once while it is in hand, or behind its end, and its end is told."""
+    now = 100.0
+    monkeypatch.setattr(workload, "monotonic", lambda: now)
+    entrance: Any = SimpleNamespace(node=SimpleNamespace(receive=lambda work: work))
+    deadline = Deadline(2, entrance)
+    found = []
+
+    def step(seconds: float, *, comes: bool = False, ends: bool = False) -> None:
+        nonlocal now
+        now += seconds
+        if comes:
+            entrance.node.receive("a message")
+        if ends:
+            deadline.done(None)
+        found.append([(over.kind, round(over.seconds, 3), over.in_hand) for over in deadline.overruns()])
+
+    step(1, comes=True)
+    step(2)
+    step(0.5)
+    step(0.1)
+    step(1, ends=True)
+    step(1, comes=True)
+    step(1.9, ends=True)
+    step(1, comes=True)
+    step(2.5, ends=True)
+    step(9)
+    assert [
+        [],
+        [],
+        [(TIMED_OUT, 2.5, True)],
+        [],
+        [(FINISHED, 3.6, False)],
+        [],
+        [],
+        [],
+        [(TIMED_OUT, 2.5, False), (FINISHED, 2.5, False)],
+        [],
+    ] == found
+
+
+def test_thresholds() -> None:
+    """Going above a threshold is told once, coming back too, and the end of a flow that is above its own."""
+    thresholds, use, free = Thresholds(), DeployedUse("F", "", notified_rate=10), DeployedUse("G", "")
+    rates: list[list[float]] = [[10, 99], [11, 99], [30, 99], [10, 99], [12, 99], [], []]
+    found = [
+        [event.kind for event in thresholds.crossed(zip(["g", "g"], [use, free], each, strict=False))] for each in rates
+    ]
+    assert [[], [ABOVE], [], [BELOW], [ABOVE], [BELOW], []] == found
+
+
+def _subscribed(made: Running) -> None:
+    with closing(made.queues()) as manager:
+        manager.define("QLOCAL", "TOLD", {})
+        manager.define("SUB", "TELL", {"TOPICSTR": TOPIC, "DEST": "TOLD"})
+
+
+def test_events_of_a_running_broker(tmp_path: Path) -> None:
+    """A slow message and a high rate are logged and published, also where statistics are off; the message goes on."""
+    file = flow(tmp_path, "F", program=SLOW)
+    said = "properties: {processingTimeoutSec: 1, notificationThresholdMsgsPerSec: 5}\nnodes:"
+    file.write_text(file.read_text("utf-8").replace("nodes:", said), "utf-8")
+    with broker(tmp_path, file, more="statisticsSeconds: 1\n") as made:
+        _subscribed(made)
+        made.run("stats", str(made.folder), "F", "--level", "none")
+        made.put("IN", b"<slow/>")
+        assert [b"<slow/>"] == made.get("OUT", 1)
+        told = made.get("TOLD", 2)
+        assert [b'<ProcessingTimeout><MessageFlow label="F"', b'<ProcessingFinished><MessageFlow label="F"'] == [
+            body[body.index(b"<Processing") :].partition(b' processingTimeoutSec="1"')[0] for body in told
+        ]
+        made.put("IN", *[b"<a/>"] * 40)
+        assert [True, True] == [
+            kind in body for kind, body in zip((b"<Above", b"<Below"), made.get("TOLD", 2), strict=True)
+        ]
+        assert "takes longer than the 1 s of processingTimeoutSec" in made.log()
+        assert [] == made.json("stats", str(made.folder))
+
+
+@pytest.mark.crash
+def test_a_group_that_restarts(tmp_path: Path) -> None:
+    """With restartExecutionGroup, what takes too long is backed out, the group starts again, and others go on."""
+    file = flow(tmp_path, "F", program=SLOW)
+    said = "properties: {processingTimeoutSec: 1, processingTimeoutAction: restartExecutionGroup}\nnodes:"
+    file.write_text(file.read_text("utf-8").replace("nodes:", said), "utf-8")
+    with broker(tmp_path, file) as made:
+        before = made.process("default")
+        made.put("IN", b"<endless/>", b"<a/>")
+        assert [b"<a/>"] == made.get("OUT", 1, seconds=30)
+        assert [True] == [body.endswith(b"<endless/>") for body in made.get("SYSTEM.DEAD.LETTER.QUEUE", 1)]
+        assert before != made.process("default")
+        assert "it is backed out, and the execution group starts again" in made.log()
+        until(lambda: bool(made.workers()))
