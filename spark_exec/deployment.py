@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from engine.broker.definition import DEAD_LETTER_QUEUE, DEFAULT_GROUP, Executors, FlowUse, queue_attributes
-from engine.broker.file import definition_of
+from engine.broker.file_reader import definition_of
 from engine.databases.definitions import definitions_in, definitions_of
 from engine.errors import ConfigurationException, Problem
 from engine.flow.lint import UNFIT

@@ -31,7 +31,12 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "flows.programs": ("engine", "esql", "parsers", "flows"),
     "engine.broker": EVERYTHING,  # it deploys flows: their files, programs and nodes
     **dict.fromkeys(
-        ("engine.broker.definition", "engine.broker.file", "engine.broker.people", "engine.broker.values"),
+        (
+            "engine.broker.definition",
+            "engine.broker.file_reader",
+            "engine.broker.user_rights",
+            "engine.broker.file_values",
+        ),
         (*FLOWS, "engine.databases", "engine.broker", "flows.document"),  # Spark reads broker files too
     ),
     **dict.fromkeys(("engine.costs", "engine.testing"), EVERYTHING),

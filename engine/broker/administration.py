@@ -15,12 +15,12 @@ from uuid import uuid4
 from engine.broker import queues
 from engine.broker.channel import Channel, connect
 from engine.broker.definition import Definition, Right
-from engine.broker.file import definition_of
+from engine.broker.file_reader import definition_of
 from engine.broker.folder import EXISTS, Folder, found
-from engine.broker.people import Rights
-from engine.broker.plans import plan_of
-from engine.broker.repository.opened import Change, Repository, opened
+from engine.broker.repository.repository import Change, Repository, opened
 from engine.broker.state import BrokerState, GroupState
+from engine.broker.supervisor_plan import plan_of
+from engine.broker.user_rights import Rights
 from engine.errors import BrokerError, ConfigurationException
 from engine.files.input_files import read_file
 from engine.files.output_files import write_file

@@ -13,10 +13,10 @@ import flows
 from engine.broker import queues
 from engine.broker.administration import Broker, create
 from engine.broker.definition import Definition, FlowUse
-from engine.broker.starting import start_apart
+from engine.broker.file_writer import broker_text
+from engine.broker.start import start_apart
 from engine.broker.statistics.records import ROOT
 from engine.broker.statistics.snapshots import archive_of
-from engine.broker.written import broker_text
 from engine.descriptor import PERSISTENT, Descriptor
 from engine.errors import ConfigurationException
 

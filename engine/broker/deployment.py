@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from engine.broker.changes import Planned, as_it_ran, changes_of, uses_of
 from engine.broker.definition import Definition, FlowUse
-from engine.broker.preparing import Candidate, candidate, ready
+from engine.broker.flow_builds import Candidate, candidate, ready
 from engine.broker.state import BrokerState, GroupState
 from engine.errors import ConfigurationException
 from flows.shipped import OwnNodes, Shipped

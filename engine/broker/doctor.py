@@ -15,13 +15,13 @@ from engine.broker.administration import Broker, rights_of
 from engine.broker.amqp_broker import of_group
 from engine.broker.collective import collective_of
 from engine.broker.deployment import shipped_of
-from engine.broker.differing import differences
+from engine.broker.file_differences import differences
+from engine.broker.flow_builds import given_to, queues_of
 from engine.broker.folder import Folder
-from engine.broker.people import system_user
-from engine.broker.preparing import given_to, queues_of
-from engine.broker.repository.opened import opened
-from engine.broker.standstill import standstills
+from engine.broker.repository.repository import opened
 from engine.broker.state import BrokerState
+from engine.broker.stopped_flows import standstills
+from engine.broker.user_rights import system_user
 from engine.broker.worker import loaded
 from engine.errors import BrokerError
 

@@ -139,7 +139,7 @@ class Folder:
                 file.seek(0)
                 text = f"{file.read().strip() or 'someone else'} is changing {self.path}: try again when that is done"
                 raise ConfigurationException(text)
-            from engine.broker.people import system_user  # noqa: PLC0415  # only who changes something is told
+            from engine.broker.user_rights import system_user  # noqa: PLC0415  # only who changes something is told
 
             file.seek(0)
             file.truncate()

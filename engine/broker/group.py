@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from engine.broker.channel import Channel
-from engine.broker.children import Child, Loop, ended_children, fork
+from engine.broker.child_processes import Child, Loop, ended_children, fork
 from engine.broker.definition import Limits
 from engine.broker.logs import hand_to
 from engine.broker.state import DeployedUse, use_of_data

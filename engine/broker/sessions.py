@@ -9,8 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.broker.channel import Channel
-from engine.broker.people import name_of
-from engine.broker.plans import Plan
+from engine.broker.supervisor_plan import Plan
+from engine.broker.user_rights import name_of
 from engine.errors import BrokerError
 
 if TYPE_CHECKING:

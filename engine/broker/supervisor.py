@@ -17,15 +17,15 @@ from typing import IO, Any, Final
 
 from engine.broker import queues
 from engine.broker.channel import Channel, listen
-from engine.broker.children import Child, Loop, ended_children, fork, nonblocking
-from engine.broker.differing import differences
+from engine.broker.child_processes import Child, Loop, ended_children, fork, nonblocking
+from engine.broker.file_differences import differences
 from engine.broker.folder import Folder
 from engine.broker.logs import Log, hand_to
-from engine.broker.people import Rights
-from engine.broker.plans import Plan, plan_of
-from engine.broker.repository.opened import opened
+from engine.broker.repository.repository import opened
 from engine.broker.sessions import Sessions
 from engine.broker.statistics.intervals import Intervals
+from engine.broker.supervisor_plan import Plan, plan_of
+from engine.broker.user_rights import Rights
 from engine.broker.workload import Event
 from engine.errors import BrokerError
 
@@ -150,7 +150,7 @@ class Supervisor:
     def _join(self, channel: Channel) -> None:
         """The process that exchanges publications with the other brokers of the collective."""
         from engine.broker.collective import collective_of  # noqa: PLC0415  # most brokers are in none
-        from engine.broker.link import Link, Member  # noqa: PLC0415
+        from engine.broker.collective_link import Link, Member  # noqa: PLC0415
 
         hand_to(self._log_end, _LINK)
         collective = collective_of(self.plan.settings.collective)

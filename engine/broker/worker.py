@@ -18,10 +18,10 @@ from urllib.parse import quote
 from engine.broker.amqp_broker import AmqpBroker, of_group
 from engine.broker.channel import Channel
 from engine.broker.definition import Limits
+from engine.broker.flow_builds import given_to, laid_over, sources_of
 from engine.broker.folder import Folder
 from engine.broker.logs import USER_TRACE, TraceFile, hand_to
 from engine.broker.overrides import overridden
-from engine.broker.preparing import given_to, laid_over, sources_of
 from engine.broker.queues import connected
 from engine.broker.spans import Spans, tracer_for
 from engine.broker.state import DeployedUse

@@ -10,7 +10,7 @@ from typer import Typer
 from typer.main import get_command
 
 from engine.cli.app import app
-from engine.cli.failing import end_in_order, failures_shown
+from engine.cli.command_failures import end_in_order, failures_shown
 from engine.cli.standard_streams import prepare_streams
 from engine.room import with_room
 

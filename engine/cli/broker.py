@@ -35,9 +35,9 @@ def init(
 
     Example: penstock broker init shop flows/samples/orders/orders.yaml
     """
+    from engine.broker.file_writer import broker_text
     from engine.broker.folder import write_synced
-    from engine.broker.starting_points import definition_for
-    from engine.broker.written import broker_text
+    from engine.broker.initial_file import definition_for
     from flows.shipped import own_nodes
 
     file = folder / "broker.yaml"
@@ -95,7 +95,7 @@ def start(
     Example: penstock broker start shop --detach
     """
     from engine.broker.folder import found
-    from engine.broker.starting import start_apart, start_here
+    from engine.broker.start import start_apart, start_here
 
     folder = found(name)
     if not detach:
@@ -180,8 +180,8 @@ def broker_of_reader(name: str) -> Broker:
 
 
 def _show(found: Broker, *, as_json: bool) -> None:
-    from engine.broker.differing import differences
-    from engine.broker.standstill import standstills
+    from engine.broker.file_differences import differences
+    from engine.broker.stopped_flows import standstills
 
     state, status = found.load("read"), found.status()
     data = {**_as_data(state), "folder": str(found.folder.path), "running": found.runs, "processes": status}
@@ -323,7 +323,7 @@ def export(
     """
     import yaml
 
-    from engine.broker.exporting import export as write
+    from engine.broker.export import export as write
     from engine.files.output_folders import OutputFolder
 
     found = broker_of_reader(name)
@@ -352,7 +352,7 @@ def units(
     Example: penstock broker units shop --output deploy
     """
     from engine.broker.folder import found
-    from engine.broker.units import files_for
+    from engine.broker.service_files import files_for
     from engine.files.output_folders import OutputFolder
 
     with closing(OutputFolder(folder)) as opened:

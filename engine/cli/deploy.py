@@ -46,8 +46,8 @@ def deploy(
     from engine.broker.changes import group_for
     from engine.broker.definition import FlowUse
     from engine.broker.deployment import defined, deployed
-    from engine.broker.file import definition_of
-    from engine.broker.preparing import flow_files
+    from engine.broker.file_reader import definition_of
+    from engine.broker.flow_builds import flow_files
     from flows.shipped import own_nodes
 
     found, own = broker_of(name), own_nodes(nodes or ())
@@ -113,7 +113,7 @@ def rollback(
 def _carried(
     found: Broker, plan: Callable[[BrokerState], Planned], action: str, *, dry_run: bool, as_json: bool
 ) -> None:
-    from engine.broker.repository.opened import Change
+    from engine.broker.repository.repository import Change
 
     def change(planned: Planned) -> Change:
         said = [f"{c.sign}{c.group}/{c.flow}" for c in planned.changes if c.sign != "="]

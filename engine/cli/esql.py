@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 import typer
 
 from engine.cli.app import MAX_INPUT, DataSources, Json, MaxInput, app
+from engine.cli.command_failures import existing
 from engine.cli.data_sources import opened
-from engine.cli.failing import existing
 from engine.errors import BrokerError, ConfigurationException
 
 T = TypeVar("T")

@@ -139,7 +139,7 @@ def _of_data_sources(loaded: Loaded, sources: Sources) -> tuple[set[Problem], se
 
 def _deployed_together(paths: list[str]) -> Iterator[tuple[list[str], tuple[Definition, ...]]]:
     """The files that are named, those of each broker with its data sources, and each of those that folders hold."""
-    from engine.broker.file import definition_of
+    from engine.broker.file_reader import definition_of
     from engine.databases.definitions import definitions_in
     from flows.files import ENDINGS, flow_files_in
 

@@ -21,7 +21,7 @@ def list_(name: BrokerName, flow: SomeFlow = "", group: SomeGroup = "", as_json:
     """
     from engine.broker.administration import broker_of
     from engine.broker.changes import uses_of
-    from engine.broker.standstill import standstills
+    from engine.broker.stopped_flows import standstills
 
     found = broker_of(name)
     state, status = found.load("read"), found.status()
@@ -75,7 +75,7 @@ def stop(name: BrokerName, flow: SomeFlow = "", group: SomeGroup = "", as_json: 
 def _switch(name: str, flow: str, group: str, *, running: bool, as_json: bool) -> None:
     from engine.broker.administration import broker_of
     from engine.broker.changes import switched
-    from engine.broker.repository.opened import Change
+    from engine.broker.repository.repository import Change
 
     done = "started" if running else "stopped"
 

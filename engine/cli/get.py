@@ -12,7 +12,7 @@ import typer
 
 from engine.cli.app import app
 from engine.cli.message_ids import CorrelId, GroupId, MsgId, Selector, selection
-from engine.cli.reaching import ENDING, KeyStore, Reach, User, begin, reached
+from engine.cli.queue_manager_access import ENDING, KeyStore, Reach, User, begin, reached
 from engine.errors import ConfigurationException, MessageException
 from engine.files.output_files import write_new_file
 

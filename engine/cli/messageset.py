@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from engine.cli.app import Json, app
-from engine.cli.failing import existing
+from engine.cli.command_failures import existing
 from engine.cli.option_groups import with_groups
 from engine.cli.record_options import CopybookOptions, NativeOrder, one_of
 

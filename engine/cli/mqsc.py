@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from engine.cli.app import Json, app
-from engine.cli.failing import FAILED, existing, visible
-from engine.cli.reaching import Reach, reached
+from engine.cli.command_failures import FAILED, existing, visible
+from engine.cli.queue_manager_access import Reach, reached
 from engine.errors import ConfigurationException
 
 

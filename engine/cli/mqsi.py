@@ -87,7 +87,7 @@ def _is_flag(word: str, program: Program) -> bool:
 
 def main() -> NoReturn:
     """Run the program whose name this process has; it ends with the last two digits of its message's number."""
-    from engine.cli.failing import end_in_order, visible
+    from engine.cli.command_failures import end_in_order, visible
     from engine.errors import BrokerError
 
     end_in_order()

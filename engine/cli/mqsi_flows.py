@@ -12,7 +12,7 @@ from engine.cli.mqsi import INVALID, MISSING, Given, Misused, told
 
 if TYPE_CHECKING:
     from engine.broker.changes import Planned
-    from engine.broker.repository.opened import Change
+    from engine.broker.repository.repository import Change
     from engine.broker.state import DeployedUse, GroupState
 
 
@@ -20,7 +20,7 @@ def change_properties(given: Given) -> None:
     """Changes properties: -o names the flow, -n and -v properties and values, several behind commas."""
     from engine.broker.administration import broker_of
     from engine.broker.deployment import changed
-    from engine.broker.repository.opened import Change
+    from engine.broker.repository.repository import Change
 
     flow, names = given.needed("o"), given.needed("n").split(",")
     values = given.value("v").split(",") if len(names) > 1 else [given.value("v")]
@@ -41,7 +41,7 @@ def report_properties(given: Given) -> None:
     """Reports the properties of a flow, or those that -n names."""
     from engine.broker.administration import broker_of
     from engine.broker.changes import uses_of
-    from engine.broker.reporting import report
+    from engine.broker.property_report import report
 
     broker, flow = broker_of(given.component), given.needed("o")
     wanted = [name for name in given.value("n").split(",") if name]
@@ -172,7 +172,7 @@ def _uses(component: str, flows: list[str], group: str) -> Iterator[tuple[GroupS
 def _switch(component: str, flows: list[str], group: str, action: str, **values: Any) -> None:
     from engine.broker.administration import broker_of
     from engine.broker.changes import switched
-    from engine.broker.repository.opened import Change
+    from engine.broker.repository.repository import Change
 
     def change(planned: Planned) -> Change:
         return Change(action, ", ".join(f"{c.group}/{c.flow}" for c in planned.changes))

@@ -10,7 +10,7 @@ from engine.cli.mqsi import Given, told
 if TYPE_CHECKING:
     from engine.broker.administration import Broker
     from engine.broker.changes import Planned
-    from engine.broker.repository.opened import Change
+    from engine.broker.repository.repository import Change
     from engine.broker.state import BrokerState, GroupState
 
 
@@ -32,7 +32,7 @@ def delete(given: Given) -> None:
 def start(given: Given) -> None:
     """Starts a broker, and returns once it is ready."""
     from engine.broker.folder import found
-    from engine.broker.starting import start_apart
+    from engine.broker.start import start_apart
 
     start_apart(found(given.component))
     told("BIP8096I: Successful command initiation, the component has started; its log is in its folder.")
@@ -104,8 +104,8 @@ def deploy(given: Given) -> None:
     from engine.broker.changes import undeployed
     from engine.broker.definition import FlowUse
     from engine.broker.deployment import deployed
-    from engine.broker.preparing import flow_files
-    from engine.broker.repository.opened import Change
+    from engine.broker.flow_builds import flow_files
+    from engine.broker.repository.repository import Change
     from engine.cli.mqsi import MISSING, Misused
 
     broker, group = broker_of(given.component), given.needed("e")

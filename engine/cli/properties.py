@@ -28,7 +28,7 @@ def change_properties(
     """
     from engine.broker.administration import broker_of
     from engine.broker.deployment import changed
-    from engine.broker.repository.opened import Change
+    from engine.broker.repository.repository import Change
 
     given = dict(_value(text) for text in values)
     found = broker_of(name)
@@ -62,7 +62,7 @@ def report_properties(
     """
     from engine.broker.administration import broker_of
     from engine.broker.changes import uses_of
-    from engine.broker.reporting import report
+    from engine.broker.property_report import report
 
     found = broker_of(name)
     state = found.load("read", group=group, flow=flow)

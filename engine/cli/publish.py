@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from engine.cli.app import Json, app
-from engine.cli.failing import existing
+from engine.cli.command_failures import existing
 from engine.cli.put import Options
-from engine.cli.reaching import KeyStore, Reach, User, reached
+from engine.cli.queue_manager_access import KeyStore, Reach, User, reached
 from engine.errors import ConfigurationException
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from engine.cli.app import Json, app
-from engine.cli.reaching import Reach, reached
+from engine.cli.queue_manager_access import Reach, reached
 
 
 @app.command()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from engine.cli.app import Json, app
-from engine.cli.reaching import PATIENCE, Folder, KeyStore, reached
+from engine.cli.queue_manager_access import PATIENCE, Folder, KeyStore, reached
 from engine.errors import ConfigurationException
 from flows.filtering_queue_manager import filtering
 

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from engine.cli.app import Json
-from engine.cli.failing import visible
+from engine.cli.command_failures import visible
 from engine.cli.queue_manager import queue_managers
-from engine.cli.reaching import Folder
+from engine.cli.queue_manager_access import Folder
 
 
 @queue_managers.command()

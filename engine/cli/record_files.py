@@ -11,7 +11,7 @@ from io import BufferedReader, FileIO, RawIOBase
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from engine.cli.failing import existing
+from engine.cli.command_failures import existing
 from engine.errors import ConfigurationException
 from engine.files.output_files import Place
 

@@ -249,7 +249,7 @@ class DescriptionOptions:
     def _of_copybook(
         self, dialect: Dialect, framing: Framing, coding: Coding, choices: Choices
     ) -> tuple[RecordFile, tuple[Path, ...]]:
-        from engine.cli.failing import existing
+        from engine.cli.command_failures import existing
         from parsers.importers.copybook.read import read_copybook
         from parsers.records.files import record_file
 
@@ -259,7 +259,7 @@ class DescriptionOptions:
         return record_file(book, framing, coding, choices), book.files
 
     def _of_set(self, framing: Framing, coding: Coding, choices: Choices) -> ModelFile:
-        from engine.cli.failing import existing
+        from engine.cli.command_failures import existing
         from flows.message_sets.reader import load_message_set
         from parsers.records.modelled import model_file
 

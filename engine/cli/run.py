@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperCommand
 
 from engine.cli.app import MAX_INPUT, AllowFiles, DataSources, Json, MaxInput, OwnNodes, app
-from engine.cli.reaching import Reach
+from engine.cli.queue_manager_access import Reach
 from engine.cli.run_inputs import check_descriptor, check_queue_manager, inputs_of, letters_of
 from engine.cli.run_on_queues import Given, is_at_desk, run_on_queues
 from engine.cli.run_tracing import local_errors, tracer, tracing

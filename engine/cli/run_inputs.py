@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.cli.failing import existing
+from engine.cli.command_failures import existing
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from engine.cli.failing import USAGE, visible
+from engine.cli.command_failures import USAGE, visible
 from engine.errors import ConfigurationException, MessageException
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ class Held:
         self.name: str = self._manager.name
 
     def _reached(self) -> Any:
-        from engine.cli.reaching import connected_or_opened, served
+        from engine.cli.queue_manager_access import connected_or_opened, served
 
         manager = connected_or_opened(self._folder)
         self._around.callback(manager.close)
@@ -219,7 +219,7 @@ class Held:
 
     def begin(self) -> Any:
         """Returns a new unit of work; raises with reason 2059 where the queue manager's process has ended."""
-        from engine.cli.reaching import begin
+        from engine.cli.queue_manager_access import begin
         from engine.mq.client import Client
 
         with self._lock:

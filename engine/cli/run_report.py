@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from engine.cli.failing import visible
+from engine.cli.command_failures import visible
 
 if TYPE_CHECKING:
     from engine.runtime.file_run import Passage

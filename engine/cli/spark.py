@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from engine.cli.app import DataSources, Json, OwnNodes, app
-from engine.cli.failing import existing
+from engine.cli.command_failures import existing
 from engine.errors import BrokerError, ConfigurationException
 
 if TYPE_CHECKING:

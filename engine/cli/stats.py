@@ -62,7 +62,7 @@ def stats(
 def _switch(name: str, flow: str, group: str, level: str, *, as_json: bool) -> None:
     from engine.broker.administration import broker_of
     from engine.broker.changes import switched
-    from engine.broker.repository.opened import Change
+    from engine.broker.repository.repository import Change
     from engine.broker.state import STATISTICS_LEVELS
     from engine.broker.statistics.snapshots import forget
 

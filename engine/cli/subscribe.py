@@ -11,7 +11,7 @@ import typer
 
 from engine.cli.app import app
 from engine.cli.message_ids import Selector
-from engine.cli.reaching import KeyStore, Reach, User, reached
+from engine.cli.queue_manager_access import KeyStore, Reach, User, reached
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:

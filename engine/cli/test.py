@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from engine.cli.app import AllowFiles, DataSources, Json, app
-from engine.cli.failing import visible
+from engine.cli.command_failures import visible
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ def top(
     Example: penstock top shop --json
     """
     from engine.broker.administration import broker_of
-    from engine.broker.looking import looked
+    from engine.broker.overview import looked
 
     found = broker_of(name)
     found.load("read")
@@ -42,7 +42,7 @@ def top(
 
 
 def _looked_again(found: Broker) -> dict[str, Any]:
-    from engine.broker.looking import looked
+    from engine.broker.overview import looked
 
     return looked(found)
 

@@ -29,7 +29,7 @@ def trace(
     """
     from engine.broker.administration import broker_of
     from engine.broker.changes import switched, uses_of
-    from engine.broker.repository.opened import Change
+    from engine.broker.repository.repository import Change
     from engine.broker.state import TRACE_LEVELS
     from engine.broker.tracing import as_data, forget, trace_lines
 

@@ -50,7 +50,7 @@ def resolve(queue_manager: QueueManagerFolder, data_sources: DataSources = None,
 @contextmanager
 def _coordinating(folder: Path, data_sources: list[str] | None) -> Iterator[tuple[Coordinator, Sources]]:
     from engine.cli.data_sources import opened
-    from engine.cli.reaching import connected_or_opened
+    from engine.cli.queue_manager_access import connected_or_opened
     from engine.databases.coordination import Coordinator, identity_of
 
     if not data_sources:

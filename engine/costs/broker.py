@@ -17,7 +17,7 @@ from engine.broker import queues
 from engine.broker.administration import Broker, broker_of
 from engine.broker.changes import switched
 from engine.broker.definition import FlowUse
-from engine.broker.repository.opened import Change
+from engine.broker.repository.repository import Change
 from engine.broker.state import STATISTICS_LEVELS
 from engine.costs.bounds import Measured
 from engine.costs.broker_runs import broker_with, cpu_of, put, runs_of, wait_until

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 from engine.broker import queues
 from engine.broker.administration import Broker, create
 from engine.broker.definition import Definition, FlowUse
-from engine.broker.looking import looked
-from engine.broker.starting import start_apart
-from engine.broker.starting_points import definition_for
+from engine.broker.file_writer import broker_text
+from engine.broker.initial_file import definition_for
+from engine.broker.overview import looked
+from engine.broker.start import start_apart
 from engine.broker.statistics.records import ROOT
 from engine.broker.statistics.snapshots import archive_of
-from engine.broker.written import broker_text
 from engine.costs.deploying import OUT, Folders, flow_file
 from engine.costs.drivers import BROKEN, Run
 from engine.descriptor import NON_PERSISTENT, PERSISTENT, Descriptor

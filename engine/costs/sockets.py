@@ -21,8 +21,8 @@ from engine.descriptor import Descriptor
 from engine.errors import MessageException
 from engine.mq import QueueManager, frames
 from engine.mq.connection import Connection
-from engine.mq.polling import READS, poll
 from engine.mq.server import Server
+from engine.mq.socket_poll import READS, poll
 from engine.work import Selection
 
 GROUP: Final = "queues"

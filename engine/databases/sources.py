@@ -259,7 +259,7 @@ def _driver(url: Any, dialect: Any, loaded: Any) -> Driver:
         from engine.databases.postgresql import PostgreSQL
 
         return PostgreSQL()
-    from engine.databases.others import AnyDatabase
+    from engine.databases.other_drivers import AnyDatabase
 
     made = dialect(dbapi=loaded)
     return AnyDatabase(made)

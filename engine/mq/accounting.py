@@ -10,8 +10,8 @@ from weakref import ref
 
 from engine.errors import BrokerError
 from engine.mq import pcf
-from engine.mq.counting import Seen, since
 from engine.mq.intervals import OF_MANAGER, Clock, interval_of, is_on
+from engine.mq.queue_counts import Seen, since
 from engine.mq.statistics import ACCOUNTING, STATISTICS, header, put_record
 from engine.mq.unit import Work
 

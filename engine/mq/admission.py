@@ -17,6 +17,7 @@ from engine.descriptor import (
     Descriptor,
 )
 from engine.errors import MessageException
+from engine.mq.queued_message import Stored
 from engine.mq.refusals import (
     EXPIRY_ERROR,
     MSG_TOO_BIG_FOR_Q_MGR,
@@ -25,7 +26,6 @@ from engine.mq.refusals import (
     too_long,
 )
 from engine.mq.reports import COA, COD, EXCEPTION, EXPIRATION
-from engine.mq.stored import Stored
 
 if TYPE_CHECKING:
     from collections.abc import Callable

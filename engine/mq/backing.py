@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from engine.mq.stored import Stored
+from engine.mq.queued_message import Stored
 
 
 class Backing(Protocol):

@@ -14,7 +14,7 @@ from engine.mq import frames
 from engine.mq.client_work import ClientWork
 from engine.mq.connection import Connection
 from engine.mq.mqsc import Answer
-from engine.mq.protection.guarding import Protection
+from engine.mq.protection.unit_protection import Protection
 from engine.work import Arrival, QueueAttributes
 
 if TYPE_CHECKING:

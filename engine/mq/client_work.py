@@ -12,11 +12,11 @@ from engine.message.topics import address
 from engine.mq import frames
 from engine.mq.addresses import CONNECTION_BROKEN, Q_MGR_NOT_AVAILABLE
 from engine.mq.admission import context_of
+from engine.mq.client_queues import Known, ReservedNumbers
 from engine.mq.frames import Get, exchange_frame, frame, get_data, put_frame, read_arrival
-from engine.mq.known import Known, ReservedNumbers
-from engine.mq.packed import pack
-from engine.mq.protection.guarding import Protection
+from engine.mq.packed_descriptor import pack
 from engine.mq.protection.policies import policy_of
+from engine.mq.protection.unit_protection import Protection
 from engine.work import Arrival, QueueAttributes, Selection
 
 if TYPE_CHECKING:

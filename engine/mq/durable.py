@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from engine.mq.admission import Numbers
 from engine.mq.attributes import defaults
-from engine.mq.lasting import Lasting
-from engine.mq.places import check_place
+from engine.mq.persistence import Lasting
 from engine.mq.security.principals import GROUPS, Principals
 from engine.mq.store import store as stores
+from engine.mq.supported_systems import check_place
 
 if TYPE_CHECKING:
     from engine.mq.manager import QueueManager

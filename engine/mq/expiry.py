@@ -13,7 +13,7 @@ from engine.work import Arrival
 if TYPE_CHECKING:
     from engine.mq.manager import QueueManager
     from engine.mq.queue import Queue
-    from engine.mq.stored import Stored
+    from engine.mq.queued_message import Stored
 
 _MANY: Final = 10_000
 

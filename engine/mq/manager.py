@@ -19,20 +19,20 @@ from engine.mq.directory import Directory
 from engine.mq.expiry import Expiry
 from engine.mq.monitoring import Monitoring
 from engine.mq.mqsc import Answer, run
-from engine.mq.protection.guarding import Protection
+from engine.mq.protection.unit_protection import Protection
 from engine.mq.queue import Queue
+from engine.mq.queued_message import Stored, backed_out
 from engine.mq.refusals import Q_MGR_STOPPING, refusal, unknown
-from engine.mq.security.guarded import Guarded
 from engine.mq.security.rights import SECURITY, Security
-from engine.mq.stored import Stored, backed_out
+from engine.mq.security.user_view import Guarded
 from engine.mq.topics.objects import KINDS
 from engine.mq.topics.publishing import Topics
 from engine.mq.unit import Moved, Work
 from engine.work import Arrival, QueueAttributes, Selection
 
 if TYPE_CHECKING:
-    from engine.mq.handles import Handle
-    from engine.mq.lasting import Lasting
+    from engine.mq.persistence import Lasting
+    from engine.mq.queue_handle import Handle
 
 DEAD_LETTER_QUEUE: Final = "SYSTEM.DEAD.LETTER.QUEUE"
 _MOST_UNCOMMITTED: Final = 999_999_999

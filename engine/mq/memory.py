@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from engine.mq.stored import Stored
+    from engine.mq.queued_message import Stored
 
 WINDOW: Final = (2_000, 8_000_000)  # persistent messages of a queue that are in memory at most, and bytes of them
 BUDGET: Final = 256_000_000  # bytes of non-persistent messages of a queue manager that are in memory at most

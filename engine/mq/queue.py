@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from weakref import ref
 
 from engine.descriptor import LAST_MSG_IN_GROUP
-from engine.mq.counting import EACH, Counts
-from engine.mq.handles import GROUPED, SCANS, Handle
 from engine.mq.memory import Memory
+from engine.mq.queue_counts import EACH, Counts
+from engine.mq.queue_handle import GROUPED, SCANS, Handle
+from engine.mq.queued_message import Line, Stored, first_of, has_ids, has_too_many, index, keys_of, swept
 from engine.mq.scans import Scan
-from engine.mq.selecting import in_turn, is_scan, matches
-from engine.mq.stored import Line, Stored, first_of, has_ids, has_too_many, index, keys_of, swept
-from engine.mq.waiting import Waiter, Waiters
+from engine.mq.selection import in_turn, is_scan, matches
+from engine.mq.waiters import Waiter, Waiters
 from engine.work import Selection
 
 if TYPE_CHECKING:

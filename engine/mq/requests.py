@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from engine.errors import BrokerError, ConfigurationException
 from engine.mq import frames
 from engine.mq.protection.policies import policies_of
-from engine.mq.purging import Purge
-from engine.mq.served import unprotected
+from engine.mq.purge import Purge
+from engine.mq.server_operations import unprotected
 from engine.work import Arrival, Selection
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from engine.mq.queue import Queue
-    from engine.mq.stored import Stored
+    from engine.mq.queued_message import Stored
 
 _NEVER: Final = 1 << 62
 

@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Final
 
 from engine.mq.addresses import SOCKET, Peer, listening, name_of, peer
 from engine.mq.channel import Channel
-from engine.mq.polling import ENDED, READS, WRITES, poll
 from engine.mq.requests import Requests
-from engine.mq.security.guarded import Guarded
-from engine.mq.served import Facts
+from engine.mq.security.user_view import Guarded
+from engine.mq.server_operations import Facts
 from engine.mq.session import Session
+from engine.mq.socket_poll import ENDED, READS, WRITES, poll
 
 if TYPE_CHECKING:
     from engine.mq.conversation import Conversation
     from engine.mq.frames import Get
-    from engine.mq.served import Served
+    from engine.mq.server_operations import Served
 
 _LOG: Final = logging.getLogger("penstock.queues")
 _MOST_HELD: Final = 512 * 1024 * 1024  # bytes of all units that are not committed

@@ -13,14 +13,14 @@ from engine.mq import frames
 from engine.mq.addresses import Peer
 from engine.mq.conversation import Conversation, Frame
 from engine.mq.frames import Get
-from engine.mq.served import Unfinished, unprotected
+from engine.mq.server_operations import Unfinished, unprotected
 from engine.work import Arrival, QueueAttributes
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor
     from engine.mq.channel import Channel
-    from engine.mq.served import ServedWork, Waiter
     from engine.mq.server import Server
+    from engine.mq.server_operations import ServedWork, Waiter
 
 _LOOKS: Final = 50  # messages that one turn of a get looks at
 _STORAGE_NOT_AVAILABLE: Final = 2071

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
 from engine.mq import pcf
-from engine.mq.counting import Seen, average, since
 from engine.mq.intervals import OF_MANAGER, Clock, interval_of, is_on
+from engine.mq.queue_counts import Seen, average, since
 
 if TYPE_CHECKING:
     from collections.abc import Callable

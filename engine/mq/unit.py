@@ -10,13 +10,13 @@ from engine.descriptor import SEGMENT, SEGMENTATION_ALLOWED, Descriptor
 from engine.errors import BrokerError
 from engine.message.topics import ADDRESS, address
 from engine.mq.admission import context_of
-from engine.mq.handles import SLICE
-from engine.mq.opened import Opened, Waiting, looked_further
+from engine.mq.open_queues import Opened, Waiting, looked_further
+from engine.mq.queue_handle import SLICE
 from engine.mq.refusals import too_many
 from engine.mq.reports import COD, is_asked, on_arrival, put_where_taken, report
 from engine.mq.security.authorities import INQ
 from engine.mq.segments import taken_whole
-from engine.mq.served import Unfinished
+from engine.mq.server_operations import Unfinished
 from engine.mq.streams import add_streamed
 from engine.work import Arrival, QueueAttributes, Selection
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from engine.mq.accounting import Account
     from engine.mq.manager import QueueManager
     from engine.mq.queue import Queue
+    from engine.mq.queued_message import Stored
     from engine.mq.security.rights import Rights
-    from engine.mq.stored import Stored
-    from engine.mq.waiting import Sleep
+    from engine.mq.waiters import Sleep
 
 Moved = list[tuple["Queue", "Stored"]]
 Spare = Sequence[tuple["Queue", Moved]]  # copies that a unit may do without, by the queue of their originals

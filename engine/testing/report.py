@@ -12,8 +12,8 @@ from xml.etree import ElementTree  # it only writes
 
 from engine.errors import Problem
 from engine.runtime.incidents import Reasons
-from engine.testing.judging import Failure
 from engine.testing.suite import Result
+from engine.testing.verdict import Failure
 
 _INDENT: Final = "      "
 

@@ -25,7 +25,7 @@ from engine.runtime.file_run import MOST_ROUNDS
 from engine.runtime.incidents import Incident, put_away_heard
 from engine.testing.case import Case, Description, Propagations, Send
 from engine.testing.databases import FoundTable, databases_of, found_tables
-from engine.testing.making import entering, letter, surrounded
+from engine.testing.message_builder import entering, letter, surrounded
 from engine.testing.stubs import StubNode
 from engine.transports.memory import MemoryQueues, subscribe
 from engine.tree.sharing import copy

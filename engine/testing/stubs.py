@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from engine.errors import BrokerError
 from engine.message.assembly import Message
 from engine.testing.case import Stub, Throw
-from engine.testing.making import changed
+from engine.testing.message_builder import changed
 
 if TYPE_CHECKING:
     from engine.work import UnitOfWork

@@ -12,9 +12,9 @@ from typing import Final
 from engine.errors import BrokerError, ConfigurationException, Problem
 from engine.runtime.incidents import Incident
 from engine.testing.case import Case
-from engine.testing.judging import Failure, judge
 from engine.testing.reading import Reading, read_file
 from engine.testing.running import Flows, run
+from engine.testing.verdict import Failure, judge
 from flows.files import ENDINGS, is_flow_file
 
 FOLDER: Final = "tests"

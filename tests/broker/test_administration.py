@@ -12,7 +12,7 @@ import pytest
 
 from engine.broker.definition import Grant
 from engine.broker.folder import Folder
-from engine.broker.people import Rights, is_granted, system_user
+from engine.broker.user_rights import Rights, is_granted, system_user
 from engine.errors import BrokerError
 from tests.broker.running import NAMED, ROOT, flow
 from tests.cli.command_line import penstock

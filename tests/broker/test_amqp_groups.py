@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from engine.broker.doctor import examined
-from engine.broker.file import definition_of
+from engine.broker.file_reader import definition_of
+from engine.broker.file_writer import broker_text
 from engine.broker.folder import Folder
-from engine.broker.written import broker_text
 from engine.descriptor import PERSISTENT, Descriptor
 from engine.errors import ConfigurationException
 from engine.transports.amqp import AmqpQueues

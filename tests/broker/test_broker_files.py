@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from engine.broker.definition import Definition, FlowUse, Grant, Limits
-from engine.broker.file import definition_of
-from engine.broker.written import broker_text
+from engine.broker.file_reader import definition_of
+from engine.broker.file_writer import broker_text
 from engine.errors import ConfigurationException
 from spark_exec.deployment import deployment_of
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from engine.broker.collective import collective_of
+from engine.broker.collective_link import _REMEMBERED as REMEMBERED
+from engine.broker.collective_link import Remembered
 from engine.broker.doctor import examined
 from engine.broker.folder import Folder
-from engine.broker.link import _REMEMBERED as REMEMBERED
-from engine.broker.link import Remembered
 from engine.descriptor import PERSISTENT, Descriptor
 from engine.errors import BrokerError
 from tests.broker.running import Running, end, until

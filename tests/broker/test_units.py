@@ -14,8 +14,8 @@ import pytest
 import yaml
 
 from engine.broker.folder import Folder
-from engine.broker.people import system_user
-from engine.broker.units import files_for
+from engine.broker.service_files import files_for
+from engine.broker.user_rights import system_user
 
 KEYS = {
     "Unit": {"Description", "After", "StartLimitIntervalSec"},

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from engine.cli.reaching import served as serving
+from engine.cli.queue_manager_access import served as serving
 from engine.descriptor import Descriptor
 from engine.mq import QueueManager
 from tests.cli.command_line import PROGRAM, ROOT, penstock

@@ -9,9 +9,9 @@ import pytest
 
 from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP, NO_ID, Descriptor
 from engine.mq.definitions import QueueDefinition
-from engine.mq.handles import Handle
 from engine.mq.queue import Queue
-from engine.mq.stored import Stored
+from engine.mq.queue_handle import Handle
+from engine.mq.queued_message import Stored
 from engine.mq.unit import Work
 from engine.transports.memory import MemoryQueues
 from engine.work import Order, Selection

@@ -7,8 +7,8 @@ from datetime import date
 import pytest
 
 from engine.testing.case import Text, Tree
-from engine.testing.judging import agrees
 from engine.testing.paths import fill, find, nearest, read_path
+from engine.testing.verdict import agrees
 from engine.tree.element import Element
 
 

@@ -8,13 +8,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from engine.broker.channel import Channel
-from engine.broker.children import fork
+from engine.broker.child_processes import fork
 from engine.broker.logs import hand_to
-from engine.broker.plans import Plan
 from engine.broker.state import DeployedUse
 from engine.broker.statistics.publishing import events_of, publications_of, publish
 from engine.broker.statistics.records import RecordCode
 from engine.broker.statistics.snapshots import Snapshots, archive_of
+from engine.broker.supervisor_plan import Plan
 from engine.broker.workload import BELOW, FINISHED, Event, Thresholds
 from engine.errors import BrokerError
 

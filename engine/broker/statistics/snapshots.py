@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from engine.broker.folder import Folder
-from engine.broker.plans import Plan
 from engine.broker.state import BrokerState, DeployedUse
 from engine.broker.statistics import slots
 from engine.broker.statistics.records import Counted, RecordCode, Subject, record
 from engine.broker.statistics.slots import folder_of, slots_in
 from engine.broker.statistics.totals import Totals, totals_of
+from engine.broker.supervisor_plan import Plan
 
 _SNAPSHOT: Final = "snapshot.json"
 

@@ -10,11 +10,11 @@ from engine.errors import BrokerError, MessageException
 from engine.mq.mqsc.answers import Answer, printed
 from engine.mq.mqsc.defining import CHANGES, forget
 from engine.mq.mqsc.displaying import display
+from engine.mq.mqsc.errors import WrongCommandError
 from engine.mq.mqsc.objects import KINDS, SYNONYMS, VERBS, Objects
 from engine.mq.mqsc.protecting import delete_policy, display_policies, set_policy
 from engine.mq.mqsc.reading import Command, Parameter, read
 from engine.mq.mqsc.securing import delete_authorities, display_authorities, refresh, set_authorities
-from engine.mq.mqsc.wrong import WrongCommandError
 from engine.mq.protection.policies import POLICY
 from engine.mq.security.records import AUTHREC
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from engine.mq.attributes import ATTRIBUTES, Attribute, Value, checked_name, find
+from engine.mq.mqsc.errors import WrongCommandError
 from engine.mq.mqsc.objects import Kind, Objects
 from engine.mq.mqsc.reading import Parameter
-from engine.mq.mqsc.wrong import WrongCommandError
 
 _NOWHERE: Final = "takes no value; leave the parentheses out"
 

@@ -9,9 +9,9 @@ from fnmatch import fnmatchcase
 from typing import Any, Final
 
 from engine.mq.attributes import ATTRIBUTES, Attribute, Value, find
+from engine.mq.mqsc.errors import WrongCommandError
 from engine.mq.mqsc.objects import KINDS, Kind, Objects
 from engine.mq.mqsc.reading import Parameter
-from engine.mq.mqsc.wrong import WrongCommandError
 
 Shown = tuple[tuple[str, Value], ...]
 

@@ -9,9 +9,9 @@ from typing import Final
 from engine.catalog import did_you_mean
 from engine.mq.attributes import Value
 from engine.mq.mqsc.defining import name_of
+from engine.mq.mqsc.errors import WrongCommandError
 from engine.mq.mqsc.objects import Objects
 from engine.mq.mqsc.reading import Parameter
-from engine.mq.mqsc.wrong import WrongCommandError
 from engine.mq.protection.policies import POLICY
 
 Shown = tuple[tuple[str, Value], ...]

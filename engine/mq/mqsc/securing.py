@@ -7,9 +7,9 @@ from typing import Final
 
 from engine.catalog import did_you_mean
 from engine.mq.attributes import Value
+from engine.mq.mqsc.errors import WrongCommandError
 from engine.mq.mqsc.objects import Objects
 from engine.mq.mqsc.reading import Parameter
-from engine.mq.mqsc.wrong import WrongCommandError
 from engine.mq.security.profiles import Profiles
 from engine.mq.security.records import AUTHREC
 

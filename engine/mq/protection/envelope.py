@@ -29,9 +29,9 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.keywrap import InvalidUnwrap
 from cryptography.hazmat.primitives.serialization import Encoding
 
+from engine.mq.protection.key_wrapping import sign, unwrap, verify, wrap
 from engine.mq.protection.keys import has_name
 from engine.mq.protection.policies import CIPHERS, DIGESTS, NONE, UNLIMITED, UnprotectedError
-from engine.mq.protection.wrapping import sign, unwrap, verify, wrap
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor

@@ -14,12 +14,12 @@ from typing import Final
 import lmdb
 
 from engine.errors import BrokerError
-from engine.mq.packed import MD_ERROR
-from engine.mq.record import Record
+from engine.mq.packed_descriptor import MD_ERROR
 from engine.mq.refusals import STORAGE_MEDIUM_FULL, UNEXPECTED_ERROR, refusal
 from engine.mq.store.codecs import NONE
 from engine.mq.store.environment import Environment
 from engine.mq.store.writing import write
+from engine.mq.store_changes import Record
 
 Then = Callable[[BrokerError | None], None]
 _TOGETHER: Final = 1_000  # units in one transaction

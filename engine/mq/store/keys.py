@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Final
 
-from engine.mq.stored import keys_of
+from engine.mq.queued_message import keys_of
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
+from engine.mq.queued_message import Stored, keys_of
 from engine.mq.store.codecs import unpacked
 from engine.mq.store.keys import CHUNK, LAST, ORDER, ORDER_AT, id_prefix, order_of
 from engine.mq.store.records import damaged, read_chunk, read_head
-from engine.mq.stored import Stored, keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Container

@@ -8,10 +8,10 @@ from typing import Final
 from zlib import crc32
 
 from engine.descriptor import Descriptor
-from engine.mq.packed import BACKOUT_COUNT_AT, pack, unpack, with_number
+from engine.mq.packed_descriptor import BACKOUT_COUNT_AT, pack, unpack, with_number
+from engine.mq.queued_message import Stored
 from engine.mq.refusals import Q_DAMAGED, refusal
 from engine.mq.store.keys import CHUNK
-from engine.mq.stored import Stored
 
 VERSION: Final = 1
 _HEAD: Final = struct.Struct(">IBBHQIQ")  # checksum, version, form, descriptor's length, expiry, length, body

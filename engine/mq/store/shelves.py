@@ -8,14 +8,14 @@ from typing import Final
 import lmdb
 
 from engine.errors import MessageException
-from engine.mq.record import Record
+from engine.mq.queued_message import Stored
 from engine.mq.refusals import STORAGE_MEDIUM_FULL, refusal
 from engine.mq.store.environment import Environment
 from engine.mq.store.keys import LAST
 from engine.mq.store.reading import message, messages, with_ids
 from engine.mq.store.records import damaged
 from engine.mq.store.writing import write
-from engine.mq.stored import Stored
+from engine.mq.store_changes import Record
 
 WINDOW: Final = (100, 1_000_000)  # messages and bytes that are brought into memory at once: others wait meanwhile
 _SMALL: Final = (64, 1_000_000)

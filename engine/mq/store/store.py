@@ -14,14 +14,14 @@ from engine.errors import ConfigurationException, MessageException
 from engine.files.output_folders import new_folder
 from engine.mq.attributes import Value
 from engine.mq.lock import FolderLock
-from engine.mq.places import check_place
-from engine.mq.record import Record
 from engine.mq.store.environment import FORMAT, WRITTEN, Environment, read_format, sync_folder, write_format
 from engine.mq.store.journal import Journal
 from engine.mq.store.keys import NUMBER, ORDER
 from engine.mq.store.records import damaged, read_number
 from engine.mq.store.shelves import Overflow, Shelf
 from engine.mq.store.writing import CEILING, COMMITTED, decision, objects, write
+from engine.mq.store_changes import Record
+from engine.mq.supported_systems import check_place
 
 PERSISTENT: Final = "store"
 OVERFLOW: Final = "overflow"

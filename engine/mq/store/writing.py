@@ -23,9 +23,9 @@ from engine.mq.store.records import (
 )
 
 if TYPE_CHECKING:
-    from engine.mq.record import Record
+    from engine.mq.queued_message import Stored
     from engine.mq.store.environment import Environment
-    from engine.mq.stored import Stored
+    from engine.mq.store_changes import Record
 
 NUMBERS: Final = (1 << ORDER_BITS) - 1
 AHEAD: Final = 1 << 20  # numbers that are set aside at once, so that a start need not look for the last

@@ -9,8 +9,8 @@ from engine.descriptor import Descriptor
 from engine.errors import MessageException
 from engine.mq.admission import EIGHT_BYTES, MAX_PRIORITY, ORDER_BITS, expires_at, limited
 from engine.mq.properties import Property, join, properties_of, split
+from engine.mq.queued_message import Stored
 from engine.mq.refusals import full, too_long
-from engine.mq.stored import Stored
 
 if TYPE_CHECKING:
     from engine.mq.admission import Target

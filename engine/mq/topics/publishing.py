@@ -34,7 +34,7 @@ from engine.work import QueueAttributes
 if TYPE_CHECKING:
     from engine.mq.directory import Directory
     from engine.mq.manager import QueueManager
-    from engine.mq.stored import Stored
+    from engine.mq.queued_message import Stored
     from engine.mq.topics.settings import TopicSettings
     from engine.mq.topics.subscription import Subscription
     from engine.mq.unit import Work

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
 from engine.mq import QueueManager, server
-from engine.mq.security.guarded import Guarded
 from engine.mq.security.principals import Principals
 from engine.mq.security.profiles import Profiles, compiled, specificity
 from engine.mq.security.rights import Rights, Security
+from engine.mq.security.user_view import Guarded
 from engine.work import Selection
 
 Step = Callable[[QueueManager, Guarded], object]

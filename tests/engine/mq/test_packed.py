@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from engine.descriptor import LENGTHS, Descriptor
 from engine.errors import MessageException
-from engine.mq import packed
+from engine.mq import packed_descriptor
 
 NUMBERS = st.integers(-(2**31), 2**31 - 1)
 KINDS = {int: lambda _: NUMBERS, bytes: lambda name: st.binary(min_size=LENGTHS[name], max_size=LENGTHS[name])}
@@ -22,38 +22,38 @@ DESCRIPTORS = st.builds(
 @given(DESCRIPTORS, st.binary(max_size=20), st.binary(max_size=20))
 def test_a_descriptor_comes_back_as_it_was(descriptor, before, behind):
     """Whatever its numbers, ids and texts are, and wherever it stands among other bytes."""
-    data = before + packed.pack(descriptor) + behind
-    assert descriptor == packed.unpack(data, len(before), len(data) - len(behind))
-    assert descriptor == packed.unpack(memoryview(data), len(before), len(data) - len(behind))
+    data = before + packed_descriptor.pack(descriptor) + behind
+    assert descriptor == packed_descriptor.unpack(data, len(before), len(data) - len(behind))
+    assert descriptor == packed_descriptor.unpack(memoryview(data), len(before), len(data) - len(behind))
 
 
 @given(DESCRIPTORS)
 def test_numbers_and_ids_are_found_by_their_offset(descriptor):
     """The store and the queues read them without the rest."""
-    data = packed.pack(descriptor)
+    data = packed_descriptor.pack(descriptor)
     found = {
-        "expiry": packed.number_at(data, packed.EXPIRY_AT),
-        "priority": packed.number_at(data, packed.PRIORITY_AT),
-        "persistence": packed.number_at(data, packed.PERSISTENCE_AT),
-        "backout_count": packed.number_at(data, packed.BACKOUT_COUNT_AT),
-        "msg_flags": packed.number_at(data, packed.MSG_FLAGS_AT),
-        "msg_id": data[packed.MSG_ID_AT :][:24],
-        "correl_id": data[packed.CORREL_ID_AT :][:24],
-        "group_id": data[packed.GROUP_ID_AT :][:24],
+        "expiry": packed_descriptor.number_at(data, packed_descriptor.EXPIRY_AT),
+        "priority": packed_descriptor.number_at(data, packed_descriptor.PRIORITY_AT),
+        "persistence": packed_descriptor.number_at(data, packed_descriptor.PERSISTENCE_AT),
+        "backout_count": packed_descriptor.number_at(data, packed_descriptor.BACKOUT_COUNT_AT),
+        "msg_flags": packed_descriptor.number_at(data, packed_descriptor.MSG_FLAGS_AT),
+        "msg_id": data[packed_descriptor.MSG_ID_AT :][:24],
+        "correl_id": data[packed_descriptor.CORREL_ID_AT :][:24],
+        "group_id": data[packed_descriptor.GROUP_ID_AT :][:24],
     }
     assert {name: getattr(descriptor, name) for name in found} == found
 
 
 def test_a_number_is_replaced():
     """A message that is backed out gets its count without being unpacked."""
-    data = packed.pack(Descriptor(format="MQSTR", backout_count=2))
-    counted = packed.with_number(data, packed.BACKOUT_COUNT_AT, 3)
-    assert Descriptor(format="MQSTR", backout_count=3) == packed.unpack(counted)
+    data = packed_descriptor.pack(Descriptor(format="MQSTR", backout_count=2))
+    counted = packed_descriptor.with_number(data, packed_descriptor.BACKOUT_COUNT_AT, 3)
+    assert Descriptor(format="MQSTR", backout_count=3) == packed_descriptor.unpack(counted)
 
 
 def test_short_ids_are_filled():
     """MQ fills them with zeros."""
-    assert b"ab".ljust(24, b"\0") == packed.unpack(packed.pack(Descriptor(msg_id=b"ab"))).msg_id
+    assert b"ab".ljust(24, b"\0") == packed_descriptor.unpack(packed_descriptor.pack(Descriptor(msg_id=b"ab"))).msg_id
 
 
 @pytest.mark.parametrize(
@@ -67,12 +67,12 @@ def test_short_ids_are_filled():
 def test_what_does_not_fit_is_refused(descriptor, said):
     """Nothing is cut off in silence."""
     with pytest.raises(MessageException, match=said) as caught:
-        packed.pack(descriptor)
-    assert packed.MD_ERROR == caught.value.reason
+        packed_descriptor.pack(descriptor)
+    assert packed_descriptor.MD_ERROR == caught.value.reason
 
 
-@pytest.mark.parametrize("data", [b"\2" + bytes(163), packed.pack(Descriptor())[:-1]])
+@pytest.mark.parametrize("data", [b"\2" + bytes(163), packed_descriptor.pack(Descriptor())[:-1]])
 def test_bytes_that_are_no_descriptor_are_refused(data):
     """Neither another version nor too few texts is read."""
     with pytest.raises(MessageException):
-        packed.unpack(data)
+        packed_descriptor.unpack(data)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import ConfigurationException
-from engine.mq.places import check_place
+from engine.mq.supported_systems import check_place
 
 LINUX = """\
 21 1 254:0 / / rw,relatime - ext4 /dev/vda rw

@@ -20,9 +20,9 @@ from engine.mq import QueueManager
 from engine.mq.properties import join, properties_of, split
 from engine.mq.protection import policies
 from engine.mq.protection.envelope import Reader, Writer
-from engine.mq.protection.guarding import ERRORS, KEY_STORE
 from engine.mq.protection.keys import KeyStore
 from engine.mq.protection.policies import Policy, UnprotectedError, policy_of
+from engine.mq.protection.unit_protection import ERRORS, KEY_STORE
 from engine.mq.server import Server
 from engine.work import Selection
 

@@ -11,8 +11,8 @@ import pytest
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
 from engine.mq import QueueManager
-from engine.mq.record import Record
 from engine.mq.store.journal import Job, Journal
+from engine.mq.store_changes import Record
 from tests.engine.mq.served import serving
 
 

@@ -15,9 +15,9 @@ from engine.mq import QueueManager
 from engine.mq.definitions import QueueDefinition
 from engine.mq.server import Server
 from engine.testing.case import Case
-from engine.testing.judging import judge
 from engine.testing.reading import read_file
 from engine.testing.running import Flows, Happened, Queues, Transport, in_memory, run
+from engine.testing.verdict import judge
 from engine.transports.amqp import AmqpQueues
 from engine.work import Arrival
 from tests.engine.transports.amqp_brokers import Broker

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from engine.broker.deployment import shipped_of
+from engine.broker.flow_builds import laid_over
 from engine.broker.overrides import overridden
-from engine.broker.preparing import laid_over
 from engine.broker.state import DeployedUse, GroupState
 from engine.flow.definition import FLOW_PROPERTIES, plain
 from engine.node import node_catalog

@@ -10,7 +10,7 @@ from engine.mq.store.codecs import Packed, packed
 
 if TYPE_CHECKING:
     from engine.mq.attributes import Value
-    from engine.mq.stored import Stored
+    from engine.mq.queued_message import Stored
 
 Placed = tuple[int, "Stored"]  # the number of a queue in the store, and a message of it
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from engine.broker.definition import FlowUse
-from engine.broker.file import definition_of
+from engine.broker.file_reader import definition_of
 from engine.broker.folder import Folder
 from engine.broker.state import BrokerState
 from engine.errors import BrokerError

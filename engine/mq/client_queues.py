@@ -9,7 +9,7 @@ from typing import Final
 
 from engine.descriptor import NO_ID, NON_PERSISTENT, PERSISTENT, SEGMENTATION_ALLOWED, UNLIMITED, Descriptor
 from engine.mq.admission import MAX_PRIORITY, by_default, completed, stamp_of
-from engine.mq.served import Facts
+from engine.mq.server_operations import Facts
 
 _LEAST_ROOM: Final = 64  # messages that a queue must still take for a put not to ask
 _IDS: Final = 4096  # reserved at once

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from engine.broker.definition import Definition, FlowUse
-from engine.broker.preparing import Candidate, candidate, flow_files
+from engine.broker.file_values import placed
+from engine.broker.flow_builds import Candidate, candidate, flow_files
 from engine.broker.state import BrokerState
-from engine.broker.values import placed
 from engine.databases.definitions import definitions_in
 from engine.errors import ConfigurationException
 from flows.shipped import OwnNodes

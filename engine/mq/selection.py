@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from engine.descriptor import NO_ID
-from engine.mq.handles import GROUPED
 from engine.mq.properties import split
+from engine.mq.queue_handle import GROUPED
+from engine.mq.queued_message import keys_of
 from engine.mq.selectors import compile_selector
-from engine.mq.stored import keys_of
 
 if TYPE_CHECKING:
-    from engine.mq.handles import Handle
-    from engine.mq.stored import Stored
+    from engine.mq.queue_handle import Handle
+    from engine.mq.queued_message import Stored
     from engine.work import Selection
 
 

@@ -9,8 +9,8 @@ from typing import Final
 from urllib.parse import quote
 
 from engine.broker.deployment import shipped_of
+from engine.broker.file_writer import broker_text, definition_of_state
 from engine.broker.state import BrokerState
-from engine.broker.written import broker_text, definition_of_state
 from engine.files.output_folders import OutputFolder, Way
 from flows.shipped import Shipped
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from engine.broker.folder import Folder
-from engine.broker.people import system_user
+from engine.broker.user_rights import system_user
 
 _UNIT: Final = """\
 [Unit]

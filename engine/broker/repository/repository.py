@@ -14,9 +14,9 @@ from sqlalchemy import Connection, Engine, Table, create_engine, delete, event, 
 from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
 
 from engine.broker.definition import Executors, Grant, Limits, Settings
-from engine.broker.people import system_user
 from engine.broker.repository import tables
 from engine.broker.state import BrokerState, DeployedUse, GroupState, use_of_data
+from engine.broker.user_rights import system_user
 from engine.errors import ConfigurationException
 
 BROKEN: Final = 8081

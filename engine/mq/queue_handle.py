@@ -11,8 +11,8 @@ from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP, NO_ID
 from engine.mq.selectors import compile_selector
 
 if TYPE_CHECKING:
+    from engine.mq.queued_message import Stored
     from engine.mq.scans import Scan
-    from engine.mq.stored import Stored
     from engine.work import Selection
 
 SLICE: Final = 1_000  # messages that one look passes over before others have their turn

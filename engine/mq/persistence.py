@@ -9,8 +9,8 @@ from engine.errors import BrokerError, MessageException
 from engine.mq.attributes import Value
 from engine.mq.expiry import ExpiryTask
 from engine.mq.memory import Budget, Memory
-from engine.mq.record import Record
 from engine.mq.refusals import STORAGE_MEDIUM_FULL
+from engine.mq.store_changes import Record
 from engine.mq.streams import note_failure
 
 if TYPE_CHECKING:

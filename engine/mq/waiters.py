@@ -6,14 +6,14 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from engine.mq.stored import has_ids, keys_of
+from engine.mq.queued_message import has_ids, keys_of
 from engine.work import NO_ORDER
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor
-    from engine.mq.handles import Handle
     from engine.mq.queue import Queue
-    from engine.mq.stored import Stored
+    from engine.mq.queue_handle import Handle
+    from engine.mq.queued_message import Stored
     from engine.work import Selection
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from engine.mq.handles import Handle
-from engine.mq.waiting import Sleep, Waiter
+from engine.mq.queue_handle import Handle
+from engine.mq.waiters import Sleep, Waiter
 from engine.work import Arrival
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from engine.mq.protection.policies import Policy
     from engine.mq.queue import Queue
-    from engine.mq.stored import Stored
+    from engine.mq.queued_message import Stored
     from engine.mq.unit import Work
     from engine.work import Selection
 

@@ -36,8 +36,8 @@ from typing import Any, Final
 from engine.broker.amqp_broker import of_group
 from engine.broker.collective import collective_of
 from engine.broker.definition import PLAIN_NAMES, Definition, Executors, FlowUse, Grant, Limits, Settings
-from engine.broker.people import read_rights
-from engine.broker.values import duration, memory, number, of_tree, placed
+from engine.broker.file_values import duration, memory, number, of_tree, placed
+from engine.broker.user_rights import read_rights
 from engine.catalog import did_you_mean
 from engine.databases.definitions import definitions_in
 from engine.errors import ConfigurationException, Place

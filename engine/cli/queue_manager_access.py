@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from engine.broker.folder import Folder as BrokerFolder
     from engine.mq import QueueManager
     from engine.mq.client import Client
-    from engine.mq.security.guarded import Guarded
+    from engine.mq.security.user_view import Guarded
 
 PATIENCE: Final = 5.0  # seconds that a command waits for a folder that another process has
 _PAUSE: Final = 0.02

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from engine.mq.queue import Queue
-    from engine.mq.stored import Stored
+    from engine.mq.queued_message import Stored
     from engine.work import Selection
 
 _PAIRS: Final = ("puts", "put_bytes", "gets", "get_bytes", "browses", "browse_bytes", "times", "timed")
