@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from engine.broker.folder import Folder
-from engine.broker.plans import Plan
 from engine.broker.queues import queue_managers
 from engine.broker.statistics.records import ROOT, as_xml
+from engine.broker.supervisor_plan import Plan
 from engine.broker.workload import Event
 from engine.descriptor import NON_PERSISTENT, PERSISTENT, Descriptor
 
