@@ -82,6 +82,11 @@ class Pending:
 
 
 @dataclass(frozen=True, slots=True)
+class InBrokers:
+    """Marks a property of a flow that a broker acts on; a run at a desk or on Spark does not."""
+
+
+@dataclass(frozen=True, slots=True)
 class YesOrNo:
     """Marks a truth that may be written yes or no as well, as in IBM's documents."""
 

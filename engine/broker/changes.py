@@ -66,10 +66,16 @@ def group_for(state: BrokerState, group: str) -> str:
 
 
 def as_it_ran(use: DeployedUse, before: DeployedUse | None) -> DeployedUse:
-    """Returns a flow that replaces one of its name is stopped, traced and counted as that was."""
+    """Returns a flow that is traced and counted as the one of its name that it replaces, and runs as startMode says.
+
+    Maintained is as that did, Automatic in any case, Manual once someone starts it.
+    """
+    said = {"Automatic": True, "Manual": False}.get(use.start_mode)
     if before is None:
-        return use
-    return replace(use, running=before.running, trace=before.trace, statistics=before.statistics)
+        return use if said is None else replace(use, running=said)
+    return replace(
+        use, running=before.running if said is None else said, trace=before.trace, statistics=before.statistics
+    )
 
 
 def changes_of(before: GroupState, after: GroupState, emptied: frozenset[str]) -> list[FlowChange]:

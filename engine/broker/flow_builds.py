@@ -16,7 +16,7 @@ from engine.databases.definitions import definitions_in
 from engine.databases.sources import Sources
 from engine.errors import ConfigurationException
 from engine.files.allowed_folders import AllowedFiles
-from engine.flow.definition import Flow, expand
+from engine.flow.definition import Flow, FlowProperties, expand
 from engine.flow.destinations import QUEUE_NAME, QUEUE_NAME_OR_NONE
 from engine.node import Property, node_catalog
 from engine.runtime.deployment import deploy
@@ -104,6 +104,7 @@ def ready(
         text = f"the program of {bound.asking_databases[0]} asks a database, and {broker.name} has no data source"
         raise ConfigurationException(f"{use.name}: {text}: say its url under dataSources in broker.yaml")
     deployed = deploy(flow, bind=bound.allowing(_ANY_FILE))  # which files it may write is for the broker's process
+    _refuse_policies(use.name, deployed.properties)
     if not deployed.entrances:
         raise ConfigurationException(f"flow {use.name} reads no queue: give it an MQInput node")
     reads = tuple(str(getattr(e.node, "queue_name", e.label)) for e in deployed.entrances)
@@ -113,6 +114,7 @@ def ready(
         use,
         properties=own,
         additional_instances=deployed.properties.additional_instances,
+        start_mode=deployed.properties.start_mode,
         notified_rate=deployed.properties.notification_threshold_msgs_per_sec,
         reads=tuple(dict.fromkeys(reads)),
         order=max(asked, key=_ORDERS.index),
@@ -121,6 +123,18 @@ def ready(
     )
     queues = () if group in broker.settings.amqp else queues_of(flow, broker.queue_manager)
     return Candidate(made, shipped, queues, data_sources_of(flow))
+
+
+def _refuse_policies(name: str, properties: FlowProperties) -> None:
+    """Raise for a policy or profile that would change how the flow runs, and that a broker here cannot have."""
+    given = {
+        "wlmPolicy": (properties.wlm_policy, "say its values as properties of the flow"),
+        "securityProfileName": (properties.security_profile_name, "say who may put by rights of its queues"),
+        "monitoringProfile": (properties.monitoring_profile, "use statistics or traces"),
+    }
+    for declared, (value, instead) in given.items():
+        if value:
+            raise ConfigurationException(f"flow {name}: there is no {declared} {value:.80} here: {instead}")
 
 
 def queues_of(flow: Flow, queue_manager: str) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ class DeployedUse:
     trace: TraceLevel = "none"
     statistics: StatisticsLevel = "basic"
     notified_rate: int = 0  # messages a second above which there is an event; 0: none
+    start_mode: str = "Maintained"
     deployed: str = ""
 
     @property

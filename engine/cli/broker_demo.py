@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from engine.cli.app import Json
 from engine.cli.broker import broker
 
 
 @broker.command()
 def demo(
     output: Annotated[Path, typer.Option(help="The broker's folder, which is not there yet.")] = Path("out/demo"),
+    as_json: Json = False,
 ) -> None:
     """Make a broker of sample flows, kill one of its groups in the middle of its work, and tell what comes of it.
 
@@ -21,4 +24,4 @@ def demo(
     from engine.broker.demonstration import demonstrate
 
     for line in demonstrate(output):
-        typer.echo(line)
+        typer.echo(json.dumps({"line": line}) if as_json else line)

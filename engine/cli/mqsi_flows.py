@@ -73,6 +73,8 @@ def change_statistics(given: Given) -> None:
     for flag, known in (("c", ("", "active", "inactive")), ("n", ("", "none", "basic", "advanced"))):
         if given.value(flag) not in known:
             raise Misused(INVALID, f"-{flag} {given.value(flag)} is none of {', '.join(known[1:])}")
+    if given.value("b") not in {"", "none"}:
+        raise Misused(INVALID, f"-b {given.value('b')} is not none: records are not kept by accounting origin here")
     _switch(given.component, flows, group, "statistics", statistics="none" if given.value("c") == "inactive" else level)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 from engine.catalog import Catalog
 from engine.errors import NOWHERE, ConfigurationException, Place
-from engine.node import NodeType, Property, Range, YesOrNo, prop, properties_of
+from engine.node import InBrokers, NodeType, Pending, Property, Range, YesOrNo, prop, properties_of
 
 if TYPE_CHECKING:
     import networkx
@@ -124,25 +124,31 @@ class Flow:
         return tuple(use.label for use in self.nodes if use.type == end)
 
 
+_Limit: TypeAlias = Annotated[int, Range(0), InBrokers()]
+_Action: TypeAlias = Annotated[Literal["none", "restartExecutionGroup"], InBrokers()]
+_WEB: Final = Pending("nodes of web services")
+_SECURITY: Final = Pending("security profiles")
+
+
 @dataclass(frozen=True, slots=True)
 class FlowProperties:
     """The properties of every flow, beside those it promotes."""
 
     additional_instances: Annotated[int, Range(0, 256)] = prop(0, "How many more threads run the flow.")
-    notification_threshold_msgs_per_sec: Annotated[int, Range(0)] = prop(0, "The rate that is worth a notice; 0: none.")
-    maximum_rate_msgs_per_sec: Annotated[int, Range(0)] = prop(0, "The rate that is not exceeded; 0: any.")
-    processing_timeout_sec: Annotated[int, Range(0)] = prop(0, "How long one message may take; 0: any time.")
-    processing_timeout_action: Literal["none", "restartExecutionGroup"] = prop("none", "What happens after that time.")
-    wlm_policy: str = prop("", "The workload management policy.")
+    notification_threshold_msgs_per_sec: _Limit = prop(0, "The rate that is worth a notice; 0: none.")
+    maximum_rate_msgs_per_sec: _Limit = prop(0, "The rate that is not exceeded; 0: any.")
+    processing_timeout_sec: _Limit = prop(0, "How long one message may take; 0: any time.")
+    processing_timeout_action: _Action = prop("none", "What happens after that time.")
+    wlm_policy: Annotated[str, Pending("workload management policies")] = prop("", "The workload management policy.")
     commit_count: Annotated[int, Range(1)] = prop(1, "How many messages make a unit of work.")
     commit_interval: Annotated[float, Range(0, 60)] = prop(0.0, "Seconds after which a smaller unit is committed.")
     coordinated_transaction: Annotated[bool, YesOrNo()] = prop(False, "Whether queues and databases commit together.")
-    consumer_policy_set: str = prop("", "The policy set of a web service's consumers.")
-    provider_policy_set: str = prop("", "The policy set of a web service's providers.")
-    consumer_policy_set_bindings: str = prop("", "The bindings of the consumer policy set.")
-    provider_policy_set_bindings: str = prop("", "The bindings of the provider policy set.")
-    security_profile_name: str = prop("", "The security profile of input nodes that name none.")
-    monitoring_profile: str = prop("", "The monitoring profile.")
+    consumer_policy_set: Annotated[str, _WEB] = prop("", "The policy set of a web service's consumers.")
+    provider_policy_set: Annotated[str, _WEB] = prop("", "The policy set of a web service's providers.")
+    consumer_policy_set_bindings: Annotated[str, _WEB] = prop("", "The bindings of the consumer policy set.")
+    provider_policy_set_bindings: Annotated[str, _WEB] = prop("", "The bindings of the provider policy set.")
+    security_profile_name: Annotated[str, _SECURITY] = prop("", "The security profile of input nodes that name none.")
+    monitoring_profile: Annotated[str, Pending("monitoring profiles")] = prop("", "The monitoring profile.")
     start_mode: Literal["Maintained", "Automatic", "Manual"] = prop("Maintained", "Whether it starts with its group.")
     start_instances_when_flow_starts: bool = prop(False, "Whether additional instances start at once.")
 

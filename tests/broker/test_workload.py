@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,8 +11,12 @@ from typing import Any
 import pytest
 
 from engine.broker import workload
-from engine.broker.state import DeployedUse
+from engine.broker.changes import as_it_ran
+from engine.broker.definition import FlowUse
+from engine.broker.preparing import candidate
+from engine.broker.state import BrokerState, DeployedUse
 from engine.broker.workload import ABOVE, BELOW, FINISHED, TIMED_OUT, Deadline, Thresholds
+from engine.errors import ConfigurationException
 from tests.broker.running import Running, broker, flow, until
 
 SLOW = (
@@ -115,3 +120,26 @@ def test_a_group_that_restarts(tmp_path: Path) -> None:
         assert before != made.process("default")
         assert "it is backed out, and the execution group starts again" in made.log()
         until(lambda: bool(made.workers()))
+
+
+@pytest.mark.parametrize("name", ["wlmPolicy", "securityProfileName", "monitoringProfile"])
+def test_policies_are_refused(tmp_path: Path, name: str) -> None:
+    """A flow that asks for a policy or profile which cannot be there is refused, with what to do instead."""
+    file = flow(tmp_path, "F")
+    file.write_text(file.read_text("utf-8").replace("nodes:", f"properties: {{{name}: P}}\nnodes:"), "utf-8")
+    with pytest.raises(ConfigurationException, match=f"flow F: there is no {name} P here: "):
+        candidate(FlowUse(str(file), "default"), BrokerState("B"))
+
+
+@pytest.mark.parametrize(
+    ("mode", "first", "stopped", "running"),
+    [("Maintained", True, False, True), ("Automatic", True, True, True), ("Manual", False, False, False)],
+)
+def test_start_modes(tmp_path: Path, mode: str, first: bool, stopped: bool, running: bool) -> None:
+    """A flow that is deployed runs as its startMode says, and as the one that it replaces did."""
+    file = flow(tmp_path, "F")
+    file.write_text(file.read_text("utf-8").replace("nodes:", f"properties: {{startMode: {mode}}}\nnodes:"), "utf-8")
+    made = candidate(FlowUse(str(file), "default"), BrokerState("B"))
+    assert made is not None
+    before = [None, replace(made.use, running=False), replace(made.use, running=True)]
+    assert [first, stopped, running] == [as_it_ran(made.use, one).running for one in before]

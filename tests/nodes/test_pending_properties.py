@@ -30,3 +30,20 @@ def test_defaults_need_no_note() -> None:
     """A flow that gives none of them gets no note."""
     loaded = load("flows/samples/content_filter/content_filter.yaml")
     assert notes(*loaded.flows) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("wlmPolicy", "{P}:Q", ["note: wlmPolicy has no effect yet; it waits for workload management policies"]),
+        ("consumerPolicySet", "S", ["note: consumerPolicySet has no effect yet; it waits for nodes of web services"]),
+        ("processingTimeoutSec", "5", ["note: processingTimeoutSec counts where a broker runs the flow"]),
+        ("processingTimeoutAction", "none", []),
+        ("maximumRateMsgsPerSec", "0", []),
+        ("commitCount", "7", []),
+    ],
+)
+def test_properties_of_flows(name: str, value: str, said: list[str]) -> None:
+    """A property of a flow that has no effect, or one in brokers alone, is noted."""
+    found = [note.text for note in notes(Flow("F", properties=(Setting(name, value),)))]
+    assert said == [text[: len(start)] for text, start in zip(found, said, strict=True)]
