@@ -13,7 +13,7 @@ import pytest
 from engine.broker import workload
 from engine.broker.changes import as_it_ran
 from engine.broker.definition import FlowUse
-from engine.broker.preparing import candidate
+from engine.broker.flow_builds import candidate
 from engine.broker.state import BrokerState, DeployedUse
 from engine.broker.workload import ABOVE, BELOW, FINISHED, TIMED_OUT, Deadline, Thresholds
 from engine.errors import ConfigurationException
