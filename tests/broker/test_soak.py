@@ -193,25 +193,28 @@ def disturb(made: Running, folder: Path, seconds: float) -> int:
 def growth(made: Running, seconds: float) -> float:
     """Returns by how many MiB the broker's processes grow in a time without kills, by a line through what is measured.
 
-    The first third of the time is theirs to fill caches and pools.
+    The first third of the time is theirs to fill caches and pools; what was measured before the last of them had
+    started again, as one does that was killed at the end of the other time, says nothing of growth.
     """
     began = time.monotonic()
     time.sleep(seconds / 3)
-    points: list[tuple[float, float]] = []
+    points: list[tuple[float, dict[int, float]]] = []
     while time.monotonic() - began < seconds:
         points.append((time.monotonic(), memory(made)))
         time.sleep(max(0.2, seconds / 100))
-    times, sizes = zip(*points, strict=True)
+    last = points[-1][1].keys()
+    times, sizes = zip(*((when, sum(held.values())) for when, held in points if held.keys() == last), strict=True)
+    assert len(times) > 10
     assert median(sizes) > 1
     return linear_regression(times, sizes).slope * (times[-1] - times[0])
 
 
-def memory(made: Running) -> float:
-    """The MiB of memory that the processes of the broker hold, mapped files left out."""
+def memory(made: Running) -> dict[int, float]:
+    """The MiB of memory that each process of the broker holds, mapped files left out."""
     status = made.status()
     workers = [worker["process"] for one in status["processes"] for worker in one["workers"]]
     every = [status["process"], *(one["process"] for one in status["processes"]), *workers]
-    return sum(map(own_memory, every))
+    return {process: own_memory(process) for process in every}
 
 
 def own_memory(pid: int) -> float:
