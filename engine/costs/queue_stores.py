@@ -95,7 +95,7 @@ def _asked(queues: QueueManager, own: Descriptor) -> float:
 
 
 def commits(queues: QueueManager, folder: Path) -> Iterator[Measured]:
-    """What units of work that commit together share, also where a sync is slow, and beside bare LMDB that shares it."""
+    """Measures the syncs that units of work share, also where a sync is slow, and beside bare LMDB that shares them."""
     assert queues.store is not None
     journal = queues.store.store.journal
     shared: list[float] = []

@@ -47,7 +47,7 @@ def element_type(domain: str, name: str) -> int | None:
 
 
 def types_of_constant(domain: str, name: str) -> Types | None:
-    """What a type clause with this constant accepts: a kind of element for the plain ones, else as its parser says."""
+    """Returns the types that a clause with this constant accepts: a kind for plain ones, else as its parser says."""
     number = element_type(domain, name)
     if number is None:
         return None

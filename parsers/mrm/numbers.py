@@ -151,7 +151,7 @@ def _range(length: int, shape: Shape) -> str:
 
 
 def _sign_tables(signs: Signs) -> tuple[Mapping[int, bytes], Mapping[str, int], Mapping[str, int]]:
-    """What a byte that holds a digit and a sign means, and which byte does for a digit with plus, and with minus.
+    """Returns the digit and sign that each byte means, and the bytes that stand for a digit with plus and with minus.
 
     Of ASCII signs, those of both kinds are read, whichever are written.
     """

@@ -326,7 +326,7 @@ class _Writer:
 
 
 def _said_in(layout: Layout, data: bytes, at: int) -> _Around:
-    """What the fields that others refer to say in the bytes of a layout that does not vary, as far as there are any."""
+    """Returns the values of fields that others refer to, in the bytes of a layout that does not vary."""
     said = _Around(None)
     for slot, run in zip(layout.slots if layout.runs else (), layout.runs or (), strict=True):
         start = at + run.start
