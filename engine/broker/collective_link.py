@@ -35,7 +35,6 @@ from engine.work import Arrival, Selection
 _MOST: Final = 100  # messages of one unit of work
 _LARGEST: Final = 4 << 20  # bytes of messages behind which a unit is closed
 _IDLE: Final = 10.0  # seconds without a message after which a connection that sends is closed
-_KNOWN_FOR: Final = 1.0  # seconds that the members are not looked up again
 _REMEMBERED: Final = 10_000  # publications of each member
 _ID: Final = 16  # bytes
 _LOOKS: Final = 2.0  # seconds that whoever receives waits before it says that all is well
@@ -100,8 +99,6 @@ class Sending:
 
     def __init__(self, member: Member) -> None:
         self._member = member
-        self._others: list[str] = []
-        self._looked = 0.0
 
     def begin(self, manager: Any, work: Any) -> None:
         """Nothing is to be done first."""
@@ -112,25 +109,22 @@ class Sending:
         if first is None:
             links.close()
             return
-        for arrival in batch(first, lambda: work.get(TRANSMIT)):
-            self._send(arrival, links)
+        unit = batch(first, lambda: work.get(TRANSMIT))
+        others = self._member.others  # read behind the messages: whoever joined before they were published gets them
+        for arrival in unit:
+            self._send(arrival, links, others)
         links.commit()
         work.commit()
 
-    def _send(self, arrival: Arrival, links: Queues) -> None:
+    def _send(self, arrival: Arrival, links: Queues, others: Iterable[str]) -> None:
 
         said = unpacked(*arrival)
         origin = {"origin": self._member.uuid, "from": self._member.name}
         descriptor, body = packed(said._replace(more={**said.more, **origin}))
         descriptor = descriptor._replace(msg_id=arrival.descriptor.msg_id)
         to = said.more.get("to")
-        for name in [to] if to else self._known():
+        for name in [to] if to else others:
             links.put(self._member.collective.queue(name), descriptor, body)
-
-    def _known(self) -> list[str]:
-        if time.monotonic() > self._looked + _KNOWN_FOR:
-            self._others, self._looked = self._member.others, time.monotonic()
-        return self._others
 
 
 @dataclass(slots=True)

@@ -9,16 +9,19 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from engine.broker.collective import collective_of
 from engine.broker.collective_link import _REMEMBERED as REMEMBERED
-from engine.broker.collective_link import Remembered
+from engine.broker.collective_link import Member, Queues, Remembered, Sending
 from engine.broker.doctor import examined
 from engine.broker.folder import Folder
 from engine.descriptor import PERSISTENT, Descriptor
 from engine.errors import BrokerError
+from engine.mq import QueueManager
+from engine.mq.topics.forwarding import TRANSMIT, Forwarded, packed
 from tests.broker.running import Running, end, until
 from tests.engine.transports.amqp_brokers import PASSWORD, USER, Broker, artemis, rabbitmq
 
@@ -197,6 +200,38 @@ def test_ids_are_forgotten_when_they_cannot_come_again() -> None:
     assert units[0] == remembered.excess()
     remembered.forget()
     assert (REMEMBERED, None) == (len(remembered.ids), remembered.excess())
+
+
+class Links:
+    """The queues that messages were sent to."""
+
+    def __init__(self) -> None:
+        self.sent: list[str] = []
+
+    def put(self, queue: str, descriptor: Descriptor, body: bytes) -> Descriptor:
+        """Note the queue."""
+        self.sent.append(queue)
+        return descriptor
+
+    def commit(self) -> None:
+        """Nothing is to be done."""
+
+
+def test_who_has_just_joined_is_sent_to() -> None:
+    """A broker that joins right behind a publication is sent the next one."""
+    collective = collective_of({"name": "N", "url": "amqp://h"})
+    assert collective is not None
+    names, links = ["A", "B"], Links()
+    sending = Sending(Member("A", "0d2f8a52-9c5e-4ce1-8f0f-6c5b1f3a7f10", collective, lambda: names))
+    manager = QueueManager()
+    manager.define("QLOCAL", TRANSMIT, {})
+    with closing(manager), closing(manager.work()) as work:
+        for _ in range(2):
+            work.put(TRANSMIT, *packed(Forwarded("a", "", False, 0, Descriptor(), b"")))
+            work.commit()
+            sending.step(work, cast("Queues", links))
+            names.append("C")
+    assert ["N.B", "N.B", "N.C"] == links.sent
 
 
 def test_errors_of_brokers_are_told() -> None:
