@@ -22,7 +22,10 @@ def browse(
     _key_store: KeyStore = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a message as a line of JSON.")] = False,
 ) -> None:
-    """Show the messages of a queue in the order in which they would be got, such as `penstock browse ORDERS --json`."""
+    """Show the messages of a queue in the order in which they would be got.
+
+    Example: penstock browse ORDERS --json
+    """
     out = sys.stdout.buffer
     with reached(queue_manager, user) as manager:
         for arrival in manager.cursor(queue, selector):

@@ -92,6 +92,8 @@ def costs(
 
     Rates, processor time by the report's formula, and memory stand beside the report's figures; docs/costs.md says
     how each is taken.
+
+    Example: penstock costs nodes --scenario filter --size 1k
     """
     given = {
         "--scenario": scenario,

@@ -49,6 +49,9 @@ def decode(
 
     Groups are objects, tables are arrays, numbers keep all their digits. Of items that share their storage, each is
     there under its name; one that cannot be read is null if another can.
+
+    Example: penstock decode flows/samples/cobol_records/records/order.bin --copybook
+    flows/samples/cobol_records/order.cpy --ccsid 37
     """
     from engine.cli.failures_of_records import Failures
     from engine.cli.record_files import input_of, opened, outputs_of, standard_output

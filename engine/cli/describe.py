@@ -19,7 +19,10 @@ Name = Annotated[str | None, typer.Argument(help="Which one; none: a list of all
 
 @describe.command()
 def node(name: Name = None, nodes: OwnNodes = None, as_json: Json = False) -> None:
-    """Node types: what they do, their terminals and properties."""
+    """Node types: what they do, their terminals and properties.
+
+    Example: penstock describe node MQInput
+    """
     from engine.flow.user_nodes import load_nodes
     from engine.node import NodeType, node_catalog
 
@@ -50,7 +53,10 @@ def node(name: Name = None, nodes: OwnNodes = None, as_json: Json = False) -> No
 
 @describe.command()
 def parser(name: Name = None, as_json: Json = False) -> None:
-    """Parsers: what they read and write, and which MQ formats announce them."""
+    """Parsers: what they read and write, and which MQ formats announce them.
+
+    Example: penstock describe parser XMLNSC --json
+    """
     from engine.parser import Header, Parser, parser_catalog
 
     def data(found: Parser) -> dict[str, Any]:
@@ -66,7 +72,10 @@ def parser(name: Name = None, as_json: Json = False) -> None:
 
 @describe.command()
 def function(name: Name = None, as_json: Json = False) -> None:
-    """ESQL functions: what they do, what they take, and examples, which the tests run."""
+    """ESQL functions: what they do, what they take, and examples, which the tests run.
+
+    Example: penstock describe function SUBSTRING
+    """
     from esql.functions import Function, function_catalog
 
     def data(found: Function) -> dict[str, Any]:

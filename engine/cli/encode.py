@@ -45,6 +45,8 @@ def encode(
 
     A field that is not given has its VALUE, or zeros or blanks by its type; a count that is not given is that of its
     table. Of items that share their storage, the first that is given counts where they overlap.
+
+    Example: penstock encode docs/copybooks/orders.json --copybook docs/copybooks/order.cpy --output orders.bin
     """
     from engine.cli.failures_of_records import Failures
     from engine.cli.record_files import input_of, opened, outputs_of, standard_output

@@ -47,6 +47,8 @@ def check(files: Files, max_input: MaxInput = MAX_INPUT, as_json: Json = False) 
     """Find everything that is wrong with programs before they run; exit with 1 if anything is.
 
     The files are taken as deployed together; those of a project (a folder with .project), with the projects it names.
+
+    Example: penstock esql check flows/samples
     """
     from engine.cli.workspace import deployments
     from engine.files.input_files import size_of
@@ -66,7 +68,10 @@ def check(files: Files, max_input: MaxInput = MAX_INPUT, as_json: Json = False) 
 
 @esql.command()
 def show(file: Annotated[str, typer.Argument(help="The file.")], max_input: MaxInput = MAX_INPUT) -> None:
-    """Show the Python that a program becomes, and the constants that it uses."""
+    """Show the Python that a program becomes, and the constants that it uses.
+
+    Example: penstock esql show flows/samples/customers/customers.esql
+    """
     from esql.compile import compile_sources
 
     compiled = _or_problems(lambda: compile_sources(_sources([file], max_input)))
@@ -83,7 +88,10 @@ def evaluate(
     data_sources: DataSources = None,
     max_input: MaxInput = MAX_INPUT,
 ) -> None:
-    """Evaluate an expression, and print its value as a literal of ESQL."""
+    """Evaluate an expression, and print its value as a literal of ESQL.
+
+    Example: penstock esql eval "UPPER('penstock') || '!'"
+    """
     from esql.runtime.single_run import Case, evaluated
 
     with opened(data_sources) as databases, _desk(limits) as around:
@@ -112,6 +120,9 @@ def run(
     """Run a module over one message, and print `terminal|body` for each message that it sends.
 
     What it has done to databases is committed if it ends well, and rolled back if it fails.
+
+    Example: penstock esql run flows/samples/splitting/splitting.esql --input flows/samples/splitting/messages/day.xml
+    --domain XMLNSC
     """
     from esql.cache import users_cache
     from esql.runtime.single_run import lines_of, message_of, outcomes
@@ -145,7 +156,10 @@ def format_(
     max_input: MaxInput = MAX_INPUT,
     as_json: Json = False,
 ) -> None:
-    """Write programs in the one form that all may agree on."""
+    """Write programs in the one form that all may agree on.
+
+    Example: penstock esql format flows/samples/splitting/splitting.esql
+    """
     from esql.compile import read_program
     from esql.format import format_program
     from esql.text.source import decode
@@ -172,7 +186,10 @@ def format_(
 
 @esql.command()
 def repl(source: Input = None, domain: Domain = "", limits: Limited = None, max_input: MaxInput = MAX_INPUT) -> None:
-    """Read expressions and statements one after the other; Environment and OutputRoot stay between them."""
+    """Read expressions and statements one after the other; Environment and OutputRoot stay between them.
+
+    Example: penstock esql repl --input flows/samples/customers/messages/1-ada.xml --domain XMLNSC
+    """
     from esql.runtime.session import Session
 
     with _desk(limits) as around:

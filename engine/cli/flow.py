@@ -32,7 +32,10 @@ def show(
     nodes: OwnNodes = None,
     as_json: Json = False,
 ) -> None:
-    """Draw the graph of a flow in the terminal, or as an SVG picture."""
+    """Draw the graph of a flow in the terminal, or as an SVG picture.
+
+    Example: penstock flow show flows/samples/orders/orders.yaml --svg orders.svg
+    """
     from engine.flow.definition import canonical
     from engine.flow.label_routes import label_routes
     from engine.flow.user_nodes import load_nodes

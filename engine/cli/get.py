@@ -42,10 +42,12 @@ def get(
         bool, typer.Option("--json", help="Print a message as a line of JSON, or write its file so.")
     ] = False,
 ) -> None:
-    """Take messages off a queue, such as `penstock get ORDERS --all --queue-manager qm`.
+    """Take messages off a queue.
 
     Each is committed once it is printed, or its file synced: what is killed, or meets a full disk, loses none. A queue
     that is empty prints nothing.
+
+    Example: penstock get ORDERS --all --queue-manager qm
     """
     if everything and count is not None:
         raise ConfigurationException("--count and --all exclude each other: give one of them")

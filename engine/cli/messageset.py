@@ -24,7 +24,10 @@ def show(
     source: CopybookOptions,
     as_json: Json = False,
 ) -> None:
-    """Print the layout: name, level, type, offset, length and occurrences of each field; offsets count from 0."""
+    """Print the layout: name, level, type, offset, length and occurrences of each field; offsets count from 0.
+
+    Example: penstock messageset show docs/copybooks/order.cpy
+    """
     from parsers.importers.copybook.read import read_copybook
     from parsers.importers.copybook.table import layout_data, layout_text
 
@@ -57,6 +60,8 @@ def import_(
     """Make a message set of copybooks: each record a message, items that share their storage a choice.
 
     Condition names and renamings (levels 88 and 66) are kept as documentation.
+
+    Example: penstock messageset import docs/copybooks/order.cpy --out order.set.yaml --name ORDERS
     """
     from engine.files.output_files import refuse_inputs, write_file
     from flows.message_sets.writer import write_message_set

@@ -36,9 +36,11 @@ def publish(
     _key_store: KeyStore = None,
     as_json: Json = False,
 ) -> None:
-    """Publish a message, such as `penstock publish prices/NYSE/XYZ --text 120 --retain --queue-manager qm`.
+    """Publish a message.
 
     That nobody subscribes to its topic is no error.
+
+    Example: penstock publish prices/NYSE/XYZ --text 120 --retain --queue-manager qm
     """
     from engine.descriptor import Descriptor
 

@@ -17,7 +17,10 @@ def purge(
     queue_manager: Reach = None,
     as_json: Json = False,
 ) -> None:
-    """Remove the messages of a queue, such as `penstock purge ORDERS --queue-manager qm`."""
+    """Remove the messages of a queue.
+
+    Example: penstock purge ORDERS --queue-manager qm
+    """
     with reached(queue_manager) as manager:
         removed = manager.purge(queue)
     if as_json:

@@ -96,10 +96,12 @@ def put(
         bool, typer.Option("--json", help="Print a line a message, and read lines of this form where FILE is -.")
     ] = False,
 ) -> None:
-    """Put messages on a queue, such as `penstock put ORDERS order.xml --queue-manager qm`.
+    """Put messages on a queue.
 
     With --json, standard input holds a message a line, in the form that `penstock get --json` prints. Messages are
     committed in units; when one is refused, those of its unit are not put, and it is said how many are in.
+
+    Example: penstock put ORDERS order.xml --queue-manager qm
     """
     options = Options(persistent, priority, expiry, msg_id, correl_id, group_id, tuple(properties or ()))
     options.check()

@@ -37,7 +37,10 @@ def create(
     name: Annotated[str, typer.Option(help="The name of the queue manager.")] = "QM",
     max_size: Annotated[str, typer.Option(help="How large its store may grow, such as 16M or 4G.")] = "",
 ) -> None:
-    """Make a queue manager in a folder, such as `penstock queue-manager create qm --name ORDERS --max-size 4G`."""
+    """Make a queue manager in a folder.
+
+    Example: penstock queue-manager create qm --name ORDERS --max-size 4G
+    """
     from engine.mq import QueueManager
 
     QueueManager.create(folder, name=name, max_size=_size(max_size))
@@ -52,9 +55,11 @@ def start(
     ] = "",
     _key_store: KeyStore = None,
 ) -> None:
-    """Run a queue manager for other processes until it is told to stop, such as `penstock queue-manager start qm &`.
+    """Run a queue manager for other processes until it is told to stop.
 
     It prints a line with `ready` when it takes connections, and ends in order at SIGTERM or `queue-manager stop`.
+
+    Example: penstock queue-manager start qm &
     """
     import logging
 
@@ -79,7 +84,10 @@ def start(
 
 @queue_managers.command()
 def stop(folder: Folder) -> None:
-    """End the process that serves a queue manager, in order, and wait until it has ended."""
+    """End the process that serves a queue manager, in order, and wait until it has ended.
+
+    Example: penstock queue-manager stop qm
+    """
     from engine.mq.client import Client
 
     with closing(Client(folder)) as client:
@@ -88,7 +96,10 @@ def stop(folder: Folder) -> None:
 
 @queue_managers.command()
 def display(folder: Folder, as_json: Json = False) -> None:
-    """Show the queues of a queue manager with their depths."""
+    """Show the queues of a queue manager with their depths.
+
+    Example: penstock queue-manager display qm
+    """
     with reached(folder) as manager:
         shown = [{"queue": name, "depth": manager.depth(name)} for name in manager.names()]
         name = manager.name
@@ -103,7 +114,10 @@ def display(folder: Folder, as_json: Json = False) -> None:
 
 @queue_managers.command()
 def dump(folder: Folder, as_json: Json = False) -> None:
-    """Show the queues of a queue manager and the ids of the messages on them."""
+    """Show the queues of a queue manager and the ids of the messages on them.
+
+    Example: penstock queue-manager dump qm --json
+    """
     with reached(folder) as manager:
         for queue in manager.names():
             if not as_json:

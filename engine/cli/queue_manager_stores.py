@@ -16,9 +16,11 @@ from engine.cli.queue_manager_access import Folder
 
 @queue_managers.command()
 def check(folder: Folder, as_json: Json = False) -> None:
-    """Read all that a queue manager keeps, such as `penstock queue-manager check qm`; the exit code is 1 at damage.
+    """Read all that a queue manager keeps; the exit code is 1 at damage.
 
     Every record is held against its checksum, ids and counts against the messages; the queue manager may be running.
+
+    Example: penstock queue-manager check qm
     """
     from engine.mq.store.checking import check as problems_of
 
@@ -37,9 +39,11 @@ def backup(
     folder: Folder,
     output: Annotated[Path, typer.Argument(metavar="OUT", help="The folder of the backup, which is not there yet.")],
 ) -> None:
-    """Copy what a queue manager keeps, while it runs, such as `penstock queue-manager backup qm backups/monday`.
+    """Copy what a queue manager keeps, while it runs.
 
     The copy is what was committed at one moment; non-persistent messages are no part of it.
+
+    Example: penstock queue-manager backup qm backups/monday
     """
     from engine.mq.store.copying import back_up
 
@@ -52,7 +56,10 @@ def restore(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of the queue manager, not there yet.")],
     source: Annotated[Path, typer.Argument(metavar="BACKUP", help="The folder of the backup.")],
 ) -> None:
-    """Make a queue manager of a backup, such as `penstock queue-manager restore qm backups/monday`."""
+    """Make a queue manager of a backup.
+
+    Example: penstock queue-manager restore qm backups/monday
+    """
     from engine.mq.store.copying import restore as restore_from
 
     restore_from(source, folder)
@@ -61,7 +68,10 @@ def restore(
 
 @queue_managers.command()
 def upgrade(folder: Folder) -> None:
-    """Bring the store of a queue manager that has ended to the format of this Penstock; a backup is made before."""
+    """Bring the store of a queue manager that has ended to the format of this Penstock; a backup is made before.
+
+    Example: penstock queue-manager upgrade qm
+    """
     from engine.mq.store.copying import upgrade as upgrade_store
 
     made = upgrade_store(folder)

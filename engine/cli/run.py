@@ -84,8 +84,9 @@ def run(
     """Send messages from files through a flow at this desk, or run flows on the queues of a queue manager.
 
     With --input and --output, queues are kept in memory, what the flow leaves on them is written to files, and it is
-    shown which way messages took; the exit code is 1 if one failed. With --queue-manager DIR, flows run until SIGTERM,
-    such as `penstock run orders.yaml --queue-manager qm`.
+    shown which way messages took; the exit code is 1 if one failed. With --queue-manager DIR, flows run until SIGTERM.
+
+    Example: penstock run flows/samples/orders/orders.yaml --input flows/samples/orders/messages --output out/orders
     """
     if not is_at_desk(context, flows, sources, output):
         given = (tuple(flows), queue_manager or Path(), trace, tuple(data_sources or ()), tuple(allow_files or ()))

@@ -93,7 +93,11 @@ def run(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and run nothing.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Carry a message set through flows; every message put is a row, and so is every failure."""
+    """Carry a message set through flows; every message put is a row, and so is every failure.
+
+    Example: penstock spark run flows/samples/orders/orders.yaml --messages flows/samples/orders/messages --output
+    out/spark --dry-run
+    """
     _needs_spark()
     from spark_exec.deployment import deployment_of, with_sources
     from spark_exec.output_places import refuse_taken
@@ -162,7 +166,10 @@ def demo(
     messages: Annotated[int, typer.Option(min=1, help="How many messages there are.")] = 10_000,
     master: Annotated[str, typer.Option(help="The Spark master, such as local[4].  [default: all cores here]")] = "",
 ) -> None:
-    """Write 10,000 sales as JSON lines, and carry them through the flows of a sample broker."""
+    """Write 10,000 sales as JSON lines, and carry them through the flows of a sample broker.
+
+    Example: penstock spark demo --output out/spark-demo
+    """
     _needs_spark()
     from spark_exec.demonstration import BROKER, write_sales
     from spark_exec.deployment import deployment_of

@@ -39,10 +39,12 @@ def subscribe(
     _key_store: KeyStore = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print a publication as a line of JSON.")] = False,
 ) -> None:
-    """Subscribe to a topic, such as `penstock subscribe prices/# --json --count 2 --wait 10 --queue-manager qm`.
+    """Subscribe to a topic.
 
     With --durable this ends at once, and publications go to the queue until `DELETE SUB(NAME)` in MQSC ends that.
     Otherwise they are printed as they come, what is retained first, and the subscription ends with this command.
+
+    Example: penstock subscribe prices/# --json --count 2 --wait 10 --queue-manager qm
     """
     attributes: dict[str, Any] = {"TOPICSTR": topic, "SELECTOR": selector, "SUBPOINT": point}
     attributes |= {"DEST": queue} if queue else {"DESTCLAS": "MANAGED"}

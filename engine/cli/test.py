@@ -33,6 +33,8 @@ def run_tests(
     """Run the cases of tests/*.yaml beside flows, and show what is not as expected; the exit code is 1 if anything is.
 
     docs/testing_flows.md says what a test file may hold.
+
+    Example: penstock test flows/samples/orders --coverage
     """
     from engine.cli.data_sources import opened
     from engine.files.allowed_folders import allowed_files

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -75,6 +77,29 @@ def test_help(capsys: pytest.CaptureFixture[str]) -> None:
     listed = {line.split()[0] for line in ended.out.partition("Commands:")[2].splitlines() if line}
     assert {"run", "flow", "describe", "costs"} <= listed
     assert (ended.code, ended.err) == (0, "")
+
+
+def test_help_has_an_example() -> None:
+    """The help of every command shows it at work, with options that it has and files that are there."""
+    missing = []
+    for path, command in _leaves(get_command(cli.commands()), ("penstock",)):
+        example = re.search(rf"Example: (?:.*\| )?{' '.join(path)}(?= |$)(.*)", " ".join((command.help or "").split()))
+        if example is None:
+            missing.append(" ".join(path))
+            continue
+        given = shlex.split(example[1].rstrip("&"))
+        command.make_context(path[-1], given)
+        assert [] == [one for one in given if one.startswith(("flows/", "docs/")) and not Path(one).exists()], path
+    assert [] == missing
+
+
+def _leaves(command: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The commands that do something, each with the names by which it is called."""
+    inner = getattr(command, "commands", {})
+    for name, one in inner.items():
+        yield from _leaves(one, (*path, name))
+    if not inner or command.invoke_without_command:
+        yield path, command
 
 
 MISTAKES = [
