@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-import os
 from typing import TYPE_CHECKING, Final
 
+from engine.descriptor import Descriptor
 from engine.errors import MessageException
-from engine.mq.addresses import name_of
 from engine.mq.admission import released
 from engine.mq.refusals import refusal
 
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from engine.mq.queue import Queue
     from engine.mq.unit import Moved, Work
 
+_USER: Final = Descriptor._fields.index("user_identifier")
 _LOG: Final = logging.getLogger("penstock.streams")
 
 
@@ -54,7 +54,8 @@ def _copies(manager: QueueManager, work: Work, name: str, puts: Moved) -> Moved:
             if target.topic is None:
                 copies.append((target.queue, manager.admission.copy(target, stored)))
                 continue
-            own = released(stored.descriptor)._replace(user_identifier=name_of(os.getuid())[:12])
+            own = released(stored.descriptor)
+            own = tuple.__new__(Descriptor, (*own[:_USER], manager.security.owner[:12], *own[_USER + 1 :]))
             copies += manager.topics.publish(target, own, stored.body, work)[1]
     except MessageException:
         manager.undo(copies, [])
