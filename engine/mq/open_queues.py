@@ -24,8 +24,8 @@ class Opened:
 
     __slots__ = ("handle", "policy", "queue", "seen", "version")
 
-    def __init__(self, queue: Queue, version: int) -> None:
-        self.handle = Handle()
+    def __init__(self, queue: Queue, version: int, changes: list[Handle]) -> None:
+        self.handle = Handle(changes)
         self.queue = queue
         self.version = version
         self.policy: Policy | None = None  # by which its messages are protected

@@ -237,11 +237,18 @@ class Queue:
     def _is_late(self, stored: Stored) -> bool:
         return 0 < stored.expires <= self.now() * 10
 
-    def _begins_alone(self) -> bool:
-        """Returns True where the first message is of no group, which is what most are."""
+    def _first(self) -> Stored | None:
+        """Returns the first message, which stays where it is."""
+        orders, waiting = self._orders, self._waiting
         if self.backings:
             self._fill()
-        first = self._waiting.get(self._orders[0]) if self._orders else None
+        while orders and orders[0] not in waiting:
+            heappop(orders)
+        return waiting[orders[0]] if orders else None
+
+    def _begins_alone(self) -> bool:
+        """Returns True where the first message is of no group, which is what most are."""
+        first = self._first()
         return first is not None and not first.descriptor.msg_flags & GROUPED
 
     def _found(self, wanted: Selection, keys: tuple[bytes, ...]) -> Stored | None:
@@ -277,6 +284,7 @@ class Queue:
         key = wanted.order.key(stored.descriptor)
         if key is not None and not wanted.browse:
             self.in_hand[key] = handle
+            handle.change()
         handle.note(stored, wanted)
         if not wanted.browse:
             self.withdraw(stored)
@@ -307,17 +315,15 @@ class Queue:
         self.expired.append(stored)
 
     def _in_order(self, wanted: Selection, handle: Handle) -> Stored | None:
-        orders, waiting = self._orders, self._waiting
-        if self.backings:
-            self._fill()
-        while orders and orders[0] not in waiting:
-            heappop(orders)
-        stored = waiting[orders[0]] if orders else None
+        keys = keys_of(wanted)
+        if wanted.logical and handle.group:
+            keys = (*keys, b"G" + handle.group)
+        stored = self._find(wanted, keys) if keys else self._first()
         if stored is not None and not self._is_late(stored) and self._suits(stored, wanted, handle):
             return stored
         late: list[Stored] = []
         found = None
-        for one in self._candidates(wanted, handle):
+        for one in self._with_ids(keys) if keys else self._walk(handle.cursor if wanted.browse else -1):
             if self._is_late(one):
                 late.append(one)
             elif self._suits(one, wanted, handle):
@@ -343,13 +349,6 @@ class Queue:
         if not has_ids(stored.descriptor, wanted) or (wanted.browse and stored.order <= waiter.handle.cursor):
             return False
         return not wanted.selector or matches(wanted.selector, stored)
-
-    def _candidates(self, wanted: Selection, handle: Handle) -> Iterator[Stored]:
-        """Yields the messages that are worth a look, in order."""
-        keys = keys_of(wanted)
-        if wanted.logical and handle.group:
-            keys = (*keys, b"G" + handle.group)
-        return self._with_ids(keys) if keys else self._walk(handle.cursor if wanted.browse else -1)
 
     def _with_ids(self, keys: tuple[bytes, ...]) -> Iterator[Stored]:
         """Yields messages that may have all these ids, in order, those with one of them among others."""

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Final
 
 from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP, NO_ID
 from engine.mq.selectors import compile_selector
+from engine.work import Selection
 
 if TYPE_CHECKING:
     from engine.mq.queued_message import Stored
     from engine.mq.scans import Scan
-    from engine.work import Selection
 
 SLICE: Final = 1_000  # messages that one look passes over before others have their turn
 SCANS: Final = 64  # selectors whose place is remembered
+_ALL: Final = Selection()
 GROUPED: Final = MSG_IN_GROUP | LAST_MSG_IN_GROUP
 
 
@@ -24,6 +25,7 @@ class Handle:
     """The group in hand, how far the queue has been browsed, and how far each selector has been looked for.
 
     `unfinished` says that a look ended before the end of the queue, so that others have their turn: look again.
+    `changes` are the handles of one unit of work that remember something since the unit before ended.
     """
 
     __slots__ = (
@@ -31,6 +33,7 @@ class Handle:
         "_seen",
         "_with_ids",
         "changed",
+        "changes",
         "clock",
         "cursor",
         "group",
@@ -41,8 +44,9 @@ class Handle:
         "whole",
     )
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, changes: list[Handle] | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
+        self.changes = [] if changes is None else changes
         self.group = b""
         self.next_number = 1
         self.whole: frozenset[bytes] = frozenset()  # groups that were whole when the first of them was taken
@@ -52,7 +56,7 @@ class Handle:
         self.slice = SLICE
         self.scans: dict[tuple[str, bool], Scan] = {}
         self._seen = 0.0
-        self._with_ids: dict[Selection, Selection] = {}
+        self._with_ids = (_ALL, _ALL)  # the selection by a selector that was asked for, and with the ids that it has
         self._kept = (self.group, self.next_number, self.whole)
 
     def rewind(self, seconds: float) -> None:
@@ -63,13 +67,13 @@ class Handle:
 
     def note(self, stored: Stored, wanted: Selection) -> None:
         """Remember the message that was found."""
-        self.changed = True
         descriptor = stored.descriptor
         if wanted.browse:
             self.cursor = stored.order
             self._seen = self.clock()
         if not descriptor.msg_flags & GROUPED or descriptor.group_id == NO_ID:
             return
+        self.change()
         ends = bool(descriptor.msg_flags & LAST_MSG_IN_GROUP)
         if wanted.logical:
             self.group = b"" if ends else descriptor.group_id
@@ -77,16 +81,22 @@ class Handle:
         elif wanted.whole_groups:
             self.whole |= {descriptor.group_id}
 
+    def change(self) -> None:
+        """Say that the end of the unit of work concerns this handle, which has a group or an order in hand."""
+        if not self.changed:
+            self.changed = True
+            self.changes.append(self)
+
     def with_ids_of_selector(self, wanted: Selection) -> Selection:
         """Returns the selection with the ids that its selector asks for, so that an index finds them."""
-        found = self._with_ids.get(wanted)
-        if found is None:
-            self._with_ids = {}  # one at a time: who asks by ids in selectors asks by others the next time
+        asked, found = self._with_ids
+        if asked is not wanted and asked != wanted:  # one is remembered: who asks by ids asks by others the next time
             selector = compile_selector(wanted.selector)
             ids = {
                 name: getattr(wanted, name) or getattr(selector, name) for name in ("msg_id", "correl_id", "group_id")
             }
-            found = self._with_ids[wanted] = replace(wanted, **ids)
+            found = replace(wanted, **ids)
+            self._with_ids = wanted, found
         return found
 
     def commit(self) -> None:

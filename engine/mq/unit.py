@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from engine.mq.accounting import Account
     from engine.mq.manager import QueueManager
     from engine.mq.queue import Queue
+    from engine.mq.queue_handle import Handle
     from engine.mq.queued_message import Stored
     from engine.mq.security.rights import Rights
     from engine.mq.waiters import Sleep
@@ -40,9 +41,9 @@ class Work:
     """
 
     __slots__ = (
-        *("__weakref__", "_lasting", "_opened", "_puts", "_rights", "account", "context", "copied", "interrupted"),
-        *("manager", "patience", "protects", "refused_streams", "sleep", "sliced", "spare", "taken", "unfinished"),
-        "user",
+        *("__weakref__", "_changes", "_lasting", "_opened", "_puts", "_rights", "account", "context", "copied"),
+        *("interrupted", "manager", "patience", "protects", "refused_streams", "sleep", "sliced", "spare", "taken"),
+        *("unfinished", "user"),
     )
 
     def __init__(
@@ -59,6 +60,7 @@ class Work:
         self.manager = manager
         self.context = context_of(user, application)
         self._opened: dict[str, Opened] = {}
+        self._changes: list[Handle] = []  # handles to which it matters how the unit ends
         self.taken: Moved = []
         self._puts: Moved = []
         self.copied = 0  # copies for streams in the unit, which MAXUMSGS does not count
@@ -308,10 +310,7 @@ class Work:
         ):
             return False
         self.taken = []
-        for opened in self._opened.values():
-            if opened.handle.changed:
-                self._settle(kept=True)
-                break
+        self._settle(kept=True)
         return True
 
     def get_or_wait(
@@ -345,7 +344,7 @@ class Work:
             return None
         opened = self._opened.get(queue)
         if opened is None or opened.queue is not found:
-            opened = self._opened[queue] = Opened(found, self.manager.version)
+            opened = self._opened[queue] = Opened(found, self.manager.version, self._changes)
         opened.version = self.manager.version
         opened.policy = self.manager.policies["GET"].get(queue)
         return opened
@@ -383,6 +382,9 @@ class Work:
 
     def _settle(self, *, kept: bool) -> None:
         """Make handles remember, or forget, what they have learnt since the last unit ended."""
+        if not self._changes:
+            return
+        self._changes.clear()
         for opened in self._opened.values():
             handle = opened.handle
             if handle.changed:
