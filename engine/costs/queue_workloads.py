@@ -109,7 +109,7 @@ def selectors() -> Iterator[Measured]:
     wanted = b"\2" * 24
     by_id, text = Selection(correl_id=wanted), f"JMSCorrelationID = 'ID:{wanted.hex()}'"
     plainly, selecting = _got(1_000, by_id), _got(1_000, Selection(selector=text))
-    yield cost_beside("get by a selector of a correlation id, beside get by id", plainly, selecting, 1 / 0.8)
+    yield cost_beside("get by a selector of a correlation id, beside get by id", plainly, selecting, _TOLERANCE / 0.8)
     queues, never = QueueManager("Q"), Selection(selector="JMSPriority > 4")
     _fill(queues, 1_000)
     again = queues.work()

@@ -13,7 +13,8 @@ from engine.catalog import did_you_mean
 from engine.descriptor import LENGTHS, NO_ID, NO_TOKEN, Descriptor
 from engine.errors import ConfigurationException
 from engine.mq import pcf
-from engine.mq.properties import Property, join, split
+from engine.mq.properties import join, split
+from engine.mq.property_types import Property
 
 _NAMES: Final = (
     *(

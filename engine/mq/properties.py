@@ -6,80 +6,37 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from struct import Struct
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 from engine.descriptor import UTF_8, Descriptor
-from engine.errors import MessageException
+from engine.mq.property_types import PROPERTY_NAME, Property, refused, spelled_of, value_of
 
-Property: TypeAlias = str | bool | int | float | bytes | None
+Layout: TypeAlias = tuple[tuple[str, tuple[int, ...]], ...]  # folders, each with the places of its values, or for all
 
 RFH2: Final = "MQHRF2"
-PROPERTY_NAME: Final = 2442
-PROPERTY_TYPE: Final = 2473
 
 _BIG: Final = Struct(">4s4i8s2i")
 _LITTLE: Final = Struct("<4s4i8s2i")
+_BIG_WORD: Final = Struct(">i")
+_LITTLE_WORD: Final = Struct("<i")
+_CCSID: Final = Descriptor._fields.index("coded_char_set_id")  # with the format behind it
+_MANY: Final = 64  # properties: the layout of more is made anew each time, so that those that are known stay small
 _STRUC_IDS: Final = {b"RFH ": "latin-1", b"\xd9\xc6\xc8\x40": "cp500"}
 _UTF_16: Final = frozenset({1200, 13488, 17584})
 _INHERIT: Final = frozenset({0, -2})
 _SMALL_END: Final = 2  # the digit of an Encoding that says how integers are
 _USR: Final = "usr"
-_NUMBERS_OF_JMS: Final = frozenset({"jms.Tms", "jms.Exp", "jms.Dlv", "jms.Pri", "jms.Seq"})  # numbers without a dt
 _DEEPEST: Final = 64
 _NAME: Final = re.compile(r"[^\W\d][\w-]*")
-_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,19}")
-_FORBIDDEN: Final = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-_TAG: Final = re.compile(
-    r"""<(?P<end>/?)(?P<name>[^\s<>/=!?'"]+)(?P<attributes>(?:\s+[^\s<>/='"]+\s*=\s*(?:'[^'<]*'|"[^"<]*"))*)\s*(?P<alone>/?)>"""
+_ELEMENT: Final = (
+    re.compile(  # an end, or a start with the text behind it and the end of that, where nothing else is in it
+        r"""\s*<(?:/([^\s<>/=!?'"]+)\s*>"""
+        r"""|([^\s<>/=!?'"]+)((?:\s+[^\s<>/='"]+\s*=\s*(?:'[^'<]*'|"[^"<]*"))*)\s*(?:(/)>|>(?:([^<]*)</\2>)?))"""
+    )
 )
-_ESCAPES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"})
-_ENTITIES: Final = {"lt": "<", "gt": ">", "amp": "&", "apos": "'", "quot": '"'}
-_REFERENCE: Final = re.compile(r"&(lt|gt|amp|apos|quot|#[0-9]{1,7}|#x[0-9a-fA-F]{1,6});")
-_TRUTH: Final = {"1": True, "true": True, "0": False, "false": False}
 _ATTRIBUTE: Final = re.compile(r"""([^\s<>/='"]+)\s*=\s*(?:'([^'<]*)'|"([^"<]*)")""")
-
-
-class I1(int):
-    """A whole number of one byte (dt i1)."""
-
-    __slots__ = ()
-
-
-class I2(int):
-    """A whole number of two bytes (dt i2)."""
-
-    __slots__ = ()
-
-
-class I8(int):
-    """A whole number of eight bytes (dt i8), though four may do for it."""
-
-    __slots__ = ()
-
-
-class R4(float):
-    """A float of four bytes (dt r4)."""
-
-    __slots__ = ()
-
-
-_INTEGERS: Final[dict[str, tuple[type[int], int]]] = {
-    "i1": (I1, 7),
-    "i2": (I2, 15),
-    "i4": (int, 31),
-    "i8": (I8, 63),
-    "int": (int, 63),
-}
-_WRITTEN: Final[dict[type, str]] = {
-    I1: "i1",
-    I2: "i2",
-    I8: "i8",
-    R4: "r4",
-    float: "r8",
-    bool: "boolean",
-    bytes: "bin.hex",
-}
 
 
 class _NotFlat(Exception):
@@ -197,47 +154,45 @@ def _leaves(header: _Header, *, strict: bool) -> Iterator[tuple[str, Property]]:
 
 
 def _leaves_of(text: str, *, strict: bool) -> Iterator[tuple[str, Property]]:
-    at, path, kind, filled = 0, list[str](), "", False
+    at, path, above, filled = 0, list[str](), "", False
     while at < len(text):
-        tag = _TAG.match(text, at) if text[at] == "<" else None
-        if tag is None:
-            following = text.find("<", at)
-            if following == at or text[at:following].strip() or following < 0:
-                raise _NotFlat
-            at = following
-            continue
-        at = tag.end()
-        if tag["end"]:
-            if not path or path.pop() != tag["name"] or not filled:
-                raise _NotFlat
-            continue
-        path.append(tag["name"])
-        kind, nil = _said(tag["attributes"], folder=len(path) == 1, strict=strict)
-        inner, ends = _content(text, at, tag)
-        if ends < 0:
-            filled = False
-            if len(path) > _DEEPEST:
-                raise _NotFlat
-            continue
-        if len(path) == 1 or (strict and any(_NAME.fullmatch(part) is None for part in path)):
+        element = _ELEMENT.match(text, at)
+        if element is None:
             raise _NotFlat
-        name = _flat(path)
-        yield name, None if nil else _value(name, inner, kind)
-        path.pop()
-        at, filled = ends, True
+        at = element.end()
+        end, name, attributes, alone, inner = element.groups()
+        if end is not None:
+            if not (filled and path) or path.pop() != end:
+                raise _NotFlat
+            above = _above(path)
+            continue
+        if strict and _NAME.fullmatch(name) is None:
+            raise _NotFlat
+        kind, nil = _said(attributes, folder=not path, strict=strict) if attributes else ("", False)
+        filled = inner is not None or alone is not None
+        if not filled:
+            path.append(name)
+            above = _above(path)
+        elif not path:
+            raise _NotFlat
+        else:
+            yield above + name, None if nil else _value(above + name, inner or "", kind)
     if path:
         raise _NotFlat
 
 
-def _content(text: str, at: int, tag: re.Match[str]) -> tuple[str, int]:
-    """Returns the text in an element and where the element ends, or -1 where it has elements in it."""
-    if tag["alone"]:
-        return "", at
-    following = text.find("<", at)
-    closing = f"</{tag['name']}>"
-    if following < 0 or not text.startswith(closing, following):
-        return "", -1
-    return text[at:following], following + len(closing)
+def _above(path: list[str]) -> str:
+    """Returns what the names of properties begin with that are in an element."""
+    if len(path) > _DEEPEST:
+        raise _NotFlat
+    return "" if path == [_USR] else ".".join([*path, ""])
+
+
+def _value(name: str, text: str, kind: str) -> Property:
+    try:
+        return value_of(name, text, kind)
+    except (ValueError, OverflowError):
+        raise _NotFlat from None
 
 
 def _said(attributes: str, *, folder: bool, strict: bool) -> tuple[str, bool]:
@@ -254,53 +209,6 @@ def _said(attributes: str, *, folder: bool, strict: bool) -> tuple[str, bool]:
     return kind, nil
 
 
-def _flat(path: list[str]) -> str:
-    return path[1] if len(path) == 2 and path[0] == _USR else ".".join(path)
-
-
-def _value(name: str, text: str, kind: str) -> Property:
-    text = _unescaped(text) if "&" in text else text
-    if name in _NUMBERS_OF_JMS and not kind and _NUMBER.fullmatch(text):
-        return int(text)
-    if kind in {"", "string"}:
-        return text
-    try:
-        return _typed(text.strip(), kind)
-    except (ValueError, OverflowError):
-        raise _NotFlat from None
-
-
-def _unescaped(text: str) -> str:
-    if text.count("&") != len(_REFERENCE.findall(text)):
-        raise _NotFlat
-    try:
-        return _REFERENCE.sub(lambda found: _ENTITIES.get(found[1]) or _numbered(found[1]), text)
-    except (ValueError, OverflowError):
-        raise _NotFlat from None
-
-
-def _numbered(reference: str) -> str:
-    return chr(int(reference[2:], 16) if reference[1] == "x" else int(reference[1:]))
-
-
-def _typed(text: str, kind: str) -> Property:
-    if kind in _INTEGERS:
-        made, bits = _INTEGERS[kind]
-        number = int(text) if _NUMBER.fullmatch(text) else 1 << 64
-        if not -(1 << bits) <= number < 1 << bits:
-            raise ValueError(text)
-        if kind in {"i8", "int"} and not -(1 << 31) <= number < 1 << 31:
-            return number
-        return made(number)
-    if kind == "boolean" and text.lower() in _TRUTH:
-        return _TRUTH[text.lower()]
-    if kind == "bin.hex":
-        return bytes.fromhex(text)
-    if kind in {"r4", "r8"} and "_" not in text:
-        return R4(text) if kind == "r4" else float(text)
-    raise ValueError(text)
-
-
 def join(properties: Mapping[str, Property], descriptor: Descriptor, body: bytes) -> tuple[Descriptor, bytes]:
     """Returns the descriptor and body of a message with its properties in an MQRFH2 in front; none adds nothing.
 
@@ -308,13 +216,20 @@ def join(properties: Mapping[str, Property], descriptor: Descriptor, body: bytes
     >>> descriptor.format, b"<usr><colour>red</colour></usr>" in body, body[-4:]
     ('MQHRF2', True, b'body')
     """
-    return with_folders(_folders(properties), descriptor, body) if properties else (descriptor, body)
+    if not properties:
+        return descriptor, body
+    names, (kinds, texts) = tuple(properties), spelled_of(properties)
+    layout = _known_layout if len(names) <= _MANY else _layout
+    folders = [
+        template % (tuple([texts[at] for at in places]) if places else texts)
+        for template, places in layout(names, kinds)
+    ]
+    return with_folders(folders, descriptor, body)
 
 
 def with_folders(folders: Iterable[str], descriptor: Descriptor, body: bytes) -> tuple[Descriptor, bytes]:
     """Returns the descriptor and body of a message with an MQRFH2 in front that has these folders, each as its text."""
-    little = descriptor.encoding & 0xF == _SMALL_END
-    layout, word = (_LITTLE, Struct("<i")) if little else (_BIG, Struct(">i"))
+    layout, word = (_LITTLE, _LITTLE_WORD) if descriptor.encoding & 0xF == _SMALL_END else (_BIG, _BIG_WORD)
     pieces = []
     for text in folders:
         data = text.encode()
@@ -323,28 +238,38 @@ def with_folders(folders: Iterable[str], descriptor: Descriptor, body: bytes) ->
     said = b"".join(pieces)
     form = descriptor.encoding, descriptor.coded_char_set_id, descriptor.format.encode("ascii", "replace").ljust(8)
     fixed = layout.pack(b"RFH ", 2, layout.size + len(said), *form, 0, UTF_8)
-    return descriptor._replace(format=RFH2, coded_char_set_id=UTF_8), fixed + said + body
+    own = tuple.__new__(Descriptor, (*descriptor[:_CCSID], UTF_8, RFH2, *descriptor[_CCSID + 2 :]))
+    return own, fixed + said + body
 
 
-def _folders(properties: Mapping[str, Property]) -> Iterator[str]:
-    """Yields each folder as its text, in the order in which properties name them first."""
+def _layout(names: tuple[str, ...], kinds: tuple[str | None, ...]) -> Layout:
+    """Returns the folders in the order in which names are of them first; no kinds say that all values are texts."""
     trees: dict[str, dict[str, object]] = {}
-    for name, value in properties.items():
+    for at, name in enumerate(names):
         *above, last = _path(name)
         below = trees
         for part in above:
             below = _below(below, part, name)
         if last in below:
-            raise _refused(name, f"there are two properties at {name}; leave one out", PROPERTY_NAME)
-        below[last] = (_spelled(name, value),)  # type: ignore[assignment]
+            raise refused(name, f"there are two properties at {name}; leave one out", PROPERTY_NAME)
+        below[last] = (at, kinds[at] if kinds else "")  # type: ignore[assignment]
+    found = []
     for folder, tree in trees.items():
-        yield f"<{folder}>{''.join(_rendered(tree))}</{folder}>"
+        places: list[int] = []
+        text = f"<{folder}>{''.join(_rendered(tree, places))}</{folder}>"
+        found.append((text, () if places == list(range(len(names))) else tuple(places)))
+    return tuple(found)
+
+
+@lru_cache(maxsize=256)
+def _known_layout(names: tuple[str, ...], kinds: tuple[str | None, ...]) -> Layout:
+    return _layout(names, kinds)
 
 
 def _below(tree: dict[str, dict[str, object]], part: str, name: str) -> dict[str, dict[str, object]]:
     below = tree.setdefault(part, {})
     if not isinstance(below, dict):
-        raise _refused(name, f"{name} lies below a property that has a value; leave one out", PROPERTY_NAME)
+        raise refused(name, f"{name} lies below a property that has a value; leave one out", PROPERTY_NAME)
     return below  # type: ignore[return-value]
 
 
@@ -354,47 +279,17 @@ def _path(name: str) -> list[str]:
         parts = [_USR, *parts]
     if len(parts) > _DEEPEST or any(_NAME.fullmatch(part) is None for part in parts):
         problem = f"{name!r:.60} is no name of a property: write letters, digits, _ and -, and dots between folders"
-        raise _refused(name, problem, PROPERTY_NAME)
+        raise refused(name, problem, PROPERTY_NAME)
     return parts
 
 
-def _spelled(name: str, value: Property) -> tuple[str, str | None]:
-    """Returns the type and the text of a value; None is NULL."""
-    if value is None:
-        return "", None
-    if isinstance(value, str):
-        if _FORBIDDEN.search(value):
-            raise _refused(name, f"property {name} has a character that no header can hold; take it out", PROPERTY_TYPE)
-        return "", value.translate(_ESCAPES)
-    if isinstance(value, bytes):
-        return "bin.hex", value.hex().upper()
-    if isinstance(value, bool):
-        return "boolean", str(int(value))
-    if type(value) is int:
-        if not -(1 << 63) <= value < 1 << 63:
-            raise _refused(name, f"property {name} does not fit 64 bits; write it as a text", PROPERTY_TYPE)
-        kind = "i4" if -(1 << 31) <= value < 1 << 31 else "i8"
-        return "" if name in _NUMBERS_OF_JMS else kind, str(value)
-    kind = _WRITTEN.get(type(value), "")
-    if not kind:
-        problem = f"property {name} is {type(value).__name__}; it takes a text, a number, a truth value or bytes"
-        raise _refused(name, problem, PROPERTY_TYPE)
-    return kind, str(int(value)) if isinstance(value, int) else repr(float(value))
-
-
-def _rendered(tree: Mapping[str, object]) -> Iterator[str]:
+def _rendered(tree: Mapping[str, object], places: list[int]) -> Iterator[str]:
+    """Yields the elements of a folder with a place for each value, and notes which value that is."""
     for name, below in tree.items():
         if isinstance(below, dict):
-            yield f"<{name}>{''.join(_rendered(below))}</{name}>"
+            yield f"<{name}>{''.join(_rendered(below, places))}</{name}>"
             continue
-        kind, text = below[0]  # type: ignore[index]
-        if text is None:
-            yield f"<{name} xsi:nil='true'></{name}>"
-        elif kind:
-            yield f'<{name} dt="{kind}">{text}</{name}>'
-        else:
-            yield f"<{name}>{text}</{name}>"
-
-
-def _refused(name: str, problem: str, reason: int) -> MessageException:
-    return MessageException(reason, f"{problem} ({reason})", name, reason=reason)
+        at, kind = cast("tuple[int, str | None]", below)
+        places.append(at)
+        said = " xsi:nil='true'" if kind is None else f' dt="{kind}"' if kind else ""
+        yield f"<{name}{said}>%s</{name}>"

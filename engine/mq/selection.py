@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Final
 
 from engine.descriptor import NO_ID
-from engine.mq.properties import split
+from engine.mq.properties import RFH2, properties_of
+from engine.mq.property_types import Property
 from engine.mq.queue_handle import GROUPED
 from engine.mq.queued_message import keys_of
 from engine.mq.selectors import compile_selector
@@ -16,14 +18,18 @@ if TYPE_CHECKING:
     from engine.mq.queued_message import Stored
     from engine.work import Selection
 
+_NO_PROPERTIES: Final[Mapping[str, Property]] = {}
+
 
 def matches(selector: str, stored: Stored) -> bool:
-    """Returns True where a message is what a selector asks for; its properties are read when they are asked for."""
+    """Returns True where a message is what a selector asks for; its properties are read once, if they are asked for."""
+    descriptor = stored.descriptor
+    properties = _none if descriptor.format != RFH2 else cache(lambda: properties_of(descriptor, stored.body))
+    return compile_selector(selector).evaluate(descriptor, properties) is True
 
-    def properties() -> Mapping[str, object]:
-        return split(stored.descriptor, stored.body)[0]
 
-    return compile_selector(selector)(stored.descriptor, properties) is True
+def _none() -> Mapping[str, object]:
+    return _NO_PROPERTIES
 
 
 def in_turn(stored: Stored, wanted: Selection, handle: Handle, is_whole: Callable[[bytes], bool]) -> bool:

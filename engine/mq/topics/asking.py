@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.descriptor import Descriptor
-from engine.mq.properties import Property, opened
+from engine.mq.properties import opened
+from engine.mq.property_types import Property
 from engine.mq.topics.answers import RFH_DUPLICATE_PARM, RFH_PARM_ERROR, RFH_PARM_MISSING, TOPIC_ERROR, RefusedError
 
 _FOLDER: Final = "psc."

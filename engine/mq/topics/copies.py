@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
 from engine.mq.admission import EIGHT_BYTES, MAX_PRIORITY, ORDER_BITS, expires_at, limited
-from engine.mq.properties import Property, join, properties_of, split
+from engine.mq.properties import join, properties_of, split
+from engine.mq.property_types import Property
 from engine.mq.queued_message import Stored
 from engine.mq.refusals import full, too_long
 

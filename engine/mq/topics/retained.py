@@ -7,7 +7,8 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
 from engine.descriptor import Descriptor
-from engine.mq.properties import I8, Property, join, properties_of, split
+from engine.mq.properties import join, properties_of, split
+from engine.mq.property_types import I8, Property
 from engine.mq.topics.copies import Publication
 from engine.work import Selection
 

@@ -11,7 +11,7 @@ from engine.descriptor import NO_ID, Descriptor
 from engine.errors import MessageException
 from engine.message.topics import checked_pattern, levels_of, wildcards
 from engine.mq.attributes import Value
-from engine.mq.properties import Property
+from engine.mq.property_types import Property
 from engine.mq.refusals import refusal
 from engine.mq.selectors import compile_selector
 from engine.mq.topics import characters

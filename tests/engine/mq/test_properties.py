@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 
 from engine.descriptor import BIG_ENDIAN, LITTLE_ENDIAN, Descriptor
 from engine.errors import MessageException
-from engine.mq.properties import I1, I2, I8, R4, join, properties_of, split
+from engine.mq import QueueManager
+from engine.mq.properties import join, properties_of, split
+from engine.mq.property_types import I1, I2, I8, R4
+from engine.work import Selection
 from tests.parsers.folder_samples import value_at
 from tests.parsers.samples import tree
 
@@ -47,6 +50,8 @@ FLAT: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 KEPT = (
     "<usr>text</usr>",
+    "<usr><a>1</a b='2'></usr>",
+    "</usr>",
     "<usr></usr>",
     "<usr><a>1</a><a>2</a></usr>",
     "<usr>text<a>1</a></usr>",
@@ -107,6 +112,11 @@ def test_as_far_as_they_can_be_read() -> None:
     descriptor = Descriptor(format="MQHRF2", encoding=BIG_ENDIAN)
     body = header("<psc><Topic>a</Topic><Topic>b</Topic></psc>", "<mine x='1'><c>1</c></mine>")
     assert {"psc.Topic": "a", "mine.c": "1"} == properties_of(descriptor, body)
+    work = QueueManager("Q").work()
+    work.put("Q", descriptor, body)
+    work.commit()
+    assert work.get("Q", Selection(selector="mine.c = '2' OR psc.Topic = 'b'")) is None
+    assert (body,) == (work.get("Q", Selection(selector="mine.c = '1' AND psc.Topic = 'a'")) or ("", ""))[1:]
 
 
 REFUSED = (
