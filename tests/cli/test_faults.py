@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.broker.administration import broker_of
 from engine.cli import main
 from engine.mq import QueueManager
 from engine.mq.store.checking import check
@@ -118,6 +119,22 @@ def shop() -> None:
     over("out/broker.yaml", "out/penstock-shop.service")()
 
 
+def deployed(place: Path) -> State:
+    """What is deployed to a broker, as its repository says; its queues are whole."""
+    groups = broker_of(str(place)).load().groups
+    return {use.name: use.content.encode() for group in groups for use in group.flows} | store(place / "queues")
+
+
+def earlier_flow() -> None:
+    """Makes a broker to which an earlier flow is deployed, and a folder of two flows in place of it."""
+    shop()
+    text = Path("orders/orders.yaml").read_text("utf-8")
+    Path("next").mkdir(exist_ok=True)
+    Path("next/orders.yaml").write_text(text.replace("Auditors", "Checkers"), "utf-8")
+    Path("next/more.yaml").write_text(text.replace("flow: Orders", "flow: More"), "utf-8")
+    ran("deploy shop orders/orders.yaml --complete")
+
+
 def no_shop() -> None:
     """Makes the folder of a broker that is not created; what a creation that was killed has left stays."""
     if not Path("out/creating.json").exists():
@@ -193,6 +210,7 @@ WRITERS = {
     "queue-manager restore": Writer("queue-manager restore out backup", backed_up, state=store, points=FEW),
     "broker init": Writer("broker init out orders/orders.yaml", nothing),
     "broker create": Writer("broker create out", no_shop, state=broker, points=FEW),
+    "deploy": Writer("deploy shop next --complete", earlier_flow, "shop", state=deployed, points=FEW),
     "broker export": Writer("broker export shop out", shop),
     "broker units": Writer("broker units shop --output out", shop),
 }

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from spark_exec.cancellation import descendants
+from tests.broker.running import until
 from tests.cli.command_line import PROGRAM, ROOT, penstock
 
 ARCHIVE = ROOT / "flows/samples/archive/broker.yaml"
@@ -86,6 +87,41 @@ def test_a_signal_ends_a_run_at_once(number: signal.Signals, when: str, tmp_path
         said = json.loads((output / "_manifest.json").read_text())
         assert (False, number.name) == (said["complete"], said["broken_off"])
         assert ["_manifest.json"] == os.listdir(output)
+
+
+@pytest.mark.spark
+@pytest.mark.crash
+@pytest.mark.slow
+@pytest.mark.parametrize("written", [".", "round=0", "round=0/_SUCCESS", "round=1", "round=1/_SUCCESS"])
+def test_a_kill_leaves_nothing_that_looks_complete(written: str, tmp_path: Path) -> None:
+    """Wherever a run is killed, it leaves no manifest or the whole result; the next run into its folder is whole."""
+    source, output = tmp_path / "sales.jsonl", tmp_path / "out"
+    sale = {"body": "<Sale><Id>1</Id><Count>2</Count><Price>3.99</Price></Sale>", "format": "MQSTR"}
+    source.write_text(f"{json.dumps(sale)}\n" * 20_000)
+    command = [*PROGRAM, "spark", "run", str(ARCHIVE), "--messages", str(source), "--queue", "SALES.IN"]
+    command += ["--output", str(output)]
+    nothing = subprocess.DEVNULL
+    with subprocess.Popen(command, cwd=ROOT, stdout=nothing, stderr=nothing) as running:  # noqa: S603  # our own
+        while not (output / written).exists() and running.poll() is None:
+            time.sleep(0.01)
+        family = [child for child, _ in descendants(running.pid)]
+        running.kill()
+    until(lambda: not any(map(is_running, family)), 60)
+    manifest = output / "_manifest.json"
+    assert not manifest.exists() or json.loads(manifest.read_text())["complete"]
+    again = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)  # noqa: S603
+    if again.returncode:
+        assert f"{output} " in again.stderr
+    else:
+        said = json.loads(manifest.read_text())
+        assert (True, 40_000, 20_000) == (said["complete"], said["messages"], rows(output))
+
+
+def rows(output: Path) -> int:
+    """Returns the number of messages that a run has put."""
+    from pyarrow.parquet import read_metadata
+
+    return sum(read_metadata(file).num_rows for file in output.glob("round=*/kind=put/*/*.parquet"))
 
 
 def is_running(number: int) -> bool:
