@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from pyarrow.parquet import read_metadata
 
 from spark_exec.cancellation import descendants
 from tests.broker.running import until
@@ -119,8 +120,6 @@ def test_a_kill_leaves_nothing_that_looks_complete(written: str, tmp_path: Path)
 
 def rows(output: Path) -> int:
     """Returns the number of messages that a run has put."""
-    from pyarrow.parquet import read_metadata
-
     return sum(read_metadata(file).num_rows for file in output.glob("round=*/kind=put/*/*.parquet"))
 
 
