@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from engine.descriptor import PERSISTENT, Descriptor
@@ -38,7 +39,7 @@ class ClientWork:
 
     __slots__ = (
         *("__weakref__", "_broken", "_carried", "_connect", "_connection", "_eager", "_first", "_held", "_interrupted"),
-        *("_authorised", "_policies", "_policies_at", "_protection", "protects"),
+        *("_asked", "_authorised", "_policies", "_policies_at", "_protection", "_said", "protects"),
         *("_known", "_length", "_lock", "_numbers", "_open", "_syncs", "patience"),
     )
 
@@ -58,6 +59,8 @@ class ClientWork:
         self._eager = False
         self._broken: MessageException | None = None  # what ended a unit that has not been backed out since
         self._carried: Get | None = None  # a get that was sent, and is not answered yet
+        self._asked: Get | None = None  # the last get, and what its frame said
+        self._said = b""
         self._forget()
 
     def _forget(self) -> None:
@@ -84,7 +87,7 @@ class ClientWork:
                 with self._lock:
                     if self._interrupted:
                         wanted = wanted._replace(wait=0.0)
-                    connection.send([frame(frames.GET, get_data(wanted))])
+                    connection.send([frame(frames.GET, self._data_of(wanted))])
                 answer = connection.answer(frames.ARRIVAL, frames.NOTHING)
         except MessageException as error:
             raise self._noted(error) from error.__cause__
@@ -112,20 +115,23 @@ class ClientWork:
                 self._return_carried(connection)
             known = self._known.get(queue)
             if (
-                syncpoint
-                and known is not None
-                and known.changes == connection.changes
-                and not self._eager
-                and known.takes(descriptor, len(body))
-                and self._length + len(body) <= _MOST_HELD
+                known is None
+                or known.changes != connection.changes
+                or self._eager
+                or not known.takes(descriptor, len(body))
+                or self._length + len(body) > _MOST_HELD
             ):
-                full = known.admitted(descriptor, self._numbers)
+                return self._put_now(connection, queue, descriptor, body, syncpoint=syncpoint)
+            full = known.admitted(descriptor, self._numbers)
+            if syncpoint:
                 self._held.append((known.name, pack(full), body))
                 self._length += len(body)
-                return full
-            return self._put_now(connection, queue, descriptor, body, syncpoint=syncpoint)
+            else:
+                connection.send(put_frame(known.name, pack(full), body, frames.WANTS_ANSWER | frames.BRIEFLY))
+                connection.answer(frames.DONE)
         except MessageException as error:
             raise self._noted(error) from error.__cause__
+        return full
 
     def publish(
         self,
@@ -202,14 +208,11 @@ class ClientWork:
         named = b"\0".join(decision)
         if self._begins() and self._broken is None and not named:
             return
-        connection, held, carried = self._reached(), self._held, self._carries()
+        connection, carried = self._reached(), self._carries()
+        answered = bool(self._held or named or self._syncs)  # others cannot be refused, and nothing is to be synced
         try:
-            if carried is None and not (
-                held or named or self._syncs
-            ):  # it cannot be refused, and nothing is to be synced
-                connection.send([frame(frames.COMMIT)])
-            else:
-                self._send_commit(connection, carried, frames.WANTS_ANSWER, named)
+            self._send_commit(connection, carried, frames.WANTS_ANSWER * answered, named)
+            if answered:
                 answer = connection.answer(frames.DONE, frames.REFUSED)
                 if answer.kind == frames.REFUSED:
                     self._fail(answer)
@@ -246,7 +249,7 @@ class ClientWork:
         with self._lock:
             get = b""
             if carried is not None:
-                get = get_data(carried._replace(wait=0.0) if self._interrupted else carried)
+                get = self._data_of(carried._replace(wait=0.0) if self._interrupted else carried)
                 flags |= frames.CARRIES_GET
             if self._held and not decision:
                 pieces = exchange_frame(self._held[-1], get, flags)
@@ -267,10 +270,20 @@ class ClientWork:
         raise frames.read_refusal(answer.data)
 
     def _carries(self) -> Get | None:
-        """The get that is sent with the commit: that which the unit began with, by someone who comes back for more."""
+        """The get that is sent with the commit: that which the unit began with, by someone who comes back for more.
+
+        A get that is never part of a unit is not: nothing could take back what it brought, were it not wanted any more.
+        """
         first = self._first
-        browses = first is not None and first.selection is not None and first.selection.browse
-        return None if self.patience == 0 or browses or self._interrupted else first
+        if first is None or self.patience == 0 or self._interrupted or first.syncpoint is False:
+            return None
+        return None if first.selection is not None and first.selection.browse else first
+
+    def _data_of(self, wanted: Get) -> bytes:
+        """Returns what the frame of a get says, which is mostly what the last one said."""
+        if wanted != self._asked:
+            self._asked, self._said = wanted, get_data(wanted)
+        return self._said
 
     def back_out(self) -> None:
         connection, opened = self._connection, self._open
@@ -302,10 +315,14 @@ class ClientWork:
         if not self._begins() and self._broken is None:
             text = "the unit of work was backed out when its connection was closed: back out, and begin another"
             self._broken = MessageException(CONNECTION_BROKEN, text, reason=CONNECTION_BROKEN)
-        self._carried = None
+        carried, self._carried = self._carried, None
         self._forget()
-        if connection is not None:
-            connection.close()
+        if connection is None:
+            return
+        if carried is not None:
+            with suppress(MessageException):
+                connection.send([frame(frames.CANCEL, flags=frames.RETURNS)])
+        connection.close()
 
     def _return_carried(self, connection: Connection) -> None:
         """Let a message go back that came with a commit, and that is not what is wanted now."""

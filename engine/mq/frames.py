@@ -18,7 +18,7 @@ from engine.mq.packed_descriptor import pack, received, unpack
 from engine.mq.server_operations import Facts
 from engine.work import NO_ORDER, Arrival, Order, QueueAttributes, Selection
 
-PROTOCOL: Final = 2
+PROTOCOL: Final = 3
 HEAD: Final = struct.Struct(
     "<IBBH"
 )  # how many bytes follow, the kind, its flags; answers: how often definitions changed
@@ -29,6 +29,7 @@ DONE, ARRIVAL, NOTHING, REFUSED, DATA, ACCEPTED, PAGE = range(64, 71)
 
 IN_SYNCPOINT: Final = 1  # flag of a put
 WANTS_ANSWER: Final = 2  # flag of a put or a commit; without it, the get behind a commit answers for both
+BRIEFLY: Final = 4  # flag of a put outside the unit: its descriptor is complete, and the answer says no more than done
 CARRIES_GET: Final = 4  # flag of a commit behind which a get stands, which is left out if the commit fails
 CARRIED: Final = 8  # flag of that get
 RETURNS: Final = 16  # flag of a cancel: what the get gave goes back to its queue, as it was
@@ -58,6 +59,12 @@ class Get(NamedTuple):
     selection: Selection | None
     syncpoint: bool | None
     wait: float
+
+    @property
+    def is_found_at_once(self) -> bool:
+        """Returns True for a get that looks at one message, or at the next of a group."""
+        selection = self.selection
+        return selection is None or selection.plain or selection.next_in_turn
 
 
 def frame(kind: int, data: bytes = b"", flags: int = 0, number: int = 0) -> bytes:

@@ -32,7 +32,8 @@ class Session(Conversation):
     """One connection, its unit of work, and the get that it waits for."""
 
     __slots__ = (
-        *("_behind", "_blamed", "_carried", "_failed", "_held", "_once", "_plain", "_skips", "_waiter", "_work"),
+        *("_behind", "_blamed", "_by_persistence", "_carried", "_failed", "_held", "_last", "_last_data", "_once"),
+        *("_outside", "_plain", "_skips", "_waiter", "_work"),
         *("application", "cursors", "deadline", "face", "guarded", "looked_at", "peer", "subscriptions", "syncs"),
         "user",
     )
@@ -51,7 +52,11 @@ class Session(Conversation):
         self._work: ServedWork = unprotected(self.face.work(user))
         self._once: ServedWork | None = None  # for what is done outside the unit, each a unit of its own
         self._waiter: Waiter | None = None
-        self._plain = True  # the get is in the unit, waits, and asks for ids alone
+        self._plain = True  # the get is in the unit, waits, and asks for ids alone, or for what is next
+        self._last = Get("", None, True, 0.0)  # the last get as it was read, and its data
+        self._last_data: bytes | memoryview = b""
+        self._by_persistence = False  # such a get leaves it to the message whether that is part of the unit
+        self._outside = False  # it is not: it can only go back until the client does something
         self.syncs = False  # a commit that another thread writes
         self._failed: BrokerError | None = None  # the first put of the unit that was refused unasked
         self._skips = False  # the get that a failed commit would have carried
@@ -124,11 +129,11 @@ class Session(Conversation):
         answered = bool(flags & frames.WANTS_ANSWER)
         if self._failed is not None and not answered:
             return
-        self._carried = False
+        self._claim()
         try:
             queue, descriptor, body = frames.read_put(data)
             if not flags & frames.IN_SYNCPOINT:
-                self._put_once(queue, lambda work: work.put(queue, descriptor, body))
+                self._put_once(queue, descriptor, body, briefly=bool(flags & frames.BRIEFLY))
                 return
             full = self._put_in_unit(queue, descriptor, body)
         except BrokerError as error:
@@ -142,6 +147,7 @@ class Session(Conversation):
     def _exchange(self, flags: int, data: bytes | memoryview) -> None:
         """Puts the last message of a unit, commits it, and gets the next one."""
         queue, descriptor, body, get = frames.read_exchange(data)
+        self._claim()
         if self._failed is None and not self._held and self._work.put_at_once(queue, descriptor, body):
             self._skips = False
             if flags & frames.WANTS_ANSWER:
@@ -150,8 +156,8 @@ class Session(Conversation):
         else:
             self._exchange_in_steps(queue, descriptor, body, flags)
         if not get:
-            self._carried = False
-        elif self.owes:
+            return
+        if self.owes:
             self._behind = get
         else:
             self._begin_get(frames.CARRIED, get)
@@ -171,16 +177,21 @@ class Session(Conversation):
         self._held += len(body)
         return self._work.put(queue, descriptor, body)
 
-    def _put_once(self, queue: str, put: Callable[[ServedWork], object]) -> None:
+    def _put_once(self, queue: str, descriptor: Descriptor, body: bytes, *, briefly: bool) -> None:
         """Puts in a unit of its own, and answers when that is committed."""
         work = self._apart()
-        full = put(work)
+        if briefly and work.put_at_once(queue, descriptor, body):
+            self.answer(frames.DONE)
+            return
+        full = work.put(queue, descriptor, body)
 
         def settle(error: BrokerError | None) -> None:
             if error is not None:
                 self.refuse(error)
+            elif briefly:
+                self.answer(frames.DONE)
             else:
-                self.answer(frames.ACCEPTED, frames.accepted_data(full, self.server.facts(queue)))  # type: ignore[arg-type]
+                self.answer(frames.ACCEPTED, frames.accepted_data(full, self.server.facts(queue)))
 
         self._end(work.commit_then, settle)
 
@@ -193,13 +204,28 @@ class Session(Conversation):
         if flags & frames.CARRIED and self._skips:
             self._skips = False
             return
+        self._claim()
+        wanted = self._read_get(data)
         self._carried = bool(flags & frames.CARRIED)
-        self.get = wanted = frames.read_get(data)
+        self._by_persistence = self._carried and wanted.syncpoint is None
+        self.get = wanted = wanted._replace(syncpoint=True) if self._by_persistence else wanted
         self.deadline = math.inf
-        selection = wanted.selection
-        self._plain = bool(wanted.syncpoint and wanted.wait and (selection is None or selection.plain))
+        self._plain = bool(wanted.syncpoint and wanted.wait and wanted.is_found_at_once)
         if not (self._look_plainly(wanted) if self._plain else self._look()) and wanted.wait > 0:
             self.server.limit(self, wanted.wait)
+
+    def _read_get(self, data: bytes | memoryview) -> Get:
+        """Returns a get that is like no other object, as waiters ask for one that may be over; most say the same."""
+        if data != self._last_data:
+            self._last, self._last_data = frames.read_get(data), data
+        return tuple.__new__(Get, self._last)
+
+    def _claim(self) -> None:
+        """The client has what its last commit brought: outside a unit, that is final."""
+        self._carried = False
+        if self._outside:
+            self._outside = False
+            self._work.commit()
 
     def _look(self, waiter: Waiter | None = None) -> bool:
         """Looks for the message of the get, and answers it if that ends it; otherwise it waits, or looks on later."""
@@ -212,7 +238,7 @@ class Session(Conversation):
             given = None if waiter is None else waiter.taken(syncpoint=syncpoint)
             if given is not None:
                 found: Arrival | Unfinished | None = given
-            elif wanted.selection is None or wanted.selection.plain:  # which looks at one message
+            elif wanted.is_found_at_once:
                 found = work.get(wanted.queue, wanted.selection, syncpoint=syncpoint)
             else:
                 found = work.get_some(wanted.queue, wanted.selection, syncpoint=syncpoint, most=_LOOKS)
@@ -220,7 +246,8 @@ class Session(Conversation):
                 self.server.look_on(self, wanted)
                 return False
             if found is None and wanted.wait:
-                self._wait(work, wanted)
+                wake = partial(self.server.wake, self, wanted)
+                self._waiter = work.waiter(wanted.queue, wanted.selection, wake, takes=True)
                 return False
         except BrokerError as error:
             self.stop_waiting()
@@ -232,7 +259,7 @@ class Session(Conversation):
         elif once:
             self._end(work.commit_then, lambda error: self._give(found, error))
         else:
-            self.channel.answers += frames.arrival_frame(found, self.server.changes)
+            self._arrived(found)
         return True
 
     def _look_plainly(self, wanted: Get) -> bool:
@@ -251,11 +278,8 @@ class Session(Conversation):
     def _arrived(self, found: Arrival) -> None:
         """Ends the get with its message."""
         self.get = None
+        self._outside = self._by_persistence and not found.descriptor.persistence
         self.channel.answers += frames.arrival_frame(found, self.server.manager.version & 0xFFFF)
-
-    def _wait(self, work: ServedWork, wanted: Get) -> None:
-        wake = partial(self.server.wake, self, wanted)
-        self._waiter = work.waiter(wanted.queue, wanted.selection, wake, takes=True)
 
     def _give(self, arrival: Arrival, error: BrokerError | None) -> None:
         if error is not None:
@@ -311,11 +335,11 @@ class Session(Conversation):
             self.answer(frames.NOTHING)
         elif flags & frames.RETURNS and self._carried:
             self._work.give_back()
-        self._carried = False
+            self._carried = self._outside = False
 
     def _commit(self, flags: int, decision: bytes) -> None:
         self._skips = False
-        self._carried = False
+        self._claim()
         answered = bool(flags & frames.WANTS_ANSWER)
         failed, self._failed = self._failed, None
         if failed is not None:
@@ -342,7 +366,7 @@ class Session(Conversation):
 
     def _back_out(self) -> None:
         self._failed = None
-        self._carried = False
+        self._claim()
         self._release()
         self._end(
             self._work.back_out_then,
@@ -367,6 +391,8 @@ class Session(Conversation):
     def undo(self) -> None:
         """Backs out what an ended session still has."""
         self._release()
+        if self._outside:
+            self._claim()  # as its client may have done with it what it likes
         if self._carried or not self._blamed:
             self._work.give_back()
         else:

@@ -79,7 +79,8 @@ class Waiters:
         if waiter.key:
             place = self._by_key.setdefault(waiter.key, {})
         else:
-            place = self._anything if wanted is None or wanted.plain else self._particular
+            is_next = wanted is None or wanted.plain or (wanted.next_in_turn and not waiter.handle.group)
+            place = self._anything if is_next else self._particular
         waiter.place = place
         place[waiter] = None
         self.count += 1
@@ -150,7 +151,7 @@ class Waiters:
 
     def wake_those_in_order(self) -> None:
         """Wake all who want messages in an order that another has just left."""
-        for waiter in list(self._particular):
+        for waiter in (*self._anything, *self._particular):
             if waiter.selection is not None and waiter.selection.order != NO_ORDER:
                 self._woken(waiter, None)
 

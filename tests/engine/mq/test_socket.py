@@ -8,13 +8,13 @@ import time
 import pytest
 
 from engine.descriptor import Descriptor
-from engine.errors import BrokerError, MessageException
+from engine.errors import MessageException
 from engine.mq import QueueManager
 from engine.mq.addresses import listening
 from engine.mq.definitions import QueueDefinition
 from engine.mq.server import Server
 from engine.work import Order, Selection
-from tests.engine.mq.served import serving
+from tests.engine.mq.served import bodies, eventually, put, refused, serving
 
 
 @pytest.fixture
@@ -29,24 +29,6 @@ def manager():
 def client(manager, tmp_path):
     with serving(manager, tmp_path) as found:
         yield found
-
-
-def put(client, queue, *bodies, **fields):
-    work = client.work()
-    done = [work.put(queue, Descriptor(**fields), body) for body in bodies]
-    work.commit()
-    return done
-
-
-def bodies(client, queue):
-    return [arrival.body for arrival in client.cursor(queue)]
-
-
-def eventually(condition):
-    end = time.monotonic() + 5
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.005)
-    assert condition()
 
 
 def test_puts_are_seen_when_they_are_committed(client, manager):
@@ -134,12 +116,6 @@ def test_each_waiter_gets_its_own_message(client):
     for thread in threads:
         thread.join(10)
     assert {number: b"%d" % number for number in range(1, 9)} == found
-
-
-def refused(call):
-    with pytest.raises(BrokerError) as caught:
-        call()
-    return caught.value.reason
 
 
 def test_refusals_have_their_reason_where_they_happen(client):

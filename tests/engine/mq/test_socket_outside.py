@@ -1,0 +1,91 @@
+"""Gets and puts outside syncpoint over a socket, and gets in logical order that wait, are as in the process."""
+
+import threading
+
+import pytest
+
+from engine.descriptor import Descriptor
+from engine.mq import QueueManager
+from engine.mq.definitions import QueueDefinition
+from engine.work import Order, Selection
+from tests.engine.mq.served import bodies, eventually, put, refused, serving
+
+
+@pytest.fixture
+def manager():
+    return QueueManager("A", "B", QueueDefinition("WIDE", max_depth=400), name="QMX")
+
+
+@pytest.fixture
+def client(manager, tmp_path):
+    with serving(manager, tmp_path) as found:
+        yield found
+
+
+@pytest.mark.parametrize("syncpoint", [None, False])
+def test_what_nobody_wanted_of_a_commit_goes_back_outside_syncpoint_too(client, manager, syncpoint):
+    """A reader that is told to end leaves the message behind its last one on the queue; that one stays got."""
+    put(client, "A", b"1", b"2", b"3")
+    work = client.work()
+    work.patience = -1.0
+    for body in (b"1", b"2"):
+        assert body == work.get("A", syncpoint=syncpoint, wait=-1).body
+        work.commit()
+    work.interrupt()
+    work.close()
+    eventually(lambda: manager.depth("A") == 1)
+    assert [(b"3", 0)] == [(body, descriptor.backout_count) for descriptor, body in client.cursor("A")]
+
+
+@pytest.mark.parametrize("end", ["back_out", "close", "put", "get"])
+def test_what_came_with_a_commit_outside_syncpoint_is_final_once_it_is_used(client, manager, end):
+    """Whatever becomes of the reader then, the message does not come again."""
+    put(client, "A", b"1", b"2", b"3")
+    work = client.work()
+    work.patience = -1.0
+    work.get("A", syncpoint=None, wait=-1)
+    work.commit()
+    assert b"2" == work.get("A", syncpoint=None, wait=-1).body
+    if end == "put":
+        work.put("B", Descriptor(), b"of the unit")
+    if end == "get":
+        assert b"3" == work.get("A").body
+    if end != "close":
+        work.back_out()
+    work.close()
+    eventually(lambda: b"3" in bodies(client, "A"))
+    assert ([b"3"], []) == (bodies(client, "A"), bodies(client, "B"))
+
+
+def test_puts_outside_syncpoint_to_a_queue_that_is_known_are_done_when_they_return(client, manager):
+    """They are as the first, which asked for all there is to know, and are refused where they happen."""
+    work = client.work()
+    work.put("B", Descriptor(), b"of the unit")
+    done = [work.put("WIDE", Descriptor(persistence=0), b"%d" % number, syncpoint=False) for number in range(3)]
+    assert [b"0", b"1", b"2"] == bodies(client, "WIDE")
+    assert done == [descriptor for descriptor, _ in client.cursor("WIDE")]
+    while manager.depth("WIDE") < 400:
+        put(manager, "WIDE", b"of others")
+    assert 2053 == refused(lambda: work.put("WIDE", Descriptor(), b"one too many", syncpoint=False))
+    work.back_out()
+    assert (400, []) == (manager.depth("WIDE"), bodies(client, "B"))
+
+
+def test_a_reader_of_groups_is_given_messages_of_none_beside_the_queue(client, manager):
+    """A get in logical order that waits has its message as soon as one comes, and a group's in their turn."""
+    work, found = client.work(), []
+    wanted = Selection(logical=True, order=Order(groups=True))
+
+    def read():
+        found.extend(work.get("A", wanted, wait=30).body for _ in range(3))
+        work.commit()
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    eventually(lambda: manager.directory.queues["A"].waiters.count == 1)
+    put(client, "A", b"alone")
+    eventually(lambda: found == [b"alone"])
+    put(client, "A", b"second", group_id=b"G" * 24, msg_seq_number=2, msg_flags=24)
+    put(client, "A", b"first", group_id=b"G" * 24, msg_seq_number=1, msg_flags=8)
+    reader.join()
+    assert [b"alone", b"first", b"second"] == found
