@@ -1,7 +1,8 @@
 """A client of a queue manager's process that says each step before and after it is done, and goes on until killed.
 
 A line is a letter and a number, as `kill_worker` has them. Run as a program, with a folder, a log, a file whose byte
-says what the client has in flight, and the persistence of what it puts.
+says what the client has in flight, and the persistence of what it puts. Half of its commits carry the next get, in
+one of both forms: `commit_then_get`, and `patience`, which flows have; some commit with the decision of a branch.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ from engine.errors import MessageException
 from engine.mq import QueueManager
 from tests.engine.mq.kill_worker import QUEUES
 
-IDLE, OPEN, COMMITTING, SYNCED = range(4)  # what a client has in flight; SYNCED: the answer has come, and is not said
+# What a client has in flight; EXCHANGING: a commit and the get behind it; SYNCED: the answer has come, and is not said.
+IDLE, OPEN, SYNCED, COMMITTING, EXCHANGING, DECIDING = range(6)
 _SIZES = (10, 10, 900, 2_500, 9_000)
+_BACKED_OUT = 2003
 _GONE = {2009, 2059, 2161}  # broken, not available, ending
 
 
@@ -43,28 +46,39 @@ class Client:
                     work = queues.work()
                     self._say("ready")
                     while True:
-                        self._act(work)
+                        self._act(queues, work)
             except MessageException as error:
                 if error.reason not in _GONE:
                     raise
             self._step[0] = IDLE
             time.sleep(0.01)
 
-    def _act(self, work: Any) -> None:
-        act = self._chosen.randrange(10)
+    def _act(self, queues: Any, work: Any) -> None:
+        act = self._chosen.randrange(20)
         self._step[0] = OPEN
-        if act < 4:
+        if act < 5:
             self._put(work)
-        elif act < 7:
+        elif act < 8:
             self._take(work, moves=True)
-        elif act < 9:
+        elif act < 10:
             self._take(work, moves=False)
+        elif act < 14:
+            self._exchange(work)
+        elif act < 18:
+            self._flow(work)
+        elif act < 19:
+            self._decide(queues, work)
         else:
             work.get(self._chosen.choice(QUEUES))
             work.back_out()
         self._step[0] = IDLE
 
     def _put(self, work: Any) -> None:
+        numbers = self._put_some(work)
+        self._commit(work)
+        self._said(numbers)
+
+    def _put_some(self, work: Any) -> list[int]:
         numbers = [self._next() for _ in range(self._chosen.randrange(1, 4))]
         for one in numbers:
             self._say(f"p{one}")
@@ -73,26 +87,98 @@ class Client:
             )
             body = b"%d " % one + bytes(self._chosen.choice(_SIZES))
             work.put(self._chosen.choice(QUEUES), own, body)
-        self._commit(work)
-        self._say("\n".join(f"P{one}" for one in numbers))
+        return numbers
 
     def _take(self, work: Any, *, moves: bool) -> None:
         arrival = work.get(self._chosen.choice(QUEUES), wait=self._chosen.choice((0.0, 0.02)))
         if arrival is None:
             return
-        one = int(arrival.body.split()[0])
         if moves:
             work.put(self._chosen.choice(QUEUES), arrival.descriptor, arrival.body)
             self._commit(work)
             return
-        self._say(f"g{one}")
+        one = self._got(arrival)
         self._commit(work)
         self._say(f"G{one}")
+
+    def _exchange(self, work: Any) -> None:
+        """Puts, then moves what each commit brings, or takes it; the last is backed out."""
+        numbers, got = self._put_some(work), 0
+        for _ in range(self._chosen.randrange(1, 6)):
+            self._step[0] = EXCHANGING
+            arrival = work.commit_then_get(self._chosen.choice(QUEUES), wait=self._chosen.choice((0.0, 0.02)))
+            self._step[0] = SYNCED
+            self._said(numbers)
+            if got:
+                self._say(f"G{got}")
+            numbers, got = [], 0
+            self._step[0] = OPEN
+            if arrival is None:
+                return
+            if self._chosen.randrange(3):
+                work.put(self._chosen.choice(QUEUES), arrival.descriptor, arrival.body)
+            else:
+                got = self._got(arrival)
+                numbers = self._put_some(work) if self._chosen.randrange(2) else []
+        work.back_out()
+
+    def _flow(self, work: Any) -> None:
+        """Moves messages from one queue as a flow does, whose commit carries the get of the next; some are taken."""
+        queue, work.patience = self._chosen.choice(QUEUES), 0.02
+        for _ in range(self._chosen.randrange(2, 6)):
+            arrival = work.get(queue, wait=work.patience)
+            if arrival is None:
+                break
+            self._step[0], got = OPEN, 0
+            if self._chosen.randrange(4):
+                work.put(self._chosen.choice(QUEUES), arrival.descriptor, arrival.body)
+            else:
+                got = self._got(arrival)
+            self._step[0] = EXCHANGING
+            work.commit()
+            self._step[0] = SYNCED
+            if got:
+                self._say(f"G{got}")
+        work.patience = 0.0
+
+    def _decide(self, queues: Any, work: Any) -> None:
+        """Commits with the decision of a branch, which is sometimes refused before; some are forgotten then."""
+        one = self._next()
+        branch, refused = b"%d" % one, self._chosen.randrange(3) == 0
+        self._say(f"p{one}\nd{one}")
+        own = Descriptor(persistence=self._persistence, correl_id=one.to_bytes(24))
+        work.put(self._chosen.choice(QUEUES), own, b"%d " % one)
+        if refused:
+            self._say(f"n{one}")
+            assert queues.refuse(branch)
+            self._say(f"N{one}")
+        self._step[0] = DECIDING
+        try:
+            work.commit((branch,))
+        except MessageException as error:
+            if error.reason != _BACKED_OUT or not refused:
+                raise
+            work.back_out()
+        else:
+            self._step[0] = SYNCED
+            self._say(f"P{one}\nD{one}")
+        if self._chosen.randrange(2):
+            self._say(f"o{one}")
+            queues.forget(branch)
 
     def _commit(self, work: Any) -> None:
         self._step[0] = COMMITTING
         work.commit()
         self._step[0] = SYNCED
+
+    def _got(self, arrival: Any) -> int:
+        one = int(arrival.body.split()[0])
+        self._say(f"g{one}")
+        return one
+
+    def _said(self, numbers: list[int]) -> None:
+        if numbers:
+            self._say("\n".join(f"P{one}" for one in numbers))
 
     def _next(self) -> int:
         self._number += 1

@@ -3,7 +3,8 @@
 A line is a letter and a number: `p` and `g` before a message is put or got, `P` and `G` after the commit of either;
 `t` and `T` the same for a publication, `k` and `K` for a get of one by its second subscriber, `f` and `F` for a message
 that a flow publishes; `s` and `h` before one is put where it is copied to a queue or to a topic; `r0.7` and `R0.7` for
-publication 7, which is retained on topic 0; `u1.2` before messages 1 and 2 are put or published in one unit.
+publication 7, which is retained on topic 0; `u1.2` before messages 1 and 2 are put or published in one unit; `d` and
+`D` for the decision of a branch that commits with a put, `n` and `N` for its refusal, `o` before either is forgotten.
 Run as a program, with a folder, a log and a file for its step, it works with several threads until it is killed.
 """
 
@@ -176,17 +177,20 @@ class Worker:
 
 
 class Held(NamedTuple):
-    """The messages that were found, their copies on a queue, those of topics by subscriber, what topics retained."""
+    """The messages that were found, their copies on a queue, those of topics by subscriber, what topics retained, and
+    the branches that are decided.
+    """
 
     found: list[int]
     copies: list[int]
     topics: Mapping[str, list[int]] = MappingProxyType({})
     retained: Mapping[int, list[int]] = MappingProxyType({})
+    decided: Mapping[int, bool] = MappingProxyType({})
 
 
 def problems(said: list[str], held: Held) -> list[str]:
     """Returns which promises the messages that are found break; `said` are the lines of the workload."""
-    told = {letter: {int(line[1:]) for line in said if line[:1] == letter} for letter in "pPgGshtTkKfF"}
+    told = {letter: {int(line[1:]) for line in said if line[:1] == letter} for letter in "pPgGshtTkKfFdDnNo"}
     found, first = Counter(held.found), Counter(held.topics.get(FIRST, ()))
     there = found + first
     wrong = [f"message {one} is there {many} times" for one, many in there.items() if many > 1]
@@ -206,7 +210,7 @@ def problems(said: list[str], held: Held) -> list[str]:
         wrong += _copies_wrong(heir, held.topics.get(heir, ()), aired, told["g"] & told["h"])
     second = held.topics.get(SECOND, ())
     wrong += _copies_wrong(SECOND, second, set(first) - told["k"], set(first) & told["k"] - told["K"])
-    return [*wrong, *_retained_wrong(said, held, first)]
+    return [*wrong, *_decisions_wrong(told, held, kept), *_retained_wrong(said, held, first)]
 
 
 def _copies_wrong(where: str, copies: list[int] | tuple[int, ...], must: set[int], may: set[int]) -> Iterator[str]:
@@ -215,6 +219,18 @@ def _copies_wrong(where: str, copies: list[int] | tuple[int, ...], must: set[int
     yield from (f"message {one} has {many} copies ({where})" for one, many in counts.items() if many > 1)
     yield from (f"message {one} has no copy ({where})" for one in must if not counts[one])
     yield from (f"message {one} has a copy, and is not there ({where})" for one in counts if one not in must | may)
+
+
+def _decisions_wrong(told: Mapping[str, set[int]], held: Held, kept: set[int]) -> Iterator[str]:
+    """Yields what is wrong with branches: each is decided as what commits with it, and stays so until forgotten."""
+    for one in told["d"] - told["o"]:
+        commits = held.decided.get(one)
+        if (one in kept) is not (commits is True):
+            yield f"message {one} is {'' if one in kept else 'not '}kept, and its branch is decided as {commits}"
+        if one in told["N"] and commits is not False:
+            yield f"branch {one} was refused, and is decided as {commits}"
+    yield from (f"message {one} was kept, and its branch refused" for one in told["N"] & kept)
+    yield from (f"branch {one} was never to be decided" for one in held.decided if one not in told["d"])
 
 
 def _retained_wrong(said: list[str], held: Held, published: Counter[int]) -> Iterator[str]:

@@ -57,6 +57,13 @@ BROKEN = (
     ("p1 s1 P1", Held([1], []), "message 1 has no copy (queue)"),
     ("p1 s1", Held([], [1]), "message 1 has a copy, and is not there (queue)"),
     ("p1 h1 P1", Held([1], [], {"F.1": [1]}), "message 1 has no copy (F.2)"),
+    ("p1 d1 D1 P1", Held([1], [], decided={1: True}), ""),
+    ("p1 d1 D1 P1", Held([1], []), "message 1 is kept, and its branch is decided as None"),
+    ("p1 d1", Held([], [], decided={1: True}), "message 1 is not kept, and its branch is decided as True"),
+    ("p1 d1 n1 N1", Held([], [], decided={1: False}), ""),
+    ("p1 d1 n1 N1", Held([], []), "branch 1 was refused, and is decided as None"),
+    ("p1 d1 n1 N1", Held([1], [], decided={1: False}), "message 1 was kept, and its branch refused"),
+    ("p1", Held([1], [], decided={2: True}), "branch 2 was never to be decided"),
     ("p1 P1 f1", Held([1], [], {"P.1": [1], "P.2": [1]}), "message 1 is there 2 times"),
 )
 

@@ -19,13 +19,20 @@ from engine.descriptor import NON_PERSISTENT, PERSISTENT
 from engine.errors import MessageException
 from engine.mq import QueueManager
 from engine.mq.store.checking import check
-from tests.engine.mq.kill_client import COMMITTING, IDLE, OPEN, SYNCED
+from tests.engine.mq.kill_client import COMMITTING, DECIDING, EXCHANGING, IDLE, OPEN, SYNCED
 from tests.engine.mq.kill_worker import QUEUES, Held, defined, held, problems
 
 KILLS = int(os.environ.get("PENSTOCK_SOCKET_KILLS", "8"))
 _CLIENTS = 3
 _BETWEEN = 10  # kills between two looks at what the queues hold
-_PLACES = {IDLE: "idle", OPEN: "unit open", COMMITTING: "commit under way", SYNCED: "answer not said"}
+_PLACES = {
+    IDLE: "idle",
+    OPEN: "unit open",
+    SYNCED: "answer not said",
+    COMMITTING: "commit under way",
+    EXCHANGING: "commit and get under way",
+    DECIDING: "commit with a decision under way",
+}
 
 pytestmark = pytest.mark.crash
 
@@ -64,23 +71,26 @@ def killed(folder: Path, place: Path, times: int, persistence: int) -> Counter[s
             end(processes[number])
             hit = before if number == 0 else [step_of(place, number)]
             outcome["queue manager" if number == 0 else "client"] += 1
-            outcome[_PLACES[max(hit, key=lambda step: (step == COMMITTING, step))]] += 1
-            outcome["units in flight"] += sum(step in {OPEN, COMMITTING} for step in hit)
+            outcome[_PLACES[max(hit)]] += 1
+            outcome["units in flight"] += sum(step not in {IDLE, SYNCED} for step in hit)
             said = log.stat().st_size
             processes[number] = start(folder, place, log, number, persistence)
             if number == 0:
                 until(lambda: is_served(folder))
             until(lambda said=said: b"P" in log.read_bytes()[said:], "nothing goes on")
         for process in processes[1:]:
+            assert process.poll() is None, "a client has ended by itself"
             end(process)
         found = drained(folder)
     assert Held([], []) == held(folder)
-    assert [] == problems(log.read_text().splitlines(), Held(found, []))
+    assert [] == problems(log.read_text().splitlines(), found)
     return outcome
 
 
-def drained(folder: Path) -> list[int]:
-    """Returns what the queue manager still gives once its clients are gone, whose units it has backed out."""
+def drained(folder: Path) -> Held:
+    """Returns what the queue manager still gives once its clients are gone, whose units it has backed out, and which
+    branches are decided, which it then forgets.
+    """
     with QueueManager.connect(folder) as queues:
         work, found = queues.work(), list[int]()
         for queue in QUEUES:
@@ -88,7 +98,10 @@ def drained(folder: Path) -> list[int]:
                 found.append(int(arrival.body.split()[0]))
                 work.commit()  # there may be more than one unit may hold
         assert 0 == sum(queues.depth(queue) for queue in QUEUES)
-    return found
+        decided = queues.decisions()
+        for branch in decided:
+            queues.forget(branch)
+    return Held(found, [], decided={int(branch): commits for branch, commits in decided.items()})
 
 
 def step_of(place: Path, number: int) -> int:
