@@ -59,8 +59,11 @@ class Environment:
     @contextmanager
     def read(self) -> Iterator[Any]:
         """Give a view of what is committed; none is kept open longer than a look takes."""
-        with self._reading, self.lmdb.begin() as transaction:
-            yield transaction
+        try:
+            with self._reading, self.lmdb.begin() as transaction:
+                yield transaction
+        except lmdb.Error as error:
+            raise damaged(f"{self.path} cannot be read ({error})") from error
 
     def begin(self) -> Any:
         """Returns a transaction that writes."""

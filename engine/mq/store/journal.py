@@ -18,6 +18,7 @@ from engine.mq.packed_descriptor import MD_ERROR
 from engine.mq.refusals import STORAGE_MEDIUM_FULL, UNEXPECTED_ERROR, refusal
 from engine.mq.store.codecs import NONE
 from engine.mq.store.environment import Environment
+from engine.mq.store.records import damaged
 from engine.mq.store.writing import write
 from engine.mq.store_changes import Record
 
@@ -31,6 +32,7 @@ _CALM_AT: Final = 0.75  # below that the next warning may come
 _LOG: Final = logging.getLogger("penstock.store")
 _NAP: Final = 2e-5  # seconds between two looks whether others have come
 _PATIENCE: Final = 0.002  # seconds that the writer waits for others at most
+_DAMAGED: Final = (lmdb.CorruptedError, lmdb.PageNotFoundError, lmdb.CursorFullError, lmdb.PageFullError, lmdb.BadTxnError)
 _FULL: Final = tuple(os.strerror(number) for number in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT))
 
 
@@ -227,8 +229,12 @@ class Journal:
         return extent > most and used > most
 
     def _failed(self, error: Exception, size: int) -> BrokerError:
-        """Returns the error for a disk that is full, or for one that failed, which ends the queue manager."""
+        """Returns the error for a disk that is full, for a file that is damaged, or for a disk that failed, which ends
+        the queue manager.
+        """
         text = str(error)
+        if isinstance(error, _DAMAGED):
+            return damaged(f"{self._environment.path} cannot be written ({text})")
         if any(reason in text for reason in _FULL) or self._environment.is_out_of_room(size):
             return _full(text)  # LMDB calls a write that was cut short an error of the disk
         self.failure = refusal(

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from engine.mq.queued_message import Stored, keys_of
 from engine.mq.store.codecs import unpacked
-from engine.mq.store.keys import CHUNK, LAST, ORDER, ORDER_AT, id_prefix, order_of
+from engine.mq.store.keys import CHUNK, LAST, NUMBER, ORDER, ORDER_AT, id_keys, id_prefix, order_of
 from engine.mq.store.records import damaged, read_chunk, read_head
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Callable, Container
 
     from engine.mq.store.environment import Environment
 
@@ -36,7 +36,11 @@ def message(queue: int, order: int, environment: Environment) -> Stored | None:
     key = ORDER.pack(queue, order)
     with environment.read() as transaction:
         record = transaction.get(key, db=environment.db["messages"])
-        return None if record is None else stored_of(key, record, transaction, environment)
+        if record is not None:
+            return stored_of(key, record, transaction, environment)
+        with transaction.cursor(db=environment.db["messages"]) as cursor:
+            _prove_missing(key, cursor, read_head)
+        return None
 
 
 def messages(
@@ -73,9 +77,10 @@ def with_ids(
 ) -> tuple[list[Stored], int]:
     """Returns messages that have all these ids, from an order on, and the order to go on from; LAST at the end."""
     prefix, found, wanted = id_prefix(queue, keys[0]), list[Stored](), set(keys)
-    db = environment.db
+    db, sought = environment.db, prefix + order.to_bytes(8)
     with environment.read() as transaction, transaction.cursor(db=db["ids"]) as cursor:
-        if not cursor.set_range(prefix + order.to_bytes(8)):
+        if not cursor.set_range(sought) or cursor.key()[:ORDER_AT] != prefix:
+            _prove_missing(sought, cursor, lambda index, _: _indexed(index, transaction, db["messages"]))
             return found, LAST
         for index in islice(cursor.iternext(keys=True, values=False), _LOOKED_UP):
             if index[:ORDER_AT] != prefix:
@@ -84,14 +89,41 @@ def with_ids(
             order = at + 1
             if at in but:
                 continue
-            key = ORDER.pack(queue, at)
-            record = transaction.get(key, db=db["messages"])
-            if record is None:
-                raise damaged(f"the index has a message ({key.hex()}) that is not there")
+            key, record = _indexed(index, transaction, db["messages"])
             if wanted <= set(keys_of(read_head(key, record).descriptor)):
                 found.append(stored_of(key, record, transaction, environment))
         return found, order if cursor.key() else LAST
     return found, order
+
+
+def _indexed(index: bytes, transaction: Any, table: Any) -> tuple[bytes, bytes]:
+    """Returns the key and the record of the message that an entry of the index of ids is of."""
+    order = order_of(index)
+    key = index[: NUMBER.size] + order.to_bytes(8)
+    record = transaction.get(key, db=table)
+    if record is None:
+        raise damaged(f"the index has a message ({key.hex()}) that is not there")
+    if index not in id_keys(NUMBER.unpack_from(index)[0], order, read_head(key, record).descriptor):
+        raise damaged(f"the index has a message ({key.hex()}) by an id that it does not have")
+    return key, record
+
+
+def _prove_missing(sought: bytes, cursor: Any, prove: Callable[[bytes, bytes], object]) -> None:
+    """Refuse a table that has no entry at a place unless those on both sides of it are what was written.
+
+    A damaged key leads a search past what it looks for, and stands or ends beside the place where it then arrives.
+    """
+    there = cursor.set_range(sought)
+    wrong = there and cursor.key() <= sought
+    if there:
+        prove(*cursor.item())
+        there = cursor.prev()
+    else:
+        there = cursor.last()
+    if wrong or (there and cursor.key() >= sought):
+        raise damaged(f"the entries beside {sought.hex()} are not in order")
+    if there:
+        prove(*cursor.item())
 
 
 def _joined(body_id: int, length: int, transaction: Any, table: Any) -> bytes:

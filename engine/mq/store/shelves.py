@@ -24,10 +24,11 @@ _SMALL: Final = (64, 1_000_000)
 class Shelf:
     """The persistent messages of a queue in the store, from the order `first` on; those before it are in memory.
 
-    `held` are messages that are in the store, or on their way, and cannot be got: a unit of work has them.
+    `held` are messages that are in the store, or on their way, and cannot be got: a unit of work has them. Who reads
+    from the first to the end meets as many messages as are counted, unless some came or went meanwhile.
     """
 
-    __slots__ = ("_environment", "_number", "_window", "count", "first", "held")
+    __slots__ = ("_environment", "_number", "_read", "changes", "count", "first", "held")
 
     def __init__(self, number: int, environment: Environment, count: int) -> None:
         self._number = number
@@ -35,6 +36,8 @@ class Shelf:
         self.count = count  # messages that can be got and are not in memory
         self.first = 0 if count else LAST
         self.held: set[int] = set()
+        self.changes = 0  # grows when what can be got here becomes more or less
+        self._read = (-1, 0, 0)  # up to which order it was read, after which changes, and how many messages were met
 
     def is_for(self, stored: Stored) -> bool:
         """Returns True where a message stands here when it is not in memory."""
@@ -43,6 +46,7 @@ class Shelf:
     def keeps(self, stored: Stored) -> bool:
         if not stored.descriptor.persistence:
             return False
+        self.changes += 1
         self.held.discard(stored.order)
         if stored.order < self.first:
             return False
@@ -51,15 +55,17 @@ class Shelf:
 
     def evict(self, waiting: list[Stored]) -> bool:
         """Let go of messages that were in memory: the last ones, in order."""
+        self.changes += 1
         self.count += len(waiting)
         self.first = min(self.first, waiting[0].order)
         return True
 
     def load(self) -> list[Stored]:
+        self.changes += 1
         found, first = messages(self._number, self.first, self._environment, WINDOW, self.held)
         left = self.count - len(found)
         if first == LAST and left:
-            raise damaged(f"a queue has {len(found)} messages at its end, and should have {self.count}")
+            raise _short(len(found), self.count)
         self.first, self.count = first, left
         return found
 
@@ -73,7 +79,16 @@ class Shelf:
         if self.first == LAST:
             return []
         start = max(order, self.first)
-        return messages(self._number, start, self._environment, _SMALL, self.held)[0]
+        found, end = messages(self._number, start, self._environment, _SMALL, self.held)
+        read, changes, met = self._read
+        if start == self.first:
+            read, changes, met = start, self.changes, 0
+        if read == start and changes == self.changes:
+            met += len(found)
+            if end == LAST and met != self.count:
+                raise _short(met, self.count)
+            self._read = (found[-1].order + 1 if found else end, changes, met)
+        return found
 
     def look(self, order: int) -> Stored | None:
         if order < self.first or order in self.held:
@@ -81,6 +96,7 @@ class Shelf:
         return message(self._number, order, self._environment)
 
     def withdraw(self, stored: Stored) -> None:
+        self.changes += 1
         self.held.add(stored.order)
         self.count -= 1
 
@@ -162,3 +178,7 @@ class Overflow:
         except lmdb.Error as error:
             text = f"messages that memory has no room for cannot be written or removed ({error}): make room on the disk"
             raise refusal(STORAGE_MEDIUM_FULL, text) from error
+
+
+def _short(found: int, counted: int) -> Exception:
+    return damaged(f"a queue has {found} messages at its end, and should have {counted}")

@@ -40,8 +40,8 @@ def write(record: Record, transaction: Any, environment: Environment) -> None:
     db, put = environment.db, transaction.put
     depths: dict[int, int] = {}
     for queue, stored in record.removals:
-        if _remove(queue, stored, transaction, environment):
-            depths[queue] = depths.get(queue, 0) - 1
+        _remove(queue, stored, transaction, environment)
+        depths[queue] = depths.get(queue, 0) - 1
     bodies: dict[int, int] = {}
     for queue, stored in record.puts:
         _put(queue, stored, record.packed or {}, bodies, transaction, db)
@@ -84,11 +84,11 @@ def _put(
         put(EXPIRY.pack(stored.expires, queue, stored.order), b"", db=db["expiry"])
 
 
-def _remove(queue: int, stored: Stored, transaction: Any, environment: Environment) -> bool:
+def _remove(queue: int, stored: Stored, transaction: Any, environment: Environment) -> None:
     db, key = environment.db, ORDER.pack(queue, stored.order)
     record = transaction.pop(key, db=db["messages"])
     if record is None:
-        return False
+        raise damaged(f"a message that was got ({key.hex()}) is not there")
     found = read_head(key, record)
     for index in id_keys(queue, stored.order, found.descriptor):
         transaction.delete(index, db=db["ids"])
@@ -98,7 +98,6 @@ def _remove(queue: int, stored: Stored, transaction: Any, environment: Environme
         number = 0
         while transaction.delete(CHUNK.pack(found.body_id, number), db=db["chunks"]):
             number += 1
-    return True
 
 
 def _refer(body_id: int, change: int, transaction: Any, references: Any) -> bool:

@@ -122,7 +122,7 @@ def test_flipped_bits_are_found(folder: Path, tmp_path: Path) -> None:
         problems, answered = check(damaged), served(damaged)
         found += bool(problems)
         assert b"wrong" not in (answered or []), f"byte {at}"
-        assert problems or answered == BODIES[::-1], f"byte {at} was flipped, and nobody noticed"
+        assert answered in (None, BODIES[::-1]), f"byte {at} was flipped, and messages are left out without a word"
         shutil.rmtree(damaged)
     assert found > FLIPS // 4
 
