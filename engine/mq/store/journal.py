@@ -32,7 +32,13 @@ _CALM_AT: Final = 0.75  # below that the next warning may come
 _LOG: Final = logging.getLogger("penstock.store")
 _NAP: Final = 2e-5  # seconds between two looks whether others have come
 _PATIENCE: Final = 0.002  # seconds that the writer waits for others at most
-_DAMAGED: Final = (lmdb.CorruptedError, lmdb.PageNotFoundError, lmdb.CursorFullError, lmdb.PageFullError, lmdb.BadTxnError)
+_DAMAGED: Final = (
+    lmdb.CorruptedError,
+    lmdb.PageNotFoundError,
+    lmdb.CursorFullError,
+    lmdb.PageFullError,
+    lmdb.BadTxnError,
+)
 _FULL: Final = tuple(os.strerror(number) for number in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT))
 
 
