@@ -8,6 +8,7 @@ from typing import Final
 from zlib import crc32
 
 from engine.descriptor import Descriptor
+from engine.errors import MessageException
 from engine.mq.packed_descriptor import BACKOUT_COUNT_AT, pack, unpack, with_number
 from engine.mq.queued_message import Stored
 from engine.mq.refusals import Q_DAMAGED, refusal
@@ -103,7 +104,7 @@ def number_record(key: bytes, number: int) -> bytes:
     return checked(key, number.to_bytes(_NUMBER))
 
 
-def damaged(text: str) -> Exception:
+def damaged(text: str) -> MessageException:
     """Returns the error for what in the store is not as it was written."""
     return refusal(Q_DAMAGED, f"the store is damaged: {text}; run `penstock queue-manager check`, and restore a backup")
 

@@ -180,5 +180,5 @@ class Overflow:
             raise refusal(STORAGE_MEDIUM_FULL, text) from error
 
 
-def _short(found: int, counted: int) -> Exception:
+def _short(found: int, counted: int) -> MessageException:
     return damaged(f"a queue has {found} messages at its end, and should have {counted}")
