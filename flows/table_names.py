@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from esql.runtime.program import Routine
 
 DATA_SOURCE: Final = "dataSource"
+OF_TABLES: Final = (Select, Insert, Update, Delete)
 
 
 def unknown_tables(flow: Flow, routines: Mapping[tuple[str, str], Routine], sources: Sources) -> tuple[Problem, ...]:
@@ -37,11 +38,8 @@ def unknown_tables(flow: Flow, routines: Mapping[tuple[str, str], Routine], sour
         asked = [statement for routine in own for statement in routine.statements()]
         if asked:
             named = str(use.values.get(DATA_SOURCE, "") or "")
-            found += _of_node(flow, use, named, [one for one in asked if isinstance(one, _OF_TABLES)], sources)
+            found += _of_node(flow, use, named, [one for one in asked if isinstance(one, OF_TABLES)], sources)
     return tuple(dict.fromkeys(found))
-
-
-_OF_TABLES: Final = (Select, Insert, Update, Delete)
 
 
 def _of_node(flow: Flow, use: NodeUse, named: str, statements: list[OfTable], sources: Sources) -> Iterator[Problem]:
@@ -52,11 +50,21 @@ def _of_node(flow: Flow, use: NodeUse, named: str, statements: list[OfTable], so
         place = use.place if setting is None else setting.value_place
         yield marked(place, error.text, named or use.label, UNFIT, line_of_file(place))
         return
+    yield from problems_of_tables(statements, named, sources, flow.file)
+
+
+def problems_of_tables(
+    statements: Iterable[OfTable], named: str, sources: Sources, file: str = ""
+) -> Iterator[Problem]:
+    """Finds the names of statements that no data source has; statements that name none are for the one that is named.
+
+    What is there is planned, and its plan kept.
+    """
     for statement in statements:
         text = _problem(statement, named, sources)
         if text:
-            file, line, column = statement.at
-            place = Place(file=file or flow.file, line=line, column=column)
+            own, line, column = statement.at
+            place = Place(file=own or file, line=line, column=column)
             problem = marked(place, text, statement.table[-1], UNFIT, line_of_file(place))
             yield replace(problem, column=column, width=1) if not problem.source_line else problem
 

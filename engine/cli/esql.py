@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from engine.databases.sources import Sources
     from engine.errors import Problem
     from esql.runtime.activation import Surroundings
+    from esql.runtime.program import Compiled
     from esql.runtime.single_run import Case
 
 esql = typer.Typer(help="Check, show, run and format ESQL.", no_args_is_help=True)
@@ -67,15 +68,22 @@ def check(files: Files, max_input: MaxInput = MAX_INPUT, as_json: Json = False) 
 
 
 @esql.command()
-def show(file: Annotated[str, typer.Argument(help="The file.")], max_input: MaxInput = MAX_INPUT) -> None:
-    """Show the Python that a program becomes, and the constants that it uses.
+def show(
+    file: Annotated[str, typer.Argument(help="The file.")],
+    data_sources: DataSources = None,
+    max_input: MaxInput = MAX_INPUT,
+) -> None:
+    """Show the Python that a program becomes, the constants that it uses, and the SQL of its statements of databases.
+
+    With --data-source tables and columns are looked up there, as they are when a flow is deployed.
 
     Example: penstock esql show flows/samples/customers/customers.esql
     """
     from esql.compile import compile_sources
 
     compiled = _or_problems(lambda: compile_sources(_sources([file], max_input)))
-    typer.echo(compiled.text)
+    with opened(data_sources) as databases:
+        typer.echo(compiled.text if databases is None else _text_for(databases, compiled))
 
 
 @esql.command("eval")
@@ -199,6 +207,19 @@ def repl(source: Input = None, domain: Domain = "", limits: Limited = None, max_
                 typer.echo(line)
 
 
+def _text_for(databases: Sources, compiled: Compiled) -> str:
+    """Returns a program's text with SQL as the data sources have it; names that they do not have end the command."""
+    from engine.databases.sql import shown
+    from esql.text.problems import SyntaxProblems
+    from flows.table_names import OF_TABLES, problems_of_tables
+
+    asked = [one for one in compiled.database_statements if isinstance(one, OF_TABLES)]
+    if problems := tuple(problems_of_tables(asked, "", databases)):
+        _refuse(SyntaxProblems(problems))
+    sql = {number: planned.plan.sql for (_, number, _), planned in databases.plans.items()}
+    return compiled.text_with(lambda one: sql.get(id(one)) or shown(one))
+
+
 @contextmanager
 def _desk(limits: str | None) -> Iterator[Surroundings]:
     """Yields the surroundings of a program without a broker: a broker's CCSIDs, and limits, on its text too."""
@@ -315,7 +336,10 @@ def _refuse(problems: Any) -> NoReturn:
 
 
 def _run_cases(file: str, max_input: str, answer: Callable[[Case], str]) -> None:
-    """Print an id and an answer for each case: a tab stands between them. A line that is no case has its number."""
+    """Print an id and an answer for each case, with a tab between them; a line that is no case has its number.
+
+    The exit code is 1 if one fails, or is none.
+    """
     from esql.runtime.single_run import told
     from esql.text.problems import SyntaxProblems
 
@@ -333,6 +357,7 @@ def _run_cases(file: str, max_input: str, answer: Callable[[Case], str]) -> None
         try:
             text = answer(case)
         except (BrokerError, SyntaxProblems) as error:
+            is_sound = False
             text = told(error)
         typer.echo(f"{case.id}\t{text}".encode("utf-8", "backslashreplace").decode())
     raise typer.Exit(0 if is_sound else 1)

@@ -16,7 +16,7 @@ from esql.emit.function_body import Body, Statements
 from esql.emit.functions import function_call
 from esql.emit.paths import found
 from esql.emit.python_nodes import assign, attribute, call, constant, do, group, item, method, name
-from esql.emit.selects import complex_value, is_complex
+from esql.emit.selects import complex_value, is_complex, is_the
 from esql.emit.turn_counts import handed_in
 from esql.emit.unit import EmitError
 from esql.scope.references import DeclaredRoutine, Variable
@@ -92,6 +92,8 @@ def returned(body: Body, result: syntax.Expression | None) -> ast.expr:
         is_whole = routine is None and isinstance(result, syntax.Row | syntax.ListOf | syntax.Select)
         if (is_whole and is_complex(body, result)) or (returns is not None and returns.type.name in _COMPLEX):
             code = complex_value(body, result)
+        elif routine is None and is_the(result):
+            code = call("row_or_value", complex_value(body, result))
         else:
             value = body.expression(result)
             code = value.code if returns is None else assigned(body, value, target_of(returns.type)).code

@@ -37,6 +37,11 @@ def is_list(node: syntax.Node) -> bool:
     return False
 
 
+def is_the(node: syntax.Node) -> bool:
+    """Returns True for a call of THE."""
+    return isinstance(node, syntax.Call) and [title.upper() for title in node.name] == ["THE"]
+
+
 def is_complex(body: Body, node: syntax.Node) -> bool:
     """Returns whether an expression gives a field, a row or a list, with what is below it, rather than a value."""
     match node:
@@ -44,9 +49,9 @@ def is_complex(body: Body, node: syntax.Node) -> bool:
             return True
         case syntax.Select():
             return aggregate_of(node) is None
-        case syntax.Call(name=(title,)) if title.upper() == "THE":
-            return True
         case syntax.Call():
+            if is_the(node):
+                return True
             routine = body.unit.resolution.of(node)
             returns = routine.node.returns if isinstance(routine, DeclaredRoutine) else None
             return returns is not None and returns.type.name in {"ROW", "REFERENCE", "LIST"}
@@ -80,7 +85,7 @@ def complex_value(body: Body, node: syntax.Node) -> ast.expr:
             if variable is not None and not node.steps and variable.role in {"for", "select", "quantified"}:
                 return body.load(variable)
             return found(body, node)[0]
-        case syntax.Call(name=(title,)) if title.upper() == "THE":
+        case syntax.Call() if is_the(node):
             return the_item(body, node)
         case syntax.Call():
             return _unwrapped(body.expression(node).code)

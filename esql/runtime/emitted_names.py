@@ -68,6 +68,7 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "add_named",  # (row, name, element or value): a column without AS; an element brings its name, "" none
             "add_all",  # (row, element): `*`
             "the",  # (list) -> first item or None
+            "row_or_value",  # (item) -> a row or a field with others in it as it is, else the value
             "count",  # (list of values) -> aggregate, also maximum, minimum and total
             "maximum",
             "minimum",

@@ -56,9 +56,18 @@ class Compiled:
     @property
     def text(self) -> str:
         """The Python as people read it, and the constants that it uses."""
+        return self.text_with(shown)
+
+    @property
+    def database_statements(self) -> list[Statement]:
+        """The statements of databases among the constants."""
+        return [one for one in self.namespace.values() if isinstance(one, _STATEMENTS)]
+
+    def text_with(self, sql_of: Callable[[Statement], str]) -> str:
+        """Returns the text, with the SQL that a function gives for each statement of a database."""
         names = {word.id for tree in self.trees for word in ast.walk(tree) if isinstance(word, ast.Name)}
         slots = [slot for slot in self.namespace if slot in names and slot[1:].isdecimal() and slot[0] in "ks"]
-        known = [f"# {slot} = {_shown(self.namespace[slot])}" for slot in slots]
+        known = [f"# {slot} = {_shown(self.namespace[slot], sql_of)}" for slot in slots]
         return "\n".join([*known, *(ast.unparse(tree) for tree in self.trees)])
 
     def entrance(self, name: str = "") -> Entrance:
@@ -157,12 +166,12 @@ class Compiled:
             traceback = traceback.tb_next
 
 
-def _shown(value: object) -> str:
+def _shown(value: object, sql_of: Callable[[Statement], str]) -> str:
     """A constant for people to read; a statement of a database as its SQL."""
     if not isinstance(value, _STATEMENTS):
         return repr(value)
     rest = "   (the rest of WHERE is tested on the rows that come)" if getattr(value, "rest", False) else ""
-    return shown(value) + rest
+    return sql_of(value) + rest
 
 
 def _finished(here: Activation) -> Message:

@@ -99,6 +99,11 @@ def the(items: Sequence[object]) -> object:
     return items[0] if items else None
 
 
+def row_or_value(item: object) -> object:
+    """Returns a row, or a field with others in it, as it is; of anything else the value."""
+    return item.value if isinstance(item, Element) and item.first_child is None else item
+
+
 def count(values: Sequence[Value]) -> int:
     """COUNT: how many values are not NULL."""
     return sum(value is not None for value in values)

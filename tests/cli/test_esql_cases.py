@@ -49,7 +49,7 @@ def test_a_file_that_is_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_modules(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A Filter says which way a message goes; a text without anything to run says so."""
+    """A Filter says which way a message goes; a text without anything to run says so, and fails the command."""
     module = "CREATE FILTER MODULE F CREATE FUNCTION Main() RETURNS BOOLEAN RETURN Root.XMLNSC.a = {}; END MODULE;"
     cases = [
         {"id": value, "esql": module.format(value), "input": "<a>7</a>", "domain": "XMLNSC"}
@@ -60,4 +60,4 @@ def test_modules(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ended = penstock(capsys, "esql", "run", "--cases", str(file))
     expected = [f'{case}\t["terminal:{way}"]' for case, way in (("7", "true"), ("8", "false"), ("NULL", "unknown"))]
     expected.append("nothing\tBIP2432: name the module to run; the modules are: none")
-    assert (0, expected) == (ended.code, ended.out.splitlines())
+    assert (1, expected) == (ended.code, ended.out.splitlines())

@@ -144,10 +144,30 @@ def test_eval(folder: Path) -> None:
     words = ("--input", str(folder / "m.xml"), "--domain", "XMLNSC")
     assert run("eval", "InputRoot.XMLNSC.a.b || '!'", *words) == (0, "'1!'\n")
     assert run("eval", "ROW(1 AS a, LIST{2, 3} AS b[])")[1] == "ROW(1 AS a, 2 AS b, 3 AS b)\n"
+    assert run("eval", "THE(SELECT A.b FROM InputRoot.XMLNSC.a AS A)", *words) == (0, "ROW('1' AS b)\n")
+    assert run("eval", "THE(SELECT ITEM A.b FROM InputRoot.XMLNSC.a AS A) || '!'", *words) == (0, "'1!'\n")
+    assert run("eval", "THE(SELECT ITEM A.b FROM InputRoot.XMLNSC.a AS A)", *words) == (0, "'1'\n")
+
+
+def test_show_with_a_data_source(tmp_path: Path) -> None:
+    """The SQL of statements has the names of the database; what it has not is told at its place."""
+    options = ("--data-source", f"DB=sqlite:///{tmp_path}/a.db")
+    file = tmp_path / "a.esql"
+    file.write_text("PASSTHRU('CREATE TABLE customer (id INTEGER, name TEXT)');")
+    assert run("run", str(file), *options)[0] == 0
+    file.write_text("SET Environment.a[] = (SELECT C.NAME FROM Database.CUSTOMER AS C WHERE C.ID = 1);")
+    assert "SELECT NAME FROM CUSTOMER WHERE ID = ?" in run("show", str(file))[1]
+    code, shown = run("show", str(file), *options)
+    assert (0, True) == (code, 'SELECT "name" FROM "customer" WHERE "id" = ?' in shown)
+    file.write_text("DELETE FROM Database.CUSTOMERS;")
+    assert run("show", str(file))[0] == 0
+    refused = CliRunner().invoke(app, ["esql", "show", str(file), *options])
+    assert (1, "") == (refused.exit_code, refused.stdout)
+    assert f"{file}:1:22: data source DB: there is no table CUSTOMERS; did you mean customer?" in refused.stderr
 
 
 def test_cases(tmp_path: Path) -> None:
-    """Each case has a line with its id, and its value or its error."""
+    """Each case has a line with its id, and its value or its error, which fails the command."""
     file = tmp_path / "cases.jsonl"
     cases = [
         {"id": "a", "esql": "1 + 2"},
@@ -160,7 +180,7 @@ def test_cases(tmp_path: Path) -> None:
     file.write_text("\n".join(json.dumps(case) for case in cases))
     code, shown = run("eval", "--cases", str(file))
     lines = shown.splitlines()
-    assert code == 0
+    assert code == 1
     assert lines[0] == "a\t3"
     assert lines[1].startswith("b\tBIP2450 ")
     assert lines[2].startswith("c\tBIP2432 ")
