@@ -6,7 +6,17 @@ from typing import Any, Final, Protocol
 
 from engine.databases.driver import Duration
 from engine.databases.errors import DatabaseException
-from engine.databases.statements import NOTHING, Answer, Names, Procedure, Statement
+from engine.databases.statements import (
+    NOTHING,
+    Answer,
+    Delete,
+    Names,
+    Procedure,
+    Select,
+    Statement,
+    Update,
+    expanded,
+)
 from engine.errors import BrokerError
 from engine.tree.element import Element
 from engine.tree.fresh_rows import fresh_rows
@@ -17,6 +27,7 @@ from esql.values.types import Bit, Interval, qualifier
 NO_DATABASE: Final = 2393
 _ONLY_HERE: Final = frozenset((Interval, Bit))  # types that databases do not know
 _MONTHS: Final = qualifier("YEAR", "MONTH")
+_SHORT: Final = 1024
 _SECONDS: Final = qualifier("DAY", "SECOND")
 
 
@@ -40,6 +51,22 @@ class Asks(Protocol):
 
     database: Connection | None
     sql: SqlState
+
+
+def with_lists(
+    statement: Select | Update | Delete, place: Names, values: tuple[Any, ...]
+) -> tuple[Select | Update | Delete, Names, tuple[Any, ...]]:
+    """Returns a statement with a parameter for each item of the lists among its values, and all values as one tuple.
+
+    The last item of a short list is repeated until their number is a power of two, so that there are few statements.
+    """
+    filled = [_filled(value) if type(value) is list else (value,) for value in values]
+    return expanded(statement, tuple(map(len, filled))), place, tuple(one for many in filled for one in many)
+
+
+def _filled(items: list[Any]) -> list[Any]:
+    more = (1 << (len(items) - 1).bit_length()) - len(items)
+    return items + items[-1:] * more if len(items) < _SHORT else items
 
 
 def executed(here: Asks, statement: Statement, place: Names, values: tuple[Any, ...]) -> Answer:

@@ -12,7 +12,7 @@ from engine.databases.held_links import HeldLink
 from engine.databases.link import Link
 from engine.databases.procedures import call_procedure
 from engine.databases.sources import NotFoundError, Planned, Source, Sources
-from engine.databases.sql import Plan, binders_of, plan_of
+from engine.databases.sql import Plan, binders_of, further_tables, plan_of
 from engine.databases.statements import (
     NOTHING,
     Answer,
@@ -224,5 +224,5 @@ class Connection:
 
 def planned_for(source: Source, statement: OfTable, place: Names, within: Any = None) -> Plan:
     """Returns the plan of a statement for a source; raises NotFoundError."""
-    joined = statement.joined if isinstance(statement, Select) else ()
-    return plan_of(statement, [source.table(one, within) for one in (place, *joined)], source.driver)
+    tables = [source.table(one, within) for one in (place, *further_tables(statement))]
+    return plan_of(statement, tables, source.driver)

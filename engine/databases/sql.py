@@ -13,8 +13,10 @@ from engine.databases.statements import (
     Converted,
     Delete,
     Insert,
+    Names,
     OfTable,
     Parameter,
+    Query,
     Select,
     Statement,
     Term,
@@ -100,6 +102,7 @@ class _Writer:
 
     spelling: Spelling
     tables: Sequence[Table]
+    own: int  # so many tables are the statement's; those behind are of queries in it
     alias: bool
     order: list[int] = field(default_factory=list)
     types: list[ColumnType] = field(default_factory=list)
@@ -118,6 +121,15 @@ class _Writer:
                 return self.spelling.converted(self.term(operand, like), type_)
             case Computed(operator, operands):
                 return self._computed(operator, operands, like)
+            case Query():
+                return self._query(term)
+
+    def _query(self, query: Query) -> str:
+        wanted = "1" if query.wanted is None else self.term(query.wanted)
+        sql = f"SELECT {wanted} FROM {', '.join(map(self.table, query.tables))}{self.where(query.condition)}"
+        if query.kind == "THE" and not _is_aggregate(query.wanted):
+            sql += " LIMIT 1"
+        return sql if query.kind == "IN" else f"EXISTS ({sql})" if query.kind == "EXISTS" else f"({sql})"
 
     def type_of(self, term: Term) -> ColumnType:
         """The type of a term as far as it is known before values are."""
@@ -128,6 +140,8 @@ class _Writer:
                 return replace(type_, computed=True)
             case Computed(operator, operands):
                 return self._type_of(operator, operands)
+            case Query(wanted=wanted) if wanted is not None:
+                return self.type_of(wanted)
         return _UNKNOWN
 
     def _type_of(self, operator: str, operands: tuple[Term, ...]) -> ColumnType:
@@ -154,6 +168,8 @@ class _Writer:
 
     def _computed(self, operator: str, operands: tuple[Term, ...], like: ColumnType) -> str:
         beside = self._beside(operator, operands, like)
+        if operator in {"IN", "NOT IN"} and len(operands) == 1:  # no choices
+            return "(1 = 1)" if operator.startswith("NOT") else "(1 = 0)"
         if operator.endswith("BETWEEN SYMMETRIC"):
             return self._symmetric(operator, operands, beside)
         likes = [_UNKNOWN if _is_test(operator, place, operands) else beside for place in range(len(operands))]
@@ -185,11 +201,11 @@ class _Writer:
         is_number = "decimal" in {self.type_of(term).kind, column.kind}
         return made if is_plain or not is_number or not column.kind else self.spelling.converted(made, column)
 
-    def table(self, number: int) -> str:
+    def table(self, number: int, before_alias: str = " ") -> str:
         """A table as it is named behind FROM."""
         found = self.tables[number]
         parts = [self.spelling.quoted(part) for part in (found.schema, found.name) if part]
-        return ".".join(parts) + (f" T{number + 1}" if self.alias else "")
+        return ".".join(parts) + (f"{before_alias}T{number + 1}" if self.alias else "")
 
     def where(self, condition: Term | None) -> str:
         """The condition of a statement."""
@@ -198,6 +214,10 @@ class _Writer:
         made = self.term(condition)
         is_wrapped = isinstance(condition, Computed) and condition.operator in BINARY
         return f" WHERE {made[1:-1] if is_wrapped else made}"
+
+
+def _is_aggregate(term: Term | None) -> bool:
+    return isinstance(term, Computed) and term.operator in {"COUNT", "MAX", "MIN", "SUM"}
 
 
 def _is_test(operator: str, place: int, operands: Sequence[Term]) -> bool:
@@ -213,9 +233,14 @@ _COMPARING: Final = frozenset(
 )
 
 
+def further_tables(statement: OfTable) -> tuple[Names, ...]:
+    """The tables of a statement behind its own: those that it joins, and those of queries in its conditions."""
+    return (*getattr(statement, "joined", ()), *getattr(statement, "nested", ()))
+
+
 def plan_of(statement: OfTable, tables: Sequence[Table], driver: Driver) -> Plan:
     """Returns the plan of a statement for the tables that it names."""
-    writer = _Writer(driver, tables, alias=isinstance(statement, Select) and len(tables) > 1)
+    writer = _Writer(driver, tables, len(tables) - len(getattr(statement, "nested", ())), alias=len(tables) > 1)
     sql = _sql(writer, statement)
     found = tuple(writer.order)
     names, types = _answer(writer, statement) if isinstance(statement, Select) else ((), ())
@@ -258,7 +283,7 @@ def _sql(writer: _Writer, statement: OfTable) -> str:
     match statement:
         case Select(columns=columns, condition=condition):
             wanted = ", ".join(writer.term(one) for one in columns) or _all(writer)
-            tables = ", ".join(writer.table(number) for number in range(len(writer.tables)))
+            tables = ", ".join(writer.table(number) for number in range(writer.own))
             ordered = ", ".join(f"{writer.term(one)}{' DESC' if down else ''}" for one, down in statement.order)
             by = f" ORDER BY {ordered}" if ordered else ""
             return f"SELECT {wanted} FROM {tables}{writer.where(condition)}{by}"
@@ -274,21 +299,23 @@ def _sql(writer: _Writer, statement: OfTable) -> str:
             made = [
                 f"{writer.spelling.quoted(one.name)} = {writer.assigned(term, one.type)}" for one, term in named_changes
             ]
-            return f"UPDATE {writer.table(0)} SET {', '.join(made)}{writer.where(condition)}"
+            return f"UPDATE {writer.table(0, ' AS ')} SET {', '.join(made)}{writer.where(condition)}"
         case Delete(condition=condition):
-            return f"DELETE FROM {writer.table(0)}{writer.where(condition)}"
+            return f"DELETE FROM {writer.table(0, ' AS ')}{writer.where(condition)}"
 
 
 def _all(writer: _Writer) -> str:
     return ", ".join(
-        writer.term(Column(one.name, number)) for number, table in enumerate(writer.tables) for one in table.columns
+        writer.term(Column(one.name, number))
+        for number, table in enumerate(writer.tables[: writer.own])
+        for one in table.columns
     )
 
 
 def _answer(writer: _Writer, statement: Select) -> tuple[tuple[str, ...], tuple[ColumnType, ...]]:
     """The names under which columns are given, which are those that the program wrote, and their types."""
     if not statement.columns:
-        found = [one for table in writer.tables for one in table.columns]
+        found = [one for table in writer.tables[: writer.own] for one in table.columns]
         return tuple(one.name for one in found), tuple(one.type for one in found)
     names = tuple(one.name if isinstance(one, Column) else "" for one in statement.columns)
     return names, tuple(writer.type_of(one) for one in statement.columns)
@@ -331,11 +358,11 @@ def shown(statement: Statement) -> str:
     """
     if not isinstance(statement, Select | Insert | Update | Delete):
         return type(statement).__name__.upper()
-    places = [statement.table, *(statement.joined if isinstance(statement, Select) else ())]
+    places = [statement.table, *further_tables(statement)]
     tables = [_AnyTable(".".join(place[-2:-1]), place[-1] if place else "?", ()) for place in places]
-    writer = _Writer(_AsWritten(), tables, alias=len(tables) > 1)
+    writer = _Writer(_AsWritten(), tables, len(tables) - len(getattr(statement, "nested", ())), alias=len(tables) > 1)
     if isinstance(statement, Select) and not statement.columns:
-        names = ", ".join(writer.table(number) for number in range(len(tables)))
+        names = ", ".join(writer.table(number) for number in range(writer.own))
         return f"SELECT * FROM {names}{writer.where(statement.condition)}"
     if isinstance(statement, Insert):
         titles = f" ({', '.join(map(writer.spelling.quoted, statement.columns))})" if statement.columns else ""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, TypeAlias
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import lru_cache
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from engine.databases.driver import ColumnType
 
@@ -23,9 +24,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """The value of this number, from 0."""
+    """The value of this number, from 0; with `is_list` a choice of IN whose value is a list."""
 
     number: int
+    is_list: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +50,25 @@ class Converted:
     type: ColumnType
 
 
-Term: TypeAlias = Column | Parameter | Computed | Converted
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Rows of further tables, by their numbers: EXISTS of them, the choices of IN, or THE first value."""
+
+    kind: Literal["EXISTS", "IN", "THE"]
+    tables: tuple[int, ...]
+    wanted: Term | None = None
+    condition: Term | None = None
+
+
+Term: TypeAlias = Column | Parameter | Computed | Converted | Query
 
 
 @dataclass(frozen=True, slots=True)
 class Select:
     """Rows with these columns, or without any named with all; those for which the condition is true.
 
-    `joined` are further tables of the same data source. `rest` tells that more is tested when the rows have come.
+    `joined` are further tables of the same data source, and `nested` those of queries in the condition, numbered behind
+    them. `rest` tells that more is tested when the rows have come.
     """
 
     columns: tuple[Term, ...] = ()
@@ -64,6 +77,7 @@ class Select:
     joined: tuple[Names, ...] = ()
     rest: bool = False
     order: tuple[tuple[Term, bool], ...] = ()  # what rows are ordered by, and whether from the largest down
+    nested: tuple[Names, ...] = ()
     at: At = field(default=NOWHERE, compare=False, repr=False)
 
 
@@ -83,6 +97,7 @@ class Update:
     changes: tuple[tuple[str, Term], ...]
     condition: Term | None = None
     table: Names = ()
+    nested: tuple[Names, ...] = ()
     at: At = field(default=NOWHERE, compare=False, repr=False)
 
 
@@ -92,6 +107,7 @@ class Delete:
 
     condition: Term | None = None
     table: Names = ()
+    nested: tuple[Names, ...] = ()
     at: At = field(default=NOWHERE, compare=False, repr=False)
 
 
@@ -125,6 +141,7 @@ class Rollback:
 
 
 OfTable: TypeAlias = Select | Insert | Update | Delete
+OfRows: TypeAlias = Select | Update | Delete
 Statement: TypeAlias = OfTable | Passthru | Procedure | Commit | Rollback
 
 
@@ -146,3 +163,27 @@ class Answer(NamedTuple):
 
 
 NOTHING: Final = Answer()
+
+
+@lru_cache(maxsize=1024)
+def expanded(statement: OfRows, counts: tuple[int, ...]) -> OfRows:
+    """Returns a statement whose lists are so many parameters each; the count of a value that is no list is 1.
+
+    >>> shown = expanded(Delete(Computed("IN", (Column("A"), Parameter(0, is_list=True)))), (2,)).condition
+    >>> shown.operands[1:]
+    (Parameter(number=0, is_list=False), Parameter(number=1, is_list=False))
+    """
+    places = tuple(sum(counts[:number]) for number in range(len(counts)))
+
+    def each(value: Any) -> tuple[Any, ...]:
+        if isinstance(value, Parameter):
+            first = places[value.number]
+            return tuple(Parameter(number) for number in range(first, first + counts[value.number]))
+        if type(value) is tuple:
+            return (tuple(part for one in value for part in each(one)),)
+        if is_dataclass(value) and not isinstance(value, type | ColumnType):
+            return (replace(value, **{one.name: each(getattr(value, one.name))[0] for one in fields(value)}),)
+        return (value,)
+
+    made: OfRows = each(statement)[0]
+    return made

@@ -39,6 +39,7 @@ class _Kind(NamedTuple):
 _STATEMENTS: Final = (
     *(database.Select, database.Insert, database.Update, database.Delete, database.Passthru, database.Procedure),
     *(database.Commit, database.Rollback, database.Column, database.Parameter, database.Computed),
+    database.Query,
     *(database.Converted, ColumnType),
 )
 

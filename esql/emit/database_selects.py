@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from engine.databases.statements import Column, Computed, Select, Term
 from esql import syntax
-from esql.emit.databases import asked, correlation_of, is_database, of_table, static_names, table_names, tables_of
+from esql.emit.databases import asked_with, of_table, table_names, tables_of
 from esql.emit.function_body import Body
 from esql.emit.python_nodes import constant, group, method, name
-from esql.emit.terms import ImpossibleError, Terms, column_name
+from esql.emit.terms import ImpossibleError, Terms, column_name, correlation_of, is_database, static_names
 from esql.scope.references import Variable
 from esql.scope.syntax_children import children
 
@@ -43,24 +44,26 @@ def rows_selected(
     sources = node.sources[number : number + count]
     tables = tables_of(body, *sources)
     behind = (body.unit.declared.get(id(one)) for one in node.sources[number + count :])
-    terms = Terms(body, tables, frozenset(one for one in behind if one is not None), selects=True)
+    terms = _terms(body, sources, frozenset(one for one in behind if one is not None))
     test = _test(terms, conditions)
     columns = tuple(Column(title, tables[v]) for v in tables for title in _columns(body, node, v))
     return _asked_of(body, sources, Select(columns, test, rest=bool(conditions)), terms)
+
+
+def _terms(body: Body, sources: Sequence[syntax.FromItem], later: frozenset[Variable] = frozenset()) -> Terms:
+    """The terms of a SELECT of tables."""
+    first = sources[0].source
+    place = static_names(first if isinstance(first, syntax.Path) else None)
+    return Terms(body, tables_of(body, *sources), place, len(sources), later, selects=True)
 
 
 def _test(terms: Terms, conditions: list[syntax.Expression]) -> Term | None:
     """The conditions that a database can test, which are taken off the list, as one."""
     found: list[Term] = []
     for condition in list(conditions):
-        before = len(terms.values)
-        if not terms.mentions(condition):
-            continue
-        try:
-            found.append(terms.of(condition))
-        except ImpossibleError:
-            del terms.values[before:]
-        else:
+        term = terms.attempted(partial(terms.of, condition)) if terms.mentions(condition) else None
+        if term is not None:
+            found.append(term)
             conditions.remove(condition)
     return found[0] if len(found) == 1 else Computed("AND", tuple(found)) if found else None
 
@@ -75,7 +78,7 @@ def _asked_of(body: Body, sources: Sequence[syntax.FromItem], select: Select, te
         table_names(body, other.source)
     joined = tuple(static_names(one.source) for one in others if isinstance(one.source, syntax.Path))
     statement = of_table(body, replace(select, joined=joined), first, first.source)
-    call_ = asked(body, statement, place, terms.bound())
+    call_ = asked_with(terms, statement, place)
     return method(name("here"), "joined", *call_.args) if joined else call_
 
 
@@ -83,7 +86,7 @@ def aggregate_asked(body: Body, node: syntax.Select, aggregate: syntax.Aggregate
     """The call that has a database work out an aggregate; None where some of it has to be done in memory."""
     if run_of_tables(body, node, 0) != len(node.sources):
         return None
-    terms = Terms(body, tables_of(body, *node.sources), selects=True)
+    terms = _terms(body, node.sources)
     conditions = conjuncts(node.condition)
     operand = aggregate.operand
     if operand is not None and not terms.mentions(operand):
@@ -114,7 +117,7 @@ def rows_as_asked(body: Body, node: syntax.Select) -> ast.expr | None:
         if title is None or own is None or body.unit.resolution.of(column.expression) is not table:
             return None
         names.append((title, own))
-    terms = Terms(body, tables_of(body, node.sources[0]), selects=True)
+    terms = _terms(body, node.sources)
     conditions = conjuncts(node.condition)
     test = _test(terms, conditions)
     if conditions:

@@ -14,6 +14,7 @@ from engine.databases.statements import (
     Insert,
     Passthru,
     Rollback,
+    Select,
     Statement,
     Update,
 )
@@ -21,9 +22,8 @@ from esql import syntax
 from esql.emit.emitted_value import Value
 from esql.emit.function_body import Body, Expressions, Statements
 from esql.emit.python_nodes import call, constant, do, group, method, name
-from esql.emit.terms import ImpossibleError, Terms, column_name
+from esql.emit.terms import ImpossibleError, Terms, column_name, correlation_of, is_database, static_names
 from esql.emit.unit import EmitError
-from esql.names.predefined import Correlation
 from esql.scope.references import Variable
 
 # where, what, with which values
@@ -43,22 +43,10 @@ def names_of(body: Body, path: syntax.Path | None) -> ast.expr:
     return group(parts)
 
 
-def static_names(path: syntax.Path | None) -> tuple[str, ...]:
-    """The names behind Database that the program says; one that is computed is empty."""
-    steps = () if path is None else path.steps
-    return tuple(step.name.text if isinstance(step.name, syntax.Name) else "" for step in steps)
-
-
 def of_table(body: Body, statement: Any, node: syntax.Node, path: syntax.Path | None) -> Any:
     """A statement with the names of its table, and the place where it stands."""
     at = (body.unit.file, node.position.line, node.position.column)
     return replace(statement, table=static_names(path), at=at)
-
-
-def is_database(body: Body, node: syntax.Node) -> bool:
-    """Returns True for a path that leads to a database."""
-    reference = body.unit.resolution.of(node)
-    return isinstance(node, syntax.Path) and isinstance(reference, Correlation) and reference.name == "Database"
 
 
 def table_names(body: Body, path: syntax.Path) -> ast.expr:
@@ -72,6 +60,14 @@ def table_names(body: Body, path: syntax.Path) -> ast.expr:
 def asked(body: Body, statement: Statement, place: ast.expr, values: ast.expr) -> ast.Call:
     """The call that does a statement and gives its rows."""
     return method(name("here"), "execute", body.unit.constant(statement), place, values)
+
+
+def asked_with(terms: Terms, statement: Select | Update | Delete, place: ast.expr) -> ast.Call:
+    """The call that does a statement with terms; lists among their values are put in as they are at the time."""
+    call_ = asked(terms.body, replace(statement, nested=tuple(terms.nested)), place, terms.bound())
+    if terms.lists:
+        call_.args = [ast.Starred(call("with_lists", *call_.args), ast.Load())]
+    return call_
 
 
 def _refused(error: ImpossibleError) -> EmitError:
@@ -96,14 +92,14 @@ def insert(body: Body, node: syntax.Insert) -> None:
 
 def update(body: Body, node: syntax.Update) -> None:
     """UPDATE."""
-    terms = Terms(body, tables_of(body, node))
+    terms = Terms(body, tables_of(body, node), static_names(node.table))
     try:
         changes = tuple((_changed(change), terms.of(change.source)) for change in node.changes)
         condition = None if node.condition is None else terms.of(node.condition)
     except ImpossibleError as error:
         raise _refused(error) from error
     place = table_names(body, node.table)
-    body.emit(do(asked(body, of_table(body, Update(changes, condition), node, node.table), place, terms.bound())))
+    body.emit(do(asked_with(terms, of_table(body, Update(changes, condition), node, node.table), place)))
 
 
 def _changed(change: syntax.ColumnChange) -> str:
@@ -117,18 +113,13 @@ def _changed(change: syntax.ColumnChange) -> str:
 
 def delete_from(body: Body, node: syntax.DeleteFrom) -> None:
     """DELETE FROM."""
-    terms = Terms(body, tables_of(body, node))
+    terms = Terms(body, tables_of(body, node), static_names(node.table))
     try:
         condition = None if node.condition is None else terms.of(node.condition)
     except ImpossibleError as error:
         raise _refused(error) from error
     place = table_names(body, node.table)
-    body.emit(do(asked(body, of_table(body, Delete(condition), node, node.table), place, terms.bound())))
-
-
-def correlation_of(body: Body, node: syntax.Node) -> Variable | None:
-    """The name by which a statement speaks of its table; None if it does not."""
-    return body.unit.declared.get(id(node))
+    body.emit(do(asked_with(terms, of_table(body, Delete(condition), node, node.table), place)))
 
 
 def tables_of(body: Body, *nodes: syntax.Node) -> dict[Variable, int]:

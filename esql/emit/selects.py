@@ -10,13 +10,13 @@ from typing import Final
 from esql import syntax
 from esql.emit import tracing
 from esql.emit.database_selects import aggregate_asked, conjuncts, rows_as_asked, rows_selected, run_of_tables
-from esql.emit.databases import is_database
 from esql.emit.emitted_value import BOOLEAN, Value
 from esql.emit.function_body import Body, Expressions
 from esql.emit.functions import the_item
 from esql.emit.paths import found
 from esql.emit.python_nodes import assign, call, constant, do, group, method, name, when
 from esql.emit.steps import step_of
+from esql.emit.terms import aggregate_of, is_database
 from esql.emit.turn_counts import called
 from esql.emit.unit import EmitError
 from esql.names.predefined import Correlation
@@ -101,16 +101,6 @@ def _unwrapped(code: ast.expr) -> ast.expr:
 
 
 # SELECT
-
-
-def aggregate_of(node: syntax.Select) -> syntax.Aggregate | None:
-    """The aggregate that a SELECT consists of."""
-    match node:
-        case syntax.Select(columns=(syntax.Column(expression=syntax.Aggregate() as aggregate),)):
-            return aggregate
-        case syntax.Select(item=syntax.Aggregate() as aggregate):
-            return aggregate
-    return None
 
 
 def select_list(body: Body, node: syntax.Select) -> Value:

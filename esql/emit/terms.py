@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeVar
 
 from engine.databases.driver import ColumnType
-from engine.databases.statements import Column, Computed, Converted, Parameter, Term
+from engine.databases.statements import Column, Computed, Converted, Names, Parameter, Query, Term
 from esql import syntax
 from esql.emit.function_body import Body
-from esql.emit.python_nodes import group
+from esql.emit.python_nodes import call, group
+from esql.names.predefined import Correlation
 from esql.scope.references import DeclaredRoutine, Variable
 from esql.scope.syntax_children import children
 
+_T = TypeVar("_T", bound=Term)
 _STATES: Final = frozenset(("NULL", "UNKNOWN", "TRUE", "FALSE"))
 _KINDS: Final = MappingProxyType(
     {
@@ -39,27 +42,49 @@ class ImpossibleError(Exception):
 class Terms:
     """The terms of a statement on the columns of tables, by the tables' numbers, and the values that are bound to it.
 
-    `later` are the names of lists behind these tables, whose items are not known yet. A SELECT can work out in memory
-    what databases may do in another way, so its functions are those that all of them have alike.
+    `place` are the names of the statement's own table that are known now, and `count` is the number of tables that it
+    names itself; those of queries in it are `nested`. `later` are the names of lists behind these tables, whose items
+    are not known yet. A SELECT can work out in memory what databases may do in another way, so its functions are those
+    that all of them have alike. `lists` are the numbers of those values that are lists.
     """
 
     body: Body
     tables: Mapping[Variable, int]
+    place: Names
+    count: int = 1
     later: frozenset[Variable] = frozenset()
     selects: bool = False
     values: list[syntax.Node] = field(default_factory=list)
+    lists: set[int] = field(default_factory=set)
+    nested: list[Names] = field(default_factory=list)
 
     def of(self, node: syntax.Node) -> Term:
         """Returns an expression as a term; a part that mentions no column becomes a parameter."""
         if not self.mentions(node):
-            if self.later and mentions(self.body, node, self.later):
-                raise ImpossibleError(node)
-            self.values.append(node)
-            return Parameter(len(self.values) - 1)
+            return self.parameter(node)
         made = _TERMS.get(type(node))
         if made is None:
             raise ImpossibleError(node)
         return made(self, node)
+
+    def parameter(self, node: syntax.Node, *, is_list: bool = False) -> Parameter:
+        """Returns the parameter that is bound to the value, or the list, that the program works out itself."""
+        if self.mentions(node) or (self.later and mentions(self.body, node, self.later)):
+            raise ImpossibleError(node)
+        if is_list:
+            self.lists.add(len(self.values))
+        self.values.append(node)
+        return Parameter(len(self.values) - 1, is_list)
+
+    def attempted(self, make: Callable[[], _T]) -> _T | None:
+        """Returns a term, or None where the database cannot be asked for it, and nothing is left of the attempt."""
+        values, nested = len(self.values), len(self.nested)
+        try:
+            return make()
+        except ImpossibleError:
+            del self.values[values:], self.nested[nested:]
+            self.lists.difference_update(range(values, max(self.lists, default=0) + 1))
+            return None
 
     def mentions(self, node: syntax.Node) -> bool:
         """Returns True where a column stands in an expression."""
@@ -67,7 +92,53 @@ class Terms:
 
     def bound(self) -> ast.expr:
         """The values, worked out in the order in which they stand."""
-        return group([self.body.expression(node).code for node in self.values])
+        return group([self._bound(number, node) for number, node in enumerate(self.values)])
+
+    def _bound(self, number: int, node: syntax.Node) -> ast.expr:
+        if number in self.lists:
+            return call("joined_items", self.body.items(node))
+        return self.body.expression(node).code
+
+    def within(self, node: syntax.Select) -> tuple[Terms, tuple[int, ...]]:
+        """Returns the terms of a query in this statement, with the numbers of its tables."""
+        tables, numbers = dict(self.tables), []
+        for source in node.sources:
+            names = static_names(source.source) if isinstance(source.source, syntax.Path) else ()
+            if not is_database(self.body, source.source) or not all(names) or _source(names) != _source(self.place):
+                raise ImpossibleError(source)
+            numbers.append(self.count + len(self.nested))
+            self.nested.append(names)
+            variable = correlation_of(self.body, source)
+            if variable is not None:
+                tables[variable] = numbers[-1]
+        return replace(self, tables=tables), tuple(numbers)
+
+
+def static_names(path: syntax.Path | None) -> tuple[str, ...]:
+    """The names behind Database that the program says; one that is computed is empty."""
+    steps = () if path is None else path.steps
+    return tuple(step.name.text if isinstance(step.name, syntax.Name) else "" for step in steps)
+
+
+def is_database(body: Body, node: syntax.Node) -> bool:
+    """Returns True for a path that leads to a database."""
+    reference = body.unit.resolution.of(node)
+    return isinstance(node, syntax.Path) and isinstance(reference, Correlation) and reference.name == "Database"
+
+
+def correlation_of(body: Body, node: syntax.Node) -> Variable | None:
+    """The name by which a statement speaks of its table; None if it does not."""
+    return body.unit.declared.get(id(node))
+
+
+def aggregate_of(node: syntax.Select) -> syntax.Aggregate | None:
+    """The aggregate that a SELECT consists of."""
+    match node:
+        case syntax.Select(columns=(syntax.Column(expression=syntax.Aggregate() as aggregate),)):
+            return aggregate
+        case syntax.Select(item=syntax.Aggregate() as aggregate):
+            return aggregate
+    return None
 
 
 def mentions(body: Body, node: syntax.Node, variables: frozenset[Variable]) -> bool:
@@ -79,6 +150,11 @@ def mentions(body: Body, node: syntax.Node, variables: frozenset[Variable]) -> b
             return True
         pending.extend(children(one))
     return False
+
+
+def _source(names: Names) -> str | None:
+    """The data source that the names of a table begin with, empty where they name none; None where it is computed."""
+    return "" if len(names) < 3 else names[0] or None
 
 
 # terms
@@ -125,17 +201,74 @@ def _is(terms: Terms, node: syntax.Is) -> Term:
 
 
 def _call(terms: Terms, node: syntax.Call) -> Term:
+    title = node.name[-1].upper()
+    match title, node.arguments:
+        case "EXISTS" | "THE" as kind, (syntax.Select() as select,):
+            return _query(terms, kind, select)
     is_own = isinstance(terms.body.unit.resolution.of(node), DeclaredRoutine)
-    if is_own or (terms.selects and node.name[-1].upper() not in _ALIKE):
+    if is_own or (terms.selects and title not in _ALIKE):
         raise ImpossibleError(node)
-    return Computed(node.name[-1].upper(), tuple(terms.of(argument) for argument in node.arguments))
+    return Computed(title, tuple(terms.of(argument) for argument in node.arguments))
 
 
 def _in(terms: Terms, node: syntax.In) -> Term:
-    """IN of values; how many a list has is not known before the program runs."""
-    if any(terms.body.unit.resolution.type_of(choice) == "LIST" for choice in node.choices):
+    """IN of values, of lists, which are worked out before, and of queries of columns."""
+    found: list[Computed] = []
+    rest: list[syntax.Node] = []
+    for choice in node.choices:
+        query = terms.attempted(partial(_choices, terms, node.operand, choice))
+        if query is None:
+            rest.append(choice)
+        else:
+            found.append(query)
+    if rest:
+        operand = terms.of(node.operand)
+        is_list = terms.body.unit.resolution.type_of
+        choices = (terms.parameter(one, is_list=True) if is_list(one) == "LIST" else terms.of(one) for one in rest)
+        found.append(Computed("IN", (operand, *choices)))
+    if node.negated:
+        found = [replace(one, operator="NOT IN") for one in found]
+    return found[0] if len(found) == 1 else Computed("AND" if node.negated else "OR", tuple(found))
+
+
+def _choices(terms: Terms, operand: syntax.Node, choice: syntax.Node) -> Computed:
+    """IN of the column that a query gives."""
+    if not isinstance(choice, syntax.Select) or aggregate_of(choice) is not None:
+        raise ImpossibleError(choice)
+    value, query = terms.of(operand), _query(terms, "IN", choice)
+    if not all(isinstance(one, Column | Parameter) for one in (value, query.wanted)):
+        raise ImpossibleError(choice)  # SQLite compares some of what it has computed in a way of its own
+    return Computed("IN", (value, query))
+
+
+def _query(terms: Terms, kind: Literal["EXISTS", "IN", "THE"], node: syntax.Select) -> Query:
+    inner, numbers = terms.within(node)
+    wanted = None
+    if kind != "EXISTS":
+        wanted = _wanted(inner, node)
+        if isinstance(wanted, Parameter):
+            raise ImpossibleError(node)
+    elif aggregate_of(node) is not None:  # it gives a row in any case
         raise ImpossibleError(node)
-    return _computed("IN", "operand", "choices")(terms, node)
+    return Query(kind, numbers, wanted, None if node.condition is None else inner.of(node.condition))
+
+
+def _wanted(inner: Terms, node: syntax.Select) -> Term:
+    """What a query gives: an aggregate, an item, or its only column."""
+    match aggregate_of(node):
+        case syntax.Aggregate() as aggregate:
+            return Computed(aggregate.function, () if aggregate.operand is None else (inner.of(aggregate.operand),))
+    match node:
+        case syntax.Select(item=item) if item is not None:
+            return inner.of(item)
+        case syntax.Select(columns=(syntax.Column(expression=expression),)):
+            return inner.of(expression)
+    raise ImpossibleError(node)
+
+
+def _selected(terms: Terms, node: syntax.Select) -> Term:
+    """A SELECT where one value is wanted."""
+    return _query(terms, "THE", node)
 
 
 def _substring(terms: Terms, node: syntax.Substring) -> Term:
@@ -202,6 +335,7 @@ _TERMS: Final[Mapping[type, Callable[[Terms, Any], Term]]] = MappingProxyType(
         syntax.In: _in,
         syntax.Like: _computed("LIKE", "operand", "pattern", "escape"),
         syntax.Call: _call,
+        syntax.Select: _selected,
         syntax.Substring: _substring,
         syntax.Overlay: _changing(_computed("OVERLAY", "source", "replacement", "start", "length")),
         syntax.Case: _changing(_case),

@@ -76,6 +76,7 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "same_lists",  # (list, list, zone) -> truth, also same_rows of elements: = and <> of wholes
             "same_rows",
         ),
+        "esql.database": ("with_lists",),  # (statement, names, values) -> the same, with a parameter for each item
         "esql.runtime.trace_calls": (  # in traced programs only
             *("trace_statement", "trace_value", "trace_started", "trace_finished"),
             *("trace_stored", "trace_given", "trace_copied"),

@@ -53,6 +53,34 @@ CONDITIONS: list[tuple[str, list[str]]] = [
     ("(SELECT MIN(D.AMOUNT) FROM Database.customer AS D) = C.AMOUNT", ["Ada"]),
     ("C.NOTE LIKE '%a%a%' OR C.NOTE LIKE '%l_t%'", ["Bob"]),
     ("CASE C.ID WHEN 3 THEN TRUE ELSE FALSE END", ["Cy"]),
+    ("C.ID IN (SELECT ITEM M.id FROM InputBody.m.i[] AS M WHERE M.id > 1)", ["Bob"]),
+    ("C.ID NOT IN (3, SELECT ITEM M.id FROM InputBody.m.i[] AS M WHERE M.id < 2)", ["Bob"]),
+    ("C.ID IN (InputBody.m.nothing[])", []),
+    ("C.ID NOT IN (InputBody.m.nothing[])", ["Ada", "Bob", "Cy"]),
+    ("C.ID IN (LIST{1, NULL})", ["Ada"]),
+    ("C.ID NOT IN (LIST{1, NULL})", []),
+    ("C.AMOUNT IN (LIST{'10.50', DECIMAL '20.25', 7})", ["Ada", "Bob"]),
+    ("C.AMOUNT + 1 IN (LIST{DECIMAL '11.50', 3})", ["Ada"]),
+    ("C.ID NOT IN (SELECT ITEM D.ID FROM Database.CUSTOMER AS D WHERE D.AMOUNT > 15)", ["Ada", "Cy"]),
+    ("C.AMOUNT NOT IN (SELECT ITEM D.AMOUNT FROM Database.customer AS D)", []),
+    (
+        "C.ID IN (1, SELECT ITEM D.ID FROM Database.customer AS D WHERE D.ID = C.ID AND D.NOTE LIKE 'l%')",
+        ["Ada", "Bob"],
+    ),
+    ("C.ID + 1 IN (SELECT ITEM D.ID FROM Database.customer AS D)", ["Ada", "Bob"]),
+    ("EXISTS(SELECT * FROM Database.customer AS D WHERE D.AMOUNT > C.AMOUNT)", ["Ada"]),
+    ("NOT EXISTS(SELECT D.ID FROM Database.customer AS D WHERE D.ID > C.ID AND D.NAME <> InputBody.m.name)", ["Cy"]),
+    ("EXISTS(SELECT D.ID FROM Database.customer AS D WHERE D.ID = 99)", []),
+    (
+        "EXISTS(SELECT D.ID FROM Database.customer AS D, Database.customer AS E WHERE D.ID = C.ID AND E.ID = D.ID + 1)",
+        ["Ada", "Bob"],
+    ),
+    ("EXISTS(InputBody.m.i[])", ["Ada", "Bob", "Cy"]),
+    ("C.AMOUNT = (SELECT MIN(D.AMOUNT) FROM Database.customer AS D)", ["Ada"]),
+    ("C.AMOUNT = (SELECT MAX(D.AMOUNT) FROM Database.customer AS D WHERE D.ID <= C.ID)", ["Ada", "Bob"]),
+    ("(SELECT COUNT(*) FROM Database.customer AS D WHERE D.ID < C.ID) = 1", ["Bob"]),
+    ("C.NAME = THE(SELECT ITEM D.NAME FROM Database.customer AS D WHERE D.ID = C.ID AND D.ID > 1)", ["Bob", "Cy"]),
+    ("C.NAME = COALESCE(THE(SELECT ITEM D.NOTE FROM Database.customer AS D WHERE D.ID = C.ID), 'Ada')", ["Ada"]),
 ]
 
 ADA_XML = "<x><id>1</id><name>Ada</name><amount>10.50</amount><note/></x>"
@@ -211,6 +239,18 @@ def test_condition(sources: Sources, condition: str, expected: list[str]) -> Non
     define(sources, CUSTOMER, *FILLED)
     sent = run(sources, OUT.format(f"SELECT ITEM C.NAME FROM Database.customer AS C WHERE {condition}"))
     assert sent == ["out|<r>" + "".join(f"<x>{name}</x>" for name in expected) + "</r>" if expected else "out|<r/>"]
+
+
+@pytest.mark.parametrize(("condition", "expected"), CONDITIONS, ids=[row[0] for row in CONDITIONS])
+def test_condition_of_changes(sources: Sources, condition: str, expected: list[str]) -> None:
+    """UPDATE and DELETE change and take away the rows for which SELECT finds a condition true."""
+    define(sources, CUSTOMER, *FILLED)
+    run(sources, f"UPDATE Database.customer AS C SET NOTE = C.NOTE, ID = C.ID + 10 WHERE {condition};")
+    assert rows(sources, "SELECT name FROM customer WHERE id > 10 ORDER BY id") == [(name,) for name in expected]
+    define(sources, "UPDATE customer SET id = id - 10 WHERE id > 10")
+    run(sources, f"DELETE FROM Database.customer AS C WHERE {condition};")
+    left = [name for name in ("Ada", "Bob", "Cy") if name not in expected]
+    assert rows(sources, "SELECT name FROM customer ORDER BY id") == [(name,) for name in left]
 
 
 PROGRAMS = [*((text, expected, [ADA, BOB, CY]) for text, expected in READING), *CHANGING]
