@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from engine.mq.store.codecs import Packed, packed
+from engine.mq.store.codecs import NONE, Packed, packed
 
 if TYPE_CHECKING:
     from engine.mq.attributes import Value
@@ -38,7 +38,7 @@ class Record:
     def pack(self, codec: str) -> None:
         """Compress bodies by a codec where that pays, once."""
         if self.packed is None:
-            self.packed = packed((stored.body for _, stored in self.puts), codec)
+            self.packed = {} if codec == NONE else packed((stored.body for _, stored in self.puts), codec)
 
     @property
     def grows(self) -> bool:
@@ -48,6 +48,8 @@ class Record:
     @property
     def size(self) -> int:
         """About how many bytes it adds."""
+        if len(self.puts) == 1 and not self.packed:
+            return 5120 + len(self.puts[0][1].body)
         packed, long, size = self.packed or {}, dict[int, int](), 4096
         for _, stored in self.puts:
             body = packed.get(id(stored.body), (0, stored.body))[1]

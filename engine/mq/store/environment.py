@@ -31,7 +31,7 @@ class Environment:
     `synced` says that a commit returns when it is on the disk, `creates` that an older format has fewer tables.
     """
 
-    __slots__ = ("_reading", "db", "lmdb", "path", "size")
+    __slots__ = ("_page", "_reading", "db", "lmdb", "path", "size")
 
     def __init__(
         self, path: Path, size: int = 0, *, synced: bool = True, read_only: bool = False, creates: bool = False
@@ -52,6 +52,7 @@ class Environment:
                 max_readers=_READERS,
                 readahead=not read_only,
             )
+            self._page = int(self.lmdb.stat()["psize"])
             self.db: dict[str, Any] = {name: self.lmdb.open_db(name.encode(), create=creates) for name in _TABLES}
         except lmdb.Error as error:
             raise damaged(f"{path} cannot be opened ({error})") from error
@@ -83,7 +84,7 @@ class Environment:
 
     def extent(self) -> int:
         """Returns how many bytes of the file have ever been in use."""
-        return int((self.lmdb.info()["last_pgno"] + 1) * self.lmdb.stat()["psize"])
+        return int((self.lmdb.info()["last_pgno"] + 1) * self._page)
 
     def is_out_of_room(self, size: int) -> bool:
         """Returns True where the disk, or what a process may write, has no room for so many bytes more."""

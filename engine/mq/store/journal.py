@@ -19,7 +19,7 @@ from engine.mq.refusals import STORAGE_MEDIUM_FULL, UNEXPECTED_ERROR, refusal
 from engine.mq.store.codecs import NONE
 from engine.mq.store.environment import Environment
 from engine.mq.store.records import damaged
-from engine.mq.store.writing import write
+from engine.mq.store.writing import Counters, write
 from engine.mq.store_changes import Record
 
 Then = Callable[[BrokerError | None], None]
@@ -66,7 +66,7 @@ class Journal:
     """
 
     __slots__ = (
-        *("_before", "_environment", "_last", "_pending", "_reserve", "_thread", "_took", "_wake"),
+        *("_before", "_counters", "_environment", "_last", "_pending", "_reserve", "_thread", "_took", "_wake"),
         *("_warned", "_writing", "codec", "failed", "failure", "syncs", "watch"),
     )
 
@@ -77,6 +77,7 @@ class Journal:
         self.failed: Callable[[str], None] | None = None  # is told when nothing can be written any more
         self.watch: Callable[[str], None] | None = None  # is told of each step, for tests that end there
         self._environment = environment
+        self._counters = Counters()
         self._reserve = max(environment.size // _RESERVE, min(_LEAST_RESERVE, environment.size // 2))
         self._pending: deque[Job] = deque()
         self._writing = threading.Lock()
@@ -209,14 +210,18 @@ class Journal:
     def _written(self, jobs: list[Job]) -> None:
         transaction = self._environment.begin()
         try:
-            for job in jobs:
-                write(job.record, transaction, self._environment)
+            write([job.record for job in jobs], transaction, self._environment, self._counters)
         except BaseException:
+            self._counters.forget()
             transaction.abort()
             raise
         if self.watch is not None:
             self.watch("written")
-        transaction.commit()
+        try:
+            transaction.commit()
+        except BaseException:
+            self._counters.forget()
+            raise
         self.syncs += 1
         if self.watch is not None:
             self.watch("synced")

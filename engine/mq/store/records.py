@@ -74,6 +74,10 @@ def with_backout_count(key: bytes, record: bytes, count: int) -> bytes:
 
 def chunks(body_id: int, body: bytes) -> Iterator[tuple[bytes, bytes]]:
     """Yields the chunks of a long body, each with its key."""
+    if len(body) <= SHORT_CHUNK:
+        key = CHUNK.pack(body_id, 0)
+        yield key, checked(key, body)
+        return
     view, at, number = memoryview(body), 0, 0
     while at < len(body):
         size = LONG_CHUNK if len(body) - at >= LONG_CHUNK else SHORT_CHUNK

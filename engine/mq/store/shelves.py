@@ -14,7 +14,7 @@ from engine.mq.store.environment import Environment
 from engine.mq.store.keys import LAST
 from engine.mq.store.reading import message, messages, with_ids
 from engine.mq.store.records import damaged
-from engine.mq.store.writing import write
+from engine.mq.store.writing import Counters, write
 from engine.mq.store_changes import Record
 
 WINDOW: Final = (100, 1_000_000)  # messages and bytes that are brought into memory at once: others wait meanwhile
@@ -174,7 +174,7 @@ class Overflow:
     def _write(self, record: Record) -> None:
         try:
             with self._environment.begin() as transaction:
-                write(record, transaction, self._environment)
+                write([record], transaction, self._environment, Counters())
         except lmdb.Error as error:
             text = f"messages that memory has no room for cannot be written or removed ({error}): make room on the disk"
             raise refusal(STORAGE_MEDIUM_FULL, text) from error

@@ -19,7 +19,7 @@ from engine.mq.store.journal import Journal
 from engine.mq.store.keys import NUMBER, ORDER
 from engine.mq.store.records import damaged, read_number
 from engine.mq.store.shelves import Overflow, Shelf
-from engine.mq.store.writing import CEILING, COMMITTED, decision, objects, write
+from engine.mq.store.writing import CEILING, COMMITTED, Counters, decision, objects, write
 from engine.mq.store_changes import Record
 from engine.mq.supported_systems import check_place
 
@@ -127,8 +127,7 @@ class Store:
         try:
             if overflowing is not None and self.journal.failure is None:
                 with self._overflow.begin() as transaction:
-                    for record in overflowing:
-                        write(record, transaction, self._overflow)
+                    write(overflowing, transaction, self._overflow, Counters())
                     transaction.put(_CLOSED, b"1", db=self._overflow.db["meta"])
                 self._overflow.lmdb.sync(True)
         except lmdb.Error as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.mq.admission import ORDER_BITS
@@ -35,28 +36,81 @@ COMMITTED: Final = b"C"
 REFUSED: Final = b"R"
 
 
-def write(record: Record, transaction: Any, environment: Environment) -> None:
-    """Make the changes of a unit of work."""
-    db, put = environment.db, transaction.put
-    depths: dict[int, int] = {}
+class Counters:
+    """The counters of an environment as its last transaction left them: each is read once, and written once in each.
+
+    A transaction that is given up leaves none of them known.
+    """
+
+    __slots__ = ("_ceiling", "_changes", "_highest", "_known")
+
+    def __init__(self) -> None:
+        self._known: dict[int, int] = {}  # messages by queue
+        self._changes: dict[int, int] = {}
+        self._ceiling = 0
+        self._highest = 0  # of the numbers of messages that are put
+
+    def add(self, queue: int, change: int) -> None:
+        """Counts messages that come to a queue or go."""
+        self._changes[queue] = self._changes.get(queue, 0) + change
+
+    def reach(self, number: int) -> None:
+        """Learns the number of a message."""
+        if number > self._highest:
+            self._highest = number
+
+    def drop(self, queue: int, transaction: Any, counts: Any) -> None:
+        """Removes the counter of a queue that is deleted."""
+        self._known.pop(queue, None)
+        self._changes.pop(queue, None)
+        transaction.delete(NUMBER.pack(queue), db=counts)
+
+    def write(self, transaction: Any, db: dict[str, Any]) -> None:
+        """Writes what has changed."""
+        known, counts = self._known, db["counts"]
+        for queue, change in self._changes.items():
+            key = NUMBER.pack(queue)
+            if queue not in known:
+                known[queue] = read_number(key, transaction.get(key, b"", db=counts))
+            known[queue] += change
+            transaction.put(key, number_record(key, known[queue]), db=counts)
+        self._changes = {}
+        if self._highest <= self._ceiling:
+            return
+        self._ceiling = read_number(CEILING, transaction.get(CEILING, b"", db=db["meta"]))
+        if self._highest > self._ceiling:
+            self._ceiling = self._highest + AHEAD
+            transaction.put(CEILING, number_record(CEILING, self._ceiling), db=db["meta"])
+
+    def forget(self) -> None:
+        """Knows nothing any more: the transaction was given up."""
+        self._known, self._changes, self._ceiling = {}, {}, 0
+
+
+def write(records: Iterable[Record], transaction: Any, environment: Environment, counters: Counters) -> None:
+    """Make the changes of units of work."""
+    for record in records:
+        _write(record, transaction, environment, counters)
+    counters.write(transaction, environment.db)
+
+
+def _write(record: Record, transaction: Any, environment: Environment, counters: Counters) -> None:
+    db = environment.db
     for queue, stored in record.removals:
         _remove(queue, stored, transaction, environment)
-        depths[queue] = depths.get(queue, 0) - 1
+        counters.add(queue, -1)
     bodies: dict[int, int] = {}
     for queue, stored in record.puts:
         _put(queue, stored, record.packed or {}, bodies, transaction, db)
-        depths[queue] = depths.get(queue, 0) + 1
+        counters.add(queue, 1)
+        counters.reach(stored.order & NUMBERS)
     for queue, order, count in record.counts:
         key = ORDER.pack(queue, order)
         found = transaction.get(key, db=db["messages"])
         if found is not None:
-            put(key, with_backout_count(key, found, count), db=db["messages"])
-    if record.puts:
-        _raise_ceiling(max(stored.order & NUMBERS for _, stored in record.puts), transaction, db["meta"])
-    for queue, change in depths.items():
-        _count(queue, change, transaction, db["counts"])
+            transaction.put(key, with_backout_count(key, found, count), db=db["messages"])
     if record.objects:
-        _define(record, transaction, db)
+        _define(record, transaction, db, counters)
     if record.decided or record.forgotten or record.refused:
         _decide(record, transaction, db["decisions"])
 
@@ -111,27 +165,16 @@ def _refer(body_id: int, change: int, transaction: Any, references: Any) -> bool
     return known + change >= 0
 
 
-def _count(queue: int, change: int, transaction: Any, counts: Any) -> None:
-    key = NUMBER.pack(queue)
-    known = read_number(key, transaction.get(key, b"", db=counts))
-    transaction.put(key, number_record(key, known + change), db=counts)
-
-
-def _raise_ceiling(number: int, transaction: Any, meta: Any) -> None:
-    if number > read_number(CEILING, transaction.get(CEILING, b"", db=meta)):
-        transaction.put(CEILING, number_record(CEILING, number + AHEAD), db=meta)
-
-
-def _define(record: Record, transaction: Any, db: dict[str, Any]) -> None:
+def _define(record: Record, transaction: Any, db: dict[str, Any], counters: Counters) -> None:
     """Keep definitions as JSON; a queue that is deleted takes its counter along."""
     for kind, name, values, number in record.objects:
         key = f"{kind} {name}".encode()
         if values is None:
             transaction.delete(key, db=db["objects"])
-            transaction.delete(NUMBER.pack(number), db=db["counts"])
+            counters.drop(number, transaction, db["counts"])
             continue
         if kind == "QLOCAL":
-            _count(number, 0, transaction, db["counts"])  # a counter that is missing is damage
+            counters.add(number, 0)  # a counter that is missing is damage
         kept = {"kind": kind, "name": name, "number": number, "values": dict(values)}
         transaction.put(key, checked(key, json.dumps(kept).encode()), db=db["objects"])
 
