@@ -56,8 +56,7 @@ class Counters:
 
     def reach(self, number: int) -> None:
         """Learns the number of a message."""
-        if number > self._highest:
-            self._highest = number
+        self._highest = max(self._highest, number)
 
     def drop(self, queue: int, transaction: Any, counts: Any) -> None:
         """Removes the counter of a queue that is deleted."""
@@ -103,7 +102,8 @@ def _write(record: Record, transaction: Any, environment: Environment, counters:
     for queue, stored in record.puts:
         _put(queue, stored, record.packed or {}, bodies, transaction, db)
         counters.add(queue, 1)
-        counters.reach(stored.order & NUMBERS)
+    if record.puts:
+        counters.reach(max(stored.order & NUMBERS for _, stored in record.puts))
     for queue, order, count in record.counts:
         key = ORDER.pack(queue, order)
         found = transaction.get(key, db=db["messages"])
