@@ -73,9 +73,8 @@ def as_it_ran(use: DeployedUse, before: DeployedUse | None) -> DeployedUse:
     said = {"Automatic": True, "Manual": False}.get(use.start_mode)
     if before is None:
         return use if said is None else replace(use, running=said)
-    return replace(
-        use, running=before.running if said is None else said, trace=before.trace, statistics=before.statistics
-    )
+    running = before.running if said is None else said
+    return replace(use, running=running, trace=before.trace, statistics=before.statistics, by_origin=before.by_origin)
 
 
 def changes_of(before: GroupState, after: GroupState, emptied: frozenset[str]) -> list[FlowChange]:
@@ -112,7 +111,7 @@ def rolled_back(state: BrokerState, group: GroupState, parent: int, flows: tuple
 def switched(state: BrokerState, flows: Iterable[str], group: str, **values: Any) -> Planned:
     """Plan flows that run, are traced or are counted in another way; without names, all flows."""
     after, changes = state, []
-    named = list(flows) or [use.name for own in state.groups for use in own.flows]
+    named = list(flows) or [use.name for own in state.groups for use in own.flows if group in {"", own.name}]
     for flow in dict.fromkeys(named):
         for own, use in uses_of(after, flow, group):
             made = replace(use, **values)

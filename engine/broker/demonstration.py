@@ -15,8 +15,8 @@ from engine.broker.administration import Broker, create
 from engine.broker.definition import Definition, FlowUse
 from engine.broker.file_writer import broker_text
 from engine.broker.start import start_apart
-from engine.broker.statistics.records import ROOT
-from engine.broker.statistics.snapshots import archive_of
+from engine.broker.statistics import slots
+from engine.broker.statistics.snapshots import done_by
 from engine.descriptor import PERSISTENT, Descriptor
 from engine.errors import ConfigurationException
 
@@ -92,9 +92,9 @@ def _statistics(broker: Broker) -> str:
     said = []
     for group in state.groups:
         for use in group.flows:
-            flow = archive_of(broker.folder, state, group.name, use)[ROOT]["MessageFlow"]
-            count = flow["TotalInputMessages"]
-            said.append(f"{use.name.rpartition('.')[2]} {count:,} at {flow['TotalCPUTime'] / max(1, count):,.0f} µs")
+            counts = done_by(broker.folder, group.name, use).counts
+            each = counts[slots.CPU] / 1000 / max(1, counts[slots.MESSAGES])
+            said.append(f"{use.name.rpartition('.')[2]} {counts[slots.MESSAGES]:,} at {each:,.0f} µs")
     return f"Statistics, messages and CPU each: {', '.join(said)}."
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.broker import queues
-from engine.broker.statistics.records import ROOT
-from engine.broker.statistics.snapshots import archive_of
+from engine.broker.statistics import slots
+from engine.broker.statistics.snapshots import done_by
 
 if TYPE_CHECKING:
     from engine.broker.administration import Broker
@@ -25,13 +25,13 @@ def looked(broker: Broker) -> dict[str, Any]:
         {
             "group": group.name,
             "flow": use.name,
-            "messages": said["TotalInputMessages"],
-            "errors": said["TotalNumberOfMessagesWithErrors"],
-            "cpuMicroseconds": said["TotalCPUTime"],
+            "messages": counts[slots.MESSAGES],
+            "errors": counts[slots.FAILED],
+            "cpuMicroseconds": counts[slots.CPU] // 1000,
         }
         for group in state.groups
         for use in group.flows
-        for said in (archive_of(broker.folder, state, group.name, use)[ROOT]["MessageFlow"],)
+        for counts in (done_by(broker.folder, group.name, use).counts,)
     ]
     return {
         "broker": state.name,

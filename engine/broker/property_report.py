@@ -33,6 +33,7 @@ def report(group: GroupState, use: DeployedUse, content: bytes) -> dict[str, Any
         "instanceCount": use.instances,
         "traceLevel": use.trace,
         "statisticsLevel": use.statistics,
+        "statisticsByOrigin": use.by_origin,
         "properties": {name: _shown(value) for name, value in values.items()},
     }
 

@@ -14,6 +14,7 @@ StatisticsLevel: TypeAlias = Literal["none", "basic", "nodes"]
 TraceLevel: TypeAlias = Literal["none", "normal", "debug"]
 
 STATISTICS_LEVELS: Final[tuple[StatisticsLevel, ...]] = ("none", "basic", "nodes")
+ORIGINS: Final = ("none", "basic")  # whether statistics are kept by accounting origin, in IBM's words
 TRACE_LEVELS: Final[tuple[TraceLevel, ...]] = ("none", "normal", "debug")
 
 
@@ -35,6 +36,7 @@ class DeployedUse:
     running: bool = True
     trace: TraceLevel = "none"
     statistics: StatisticsLevel = "basic"
+    by_origin: bool = False  # statistics are kept for each accounting origin
     notified_rate: int = 0  # messages a second above which there is an event; 0: none
     start_mode: str = "Maintained"
     deployed: str = ""
@@ -55,10 +57,15 @@ class DeployedUse:
         return f"{count} process{'es' if count > 1 else ''}"
 
     @property
+    def counting(self) -> str:
+        """Returns how the flow is counted; what is counted otherwise begins at nothing."""
+        return f"{self.statistics}-by-origin" if self.by_origin and self.statistics != "none" else self.statistics
+
+    @property
     def version(self) -> str:
         """Returns a hash of the content and of the settings it runs with; processes of another version are replaced."""
         content = [self.content, self.additional_instances, self.copies, sorted(self.properties.items())]
-        content += [self.trace, self.statistics]
+        content += [self.trace, self.counting]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 

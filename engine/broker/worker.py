@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote
 
 from engine.broker.amqp_broker import AmqpBroker, of_group
 from engine.broker.channel import Channel
@@ -25,8 +24,9 @@ from engine.broker.overrides import overridden
 from engine.broker.queues import connected
 from engine.broker.spans import Spans, tracer_for
 from engine.broker.state import DeployedUse
-from engine.broker.statistics.metering import FlowMeter, NodeMeter, shapes_of
-from engine.broker.statistics.slots import folder_of, opened
+from engine.broker.statistics.metering import FlowMeter, NodeMeter, Pool, shapes_of
+from engine.broker.statistics.origins import OriginMeter
+from engine.broker.statistics.slots import file_of, folder_of, opened
 from engine.broker.tracing import trace_file
 from engine.broker.workload import Deadline
 from engine.databases.coordination import Coordinator, identity_of
@@ -229,11 +229,15 @@ class Worker:
         if use.statistics == "none" and not use.notified_rate:
             return others
         shapes = shapes_of(deployed) if use.statistics == "nodes" else []
-        folder = folder_of(self._folder.statistics, self._place.group, use.name, use.statistics)
-        slot = opened(folder / f"{number:04d}-{quote(entrance.label, safe='')[:80]}.{use.content[:12]}.slot", shapes)
+        folder = folder_of(self._folder.statistics, self._place.group, use.name, use.counting)
+        file = partial(file_of, folder, number, entrance.label, use.content)
+        by_origin = OriginMeter(file, shapes) if use.by_origin and use.statistics != "none" else None
+        slot = opened(file(), shapes) if by_origin is None else by_origin.staged
         if shapes:
             NodeMeter(slot, deployed)
-        return [FlowMeter(slot, entrance), *others]
+        pool = Pool(folder, number, len(instances_of(deployed, use.copies)))
+        meters = [FlowMeter(slot, entrance, pool), *others]
+        return meters if by_origin is None else [*meters, by_origin]
 
     def _rate(self, deployed: DeployedFlow) -> float:
         """Returns the messages a second that an instance may take: the flow's limit or the group's, of all together."""

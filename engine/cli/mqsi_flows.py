@@ -5,10 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from xml.sax.saxutils import quoteattr
 
 from engine.cli.mqsi import INVALID, MISSING, Given, Misused, told
+
+_OF_STATISTICS: Final = {
+    "c": ("active", "inactive"),
+    "n": ("none", "basic", "advanced"),
+    "b": ("none", "basic"),
+    "t": ("basic",),  # threads are always told
+    "o": ("xml", "json"),  # both are always published
+}
 
 if TYPE_CHECKING:
     from engine.broker.changes import Planned
@@ -65,17 +73,25 @@ def _parts(given: Given) -> tuple[str, list[str]]:
 
 
 def change_statistics(given: Given) -> None:
-    """Switches statistics by -c; -n basic or advanced counts each node too."""
+    """Switches statistics by -c; -n basic or advanced counts each node too, -b basic by accounting origin."""
+    from engine.broker.administration import broker_of
+    from engine.cli.stats import count_otherwise
+
     group, flows = _parts(given)
     if given.has("a") == given.has("s"):
         raise Misused(MISSING, "one of the flags -a and -s must be given")
-    level = "nodes" if given.value("n") in {"basic", "advanced"} else "basic"
-    for flag, known in (("c", ("", "active", "inactive")), ("n", ("", "none", "basic", "advanced"))):
-        if given.value(flag) not in known:
-            raise Misused(INVALID, f"-{flag} {given.value(flag)} is none of {', '.join(known[1:])}")
-    if given.value("b") not in {"", "none"}:
-        raise Misused(INVALID, f"-b {given.value('b')} is not none: records are not kept by accounting origin here")
-    _switch(given.component, flows, group, "statistics", statistics="none" if given.value("c") == "inactive" else level)
+    for flag, known in _OF_STATISTICS.items():
+        if given.has(flag) and given.value(flag) not in known:
+            raise Misused(INVALID, f"-{flag} {given.value(flag)} is none of {', '.join(known)}")
+    values: dict[str, Any] = {}
+    if given.value("c") == "inactive":
+        values["statistics"] = "none"
+    elif given.has("c") or given.has("n"):
+        values["statistics"] = "nodes" if given.value("n") in {"basic", "advanced"} else "basic"
+    if given.has("b"):
+        values["by_origin"] = given.value("b") == "basic"
+    said = " ".join(f"-{flag} {given.value(flag)}" for flag in "cnb" if given.has(flag))
+    count_otherwise(broker_of(given.component), flows, group, said, values)
 
 
 def report_statistics(given: Given) -> None:
@@ -85,9 +101,10 @@ def report_statistics(given: Given) -> None:
     for own, use in _uses(given.component, flows, group):
         on = "inactive" if use.statistics == "none" else "active"
         nodes = "basic" if use.statistics == "nodes" else "none"
+        origin = "basic" if use.by_origin else "none"
         told(
             f"BIP8187I: Statistics {which} settings for flow {use.name} in execution group {own.name} - On?: {on},"
-            f" ThreadDataLevel: basic, NodeDataLevel: {nodes}, OutputFormat: xml, AccountingOrigin: none"
+            f" ThreadDataLevel: basic, NodeDataLevel: {nodes}, OutputFormat: xml, AccountingOrigin: {origin}"
         )
 
 

@@ -12,6 +12,9 @@ from engine.cli.broker_options import BrokerName, SomeFlow, SomeGroup, show
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from engine.broker.administration import Broker
     from engine.broker.changes import Planned
 
 
@@ -21,6 +24,9 @@ def stats(
     flow: SomeFlow = "",
     level: Annotated[
         str, typer.Option(help="Count from now on: none, basic (each flow), or nodes (each node too).")
+    ] = "",
+    origin: Annotated[
+        str, typer.Option(help="Keep records apart by accounting origin: basic (IBM's word), or none.")
     ] = "",
     group: SomeGroup = "",
     prometheus: Annotated[bool, typer.Option("--prometheus", help="Print Prometheus samples.")] = False,
@@ -36,8 +42,8 @@ def stats(
     from engine.broker.statistics.snapshots import records_of
 
     found = broker_of(name)
-    if level:
-        _switch(name, flow, group, level, as_json=as_json)
+    if level or origin:
+        _switch(name, flow, group, level, origin, as_json=as_json)
         return
     state = found.load("read")
     if flow and not state.uses_of(flow, group):
@@ -59,33 +65,45 @@ def stats(
             typer.echo(line)
 
 
-def _switch(name: str, flow: str, group: str, level: str, *, as_json: bool) -> None:
+def _switch(name: str, flow: str, group: str, level: str, origin: str, *, as_json: bool) -> None:
     from engine.broker.administration import broker_of
+    from engine.broker.state import ORIGINS, STATISTICS_LEVELS
+
+    for option, value, known in (("level", level, STATISTICS_LEVELS), ("origin", origin, ORIGINS)):
+        if value and value not in known:
+            raise ConfigurationException(f"--{option} {value} is none of {', '.join(known)}")
+    values = ({"statistics": level} if level else {}) | ({"by_origin": origin == "basic"} if origin else {})
+    said = " ".join(word for word in (level, f"by origin {origin}" if origin else "") if word)
+    planned = count_otherwise(broker_of(name), [flow] if flow else [], group, said, values)
+    asked = ({"level": level} if level else {}) | ({"origin": origin} if origin else {})
+    rows = [{"group": changed.group, "flow": changed.flow, **asked} for changed in planned.changes]
+    lines = [f"{row['group']}/{row['flow']}: statistics {said}" for row in rows]
+    show(rows, lines or [f"{flow or 'all flows'}: statistics {said} already"], as_json=as_json)
+
+
+def count_otherwise(broker: Broker, flows: list[str], group: str, said: str, values: Mapping[str, Any]) -> Planned:
+    """Count flows in another way from now on, beginning at nothing; without names all flows, perhaps of one group."""
     from engine.broker.changes import switched
     from engine.broker.repository.repository import Change
-    from engine.broker.state import STATISTICS_LEVELS
     from engine.broker.statistics.snapshots import forget
 
-    if level not in STATISTICS_LEVELS:
-        raise ConfigurationException(f"--level {level} is none of {', '.join(STATISTICS_LEVELS)}")
-    found = broker_of(name)
-    before = found.repository.load()
+    before = broker.repository.load()
 
     def change(planned: Planned) -> Change:
-        return Change("statistics", f"{level}: " + ", ".join(f"{c.group}/{c.flow}" for c in planned.changes))
+        return Change("statistics", f"{said}: " + ", ".join(f"{c.group}/{c.flow}" for c in planned.changes))
 
-    planned = found.change(
-        lambda state: switched(state, [flow] if flow else [], group, statistics=level),
-        change,
-        right="operate",
-        deploys=False,
+    planned = broker.change(
+        lambda state: switched(state, flows, group, **values), change, right="operate", deploys=False
     )
     for changed in planned.changes:
         for _, use in before.uses_of(changed.flow, changed.group):
-            forget(found.folder, changed.group, changed.flow, use.statistics)
-    rows = [{"group": changed.group, "flow": changed.flow, "level": level} for changed in planned.changes]
-    lines = [f"{row['group']}/{row['flow']}: statistics {level}" for row in rows]
-    show(rows, lines or [f"{flow or 'all flows'}: statistics {level} already"], as_json=as_json)
+            forget(broker.folder, changed.group, use)
+    return planned
+
+
+def _for(flow: dict[str, Any]) -> str:
+    """Returns for whom messages are counted, where that is somebody."""
+    return f" for {flow['AccountingOrigin']}" if flow["AccountingOrigin"] != "Anonymous" else ""
 
 
 def _lines(records: list[dict[str, Any]]) -> list[str]:
@@ -95,8 +113,9 @@ def _lines(records: list[dict[str, Any]]) -> list[str]:
         flow = said["MessageFlow"]
         count = flow["TotalInputMessages"]
         cpu = flow["TotalCPUTime"] / count if count else 0
+        name = f"{flow['ExecutionGroupName']}/{flow['MessageFlowName']}{_for(flow)}"
         lines.append(
-            f"{said['RecordType']:8} {flow['ExecutionGroupName']}/{flow['MessageFlowName']}: {count:,} messages,"
+            f"{said['RecordType']:8} {name}: {count:,} messages,"
             f" {flow['TotalNumberOfMessagesWithErrors']:,} with errors, {cpu:,.0f} µs of CPU each,"
             f" {flow['NumberOfThreadsInPool']} instances"
         )

@@ -17,8 +17,8 @@ from engine.broker.file_writer import broker_text
 from engine.broker.initial_file import definition_for
 from engine.broker.overview import looked
 from engine.broker.start import start_apart
-from engine.broker.statistics.records import ROOT
-from engine.broker.statistics.snapshots import archive_of
+from engine.broker.statistics import slots
+from engine.broker.statistics.snapshots import done_by
 from engine.costs.deploying import OUT, Folders, flow_file
 from engine.costs.drivers import BROKEN, Run
 from engine.descriptor import NON_PERSISTENT, PERSISTENT, Descriptor
@@ -166,9 +166,7 @@ def wait_until(is_done: Callable[[], bool], count: int) -> None:
 def _taken(broker: Broker) -> int:
     state = broker.repository.load()
     return sum(
-        int(archive_of(broker.folder, state, group.name, use)[ROOT]["MessageFlow"]["TotalInputMessages"])
-        for group in state.groups
-        for use in group.flows
+        done_by(broker.folder, group.name, use).counts[slots.MESSAGES] for group in state.groups for use in group.flows
     )
 
 

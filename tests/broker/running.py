@@ -57,6 +57,15 @@ class Running:
         assert "Traceback" not in done.stderr
         return done.stderr if fails else done.stdout
 
+    def named(self, name: str, *arguments: str, code: int = 0) -> str:
+        """Run a program under one of IBM's names; returns what it printed."""
+        done = subprocess.run(  # noqa: S603
+            [sys.executable, "-c", NAMED, name, *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        assert code == done.returncode, f"{name} {arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+        assert "Traceback" not in done.stderr
+        return done.stdout + done.stderr
+
     def start(self) -> None:
         """Start the broker, and wait until it is ready."""
         assert "ready" in self.run("broker", "start", str(self.folder), "--detach")

@@ -16,8 +16,6 @@ from engine.broker.definition import FlowUse
 from engine.broker.flow_builds import candidate
 from engine.broker.state import BrokerState, DeployedUse
 from engine.broker.workload import ABOVE, BELOW, FINISHED, TIMED_OUT, Deadline, Thresholds
-from engine.cli.mqsi import Given, Misused
-from engine.cli.mqsi_flows import change_statistics
 from engine.errors import ConfigurationException
 from tests.broker.running import Running, broker, flow, until
 
@@ -145,10 +143,3 @@ def test_start_modes(tmp_path: Path, mode: str, first: bool, stopped: bool, runn
     assert made is not None
     before = [None, replace(made.use, running=False), replace(made.use, running=True)]
     assert [first, stopped, running] == [as_it_ran(made.use, one).running for one in before]
-
-
-def test_records_by_origin_are_refused() -> None:
-    """A script that asks mqsichangeflowstats for records by accounting origin is told that there are none."""
-    given = Given("B", {"e": "default", "f": "F", "a": "", "c": "active", "b": "basic"})
-    with pytest.raises(Misused, match="-b basic is not none: records are not kept by accounting origin here"):
-        change_statistics(given)

@@ -13,7 +13,7 @@ from engine.broker.logs import hand_to
 from engine.broker.state import DeployedUse
 from engine.broker.statistics.publishing import events_of, publications_of, publish
 from engine.broker.statistics.records import RecordCode
-from engine.broker.statistics.snapshots import Snapshots, archive_of
+from engine.broker.statistics.snapshots import Snapshots, archives_of
 from engine.broker.supervisor_plan import Plan
 from engine.broker.workload import BELOW, FINISHED, Event, Thresholds
 from engine.errors import BrokerError
@@ -46,7 +46,7 @@ class Intervals:
             now = there.get((group, use.name))
             if now is None:
                 ended.setdefault("Shutdown", []).append((group, use))
-            elif now.statistics != use.statistics:
+            elif now.counting != use.counting:
                 ended.setdefault("StatsSettingsModified", []).append((group, use))
             elif now.version != use.version:
                 ended.setdefault("ReDeploy", []).append((group, use))
@@ -87,7 +87,8 @@ class Intervals:
         counted = [(group, use) for group, use in uses if use.statistics != "none"]
         try:
             state = supervisor.repository.load() if counted else None
-            return [archive_of(supervisor.folder, state, group, use, code) for group, use in counted if state]
+            told = [archives_of(supervisor.folder, state, group, use, code) for group, use in counted if state]
+            return [record for records in told for record in records]
         except (BrokerError, OSError) as error:
             supervisor.log.tell(f"statistics cannot be archived: {error}", "ERROR")
             return []

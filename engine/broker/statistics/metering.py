@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import mmap
+import os
 from collections.abc import Callable, Generator, Iterable
 from time import perf_counter_ns, thread_time_ns
 from typing import TYPE_CHECKING, Any, Final
@@ -13,6 +15,8 @@ from engine.message.received_message import Received
 from engine.node import ANY_TERMINAL, FAILURE
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from engine.message.assembly import Message
     from engine.runtime.deployment import DeployedFlow, Outcome, Station
     from engine.work import UnitOfWork
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
 _ELAPSED, _CPU, _SIZE = 0, 1, 2
 _EXACT: Final = 64  # messages whose processor time is counted node by node,
 _SAMPLED: Final = 16  # and of how many behind them it is one's
+_LEAST_POOL: Final = 4096  # bytes of the file of a flow's threads
 OTHER: Final = "other"  # terminals whose names only messages say
 
 
@@ -36,12 +41,38 @@ def shapes_of(deployed: DeployedFlow) -> list[NodeShape]:
     ]
 
 
+class Pool:
+    """The threads of a flow, each a byte of a file that they share: which of them have a message in hand."""
+
+    __slots__ = ("_marks", "_own", "_size")
+
+    def __init__(self, folder: Path, number: int, size: int) -> None:
+        """`number` is that of this thread, from 1, among so many."""
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / "pool").open("a+b") as file:
+            if file.seek(0, os.SEEK_END) < size:
+                file.truncate(max(size, _LEAST_POOL))
+            self._marks = mmap.mmap(file.fileno(), 0)
+        self._own, self._size = number - 1, size
+        self.end()
+
+    def begin(self) -> bool:
+        """Marks that the thread has a message; True where all have one now."""
+        self._marks[self._own] = 1
+        return self._marks.find(b"\0", 0, self._size) < 0
+
+    def end(self) -> None:
+        """Marks that the thread has none any more."""
+        self._marks[self._own] = 0
+
+
 class FlowMeter:
     """Counts the messages of one thread at one of the flow's entrances, in a slot."""
 
-    __slots__ = ("_began", "_cpu", "_entrance", "_got", "_got_cpu", "_range", "_size", "_slot", "_words")
+    __slots__ = ("_began", "_cpu", "_entrance", "_got", "_got_cpu", "_pool", "_range", "_size", "_slot", "_words")
 
-    def __init__(self, slot: Slot, entrance: Station) -> None:
+    def __init__(self, slot: Slot, entrance: Station, pool: Pool) -> None:
+        self._pool = pool
         self._slot = slot
         self._words = slot.words
         self._entrance = entrance
@@ -66,6 +97,7 @@ class FlowMeter:
         if message is None:
             self._size = -1
             return
+        self._words[slots.BUSY] += self._pool.begin()
         source = message.root.source
         self._size = len(source.body) if isinstance(source, Received) else 0
 
@@ -83,6 +115,7 @@ class FlowMeter:
             words[slots.ELAPSED] += elapsed
             words[slots.CPU] += spent
             words[slots.SIZE] += size
+            self._pool.end()
             self._extremes(elapsed, spent, size)
             if outcome.error is None:
                 words[slots.COMMITS] += 1

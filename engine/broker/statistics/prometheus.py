@@ -8,7 +8,7 @@ from typing import Any, Final
 from engine.broker.statistics.records import ROOT
 from engine.errors import ConfigurationException
 
-_LABELS: Final = ("broker", "execution_group", "flow")
+_LABELS: Final = ("broker", "execution_group", "flow", "accounting_origin")
 _FLOW: Final = (
     ("penstock_flow_input_messages", "Messages that the flow has taken.", "TotalInputMessages", 1),
     ("penstock_flow_elapsed_seconds", "Time between getting messages and committing.", "TotalElapsedTime", 1e-6),
@@ -69,4 +69,4 @@ class _Records:
 
 def _named(content: Mapping[str, Any]) -> list[str]:
     flow = content["MessageFlow"]
-    return [flow["BrokerLabel"], flow["ExecutionGroupName"], flow["MessageFlowName"]]
+    return [flow["BrokerLabel"], flow["ExecutionGroupName"], flow["MessageFlowName"], flow["AccountingOrigin"]]

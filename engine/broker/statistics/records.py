@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from io import StringIO
 from typing import Any, Final, Literal
@@ -30,7 +30,11 @@ class Subject:
     group_uuid: str
     flow: str
     threads: int
-    origin: str = "Anonymous"
+    origin: str = slots.ANONYMOUS
+
+    def of(self, origin: str) -> Subject:
+        """Returns the flow as far as it works for one accounting origin."""
+        return replace(self, origin=origin)
 
 
 @dataclass(frozen=True, slots=True)

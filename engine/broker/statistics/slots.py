@@ -15,12 +15,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 _MAGIC: Final = b"penstock"
 _WORD: Final = 8
 _HEAD: Final = 3 * _WORD
 NONE_YET: Final = -1  # the smallest of no values
+ANONYMOUS: Final = "Anonymous"  # the accounting origin of messages for which a flow sets none
+_OF_ORIGIN: Final = "@"  # stands before the origin in the name of a file
 
 # Where each counter of a flow stands, from its first.
 INTERVAL, MESSAGES, ELAPSED, CPU, CPU_WAITING, ELAPSED_WAITING, SIZE = range(7)
@@ -56,7 +58,7 @@ class Slot:
 
     __slots__ = ("_map", "began", "file", "nodes", "places", "words")
 
-    def __init__(self, file: Path, mapped: mmap.mmap) -> None:
+    def __init__(self, file: Path, mapped: mmap.mmap | bytearray) -> None:
         start = int.from_bytes(mapped[_WORD : 2 * _WORD], "little")
         self.began: float = int.from_bytes(mapped[2 * _WORD : _HEAD], "little") / 1e9
         shapes: list[list[Any]] = json.loads(mapped[_HEAD:start].rstrip(b" "))
@@ -69,20 +71,58 @@ class Slot:
             self.places[node.label] = at
             at += node.words
 
+    @property
+    def number(self) -> int:
+        """Returns the number of the thread."""
+        return int(self.file.name.partition("-")[0])
+
+    @property
+    def origin(self) -> str:
+        """Returns the accounting origin of the messages that are counted."""
+        return unquote(self.file.name.removesuffix(".slot").partition(_OF_ORIGIN)[2]) or ANONYMOUS
+
     def close(self) -> None:
         """Let go of the file."""
         self.words.release()
-        self._map.close()
+        if isinstance(self._map, mmap.mmap):
+            self._map.close()
 
 
 def opened(file: Path, nodes: Sequence[NodeShape] = ()) -> Slot:
     """Returns the slot of a file, which is made where it is not there or is of other nodes."""
+    head = _head(nodes)
+    if not file.is_file() or _head_of(file) != head:
+        _make(file, _empty(head, nodes))
+    return _mapped(file)
+
+
+def in_memory(nodes: Sequence[NodeShape] = ()) -> Slot:
+    """Returns a slot that nobody else can read."""
+    slot = Slot(Path(), bytearray(_empty(_head(nodes), nodes)))
+    _clear_extremes(slot)
+    return slot
+
+
+def file_of(folder: Path, number: int, entrance: str, content: str, origin: str = ANONYMOUS) -> Path:
+    """Returns the file of a thread's slot, of messages of one accounting origin.
+
+    >>> file_of(Path(), 1, "In", "0123456789abcdef", "A/B").name
+    '0001-In.0123456789ab@A%2FB.slot'
+    """
+    of_origin = "" if origin == ANONYMOUS else f"{_OF_ORIGIN}{quote(origin, safe='')}"
+    return folder / f"{number:04d}-{quote(entrance, safe='')[:80]}.{content[:12]}{of_origin}.slot"
+
+
+def _head(nodes: Sequence[NodeShape]) -> bytes:
     shapes = [[node.label, node.type, node.inputs, node.outputs] for node in nodes]
     head = json.dumps(shapes, separators=(",", ":")).encode()
-    head = head.ljust(len(head) + -len(head) % _WORD)
-    if not file.is_file() or _head_of(file) != head:
-        _make(file, head, NODES + sum(node.words for node in nodes))
-    return _mapped(file)
+    return head.ljust(len(head) + -len(head) % _WORD)
+
+
+def _empty(head: bytes, nodes: Sequence[NodeShape]) -> bytes:
+    """Returns the bytes of a slot in which all counters are zero."""
+    start = _MAGIC + (_HEAD + len(head)).to_bytes(_WORD, "little") + time.time_ns().to_bytes(_WORD, "little") + head
+    return start + bytes((NODES + sum(node.words for node in nodes)) * _WORD)
 
 
 def _mapped(file: Path) -> Slot:
@@ -96,11 +136,10 @@ def _head_of(file: Path) -> bytes:
         return handle.read(int.from_bytes(first[_WORD : 2 * _WORD], "little") - _HEAD) if first[:8] == _MAGIC else b""
 
 
-def _make(file: Path, head: bytes, words: int) -> None:
+def _make(file: Path, empty: bytes) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     beside = file.with_name(f".{file.name}.{os.getpid()}")
-    start = _MAGIC + (_HEAD + len(head)).to_bytes(_WORD, "little") + time.time_ns().to_bytes(_WORD, "little") + head
-    beside.write_bytes(start + bytes(words * _WORD))
+    beside.write_bytes(empty)
     slot = _mapped(beside)
     _clear_extremes(slot)
     slot.close()

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,8 +14,8 @@ from engine.broker.folder import Folder
 from engine.broker.state import BrokerState, DeployedUse
 from engine.broker.statistics import slots
 from engine.broker.statistics.records import Counted, RecordCode, Subject, record
-from engine.broker.statistics.slots import folder_of, slots_in
-from engine.broker.statistics.totals import Totals, totals_of
+from engine.broker.statistics.slots import ANONYMOUS, Slot, folder_of, slots_in
+from engine.broker.statistics.totals import Totals, added, totals_of
 from engine.broker.supervisor_plan import Plan
 
 _SNAPSHOT: Final = "snapshot.json"
@@ -39,67 +39,88 @@ class Snapshots:
         for group, uuid, use in plan.uses():
             if use.statistics == "none" and not use.notified_rate:
                 continue
-            place = folder_of(self._folder.statistics, group, use.name, use.statistics)
+            place = folder_of(self._folder.statistics, group, use.name, use.counting)
             place.mkdir(parents=True, exist_ok=True)
-            threads: dict[int, Totals] = {}
-            for slot in slots_in(place):
-                number = int(slot.file.name.partition("-")[0])
-                interval = slot.words[slots.INTERVAL]
-                found = totals_of(slot, interval)
-                slot.words[slots.INTERVAL] = interval + 1
-                done = found.since(self._before.get(str(slot.file)))
-                self._before[str(slot.file)] = found
-                threads[number] = threads[number] + done if number in threads else done
-                slot.close()
-            counted = Counted(began, self._began, threads)
-            messages = counted.whole.counts[slots.MESSAGES]
-            self.rates.append((group, use, messages / max(self._began - began, 0.001)))
+            counted = {
+                origin: Counted(began, self._began, threads)
+                for origin, threads in _by_origin(place, self._counted_since).items()
+            }
+            messages = {origin: one.whole.counts[slots.MESSAGES] for origin, one in counted.items()}
+            self.rates.append((group, use, sum(messages.values()) / max(self._began - began, 0.001)))
             if use.statistics == "none":
                 continue
             subject = Subject(plan.broker, plan.uuid, group, uuid, use.name, use.instances)
-            said = record("SnapShot", "Snapshot", subject, counted)
+            told = [origin for origin, count in messages.items() if count] or list(counted)[:1]
+            said = [record("SnapShot", "Snapshot", subject.of(origin), counted[origin]) for origin in told]
             _write(place / _SNAPSHOT, said)
-            records.append(said)
+            records += said
         return records
 
+    def _counted_since(self, slot: Slot) -> Totals:
+        """Returns what was counted in a slot since the last interval ended, and begins the next one."""
+        interval = slot.words[slots.INTERVAL]
+        found = totals_of(slot, interval)
+        slot.words[slots.INTERVAL] = interval + 1
+        done = found.since(self._before.get(str(slot.file)))
+        self._before[str(slot.file)] = found
+        return done
 
-def _write(file: Path, said: dict[str, Any]) -> None:
+
+def _by_origin(place: Path, counted: Callable[[Slot], Totals]) -> dict[str, dict[int, Totals]]:
+    """Returns the counts of a flow by accounting origin and by thread; of a flow that has none, those of nobody."""
+    found: dict[str, dict[int, Totals]] = {}
+    for slot in slots_in(place):
+        threads, number = found.setdefault(slot.origin, {}), slot.number
+        done = counted(slot)
+        threads[number] = threads[number] + done if number in threads else done
+        slot.close()
+    return found or {ANONYMOUS: {}}
+
+
+def _write(file: Path, said: list[dict[str, Any]]) -> None:
     beside = file.with_name(f".{file.name}.{os.getpid()}")
     beside.write_text(json.dumps(said), encoding="utf-8")
     beside.replace(file)
 
 
-def archive_of(
+def archives_of(
     folder: Folder, state: BrokerState, group: str, use: DeployedUse, code: RecordCode = "MajorInterval"
-) -> dict[str, Any]:
-    """Returns the archive record of a flow: all that it has done since its statistics were switched on.
+) -> list[dict[str, Any]]:
+    """Returns the archive records of a flow, one an accounting origin: what it did since it is counted so.
 
-    `code` is the reason why the record is made now.
+    `code` is the reason why the records are made now.
     """
-    threads: dict[int, Totals] = {}
     began = time.time()
-    for slot in slots_in(folder_of(folder.statistics, group, use.name, use.statistics)):
-        number = int(slot.file.name.partition("-")[0])
+
+    def counted(slot: Slot) -> Totals:
+        nonlocal began
         began = min(began, slot.began)
-        threads[number] = threads.get(number, Totals()) + totals_of(slot)
-        slot.close()
-    own = state.group(group)
+        return totals_of(slot)
+
+    found = _by_origin(folder_of(folder.statistics, group, use.name, use.counting), counted)
+    own, now = state.group(group), time.time()
     subject = Subject(state.name, state.uuid, group, own.uuid if own else "", use.name, use.instances)
-    return record("Archive", code, subject, Counted(began, time.time(), threads))
+    return [record("Archive", code, subject.of(origin), Counted(began, now, found[origin])) for origin in sorted(found)]
 
 
-def snapshot_of(folder: Folder, group: str, use: DeployedUse) -> dict[str, Any] | None:
-    """Returns the latest snapshot record of a flow, or None."""
-    file = folder_of(folder.statistics, group, use.name, use.statistics) / _SNAPSHOT
+def done_by(folder: Folder, group: str, use: DeployedUse) -> Totals:
+    """Returns the counts of a flow since it is counted so, whatever the origins of its messages."""
+    found = _by_origin(folder_of(folder.statistics, group, use.name, use.counting), totals_of)
+    return added(totals for threads in found.values() for totals in threads.values())
+
+
+def snapshots_of(folder: Folder, group: str, use: DeployedUse) -> list[dict[str, Any]]:
+    """Returns the latest snapshot records of a flow, one for each accounting origin that had messages."""
+    file = folder_of(folder.statistics, group, use.name, use.counting) / _SNAPSHOT
     try:
-        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        found: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return None
-    return found
+        return []
+    return found if isinstance(found, list) else [found]
 
 
 def records_of(folder: Folder, state: BrokerState, flow: str = "", only: str = "") -> Iterator[dict[str, Any]]:
-    """Yields the archive and the latest snapshot of each flow that is counted."""
+    """Yields the archives and the latest snapshots of each flow that is counted."""
     for group in state.groups:
         for use in group.flows:
             if (
@@ -108,11 +129,10 @@ def records_of(folder: Folder, state: BrokerState, flow: str = "", only: str = "
                 or flow not in {"", use.name, use.name.rpartition(".")[2]}
             ):
                 continue
-            yield archive_of(folder, state, group.name, use)
-            if (found := snapshot_of(folder, group.name, use)) is not None:
-                yield found
+            yield from archives_of(folder, state, group.name, use)
+            yield from snapshots_of(folder, group.name, use)
 
 
-def forget(folder: Folder, group: str, flow: str, level: str) -> None:
-    """Take away what was counted of a flow at a level."""
-    shutil.rmtree(folder_of(folder.statistics, group, flow, level), ignore_errors=True)
+def forget(folder: Folder, group: str, use: DeployedUse) -> None:
+    """Take away what was counted of a flow as it was counted then."""
+    shutil.rmtree(folder_of(folder.statistics, group, use.name, use.counting), ignore_errors=True)
