@@ -79,6 +79,15 @@ class Server:
             self.process.wait(30)
             self.process = None
 
+    def kill(self) -> None:
+        """End all of its processes by SIGKILL, as what runs out of memory is ended."""
+        if self.process is not None:
+            own = self.process.pid
+            os.kill(own, signal.SIGSTOP)  # it would start anew what is killed
+            for child in Path(f"/proc/{own}/task/{own}/children").read_text("ascii").split():
+                os.kill(int(child), signal.SIGKILL)
+            self.stop(signal.SIGKILL)
+
     def execute(self, sql: str, database: str = "postgres") -> list[tuple[object, ...]]:
         """Execute a statement by a connection of its own."""
         import psycopg  # noqa: PLC0415 - most benchmarks do without

@@ -170,8 +170,11 @@ class Link:
             else:
                 self.source.driver.resolve(self._connection, gid, commits=commits)
         except self.source.driver.errors as error:
+            is_broken = self._connection is not None and self.source.driver.is_broken(self._connection, error)
             self.discard()
-            raise self.source.failure(error) from None
+            if not is_broken:
+                raise self.source.failure(error) from None
+            self.source.end_prepared(gid, commits=commits)
         self.release()
 
     def back_out(self) -> None:

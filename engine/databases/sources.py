@@ -68,6 +68,7 @@ class Source:
         arguments = self.driver.arguments(url)
         if "creator" not in arguments or arguments.get("poolclass") is not None:
             arguments.update(pool_size=_POOL, max_overflow=-1)
+        arguments.setdefault("pool_pre_ping", not self.driver.single_writer)  # what broke in the pool is replaced
         engine = create_engine(url.set(query={}) if self.driver.single_writer else url, **arguments)
         event.listen(engine, "connect", lambda connection, _: self.driver.opened(connection))
         return engine
@@ -158,15 +159,19 @@ class Source:
                 held.invalidate()
             held.close()
 
-    def _by(self, ask: Callable[[Any], Any]) -> Any:
+    def _by(self, ask: Callable[[Any], Any], *, again: bool = True) -> Any:
+        """Returns an answer by a connection of the pool; one that broke while nobody used it is replaced, once."""
         held = self.connect()
         try:
             return ask(held.dbapi_connection)
         except self.driver.errors as error:
+            is_broken = self.driver.is_broken(held.dbapi_connection, error)
             held.invalidate()
-            raise self.failure(error) from None
+            if not (is_broken and again):
+                raise self.failure(error) from None
         finally:
             held.close()
+        return self._by(ask, again=False)
 
     def scrubbed(self, text: str) -> str:
         """A text without the password of this data source."""

@@ -7,7 +7,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 
 from engine.databases.coordination import Branch, Coordinator, identity_of, is_alive, process_name
 from engine.databases.definitions import Definition
+from engine.databases.link import Link
 from engine.databases.session import Access, Session
 from engine.databases.sources import Sources
 from engine.databases.statements import Insert
@@ -93,33 +95,43 @@ def unit(queues: Any, sources: Sources, coordinator: Coordinator, number: int) -
         raise
 
 
+@contextmanager
+def acting(stage: str, act: Callable[[], object]) -> Iterator[None]:
+    """Have something done once, where the first unit of work in this process comes to a stage."""
+    owner, name, is_behind = {
+        "before prepare": (Link, "prepare", False),
+        "between": (Link, "prepare", True),
+        "before decision": (Queues, "commit", False),
+        "after decision": (Queues, "commit", True),
+        "after the first commit": (Link, "end_prepared", True),
+        "at the end": (Coordinator, "commit", True),
+    }[stage]
+    own, calls = getattr(owner, name), []
+
+    def called(*arguments: Any, **options: Any) -> Any:
+        calls.append(1)
+        if not is_behind and len(calls) == 1:
+            act()
+        result = own(*arguments, **options)
+        if is_behind and len(calls) == 1:
+            act()
+        return result
+
+    setattr(owner, name, called)
+    try:
+        yield
+    finally:
+        setattr(owner, name, own)
+
+
 CHILD = """
 import os, signal, sys
 from pathlib import Path
-from engine.databases import coordination, link
-from tests.databases.test_two_phases import Definition, Queues, Sources, Coordinator, unit
+from tests.databases.test_two_phases import Coordinator, Queues, acting, opened, unit
 file, stage, number, *urls = sys.argv[1:]
-def die(): os.kill(os.getpid(), signal.SIGKILL)
-def before(owner, name, after=False, count=1):
-    own, calls = getattr(owner, name), []
-    def called(*arguments, **options):
-        calls.append(1)
-        if not after and len(calls) == count: die()
-        result = own(*arguments, **options)
-        if after and len(calls) == count: die()
-        return result
-    setattr(owner, name, called)
-{
-    "before prepare": lambda: before(link.Link, "prepare"),
-    "between": lambda: before(link.Link, "prepare", after=True),
-    "before decision": lambda: before(Queues, "commit"),
-    "after decision": lambda: before(Queues, "commit", after=True),
-    "after the first commit": lambda: before(link.Link, "end_prepared", after=True),
-    "at the end": lambda: before(coordination.Coordinator, "commit", after=True),
-}[stage]()
 queues = Queues(Path(file))
-sources = Sources([Definition(f"S{place}", url) for place, url in enumerate(urls)])
-unit(queues, sources, Coordinator(queues), int(number))
+with acting(stage, lambda: os.kill(os.getpid(), signal.SIGKILL)):
+    unit(queues, opened(urls), Coordinator(queues), int(number))
 """
 
 
@@ -163,23 +175,6 @@ def test_a_process_that_dies(tmp_path: Path, urls: list[str], stage: str) -> Non
     assert coordinator.in_doubt(sources) == []
     assert coordinator.resolve(sources) == []
     assert queues.state()["decided"] == {}
-    sources.close()
-
-
-@pytest.mark.crash
-@pytest.mark.slow
-def test_three_hundred_kills(tmp_path: Path, urls: list[str]) -> None:
-    """Queues and tables agree behind three hundred processes that were killed at every stage."""
-    file = tmp_path / "queues"
-    sources, queues = opened(urls), Queues(file)
-    for number in range(300):
-        killed(file, STAGES[number % len(STAGES)], number, urls)
-        if number % 7 == 0:
-            Coordinator(queues).resolve(sources)
-    Coordinator(queues).resolve(sources)
-    found = queues.state()["queue"]
-    assert found == [number for number in range(300) if number % len(STAGES) >= 3]
-    assert tables(sources) == [found, found]
     sources.close()
 
 
