@@ -23,7 +23,13 @@ transactions = typer.Typer(
 app.add_typer(transactions, name="transactions")
 
 QueueManagerFolder = Annotated[
-    Path, typer.Option("--queue-manager", metavar="DIR", help="The folder of the queue manager that coordinates.")
+    Path,
+    typer.Option(
+        "--queue-manager",
+        metavar="DIR",
+        envvar="PENSTOCK_QUEUE_MANAGER",
+        help="The folder of the queue manager that coordinates.",
+    ),
 ]
 
 

@@ -18,8 +18,10 @@ ATTRIBUTE_VALUE: Final = 4005  # MQRCCF_ATTR_VALUE_ERROR
 ATTRIBUTE_FIXED: Final = 3213  # MQRCCF_ATTR_VALUE_FIXED
 UNKNOWN_ATTRIBUTE: Final = 2067  # MQRC_SELECTOR_ERROR: there is no such attribute
 OBJECT_NAME: Final = 2152  # MQRC_OBJECT_NAME_ERROR
+Q_MGR_NAME: Final = 2058  # MQRC_Q_MGR_NAME_ERROR
 
 _NAME: Final = re.compile(r"[A-Za-z0-9._/%]{1,48}")
+_Q_MGR_NAME: Final = re.compile(r"[!-)+-~]{1,48}")
 _MOST: Final = 999_999_999
 _DAY: Final = 1_440  # minutes
 _LONGEST: Final = 104_857_600
@@ -163,6 +165,14 @@ def checked_name(name: str) -> str:
     if _NAME.fullmatch(name) is None:
         problem = f"{name!r:.60} is no name of an object: write 1 to 48 of A-Z a-z 0-9 . / _ % ({OBJECT_NAME})"
         raise MessageException(OBJECT_NAME, problem, name, reason=OBJECT_NAME)
+    return name
+
+
+def checked_queue_manager_name(name: str) -> str:
+    """Returns the name of a queue manager, or refuses one that flows could not name either."""
+    if _Q_MGR_NAME.fullmatch(name) is None:
+        problem = f"{name!r:.60} is no name of a queue manager: write 1 to 48 ASCII characters, without blanks and '*'"
+        raise MessageException(Q_MGR_NAME, problem, name, reason=Q_MGR_NAME)
     return name
 
 

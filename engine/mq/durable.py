@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.mq.admission import Numbers
-from engine.mq.attributes import defaults
+from engine.mq.attributes import checked_queue_manager_name, defaults
 from engine.mq.persistence import Lasting
 from engine.mq.security.principals import GROUPS, Principals
 from engine.mq.store import store as stores
@@ -21,6 +21,7 @@ _DEAD_LETTERS = "SYSTEM.DEAD.LETTER.QUEUE"
 def create(manager: QueueManager, folder: Path, name: str, max_size: int) -> None:
     """Make a queue manager in a folder, with a dead-letter queue."""
     check_place(folder)
+    checked_queue_manager_name(name)
     stores.create(folder, name, max_size)
     with opened(manager, folder, 0.0):
         manager.define("QLOCAL", _DEAD_LETTERS, {"DESCR": "messages that can be delivered nowhere else"})

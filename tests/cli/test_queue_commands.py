@@ -98,6 +98,8 @@ REFUSALS = {
     "wait": (("get", "A", "--wait", "-1"), "--wait -1"),
     "folder": (("get", "A", "--queue-manager", "nowhere"), "nowhere"),
     "size": (("queue-manager", "create", "x", "--max-size", "many"), "--max-size 'many' is no size"),
+    "name": (("queue-manager", "create", "{folder}/x", "--name", "two words"), "'two words' is no name"),
+    "no name": (("queue-manager", "create", "{folder}/x", "--name", ""), "2058"),
     "nothing to stop": (("queue-manager", "stop", "nowhere"), "2059"),
     "created twice": (("queue-manager", "create", "{folder}"), "{folder}"),
 }
@@ -131,6 +133,20 @@ def test_a_bad_line_is_named_with_how_many_are_in(folder):
     assert "line 6: there is no field bodyy" in ended.stderr
     assert "4 messages are in" in ended.stderr
     assert "0\n1\n2\n3\n" == command(folder, "browse", "A").stdout
+
+
+def test_a_dump_goes_on_behind_a_queue_that_nothing_is_got_from(folder, capsys):
+    """A queue with gets inhibited is named with the reason, and the others are shown all the same."""
+    penstock(capsys, "put", "A", "--text", "hidden")
+    penstock(capsys, "put", "B", "--text", "seen")
+    with QueueManager.open(folder) as manager:
+        manager.alter("QLOCAL", "A", {"GET": "DISABLED"})
+    dumped = penstock(capsys, "queue-manager", "dump", str(folder))
+    assert (0, "") == (dumped.code, dumped.err)
+    assert ["A (1)", "B (1)"] == [line for line in dumped.out.splitlines() if line[0] in "AB"]
+    assert "2016" in dumped.out
+    as_data = lines(penstock(capsys, "queue-manager", "dump", str(folder), "--json").out)
+    assert [("A", False), ("B", True)] == [(row["queue"], "msg_id" in row) for row in as_data]
 
 
 def test_a_process_serves_the_folder_until_it_is_told_to_stop(folder):
