@@ -52,8 +52,9 @@ class Selection:
 
     `logical` asks for the messages of a group one after the other, a group behind the other; `whole_groups` for groups
     only when all of their messages are there. A message whose key of `order` another unit of work has in hand has to
-    wait. `browse` leaves messages where they are and goes on to the next; after `rewind` seconds without a message it
-    begins anew, if that is not negative. `selector` is a condition on properties and descriptor, as JMS writes them.
+    wait. Ids that are short are filled with zeros. `browse` leaves messages where they are and goes on to the next;
+    after `rewind` seconds without a message it begins anew, if that is not negative. `selector` is a condition on
+    properties and descriptor, as JMS writes them.
     """
 
     msg_id: bytes = b""
@@ -72,6 +73,10 @@ class Selection:
     def __post_init__(self) -> None:
         otherwise = self.whole_groups or self.browse or bool(self.selector) or self.order.mode != "default"
         by_id = bool(self.msg_id or self.correl_id or self.group_id)
+        if by_id:
+            for name in ("msg_id", "correl_id", "group_id"):
+                if 0 < len(given := getattr(self, name)) < len(NO_ID):
+                    object.__setattr__(self, name, given.ljust(len(NO_ID), b"\0"))
         object.__setattr__(self, "plain", not (otherwise or self.logical))
         object.__setattr__(self, "next_in_turn", self.logical and not (otherwise or by_id))
 

@@ -17,6 +17,7 @@ from engine.descriptor import (
     Descriptor,
 )
 from engine.errors import MessageException
+from engine.mq.packed_descriptor import with_whole_ids
 from engine.mq.queued_message import Stored
 from engine.mq.refusals import (
     EXPIRY_ERROR,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from engine.work import QueueAttributes
 
 MAX_PRIORITY: Final = 9
+_IDS_LENGTH: Final = 3 * len(NO_ID)
 ORDER_BITS: Final = 50  # number the messages of one priority
 SEGMENT_UNIT: Final = 16  # segments but the last are so many bytes long, or a multiple
 EIGHT_BYTES: Final = (1 << 64) - 1
@@ -123,6 +125,8 @@ class Admission:
         length, priority, persistence = len(body), descriptor.priority, descriptor.persistence
         if length > target.longest:
             raise self._too_long(target, length)
+        if len(descriptor.msg_id) + len(descriptor.correl_id) + len(descriptor.group_id) != _IDS_LENGTH:
+            descriptor = with_whole_ids(descriptor)
         if not 0 <= priority <= MAX_PRIORITY or persistence not in _PERSISTENCES:
             descriptor = by_default(descriptor, target.attributes)
             priority, persistence = descriptor.priority, descriptor.persistence

@@ -126,6 +126,16 @@ def _measured(data: bytes | memoryview, at: int, end: int | None) -> tuple[str, 
     return tuple(joined[end - length : end] for length, end in zip(lengths, ends, strict=True))
 
 
+def with_whole_ids(descriptor: Descriptor) -> Descriptor:
+    """Returns a descriptor whose short ids are filled with zeros, as MQ fills them; ids that are too long are refused.
+
+    >>> with_whole_ids(Descriptor(correl_id=b"K")).correl_id == b"K".ljust(24, bytes(1))
+    True
+    """
+    _check_lengths(descriptor)
+    return descriptor._replace(**{name: getattr(descriptor, name).ljust(LENGTHS[name], b"\0") for name in _IDS})
+
+
 def _check_lengths(descriptor: Descriptor) -> None:
     for name in _IDS:
         length = len(getattr(descriptor, name))

@@ -45,6 +45,34 @@ def crash(queues: QueueManager) -> None:
     queues.store.close(in_order=False)
 
 
+@pytest.mark.parametrize("persistence", [0, 1])
+def test_short_ids_are_whole_on_a_queue(folder: Path, persistence: int) -> None:
+    """A message whose ids are short is found by them with and without zeros, before and behind a restart."""
+    with QueueManager.open(folder) as queues:
+        work = queues.work()
+        put = Descriptor(persistence=persistence, msg_id=b"M", correl_id=b"K", group_id=b"G")
+        assert b"K".ljust(24, b"\0") == work.put("Q", put, b"x").correl_id
+        work.commit()
+    with QueueManager.open(folder) as queues:
+        wanted = [Selection(browse=True, **{name: value.ljust(length, b"\0")})
+                  for name, value in (("msg_id", b"M"), ("correl_id", b"K"), ("group_id", b"G"))
+                  for length in (1, 24)]  # fmt: skip
+        assert [b"x"] * 6 == [found.body for each in wanted if (found := queues.work().get("Q", each)) is not None]
+
+
+def test_an_id_that_is_too_long_is_refused_and_nothing_else_is_lost(folder: Path) -> None:
+    """The put is refused with 2026, and an orderly end keeps the messages that are only in memory."""
+    with QueueManager.open(folder) as queues:
+        work = queues.work()
+        work.put("Q", Descriptor(), b"stays")
+        with pytest.raises(MessageException) as refused:
+            work.put("Q", Descriptor(correl_id=bytes(30)), b"long")
+        assert 2026 == refused.value.reason
+        work.commit()
+    with QueueManager.open(folder) as queues:
+        assert [b"stays"] == bodies(queues)
+
+
 def bodies(queues: QueueManager) -> list[bytes]:
     return [arrival.body for arrival in queues.cursor("Q")]
 
