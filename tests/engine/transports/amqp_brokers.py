@@ -18,6 +18,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
+from tests.installed import installed
+
 RABBIT = Path("/usr/lib/rabbitmq/bin")
 ARTEMIS = "2.31.2"
 STARTING = 90.0  # seconds that a broker may take on a busy machine
@@ -118,6 +120,7 @@ class Broker:
 
 def rabbitmq(folder: Path, *queues: str) -> Broker:
     """A RabbitMQ with its plugin for AMQP 1.0 and durable queues of these names, also by TLS as localhost."""
+    installed("rabbitmq-server", "rabbitmq-server")
     port, distribution, mapper, secure_port = (free_port() for _ in range(4))
     certify(folder, "localhost")
     (folder / "plugins").write_text("[rabbitmq_amqp1_0].\n")
@@ -186,6 +189,7 @@ def _without_mapper(broker: Broker) -> None:
 
 def artemis(folder: Path) -> Broker:
     """An ActiveMQ Artemis, fetched by Maven once, which makes queues when they are first used."""
+    installed("java", "openjdk-17-jre-headless")
     home, port = _artemis_home(), free_port()
     etc = folder / "etc"
     etc.mkdir()
@@ -217,7 +221,7 @@ def _artemis_home() -> Path:
         fetched = cache / f"fetching-{os.getpid()}"
         subprocess.run(  # noqa: S603 - Maven fetches by name
             [
-                *("mvn", "-q", "-B", "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"),
+                *(installed("mvn", "maven"), "-q", "-B", "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"),
                 f"-Dartifact=org.apache.activemq:apache-artemis:{ARTEMIS}:tar.gz:bin",
                 f"-DoutputDirectory={fetched}",
             ],

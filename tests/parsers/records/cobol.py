@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,9 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-needs_cobol = pytest.mark.skipif(shutil.which("cobc") is None, reason="no GnuCOBOL here: .ci/run installs it")
+from tests.installed import installed
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +60,7 @@ def run_program(folder: Path, text: str, options: Sequence[str] = ()) -> str:
     """Compile and run a program in a folder; answers with what it displays."""
     (folder / "writer.cob").write_text(text, "ascii")
     compiled = subprocess.run(  # noqa: S603 - a program of the tests
-        ["cobc", "-x", *options, "-o", "writer", "writer.cob"],  # noqa: S607 - found where it is installed
+        [installed("cobc", "gnucobol3"), "-x", *options, "-o", "writer", "writer.cob"],
         cwd=folder, capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
     assert compiled.returncode == 0, compiled.stderr

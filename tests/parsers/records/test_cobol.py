@@ -15,7 +15,7 @@ from parsers.records.framing import Framing, cut_records
 from parsers.records.plan import plan_of
 from parsers.records.reading import read_record
 from parsers.records.writing import write_record
-from tests.parsers.records.cobol import Written, copybook, expected, needs_cobol, program, run_program
+from tests.parsers.records.cobol import Written, copybook, expected, program, run_program
 
 PLAIN = (
     Written("PIC X(10)", "'Hello'", "Hello"),
@@ -112,7 +112,6 @@ CASES = {
 }
 
 
-@needs_cobol
 @pytest.mark.parametrize("case", CASES)
 def test_every_usage(case: str, tmp_path: Path) -> None:
     """Each USAGE, sign and edited form: its size, its value read and its bytes written are the program's own."""
@@ -190,7 +189,6 @@ WRITER = """       IDENTIFICATION DIVISION.
 """
 
 
-@needs_cobol
 def test_tables_of_variable_length(tmp_path: Path) -> None:
     """Records with tables and a table of variable length, each as long as the program says."""
     (tmp_path / "rec.cpy").write_text(TABLES, "ascii")
