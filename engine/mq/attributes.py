@@ -340,6 +340,11 @@ _SUBSCRIPTION: Final = (
     _choice("SUBSCOPE", "ALL QMGR"),
     *(_shown("SUBID"), _shown("DURABLE"), _shown("SUBTYPE"), _shown("SELTYPE"), _shown("IDENTITY"), *_CREATED),
 )
+_TOPIC_STATUS: Final = (
+    *(_shown(name) for name in ("TOPICSTR", "ADMIN", "PUB", "SUB", "DURSUB", "DEFPRTY", "DEFPSIST", "PMSGDLV")),
+    *(_shown(name) for name in ("NPMSGDLV", "USEDLQ", "WILDCARD", "PUBSCOPE", "SUBSCOPE", "CAPEXPRY", "RETAINED")),
+    _shown("SUBCOUNT", 0),
+)
 
 
 def _by_name(attributes: tuple[Attribute, ...]) -> Mapping[str, Attribute]:
@@ -352,6 +357,7 @@ ATTRIBUTES: Final[Mapping[str, Mapping[str, Attribute]]] = {
     "QMGR": _by_name(_MANAGER),
     "TOPIC": _by_name(_TOPIC),
     "SUB": _by_name(_SUBSCRIPTION),
+    "TPSTATUS": _by_name(_TOPIC_STATUS),
 }
 
 

@@ -223,7 +223,8 @@ class Directory:
         found: Mapping[str, object] = self.queues if kind == "QLOCAL" else self.aliases
         shown: list[dict[str, Value]] = []
         working = list(works)
-        for name in sorted(name for name in found if fits(name)):
+        names = [name for name in found if fits(name)] if "*" in pattern else [pattern] if pattern in found else []
+        for name in sorted(names):
             values: dict[str, Value] = {"QUEUE": name, "TYPE": kind}
             shown.append(values | values_of(kind, self._definition(kind, name)))
             if kind == "QLOCAL":

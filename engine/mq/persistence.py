@@ -104,7 +104,7 @@ class Lasting:
 
     def restore(self) -> None:
         """Give the queue manager what has been defined, and its queues what they hold."""
-        for kept in self.store.objects():
+        for kept in sorted(self.store.objects(), key=lambda kept: kept.kind == "SUB"):  # behind the topics they name
             self._manager.directory.restore(kept.kind, kept.name, kept.values, kept.number)
 
     def expire(self, moment: int, most: int) -> dict[Queue, None]:

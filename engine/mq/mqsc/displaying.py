@@ -15,6 +15,7 @@ from engine.mq.mqsc.reading import Parameter
 
 Shown = tuple[tuple[str, Value], ...]
 
+_TOPICS: Final = "TPSTATUS"
 _QUEUE_KINDS: Final = ("QALIAS", "QLOCAL")
 _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "LT": operator.lt,
@@ -42,11 +43,11 @@ def display(objects: Objects, what: str, subject: Parameter, rest: Sequence[Para
     """Returns the objects that a DISPLAY command asks for, each as the attributes that are to be shown."""
     kinds = _QUEUE_KINDS if what == "QUEUE" else ("QLOCAL",) if what == "QSTATUS" else (what,)
     wanted = _Wanted(kinds)
-    pattern = "" if what == "QMGR" else _pattern(subject)
+    pattern = "" if what == "QMGR" else _pattern(subject, what)
     for parameter in rest:
         _note(wanted, parameter, what)
     if not wanted.names and not wanted.every:
-        wanted.every = what != "QSTATUS" and not pattern.endswith("*")
+        wanted.every = what == _TOPICS or (what != "QSTATUS" and not pattern.endswith("*"))
         wanted.names = list(_STATUS if what == "QSTATUS" else _OF_MANY)
     found: list[Shown] = []
     for kind in wanted.kinds:
@@ -56,16 +57,16 @@ def display(objects: Objects, what: str, subject: Parameter, rest: Sequence[Para
             if wanted.where is None or _meets(kind, one, wanted.where)
         ]
     found.sort(key=lambda shown: str(shown[0][1]))
-    if not found and not pattern.endswith("*") and wanted.where is None:
+    if not found and what != _TOPICS and not pattern.endswith("*") and wanted.where is None:
         raise WrongCommandError(f"there is no {what} called {pattern}; DISPLAY {what}(*) shows all", reason=2085)
     return found
 
 
-def _pattern(subject: Parameter) -> str:
+def _pattern(subject: Parameter, what: str) -> str:
     if not subject.values or len(subject.values) > 1:
         raise WrongCommandError(f"{subject.word} is followed by a name, which may end in *: write {subject.word}(*)")
     text = subject.text.strip()
-    if "*" in text[:-1]:
+    if "*" in text[:-1] and what != _TOPICS:
         raise WrongCommandError(f"{text} has a * inside; it may stand at the end only")
     return text
 
@@ -82,6 +83,8 @@ def _note(wanted: _Wanted, parameter: Parameter, what: str) -> None:
             if types != "ALL" and types not in _QUEUE_KINDS:
                 raise WrongCommandError(f"TYPE takes ALL, QLOCAL or QALIAS, not {parameter.text}")
             wanted.kinds = _QUEUE_KINDS if types == "ALL" else (types,)
+        case "TYPE" if what == _TOPICS and parameter.text != "TOPIC":
+            raise WrongCommandError("TYPE takes TOPIC here; DISPLAY SUB(*) WHERE(TOPICSTR EQ 'a') shows subscriptions")
         case "TYPE":
             pass  # each object is shown with its type
         case _:

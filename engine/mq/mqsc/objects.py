@@ -62,9 +62,15 @@ KINDS: Final[Mapping[str, Kind]] = {
         *("SUB", "subscription", "SUB", "AMQ8094I", "AMQ8095I", "AMQ8097I", "AMQ8096I", "subscription inquired."),
         is_named_freely=True,
     ),
+    "TPSTATUS": Kind(
+        *("TPSTATUS", "topic", "TOPICSTR"),
+        details="AMQ8754I",
+        details_text="Display topic status details.",
+        is_named_freely=True,
+    ),
 }
 SYNONYMS: Final[Mapping[str, str]] = MappingProxyType(
-    {"QL": "QLOCAL", "QA": "QALIAS", "Q": "QUEUE", "QR": "QREMOTE", "QM": "QMODEL", "QS": "QSTATUS"}
+    {"QL": "QLOCAL", "QA": "QALIAS", "Q": "QUEUE", "QR": "QREMOTE", "QM": "QMODEL", "QS": "QSTATUS", "TPS": "TPSTATUS"}
 )
 VERBS: Final[Mapping[str, str]] = MappingProxyType(
     {"DEF": "DEFINE", "ALT": "ALTER", "DEL": "DELETE", "DIS": "DISPLAY", "CLE": "CLEAR"}

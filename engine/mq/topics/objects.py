@@ -88,8 +88,8 @@ class Objects:
             problem = f"a subscription's name has 1 to {_LONGEST_NAME} bytes, not {len(name.encode())}"
             raise refusal(2440, problem, name)
         values["SELTYPE"] = condition(str(values["SELECTOR"]), self.compile_content)[1]
-        values |= {"SUBID": subscription_id(name).hex().upper(), "SUBTYPE": "ADMIN"}
-        made = subscription_of(name, self.topic_of(values), values, self.compile_content)
+        values |= {"SUBID": subscription_id(name).hex().upper(), "SUBTYPE": "ADMIN", "TOPICSTR": self.topic_of(values)}
+        made = subscription_of(name, str(values["TOPICSTR"]), values, self.compile_content)
         settings = self.settings(made.topic)
         if not settings.subscribes:
             raise refusal(SUB_INHIBITED, f"subscriptions to {made.topic} are inhibited: ALTER the TOPIC", made.topic)
@@ -110,13 +110,22 @@ class Objects:
             raise refusal(UNKNOWN_OBJECT_NAME, f"there is no TOPIC called {named}: define it", named)
         return joined(str(self.topics.named[named]["TOPICSTR"]), own)
 
+    def _kept_topic(self, values: Mapping[str, Value]) -> str:
+        """Returns the topic string of a subscription; earlier ones were kept without what their object says."""
+        own, above = str(values["TOPICSTR"]), self.topics.named.get(str(values["TOPICOBJ"]))
+        if above is None:
+            return own
+        levels = levels_of(str(above["TOPICSTR"]))
+        return own if own and levels_of(own)[: len(levels)] == levels else self.topic_of(values)
+
     def restore(self, kind: str, name: str, values: Mapping[str, Value]) -> None:
         """Add an object with all its attributes, as it was kept."""
         known = defaults(kind) | dict(values)
         if kind == TOPIC:
             self.topics.put(name, known)
         else:
-            self._add(subscription_of(name, self.topic_of(known), known, self._content))
+            known["TOPICSTR"] = self._kept_topic(known)
+            self._add(subscription_of(name, str(known["TOPICSTR"]), known, self._content))
         self.version += 1
 
     def _content(self, text: str) -> Callable[[Descriptor, bytes], bool | None]:
@@ -165,6 +174,8 @@ class Objects:
         """Give an object other attributes; those that are not named stay, and the topic string always does."""
         given = checked(kind, attributes)
         before = self.values(kind, name)
+        if given.get("TOPICOBJ") and self.topic_of(given) == before["TOPICSTR"]:
+            given = {**given, "TOPICSTR": before["TOPICSTR"]}
         for fixed in ("TOPICSTR", "TOPICOBJ", "WSCHEMA", "SUBPOINT", "DESTCLAS"):
             if given.get(fixed, before.get(fixed)) != before.get(fixed):
                 text = f"{fixed} of a {kind} cannot be changed: delete {name}, and define it again"
@@ -175,7 +186,7 @@ class Objects:
             self.topics.put(name, values)
         else:
             values["SELTYPE"] = condition(str(values["SELECTOR"]), self.compile_content)[1]
-            made = subscription_of(name, self.topic_of(values), values, self.compile_content)
+            made = subscription_of(name, str(values["TOPICSTR"]), values, self.compile_content)
             self.check(made.queue)
             if made.durable:
                 self._keep(SUB, name, values)

@@ -89,14 +89,19 @@ class Topics:
 
     def define(self, kind: str, name: str, attributes: Mapping[str, object], *, replace: bool) -> None:
         """Define a topic or a subscription; a new subscription is sent what is retained on the topics it fits."""
-        given = dict(attributes)
+        given, managed = dict(attributes), ""
         new_only = given.pop("NEWONLY", False) is True
         there = kind != SUB or name in self.objects.subscriptions
         if not there and str(given.get("DESTCLAS", "")).upper() == "MANAGED":
             durable = str(given.get("DURABLE", "YES"))
-            given["DEST"] = _MANAGED[durable] + subscription_id(name).hex().upper()[8:28]
-            self._add_managed(str(given["DEST"]), lasts=durable == "YES")
-        self.objects.define(kind, name, given, replace=replace)
+            given["DEST"] = managed = _MANAGED[durable] + subscription_id(name).hex().upper()[8:28]
+            self._add_managed(managed, lasts=durable == "YES")
+        try:
+            self.objects.define(kind, name, given, replace=replace)
+        except BrokerError:
+            if managed:
+                self._directory.delete("QLOCAL", managed, [], purged=True)
+            raise
         if not there:
             self._manager.changed()
             if not new_only:

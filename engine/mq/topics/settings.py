@@ -77,16 +77,7 @@ class TopicObjects:
 
     def settings(self, topic: str) -> TopicSettings:
         """Returns what holds for a topic: what the nearest object at it or above says of each attribute."""
-        levels = levels_of(topic)
-        found = dict(_AT_THE_ROOT)
-        blocked, limits = 0, dict[str, Value]()
-        for length in range(1, len(levels) + 1):
-            values = self._at.get(levels[:length])
-            if values is not None:
-                found |= {name: str(values[name]) for name in _AT_THE_ROOT if values[name] != INHERITED}
-                limits |= {name: values[name] for name in _LIMITS if values.get(name, INHERITED) not in {INHERITED, ""}}
-                if values["WILDCARD"] == "BLOCK":
-                    blocked = length
+        found, limits, blocked = self._inherited(topic)
         return TopicSettings(
             found["PUB"] == "ENABLED",
             found["SUB"] == "ENABLED",
@@ -100,6 +91,26 @@ class TopicObjects:
             found["PUBSCOPE"] == "ALL",
             found["SUBSCOPE"] == "ALL",
         )
+
+    def resolved(self, topic: str) -> dict[str, Value]:
+        """Returns the attributes that a topic has of its own or from above, by their names."""
+        found, limits, blocked = self._inherited(topic)
+        limit = longest_expiry(limits)
+        here = blocked == len(levels_of(topic))
+        return {**found, "CAPEXPRY": str(limit or "NOLIMIT"), "WILDCARD": "BLOCK" if here else "PASSTHRU"}
+
+    def _inherited(self, topic: str) -> tuple[dict[str, str], dict[str, Value], int]:
+        """Returns what the nearest objects say, what limits expiry, and at how many levels wildcards are blocked."""
+        levels, found = levels_of(topic), dict(_AT_THE_ROOT)
+        blocked, limits = 0, dict[str, Value]()
+        for length in range(1, len(levels) + 1):
+            values = self._at.get(levels[:length])
+            if values is not None:
+                found |= {name: str(values[name]) for name in _AT_THE_ROOT if values[name] != INHERITED}
+                limits |= {name: values[name] for name in _LIMITS if values.get(name, INHERITED) not in {INHERITED, ""}}
+                if values["WILDCARD"] == "BLOCK":
+                    blocked = length
+        return found, limits, blocked
 
 
 def joined(topic: str, below: str) -> str:

@@ -50,6 +50,26 @@ def test_over_an_end(tmp_path: Path) -> None:
         assert (["LATE", "ONE"], False) == ([s["SUB"] for s in manager.display("SUB")], managed in manager.names())
 
 
+def test_topics_that_objects_name(tmp_path: Path) -> None:
+    """A subscription by a topic object keeps its topic string, though the object is deleted, over an end."""
+    folder = tmp_path / "QM"
+    QueueManager.create(folder)
+    with QueueManager.open(folder) as manager:
+        manager.mqsc(SETUP)
+        commands = "DEFINE SUB(BY) TOPICOBJ(N) TOPICSTR('m') DEST(B)\nDEFINE SUB(AT) TOPICOBJ(N) DEST(B) USERDATA('a')"
+        assert [False, False] == [answer.failed for answer in manager.mqsc(commands)]
+        assert [False, False] == [answer.failed for answer in manager.mqsc(commands.replace("DEST", "REPLACE DEST"))]
+    with QueueManager.open(folder) as manager:
+        assert not manager.mqsc("DELETE TOPIC(N)")[0].failed
+    with QueueManager.open(folder) as manager:
+        found = {one["SUB"]: (one["TOPICSTR"], one["TOPICOBJ"]) for one in manager.display("SUB")}
+        assert {"ONE": ("n/#", ""), "TWO": ("n/+", ""), "BY": ("n/m", "N"), "AT": ("n", "N")} == found
+        for topic in ("n", "n/m", "m"):
+            manager.publish(topic, LASTING, topic.encode())
+        assert [b"n", b"n/m"] == bodies(manager, "B")
+        assert not manager.mqsc("ALTER SUB(AT) USERDATA('b')")[0].failed
+
+
 @pytest.mark.crash
 def test_over_a_kill(tmp_path: Path) -> None:
     """What a publication was answered for is on every queue after a kill, and what is retained is that."""

@@ -293,6 +293,8 @@ REFUSED = (
     ("DEFINE TOPIC(N) TOPICSTR('a/#')", "2425"),
     ("DEFINE TOPIC(N) TOPICSTR('there')", "2100"),
     ("CLEAR TOPICSTR('a')", "CLRTYPE(RETAINED)"),
+    ("DEFINE SUB(ONE) TOPICSTR('t') DESTCLAS(MANAGED) SELECTOR('a = ')", "2459"),
+    ("DISPLAY TPSTATUS('t') TYPE(PUB)", "TYPE takes TOPIC"),
 )
 
 
@@ -300,10 +302,10 @@ REFUSED = (
 def test_refused(command: str, text: str) -> None:
     """What cannot be subscribed to, or is there already, is refused with MQ's reason and changes nothing."""
     queues = manager("DEFINE SUB(THERE) TOPICSTR('t') DEST(A)", "DEFINE TOPIC(THERE) TOPICSTR('there')")
-    before = queues.display("SUB", "*"), queues.display("TOPIC", "*")
+    before = queues.display("SUB", "*"), queues.display("TOPIC", "*"), queues.names()
     answer = queues.mqsc(command)[0]
     assert (True, True) == (answer.failed, text in answer.text), answer
-    assert before == (queues.display("SUB", "*"), queues.display("TOPIC", "*"))
+    assert before == (queues.display("SUB", "*"), queues.display("TOPIC", "*"), queues.names())
 
 
 def test_altered() -> None:
@@ -328,6 +330,34 @@ def test_displayed() -> None:
     )
     assert "SUB(ONE)                                TOPICSTR(n/#)" in str(sub)
     assert "DEST(A)                                 DURABLE(YES)" in str(sub)
+
+
+STATUS: tuple[tuple[str, dict[str, object]], ...] = (
+    ("a", {"ADMIN": "", "PUB": "ENABLED", "DEFPRTY": "0", "RETAINED": "NO", "SUBCOUNT": 0, "CAPEXPRY": "NOLIMIT"}),
+    ("n", {"ADMIN": "N", "PUB": "DISABLED", "DEFPRTY": "4", "WILDCARD": "BLOCK", "CAPEXPRY": "50"}),
+    ("n/m", {"ADMIN": "M", "PUB": "ENABLED", "DEFPRTY": "4", "WILDCARD": "PASSTHRU", "SUBCOUNT": 2}),
+    ("n/m/x", {"ADMIN": "", "PUB": "ENABLED", "SUB": "DISABLED", "RETAINED": "YES", "SUBCOUNT": 0}),
+    ("n/m/#", {}),
+    ("+/q", {}),
+    ("#", {}),
+)
+FITTING = {"n/m/#": ["n/m", "n/m/#", "n/m/x"], "+/q": [], "#": ["n", "n/m", "n/m/#", "n/m/x"]}
+
+
+@pytest.mark.parametrize(("pattern", "expected"), STATUS)
+def test_status(pattern: str, expected: dict[str, object]) -> None:
+    """The status of a topic is what it has of its own and from above; a pattern shows the known topics that fit."""
+    queues = manager(
+        "DEFINE SUB(S1) TOPICSTR('n/m') DEST(A)",
+        "DEFINE SUB(S2) TOPICSTR('n/m') DEST(B)",
+        "DEFINE SUB(S3) TOPICSTR('n/m/#') DEST(B)",
+        "DEFINE TOPIC(N) TOPICSTR('n') DEFPRTY(4) PUB(DISABLED) WILDCARD(BLOCK) CAPEXPRY(50)",
+        "DEFINE TOPIC(M) TOPICSTR('n/m') PUB(ENABLED) SUB(DISABLED)",
+    )
+    queues.publish("n/m/x", Descriptor(), b"1", retain=True)
+    (answer,) = queues.mqsc(f"DISPLAY TPSTATUS('{pattern}')")
+    assert FITTING.get(pattern, [pattern]) == [dict(one)["TOPICSTR"] for one in answer.objects]
+    assert all(expected.items() <= dict(one).items() for one in answer.objects)
 
 
 def test_what_is_retained_has_no_past() -> None:
