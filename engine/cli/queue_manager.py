@@ -13,8 +13,7 @@ import typer
 
 from engine.cli.app import Json, app
 from engine.cli.queue_manager_access import PATIENCE, Folder, KeyStore, reached
-from engine.errors import ConfigurationException, MessageException
-from engine.mq.refusals import GET_INHIBITED
+from engine.errors import ConfigurationException
 from flows.filtering_queue_manager import filtering
 
 if TYPE_CHECKING:
@@ -128,19 +127,13 @@ def dump(folder: Folder, as_json: Json = False) -> None:
 
 
 def _ids(manager: Any, queue: str, *, as_json: bool) -> Iterator[str]:
-    try:
-        for descriptor, body in manager.cursor(queue):
-            msg_id = descriptor.msg_id.hex()
-            if as_json:
-                said = {"queue": queue, "msg_id": msg_id, "persistence": descriptor.persistence, "length": len(body)}
-                yield json.dumps(said)
-            else:
-                yield f"  {msg_id}  {len(body)} bytes{', persistent' if descriptor.persistence else ''}"
-    except MessageException as refusal:
-        if refusal.reason != GET_INHIBITED:
-            raise
-        said = {"queue": queue, "depth": manager.depth(queue), "refused": str(refusal)}
-        yield json.dumps(said) if as_json else f"  {refusal}"
+    for descriptor, body in manager.cursor(queue, examines=True):
+        msg_id = descriptor.msg_id.hex()
+        if as_json:
+            said = {"queue": queue, "msg_id": msg_id, "persistence": descriptor.persistence, "length": len(body)}
+            yield json.dumps(said)
+        else:
+            yield f"  {msg_id}  {len(body)} bytes{', persistent' if descriptor.persistence else ''}"
 
 
 def _size(text: str) -> int | None:

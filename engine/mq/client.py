@@ -153,10 +153,14 @@ class Client:
         """Has the process that serves the queue manager end in order."""
         self._call("stop")
 
-    def cursor(self, queue: str, selector: str = "") -> Iterator[Arrival]:
-        """Browses a queue, on a connection of its own; nothing is held between messages."""
+    def cursor(self, queue: str, selector: str = "", *, examines: bool = False) -> Iterator[Arrival]:
+        """Browses a queue, on a connection of its own; nothing is held between messages.
+
+        One that `examines` browses also where gets are inhibited.
+        """
         with closing(self._connected()) as connection:
-            connection.ask(frames.OPEN_CURSOR, {"cursor": 1, "queue": queue, "selector": selector}, frames.DONE)
+            asked = {"cursor": 1, "queue": queue, "selector": selector, "examines": examines}
+            connection.ask(frames.OPEN_CURSOR, asked, frames.DONE)
             last = False
             while not last:
                 answer = connection.ask(frames.NEXT_PAGE, {"cursor": 1}, frames.PAGE)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from engine.errors import ConfigurationException, MessageException
 from engine.mq import stream_rules
-from engine.mq.attributes import Value, checked, checked_name, defaults
+from engine.mq.attributes import ATTRIBUTES, Value, checked, checked_name, defaults
 from engine.mq.definitions import QueueDefinition, alias_of, moments, queue_of, values_of
 from engine.mq.protection.policies import ERRORS, POLICY, Policies, Policy
 from engine.mq.queue import Queue
@@ -25,6 +25,7 @@ from engine.mq.refusals import (
     unknown,
 )
 from engine.mq.security.records import AUTHREC, Records
+from engine.mq.status import STATUS, status
 from engine.mq.topics.objects import KINDS, Objects
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class Directory:
         return queue, alias
 
     def define(self, kind: str, name: str, attributes: Mapping[str, object], *, replace: bool) -> None:
-        """Define a queue or an alias; one that is there is refused, or takes the attributes where it is replaced."""
+        """Define a queue or an alias; one that is there is refused, or replaced: what is not named has its default."""
         if kind in self._records:
             self._records[kind].define(name, attributes)
             if kind == POLICY and ERRORS not in self.queues:
@@ -135,7 +136,8 @@ class Directory:
             if not replace or own != kind:
                 text = f"{name} is there already, as {own}: alter it, or define it with REPLACE"
                 raise refusal(OBJECT_ALREADY_EXISTS, text, name)
-            self.alter(kind, name, attributes)
+            settable = {word: value for word, value in defaults(kind).items() if not ATTRIBUTES[kind][word].shown}
+            self.alter(kind, name, settable | given)
             return
         values = defaults(kind) | given | moments("CR", "ALT")
         stream_rules.check(self, kind, name, values)
@@ -216,6 +218,8 @@ class Directory:
             return [dict(self.settings) | dict(self.running())]
         if kind in self._records:
             return list(self._records[kind].display())
+        if kind in STATUS:
+            return status(kind, pattern, str(self.settings["QMNAME"]), self.queues.values(), works)
         if kind in KINDS:
             return self.topics.display(kind, pattern)
         _check_kind(kind)
@@ -233,6 +237,7 @@ class Directory:
                 readers, writers = sum(reads for _, reads, _ in used), sum(writes for _, _, writes in used)
                 shown[-1] |= {
                     "CURDEPTH": queue.depth + queue.reserved,
+                    "UNCOM": "YES" if any(moved for moved, _, _ in used) else "NO",
                     "DEFTYPE": "PREDEFINED",
                     "IPPROCS": readers,
                     "OPPROCS": writers,

@@ -182,9 +182,10 @@ class QueueManager:
         with self.lock:
             return [self.arrival(stored) for stored in found.browse()]
 
-    def cursor(self, queue: str, selector: str = "") -> Iterator[Arrival]:
-        """Yields the messages of a queue one after the other; they stay there, and nothing is held in between."""
+    def cursor(self, queue: str, selector: str = "", *, examines: bool = False) -> Iterator[Arrival]:
+        """Yields the messages of a queue, which stay there; one that `examines` also where gets are inhibited."""
         work, wanted = self.work(), Selection(browse=True, selector=selector)
+        work.examines = examines
         while (arrival := work.get(queue, wanted)) is not None:
             yield arrival
 

@@ -141,6 +141,7 @@ class Requests:
         if len(session.cursors) >= _MOST_CURSORS:
             raise ConfigurationException(f"a connection may have {_MOST_CURSORS} cursors open: close some")
         work = unprotected(session.face.work())
+        work.examines = bool(said.get("examines")) and session.guarded is None
         wanted = Selection(browse=True, selector=said["selector"])
         session.cursors[said["cursor"]] = lambda most: work.get_some(said["queue"], wanted, most=most)
         session.answer(frames.DONE)

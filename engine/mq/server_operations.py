@@ -44,6 +44,8 @@ class ServedWork(UnitOfWork, Protocol):
     """A unit of work whose calls do not hold the thread that makes them."""
 
     protects: bool  # messages by policies, which is not for a server to do
+    process: int  # that works
+    examines: bool  # it browses for a dump, also where gets are inhibited
 
     @property
     def is_idle(self) -> bool:

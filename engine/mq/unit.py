@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from os import getpid
 from typing import TYPE_CHECKING
 
 from engine.descriptor import SEGMENT, SEGMENTATION_ALLOWED, Descriptor
@@ -43,15 +44,17 @@ class Work:
     __slots__ = (
         *("__weakref__", "_changes", "_lasting", "_opened", "_puts", "_rights", "account", "context", "copied"),
         *("interrupted", "manager", "patience", "protects", "refused_streams", "sleep", "sliced", "spare", "taken"),
-        *("unfinished", "user"),
+        *("examines", "process", "unfinished", "user"),
     )
 
     def __init__(
         self, manager: QueueManager, user: str = "", application: str = "", rights: Rights | None = None
     ) -> None:
         self.user = user
+        self.process = getpid()  # that works
         self.protects = True  # messages here, by the policies of queues; not where a socket's other end does it
         self._rights = rights  # that the user is held to; None: the owner's, who may do all
+        self.examines = False  # it browses for a dump, also where gets are inhibited
         self.patience = 0.0
         self.sliced = False
         self.unfinished = False
@@ -339,7 +342,7 @@ class Work:
 
     def open(self, queue: str) -> Opened | None:
         """Returns a queue to get messages from; None where it is not there yet, but would be made by a put."""
-        found = self.manager.source(queue)
+        found = self.manager.find(queue) if self.examines else self.manager.source(queue)
         if found is None:
             return None
         opened = self._opened.get(queue)

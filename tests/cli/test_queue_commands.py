@@ -157,6 +157,10 @@ def test_a_process_serves_the_folder_until_it_is_told_to_stop(folder):
         assert {"queue": "A", "depth": 1} in shown["queues"]
         (dumped,) = lines(command(folder, "queue-manager", "dump", str(folder), "--json").stdout)
         assert dumped["queue"] == "A"
+        assert 0 == command(folder, "mqsc", "-", stdin="ALTER QLOCAL(A) GET(DISABLED)").returncode
+        assert "2016" in command(folder, "browse", "A").stderr
+        assert [dumped] == lines(command(folder, "queue-manager", "dump", str(folder), "--json").stdout)
+        assert 0 == command(folder, "mqsc", "-", stdin="ALTER QLOCAL(A) GET(ENABLED)").returncode
         second = command(folder, "queue-manager", "start", str(folder))
         assert second.returncode == 1
         assert str(process.pid) in second.stderr

@@ -11,7 +11,7 @@ from engine.mq.mqsc.answers import Answer, printed
 from engine.mq.mqsc.defining import CHANGES, forget
 from engine.mq.mqsc.displaying import display
 from engine.mq.mqsc.errors import WrongCommandError
-from engine.mq.mqsc.objects import KINDS, SYNONYMS, VERBS, Objects
+from engine.mq.mqsc.objects import KINDS, STATUS, SYNONYMS, VERBS, Objects
 from engine.mq.mqsc.protecting import delete_policy, display_policies, set_policy
 from engine.mq.mqsc.reading import Command, Parameter, read
 from engine.mq.mqsc.securing import delete_authorities, display_authorities, refresh, set_authorities
@@ -117,12 +117,11 @@ def _displayed(objects: Objects, command: Command, asked: _Asked) -> Answer:
         if not records:
             return Answer(command.line, command.text, "AMQ8864I", "there is no such authority record.")
         return Answer(command.line, command.text, "AMQ8864I", "Display authority record details.", records)
-    if asked.what not in {*KINDS, "QUEUE", "QSTATUS"}:
-        raise asked.unknown("QUEUE", "QSTATUS", *KINDS)
+    kinds = {**STATUS, **KINDS}
+    if asked.what not in {*kinds, "QUEUE"}:
+        raise asked.unknown("QUEUE", *kinds)
     found = tuple(display(objects, asked.what, asked.subject, asked.rest))
-    if asked.what == "QSTATUS":
-        return Answer(command.line, command.text, "AMQ8450I", "Display queue status details.", found)
-    kind = KINDS["QLOCAL" if asked.what == "QUEUE" else asked.what]
+    kind = kinds["QLOCAL" if asked.what == "QUEUE" else asked.what]
     if not found:
         return Answer(command.line, command.text, "AMQ8147I", f"no {kind.noun} fits {asked.subject.text}.")
     return Answer(command.line, command.text, kind.details, kind.details_text, found)

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-from engine.mq.attributes import ATTRIBUTES, Attribute, Value, find
+from engine.catalog import did_you_mean
+from engine.mq.attributes import ATTRIBUTES, Value, find
 from engine.mq.mqsc.errors import WrongCommandError
-from engine.mq.mqsc.objects import KINDS, Kind, Objects
+from engine.mq.mqsc.objects import KINDS, STATUS, Kind, Objects
 from engine.mq.mqsc.reading import Parameter
 
 Shown = tuple[tuple[str, Value], ...]
@@ -26,7 +27,12 @@ _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "NE": operator.ne,
 }
 _OF_MANY: Final = ("TOPICSTR", "CURDEPTH")  # those of them that an object has are shown where many are, unasked
-_STATUS: Final = ("CURDEPTH", "IPPROCS", "OPPROCS")
+_STATES: Final[Mapping[str, tuple[str, ...]]] = {  # what is shown of a state, and all that is known of it
+    "QSTATUS": ("CURDEPTH", "IPPROCS", "OPPROCS", "UNCOM"),
+    "HANDLE": ("APPLTAG", "CONN", "INPUT", "OBJNAME", "OUTPUT", "PID", "USERID", "UOWSTATE"),
+    "CONN": ("APPLTAG", "PID", "USERID", "UOWSTATE"),
+    "QMSTATUS": ("STATUS", "CONNS"),
+}
 
 
 @dataclass(slots=True)
@@ -41,22 +47,26 @@ class _Wanted:
 
 def display(objects: Objects, what: str, subject: Parameter, rest: Sequence[Parameter]) -> list[Shown]:
     """Returns the objects that a DISPLAY command asks for, each as the attributes that are to be shown."""
-    kinds = _QUEUE_KINDS if what == "QUEUE" else ("QLOCAL",) if what == "QSTATUS" else (what,)
+    kinds = _QUEUE_KINDS if what == "QUEUE" else (what,)
     wanted = _Wanted(kinds)
-    pattern = "" if what == "QMGR" else _pattern(subject, what)
+    pattern = "" if what in {"QMGR", "QMSTATUS"} else _pattern(subject, what)
     for parameter in rest:
         _note(wanted, parameter, what)
-    if not wanted.names and not wanted.every:
-        wanted.every = what == _TOPICS or (what != "QSTATUS" and not pattern.endswith("*"))
-        wanted.names = list(_STATUS if what == "QSTATUS" else _OF_MANY)
+    state = _STATES.get(wanted.kinds[0])
+    if state is not None and (wanted.every or not wanted.names):
+        wanted.every, wanted.names = False, list(state)
+    elif not wanted.names and not wanted.every:
+        wanted.every, wanted.names = what == _TOPICS or not pattern.endswith("*"), list(_OF_MANY)
     found: list[Shown] = []
     for kind in wanted.kinds:
         found += [
-            _shown(KINDS[kind], one, wanted, what)
-            for one in objects.display(kind, pattern)
+            _shown(KINDS.get(kind) or STATUS[what], one, wanted, what)
+            for one in objects.display("QLOCAL" if kind == "QSTATUS" else kind, pattern)
             if wanted.where is None or _meets(kind, one, wanted.where)
         ]
     found.sort(key=lambda shown: str(shown[0][1]))
+    if not found and wanted.kinds == ("HANDLE",):
+        raise WrongCommandError(f"nobody has {pattern} open", reason=2085)
     if not found and what != _TOPICS and not pattern.endswith("*") and wanted.where is None:
         raise WrongCommandError(f"there is no {what} called {pattern}; DISPLAY {what}(*) shows all", reason=2085)
     return found
@@ -85,24 +95,38 @@ def _note(wanted: _Wanted, parameter: Parameter, what: str) -> None:
             wanted.kinds = _QUEUE_KINDS if types == "ALL" else (types,)
         case "TYPE" if what == _TOPICS and parameter.text != "TOPIC":
             raise WrongCommandError("TYPE takes TOPIC here; DISPLAY SUB(*) WHERE(TOPICSTR EQ 'a') shows subscriptions")
+        case "TYPE" if what in {"QSTATUS", "CONN"} and parameter.values:
+            if parameter.text not in {"HANDLE", *_PLAIN[what]}:
+                raise WrongCommandError(f"TYPE takes {_PLAIN[what][0]} or HANDLE, not {parameter.text:.40}")
+            wanted.kinds = ("HANDLE",) if parameter.text == "HANDLE" else wanted.kinds
         case "TYPE":
             pass  # each object is shown with its type
         case _:
-            attribute = _known(wanted.kinds, parameter.word)
+            name = _known(wanted.kinds, parameter.word)
             if parameter.values is not None:
                 raise WrongCommandError(f"{parameter.word} takes no value in DISPLAY; select objects with WHERE")
-            wanted.names.append(attribute.name)
+            wanted.names.append(name)
 
 
 SYNONYMS_OF_TYPES: Final = {"QL": "QLOCAL", "QA": "QALIAS"}
+_PLAIN: Final = {"QSTATUS": ("QUEUE",), "CONN": ("CONN", "*", "ALL")}  # the types that are no handles
 
 
-def _known(kinds: tuple[str, ...], word: str) -> Attribute:
-    """Returns an attribute that one of the kinds has."""
+def _known(kinds: tuple[str, ...], word: str) -> str:
+    """Returns the name of an attribute that one of the kinds has."""
+    if word == "TYPE":
+        return word
+    if (state := _STATES.get(kinds[0])) is not None:
+        if word not in state:
+            hint = did_you_mean(word, state)
+            raise WrongCommandError(
+                f"{kinds[0]} has no attribute {word:.40}{hint}; it has {', '.join(state)}", reason=2067
+            )
+        return word
     for kind in kinds[:-1]:
         if word in ATTRIBUTES[kind]:
-            return ATTRIBUTES[kind][word]
-    return find(kinds[-1], word)
+            return ATTRIBUTES[kind][word].name
+    return find(kinds[-1], word).name
 
 
 def _condition(kinds: tuple[str, ...], parameter: Parameter) -> tuple[str, str, str]:
@@ -110,7 +134,7 @@ def _condition(kinds: tuple[str, ...], parameter: Parameter) -> tuple[str, str, 
     if len(values) != 3 or values[1].text not in {*_COMPARISONS, "LK", "NL"}:
         operators = ", ".join((*_COMPARISONS, "LK", "NL"))
         raise WrongCommandError(f"WHERE takes an attribute, one of {operators}, and a value: WHERE(CURDEPTH GT 0)")
-    return _known(kinds, values[0].text).name, values[1].text, values[2].text
+    return _known(kinds, values[0].text), values[1].text, values[2].text
 
 
 def _meets(kind: str, one: Mapping[str, Value], where: tuple[str, str, str]) -> bool:
@@ -132,7 +156,9 @@ def _shown(kind: Kind, one: Mapping[str, Value], wanted: _Wanted, what: str) -> 
     """Returns an object's name, its type, and the attributes that are wanted, in the order of their names."""
     head: list[tuple[str, Value]] = [(kind.title, one[kind.title])]
     if what == "QSTATUS":
-        head.append(("TYPE", "QUEUE"))
+        head.append(("TYPE", one["TYPE"] if one["TYPE"] == "HANDLE" else "QUEUE"))
+    elif what in _STATES:
+        head.append(("TYPE", one["TYPE"]))
     elif kind.title == "QUEUE":
         head.append(("TYPE", kind.kind))
     elif kind.kind == "TOPIC":

@@ -69,6 +69,15 @@ KINDS: Final[Mapping[str, Kind]] = {
         is_named_freely=True,
     ),
 }
+STATUS: Final[Mapping[str, Kind]] = {
+    "QSTATUS": Kind("QSTATUS", "queue", "QUEUE", details="AMQ8450I", details_text="Display queue status details."),
+    "CONN": Kind("CONN", "connection", "CONN", details="AMQ8276I", details_text="Display Connection details."),
+    "QMSTATUS": Kind(
+        *("QMSTATUS", "queue manager", "QMNAME"),
+        details="AMQ8705I",
+        details_text="Display Queue Manager Status Details.",
+    ),
+}
 SYNONYMS: Final[Mapping[str, str]] = MappingProxyType(
     {"QL": "QLOCAL", "QA": "QALIAS", "Q": "QUEUE", "QR": "QREMOTE", "QM": "QMODEL", "QS": "QSTATUS", "TPS": "TPSTATUS"}
 )

@@ -192,8 +192,9 @@ class Guarded:
         work.commit()
         return published
 
-    def cursor(self, queue: str, selector: str = "") -> Iterator[Arrival]:
-        """Yields the messages of a queue one after the other; they stay there."""
+    def cursor(self, queue: str, selector: str = "", *, examines: bool = False) -> Iterator[Arrival]:
+        """Yields the messages of a queue one after the other; they stay there. To examine is the owner's alone."""
+        del examines
         work, wanted = self.work(), Selection(browse=True, selector=selector)
         while (arrival := work.get(queue, wanted)) is not None:
             yield arrival

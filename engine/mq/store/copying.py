@@ -30,6 +30,9 @@ def restore(backup: Path, folder: Path) -> None:
     """Make a queue manager of a backup, in a folder that is not there yet; the two may be given in either order."""
     if not (backup / _FORMAT_FILE).exists() and (folder / _FORMAT_FILE).exists():
         backup, folder = folder, backup
+    if not (backup / _FORMAT_FILE).exists():
+        text = f"neither {backup} nor {folder} is a backup: name one that `penstock queue-manager backup` made"
+        raise ConfigurationException(text)
     name, size = read_format(backup)
     _copy(backup, folder, name, size)
 

@@ -9,6 +9,7 @@ import pytest
 from engine.descriptor import Descriptor
 from engine.mq import QueueManager
 from engine.mq.mqsc import Answer, printed, run
+from engine.work import Selection
 
 
 def manager() -> QueueManager:
@@ -28,6 +29,7 @@ DONE = (
     ("def ql('low.er') descr('It''s')", "AMQ8006I", "DIS QL('low.er') DESCR", "DESCR(It's)"),
     ("DEFINE QLOCAL(NEW) LIKE(APP.FULL) MAXMSGL(10)", "AMQ8006I", "DIS Q(NEW) DESCR MAXDEPTH", "MAXDEPTH(5)"),
     ("DEFINE QLOCAL(APP.FULL) REPLACE BOTHRESH(3)", "AMQ8006I", "DIS Q(APP.FULL) BOTHRESH CURDEPTH", "CURDEPTH(2)"),
+    ("DEFINE QLOCAL(APP.FULL) REPLACE BOTHRESH(3)", "AMQ8006I", "DIS Q(APP.FULL)", "MAXDEPTH(999999999)"),
     ("DEFINE QALIAS(B) TARGQ(APP.FULL) PUT(DISABLED)", "AMQ8006I", "DIS QA(B) TARGET PUT", "PUT(DISABLED)"),
     ("ALTER QLOCAL(APP.FULL) GET(DISABLED) FORCE", "AMQ8008I", "DIS Q(APP.FULL) GET", "GET(DISABLED)"),
     ("ALTER QLOCAL(APP.FULL) NOHARDENBO", "AMQ8008I", "DIS Q(APP.FULL) HARDENBO", "NOHARDENBO"),
@@ -38,6 +40,11 @@ DONE = (
     ("DELETE QALIAS(APP.ALIAS)", "AMQ8007I", "DIS Q(APP.*)", "QUEUE(APP.FULL)"),
     ("PING QMGR", "AMQ8415I", "DIS QMGR", "QMNAME(QM1)"),
     ("DIS Q(*) TYPE(QALIAS)", "AMQ8409I", "DIS QS(APP.FULL)", "CURDEPTH(2)"),
+    ("DIS QSTATUS(APP.FULL) ALL", "AMQ8450I", "DIS QS(APP.*) WHERE(CURDEPTH GT 1) UNCOM", "UNCOM(NO)"),
+    ("DIS QSTATUS(APP.FULL) TYPE(HANDLE)", "AMQ8450I", "DIS QS(*) TYPE(HANDLE) INPUT", "INPUT(SHARED)"),
+    ("DIS CONN(*) WHERE(USERID EQ 'me')", "AMQ8276I", "DIS CONN(*) TYPE(HANDLE) WHERE(OBJNAME LK APP*)", "USERID(me)"),
+    ("DIS QMSTATUS", "AMQ8705I", "DIS QMSTATUS STATUS", "STATUS(RUNNING)"),
+    ("DIS Q(*) WHERE(TYPE EQ QALIAS)", "AMQ8409I", "DIS Q(*) WHERE(TYPE NE QLOCAL) TARGET", "TARGET(APP.FULL)"),
     ("DISPLAY QUEUE(APP.*) WHERE(CURDEPTH GT 1) ALL", "AMQ8409I", "DIS Q(NO*)", "no queue fits"),
 )
 
@@ -45,7 +52,10 @@ DONE = (
 @pytest.mark.parametrize(("command", "code", "shown", "text"), DONE)
 def test_done(command: str, code: str, shown: str, text: str) -> None:
     """A command does what it says, and answers with its number; DISPLAY shows it."""
-    answers = run(manager(), f"{command}\n{shown}\n")
+    queues = manager()
+    work = queues.work("me", "here")
+    assert work.get("APP.FULL", Selection(correl_id=b"none")) is None
+    answers = run(queues, f"{command}\n{shown}\n")
     assert [False, False] == [answer.failed for answer in answers], answers
     assert code == answers[0].code
     assert text in str(answers[1])
@@ -60,6 +70,10 @@ REFUSED = (
     ("CLEAR QLOCAL(NONE)", "AMQ8147E", "2085", False),
     ("DISPLAY QLOCAL(NONE)", "AMQ8147E", "2085", False),
     ("DEFINE QLOCAL(X) LIKE(NONE)", "AMQ8147E", "2085", False),
+    ("DISPLAY QSTATUS(APP.FULL) TYPE(HANDLE)", "AMQ8147E", "nobody has APP.FULL open", False),
+    ("DISPLAY CONN(12)", "AMQ8147E", "2085", False),
+    ("DISPLAY CONN(*) TYPE(OPEN)", "AMQ8405E", "TYPE takes CONN or HANDLE", True),
+    ("DISPLAY QSTATUS(APP.FULL) MAXDEPTH", "AMQ8405E", "no attribute MAXDEPTH", True),
     ("DEFINE QREMOTE(X)", "AMQ8147E", "other queue managers", False),
     ("DEFINE QLOCAL(X) MAXDEPTH(-1)", "AMQ8405E", "4005", True),
     ("DEFINE QLOCAL(X) MAXDEPTH", "AMQ8405E", "lacks its value", True),

@@ -1,0 +1,52 @@
+"""The state of a queue manager that runs: its connections, and the queues that they have open."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from engine.mq.attributes import Value
+    from engine.mq.queue import Queue
+    from engine.mq.unit import Work
+
+Row = dict[str, "Value"]
+CONN: Final = "CONN"
+HANDLE: Final = "HANDLE"
+QMSTATUS: Final = "QMSTATUS"
+STATUS: Final = (CONN, HANDLE, QMSTATUS)
+
+
+def status(kind: str, pattern: str, name: str, queues: Iterable[Queue], works: Iterable[Work]) -> list[Row]:
+    """Returns the queue manager's state, its connections, or the queues that they have open, by their names."""
+    working = list(works)
+    if kind == QMSTATUS:
+        return [{"QMNAME": name, "TYPE": "QMGR", "STATUS": "RUNNING", "CONNS": len(working)}]
+    fits = re.compile(re.escape(pattern).replace(r"\*", ".*")).fullmatch
+    if kind == CONN:
+        shown = (_connection(work) for work in working)
+        return [one for one in shown if fits(str(one[CONN]))]
+    opened = [queue for queue in queues if fits(queue.definition.name)]
+    return [one for work in working for one in _handles(work, opened)]
+
+
+def _connection(work: Work) -> Row:
+    user, application = work.context
+    return {
+        CONN: f"{id(work):016X}",
+        "TYPE": CONN,
+        "APPLTAG": application,
+        "PID": work.process,
+        "USERID": user,
+        "UOWSTATE": "NONE" if work.is_idle else "ACTIVE",
+    }
+
+
+def _handles(work: Work, queues: Iterable[Queue]) -> Iterator[Row]:
+    for queue in queues:
+        _, reads, writes = work.uses(queue)
+        if reads or writes:
+            name = queue.definition.name
+            way = {"INPUT": "SHARED" if reads else "NO", "OUTPUT": "YES" if writes else "NO"}
+            yield {"QUEUE": name, **_connection(work), "TYPE": HANDLE, "OBJNAME": name, **way}
