@@ -127,7 +127,8 @@ class Served(Protocol):
         ...
 
 
-def unprotected(work: ServedWork) -> ServedWork:
-    """Returns a unit of work whose messages stay as they come: the other end of the socket protects them."""
+def unprotected(work: ServedWork, process: int = 0) -> ServedWork:
+    """Returns a unit of work of another process, whose messages stay as they come: that end of the socket protects them."""
     work.protects = False
+    work.process = process
     return work

@@ -197,8 +197,7 @@ class Session(Conversation):
 
     def _apart(self) -> ServedWork:
         if self._once is None:
-            self._once = unprotected(self.face.work(self.user, self.application))
-            self._once.process = self.peer.process
+            self._once = unprotected(self.face.work(self.user, self.application), self.peer.process)
         return self._once
 
     def _begin_get(self, flags: int, data: bytes | memoryview) -> None:
@@ -317,8 +316,7 @@ class Session(Conversation):
         self.face = self.guarded or self.server.manager
         self.application = application
         self._blamed = blamed
-        self._work = unprotected(self.face.work(self.user, application))
-        self._work.process = self.peer.process
+        self._work = unprotected(self.face.work(self.user, application), self.peer.process)
 
     def attributes(self, queue: str) -> QueueAttributes | None:
         """Returns the attributes of a queue."""

@@ -25,7 +25,8 @@ _CODES: Final = {
     2085: "AMQ8147E",  # object not found
     2100: "AMQ8150E",  # object exists already
     2055: "AMQ8143E",  # queue not empty
-    2042: "AMQ8145E",  # object in use
+    2042: "AMQ8148E",  # object in use
+    2101: "AMQ8149S",  # object damaged
     2035: "AMQ8135E",  # not authorised
     2152: "AMQ8141E",  # no name of an object
     2067: _SYNTAX_ERROR,

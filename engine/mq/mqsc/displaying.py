@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Final
@@ -27,8 +27,12 @@ _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
     "NE": operator.ne,
 }
 _OF_MANY: Final = ("TOPICSTR", "CURDEPTH")  # those of them that an object has are shown where many are, unasked
+_MONITORED: Final = {  # which nothing is known of while MONQ is off, as it is here
+    **dict.fromkeys(("LGETDATE", "LGETTIME", "LPUTDATE", "LPUTTIME", "MEDIALOG"), ""),
+    **{"MONQ": "OFF", "MSGAGE": "", "QTIME": " , "},
+}
 _STATES: Final[Mapping[str, tuple[str, ...]]] = {  # what is shown of a state, and all that is known of it
-    "QSTATUS": ("CURDEPTH", "IPPROCS", "OPPROCS", "UNCOM"),
+    "QSTATUS": ("CURDEPTH", "IPPROCS", *_MONITORED, "OPPROCS", "UNCOM"),
     "HANDLE": ("APPLTAG", "CONN", "INPUT", "OBJNAME", "OUTPUT", "PID", "USERID", "UOWSTATE"),
     "CONN": ("APPLTAG", "PID", "USERID", "UOWSTATE"),
     "QMSTATUS": ("STATUS", "CONNS"),
@@ -50,7 +54,9 @@ def display(objects: Objects, what: str, subject: Parameter, rest: Sequence[Para
     kinds = _QUEUE_KINDS if what == "QUEUE" else (what,)
     wanted = _Wanted(kinds)
     pattern = "" if what in {"QMGR", "QMSTATUS"} else _pattern(subject, what)
-    for parameter in rest:
+    for parameter in sorted(
+        rest, key=lambda one: one.word != "TYPE"
+    ):  # conditions are of the type, wherever that stands
         _note(wanted, parameter, what)
     state = _STATES.get(wanted.kinds[0])
     if state is not None and (wanted.every or not wanted.names):
@@ -61,7 +67,7 @@ def display(objects: Objects, what: str, subject: Parameter, rest: Sequence[Para
     for kind in wanted.kinds:
         found += [
             _shown(KINDS.get(kind) or STATUS[what], one, wanted, what)
-            for one in objects.display("QLOCAL" if kind == "QSTATUS" else kind, pattern)
+            for one in _rows(objects, kind, pattern)
             if wanted.where is None or _meets(kind, one, wanted.where)
         ]
     found.sort(key=lambda shown: str(shown[0][1]))
@@ -70,6 +76,12 @@ def display(objects: Objects, what: str, subject: Parameter, rest: Sequence[Para
     if not found and what != _TOPICS and not pattern.endswith("*") and wanted.where is None:
         raise WrongCommandError(f"there is no {what} called {pattern}; DISPLAY {what}(*) shows all", reason=2085)
     return found
+
+
+def _rows(objects: Objects, kind: str, pattern: str) -> Iterator[Mapping[str, Value]]:
+    """Yields the objects of a kind, or the state of each queue."""
+    for one in objects.display("QLOCAL" if kind == "QSTATUS" else kind, pattern):
+        yield {**one, **_MONITORED} if kind == "QSTATUS" else one
 
 
 def _pattern(subject: Parameter, what: str) -> str:
