@@ -128,7 +128,7 @@ class Served(Protocol):
 
 
 def unprotected(work: ServedWork, process: int = 0) -> ServedWork:
-    """Returns a unit of work of another process, whose messages stay as they come: that end of the socket protects them."""
+    """Returns a process's unit of work whose messages stay as they come: its end of the socket protects them."""
     work.protects = False
     work.process = process
     return work

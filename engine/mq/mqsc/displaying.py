@@ -29,7 +29,9 @@ _COMPARISONS: Final[Mapping[str, Callable[[Any, Any], bool]]] = {
 _OF_MANY: Final = ("TOPICSTR", "CURDEPTH")  # those of them that an object has are shown where many are, unasked
 _MONITORED: Final = {  # which nothing is known of while MONQ is off, as it is here
     **dict.fromkeys(("LGETDATE", "LGETTIME", "LPUTDATE", "LPUTTIME", "MEDIALOG"), ""),
-    **{"MONQ": "OFF", "MSGAGE": "", "QTIME": " , "},
+    "MONQ": "OFF",
+    "MSGAGE": "",
+    "QTIME": " , ",
 }
 _STATES: Final[Mapping[str, tuple[str, ...]]] = {  # what is shown of a state, and all that is known of it
     "QSTATUS": ("CURDEPTH", "IPPROCS", *_MONITORED, "OPPROCS", "UNCOM"),
