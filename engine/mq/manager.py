@@ -72,7 +72,7 @@ class QueueManager:
         self.directory = Directory(name, self._made, self._keep)
         self.protection = Protection()
         self.policies = self.directory.protected()
-        self.security = Security(self.directory.authorities, self.directory.topics.topics)
+        self.security = Security(self.directory.authorities, self.directory.topics)
         self.topics = Topics(self, self.directory)
         self._works: WeakSet[Work] = WeakSet()
         self.expiry = Expiry(self, clock)

@@ -12,6 +12,7 @@ from engine.mq.addresses import owner_name
 from engine.mq.security.authorities import (
     BROWSE,
     GET,
+    INQ,
     PASSALL,
     PASSID,
     PERSIST,
@@ -29,7 +30,7 @@ from engine.mq.security.records import GROUP, PRINCIPAL, PUBLIC, SELF, Entity, G
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor
     from engine.mq.admission import Target
-    from engine.mq.topics.settings import TopicObjects
+    from engine.mq.topics.objects import Objects
     from engine.mq.unit import Work
     from engine.work import Selection
 
@@ -37,6 +38,7 @@ _LOG: Final = logging.getLogger("penstock.queues.authority")
 _LOG.addHandler(logging.NullHandler())
 SECURITY: Final = "SECURITY"  # what REFRESH names
 _ROOT: Final = "SYSTEM.BASE.TOPIC"  # the profile of the root of the topic tree
+_OWN: Final = GET | BROWSE | INQ  # of the queue that a subscription of the user's was given
 _MOST: Final = 10_000  # objects that are remembered of a user
 _TIME_OUT: Final = 54 * 60.0  # seconds without use after which a user is forgotten
 _INTERVAL: Final = 12 * 60.0  # seconds between two looks for such users
@@ -66,7 +68,7 @@ class Rights:
         granted = self._masks.get(queue)
         if granted is None:
             granted = self._found(self._masks, QUEUE, queue)
-        if not granted & wanted:
+        if not granted & wanted and not (wanted & _OWN and self._security.subscriber(queue) == self.user):
             raise self.refused(wanted, QUEUE, queue)
         self.idle = 0
 
@@ -126,7 +128,7 @@ class Rights:
 
     def refused(self, wanted: int, kind: str, name: str) -> Exception:
         """Returns the refusal, after the event is logged."""
-        error = authority_error(self.user, wanted, kind, name)
+        error = authority_error(self.user, wanted, kind, name or _ROOT)
         _LOG.warning("AMQ8077W: %s (reason 2035)", error.text)
         return error
 
@@ -198,11 +200,12 @@ class Rights:
 class Security:
     """The security of a queue manager: its records, the rights found by them, and who belongs to which group."""
 
-    __slots__ = ("_clock", "_looked", "_users", "is_lasting", "owner", "principals", "records", "tree")
+    __slots__ = ("_clock", "_looked", "_users", "is_lasting", "owner", "principals", "records", "subscriber", "tree")
 
-    def __init__(self, records: Records, tree: TopicObjects, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, records: Records, topics: Objects, clock: Callable[[], float] = time.monotonic) -> None:
         self.records = records
-        self.tree = tree
+        self.tree = topics.topics
+        self.subscriber = topics.subscriber  # to whose publications a queue was made
         self.owner = owner_name()
         self.principals = Principals()
         self.is_lasting = False  # the queue manager is no desk's

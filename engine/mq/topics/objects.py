@@ -43,12 +43,14 @@ class Objects:
     """Topic objects and subscriptions. `keep` keeps what lasts; `check` refuses a destination that is none."""
 
     __slots__ = (
-        *("_characters", "_keep", "_lock", "_tries", "check", "compile_content", "subscriptions", "topics", "version"),
+        *("_characters", "_keep", "_lock", "_managed", "_tries", "check", "compile_content", "subscriptions", "topics"),
+        "version",
     )
 
     def __init__(self, keep: Keep) -> None:
         self.topics = TopicObjects()
         self.subscriptions: dict[str, Subscription] = {}
+        self._managed: dict[str, str] = {}  # the users of subscriptions, by the queues that were made for them
         self.compile_content: Compile | None = None
         self.version = 0
         self._lock = threading.Lock()  # of the patterns, which publishers look through
@@ -158,6 +160,8 @@ class Objects:
 
     def _hold(self, made: Subscription) -> None:
         self.subscriptions[made.name] = made
+        if made.values["DESTCLAS"] == "MANAGED":
+            self._managed[made.queue] = str(made.values["SUBUSER"])
         if made.levels is not None:
             self._tries.setdefault(made.point, Trie()).add(made.levels, made)
         else:
@@ -165,6 +169,7 @@ class Objects:
 
     def _let_go(self, gone: Subscription) -> None:
         del self.subscriptions[gone.name]
+        self._managed.pop(gone.queue, None)
         if gone.levels is not None:
             self._tries[gone.point].remove(gone.levels, gone)
         else:
@@ -176,7 +181,8 @@ class Objects:
         before = self.values(kind, name)
         if given.get("TOPICOBJ") and self.topic_of(given) == before["TOPICSTR"]:
             given = {**given, "TOPICSTR": before["TOPICSTR"]}
-        for fixed in ("TOPICSTR", "TOPICOBJ", "WSCHEMA", "SUBPOINT", "DESTCLAS"):
+        of_its_own = ("DEST",) if before.get("DESTCLAS") == "MANAGED" else ()  # a queue that goes with the subscription
+        for fixed in ("TOPICSTR", "TOPICOBJ", "WSCHEMA", "SUBPOINT", "DESTCLAS", *of_its_own):
             if given.get(fixed, before.get(fixed)) != before.get(fixed):
                 text = f"{fixed} of a {kind} cannot be changed: delete {name}, and define it again"
                 raise refusal(FIXED, text, name)
@@ -239,6 +245,10 @@ class Objects:
         known: Mapping[str, object] = self.topics.named if kind == TOPIC else self.subscriptions
         more: dict[str, Value] = {"TYPE": "LOCAL"} if kind == TOPIC else {}
         return [{kind: name} | more | self.values(kind, name) for name in sorted(known) if fits(name)]
+
+    def subscriber(self, queue: str) -> str:
+        """Returns the user for whose subscription a queue was made, or an empty text."""
+        return self._managed.get(queue, "")
 
     def settings(self, topic: str) -> TopicSettings:
         """Returns what topic objects say of a topic."""

@@ -286,6 +286,8 @@ REFUSED = (
     ("DEFINE SUB(ONE) TOPICSTR('a%b') WSCHEMA(CHAR) DEST(A)", "2425"),
     ("DEFINE SUB(THERE) TOPICSTR(T) DEST(A)", "2100"),
     ("ALTER SUB(THERE) TOPICSTR('other')", "3213"),
+    ("ALTER SUB(OWN) DEST(A)", "3213"),
+    ("DEFINE SUB(OWN) TOPICSTR('t') DEST(A) REPLACE", "3213"),
     ("ALTER SUB(NONE) DEST(A)", "2085"),
     ("DELETE SUB(NONE)", "2085"),
     ("DELETE TOPIC(NONE)", "2085"),
@@ -301,7 +303,11 @@ REFUSED = (
 @pytest.mark.parametrize(("command", "text"), REFUSED)
 def test_refused(command: str, text: str) -> None:
     """What cannot be subscribed to, or is there already, is refused with MQ's reason and changes nothing."""
-    queues = manager("DEFINE SUB(THERE) TOPICSTR('t') DEST(A)", "DEFINE TOPIC(THERE) TOPICSTR('there')")
+    queues = manager(
+        "DEFINE SUB(THERE) TOPICSTR('t') DEST(A)",
+        "DEFINE SUB(OWN) TOPICSTR('t') DESTCLAS(MANAGED)",
+        "DEFINE TOPIC(THERE) TOPICSTR('there')",
+    )
     before = queues.display("SUB", "*"), queues.display("TOPIC", "*"), queues.names()
     answer = queues.mqsc(command)[0]
     assert (True, True) == (answer.failed, text in answer.text), answer
