@@ -111,6 +111,37 @@ def opened(descriptor: Descriptor, body: bytes) -> tuple[list[tuple[str, Propert
     return found, _behind(header, descriptor), body[header.length :]
 
 
+def folders_of(descriptor: Descriptor, body: bytes) -> list[tuple[str, str]]:
+    """Returns the folders in a message's header as far as they can be read, each by its name as its text.
+
+    >>> folders_of(*with_folders(["<psc><Topic>a</Topic></psc><usr><b>1</b><b>2</b></usr>"], Descriptor(), b""))[1]
+    ('usr', '<usr><b>1</b><b>2</b></usr>')
+    """
+    found: list[tuple[str, str]] = []
+    if descriptor.format == RFH2:
+        with suppress(_NotFlat):
+            for text in _read(descriptor, body).texts:
+                found.extend(_folders_in(text.strip(" \0\r\n\t")))
+    return found
+
+
+def _folders_in(text: str) -> Iterator[tuple[str, str]]:
+    at, depth, begun, folder = 0, 0, 0, ""
+    while at < len(text):
+        element = _ELEMENT.match(text, at)
+        if element is None:
+            raise _NotFlat
+        end, name, _, alone, inner = element.groups()
+        if not depth:
+            begun, folder = at, name
+        at = element.end()
+        depth += -1 if end is not None else 1 if alone is None and inner is None else 0
+        if depth < 0:
+            raise _NotFlat
+        if not depth:
+            yield folder, text[begun:at].strip()
+
+
 def _behind(header: _Header, descriptor: Descriptor) -> Descriptor:
     """Returns the descriptor of what follows a header."""
     ccsid = descriptor.coded_char_set_id if header.ccsid in _INHERIT else header.ccsid
@@ -216,15 +247,17 @@ def join(properties: Mapping[str, Property], descriptor: Descriptor, body: bytes
     >>> descriptor.format, b"<usr><colour>red</colour></usr>" in body, body[-4:]
     ('MQHRF2', True, b'body')
     """
-    if not properties:
-        return descriptor, body
+    return with_folders(folder_texts(properties), descriptor, body) if properties else (descriptor, body)
+
+
+def folder_texts(properties: Mapping[str, Property]) -> list[str]:
+    """Returns the folders that say properties, each as its text."""
     names, (kinds, texts) = tuple(properties), spelled_of(properties)
     layout = _known_layout if len(names) <= _MANY else _layout
-    folders = [
+    return [
         template % (tuple([texts[at] for at in places]) if places else texts)
         for template, places in layout(names, kinds)
     ]
-    return with_folders(folders, descriptor, body)
 
 
 def with_folders(folders: Iterable[str], descriptor: Descriptor, body: bytes) -> tuple[Descriptor, bytes]:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.descriptor import Descriptor
-from engine.mq.properties import opened
-from engine.mq.property_types import Property
+from engine.mq.properties import folders_of, opened
 from engine.mq.topics.answers import RFH_DUPLICATE_PARM, RFH_PARM_ERROR, RFH_PARM_MISSING, TOPIC_ERROR, RefusedError
 
 _FOLDER: Final = "psc."
@@ -27,7 +26,7 @@ class Asked:
     descriptor: Descriptor  # of the whole message
     said: list[tuple[str, str]]  # the folder, in its order
     values: dict[str, list[str]]
-    others: dict[str, Property]  # of other folders
+    others: list[str]  # other folders, as they came
     behind: Descriptor
     body: bytes
 
@@ -70,5 +69,5 @@ def asked(descriptor: Descriptor, body: bytes) -> Asked | None:
     values: dict[str, list[str]] = {}
     for name, value in said:
         values.setdefault(name, []).append(value)
-    others = {name: value for name, value in leaves if not name.startswith(_FOLDER)}
+    others = [text for name, text in folders_of(descriptor, body) if f"{name}." != _FOLDER]
     return Asked(descriptor, said, values, others, behind, rest) if values else None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from engine.errors import MessageException
 from engine.message.topics import LOCAL, address, levels_of, wildcards
-from engine.mq.properties import join
+from engine.mq.properties import folder_texts, with_folders
 from engine.mq.security.authorities import PUB
 from engine.mq.topics.answers import (
     DEL_OPTIONS_ERROR,
@@ -49,7 +49,10 @@ def _publish(manager: QueueManager, work: Work, command: Asked) -> Answered:
     scope = LOCAL if "Local" in options else ""
     without = (command.one("QName") or own.reply_to_q) if "OtherSubsOnly" in options else ""
     told = {_TOLD[name]: command.one(name) for name in _TOLD if command.one(name)}
-    descriptor, body = join(command.others | told, command.behind, command.body)
+    folders = [*command.others, *folder_texts(told)]
+    descriptor, body = command.behind, command.body
+    if folders:
+        descriptor, body = with_folders(folders, descriptor, body)
 
     def publish(topic: str) -> Sequence[tuple[str, str]]:
         if not manager.security.subscribes(own.user_identifier, topic, PUB):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
 from engine.mq.admission import EIGHT_BYTES, MAX_PRIORITY, ORDER_BITS, expires_at, limited
-from engine.mq.properties import join, properties_of, split
+from engine.mq.properties import folder_texts, folders_of, opened, properties_of, with_folders
 from engine.mq.property_types import Property
 from engine.mq.queued_message import Stored
 from engine.mq.refusals import full, too_long
@@ -24,7 +24,7 @@ Moved = list[tuple["Queue", Stored]]
 Shape = tuple[str, str, str]  # of a message: its policy of protection, its form, the subscriber's own data
 Formed = tuple[Descriptor, bytes]
 _AS_PUBLISHED: Final = ("", "NONE", "")
-_OF_COMMANDS: Final = ("psc.", "pscr.", "mqps.")
+_OF_COMMANDS: Final = frozenset({"psc", "pscr", "mqps"})
 _TOLD: Final = {"mqps.Pti": "psc.PubTime", "mqps.Seq": "psc.SeqNum"}  # by the publisher, as commands name it
 
 
@@ -84,10 +84,11 @@ class Publication(NamedTuple):
         """Returns descriptor and body in the form that a subscription asks for."""
         if form == "NONE":
             return self.descriptor, self.body
-        properties, descriptor, body = split(self.descriptor, self.body)
-        kept = {name: value for name, value in properties.items() if not name.startswith(_OF_COMMANDS)}
-        told = {name: value for name, value in properties.items() if name in _TOLD}
-        return join(self._said(form, user_data, told) | kept, descriptor, body)
+        leaves, descriptor, body = opened(self.descriptor, self.body)
+        told = {name: value for name, value in leaves if name in _TOLD}
+        folders = folder_texts(self._said(form, user_data, told))
+        kept = (text for name, text in folders_of(self.descriptor, self.body) if name not in _OF_COMMANDS)
+        return with_folders([*folders, *kept], descriptor, body)
 
     def _said(self, form: str, user_data: str, told: Mapping[str, Property]) -> dict[str, Property]:
         if form == "RFH2":

@@ -9,7 +9,7 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.mq import QueueManager
-from engine.mq.properties import opened, with_folders
+from engine.mq.properties import folders_of, opened, with_folders
 from engine.mq.topics.listening import CONTROL, STREAM
 
 REQUEST = 1
@@ -235,6 +235,24 @@ def test_other_users() -> None:
     assert [error(3151)] * 3 == [ask(queues, one, user="bob") for one in (DEREG, DEREG + vary, REG + vary)]
     assert OK == ask(queues, REG + vary)
     assert (error(3151), OK) == (ask(queues, DEREG, user="bob"), ask(queues, DEREG + vary, user="bob"))
+
+
+def test_other_folders() -> None:
+    """Subscribers get the other folders of a publication as they came, also where names repeat or have attributes."""
+    queues = manager()
+    queues.mqsc("DEFINE SUB(TELL) TOPICSTR('n/#') DEST(OTHER) PSPROP(MSGPROP)")
+    assert OK == ask(queues, REG)
+    usr = "<usr><k>1</k><k colour='red'>2</k><e><f>x</f></e></usr>"
+    work = queues.work()
+    descriptor = Descriptor(format="MQSTR", reply_to_q="ANSWERS", msg_type=1)
+    publish = "<psc><Command>Publish</Command><Topic>n/a</Topic><SeqNum>3</SeqNum></psc>"
+    work.put(CONTROL, *with_folders([publish + usr], descriptor, b"body"))
+    work.commit()
+    queues.topics.drain()
+    for queue, told in (("Q", "psc"), ("OTHER", "mqps")):
+        (arrival,) = queues.browse(queue)
+        (first, _), (second, text) = folders_of(*arrival)
+        assert (told, "usr", usr, b"body") == (first, second, text, opened(*arrival)[2])
 
 
 def test_what_the_publisher_tells() -> None:
