@@ -248,23 +248,6 @@ def test_subscriptions_of_users() -> None:
     assert 0 == reason(lambda: guarded(queues).delete("SUB", "S"))
 
 
-def test_the_queue_of_a_subscription() -> None:
-    """The queue that is made for a subscription is its user's to get from and to browse, and nobody else's."""
-    queues = QueueManager("Q")
-    commands(queues, TOPIC.format("'topic://news'", "SUB"), QUEUE.format("Q", ANN, "PUT"))
-    guarded(queues).define("SUB", "S", {"TOPICSTR": "news/#", "DESTCLAS": "MANAGED"})
-    queue = str(queues.display("SUB", "S")[0]["DEST"])
-    queues.publish("news/x", Descriptor(), b"1")
-    ann, bob = guarded(queues).work(), guarded(queues, "bob").work()
-    assert 2035 == reason(lambda: bob.get(queue))
-    assert 2035 == reason(lambda: ann.put(queue, Descriptor(), b"no"))
-    assert [b"1", b"1"] == [(ann.get(queue, one) or ("", b""))[1] for one in (Selection(browse=True), None)]
-    assert 3213 == reason(lambda: guarded(queues).alter("SUB", "S", {"DEST": "Q"}))
-    ann.commit()
-    guarded(queues).delete("SUB", "S")
-    assert queue not in queues.names()
-
-
 @pytest.mark.parametrize("depth", range(5))
 @pytest.mark.parametrize(
     ("own", "group", "allowed"),

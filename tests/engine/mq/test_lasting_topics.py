@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from engine.descriptor import Descriptor
+from engine.errors import MessageException
 from engine.mq import QueueManager
 from engine.mq.properties import opened, with_folders
 from engine.mq.server import Server
 from engine.mq.topics.listening import CONTROL
+from engine.work import Selection
 
 LASTING = Descriptor(persistence=1, format="MQSTR")
 SETUP = """
@@ -151,3 +153,24 @@ def test_what_does_not_last(tmp_path: Path) -> None:
         work.back_out()
     with QueueManager.open(folder) as manager:
         assert ([], before) == (manager.display("SUB"), manager.names())
+
+
+def test_the_queue_of_a_subscription() -> None:
+    """The queue that is made for a subscription is its user's to get from and to browse, and nobody else's."""
+    queues = QueueManager()
+    for kind, name, granted in (("TOPIC", "topic://news", "SUB"), ("QUEUE", "Q", "PUT")):
+        queues.define("AUTHREC", f"{kind} PRINCIPAL ann {name}", {"AUTHADD": granted})
+    face = queues.acting_for("ann")
+    face.define("SUB", "S", {"TOPICSTR": "news/#", "DESTCLAS": "MANAGED"})
+    queue = str(queues.display("SUB", "S")[0]["DEST"])
+    queues.publish("news/x", Descriptor(), b"1")
+    ann, bob = face.work(), queues.acting_for("bob").work()
+    for refused in (lambda: bob.get(queue), lambda: ann.put(queue, Descriptor(), b"no")):
+        with pytest.raises(MessageException, match="2035"):
+            refused()
+    with pytest.raises(MessageException, match="3213"):
+        face.alter("SUB", "S", {"DEST": "Q"})
+    assert [b"1", b"1"] == [(ann.get(queue, one) or ("", b""))[1] for one in (Selection(browse=True), None)]
+    ann.commit()
+    face.delete("SUB", "S")
+    assert queue not in queues.names()
