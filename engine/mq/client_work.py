@@ -205,7 +205,7 @@ class ClientWork:
 
     def commit(self, decision: tuple[bytes, ...] = ()) -> None:
         """Make the unit last; `decision` names the branches of other resources that commit with it."""
-        named = b"\0".join(decision)
+        named = frames.decision_data(decision)
         if self._begins() and self._broken is None and not named:
             return
         connection, carried = self._reached(), self._carries()

@@ -43,6 +43,7 @@ _HEAD_OF_EXCHANGE: Final = struct.Struct("<IBBHIHI")
 _HEAD_OF_ARRIVAL: Final = struct.Struct("<IBBHI")
 _ARRIVAL: Final = struct.Struct("<I")  # length of the descriptor
 _PIECE: Final = struct.Struct("<II")  # lengths of the descriptor and of the body
+_BRANCH: Final = struct.Struct("<I")  # length of its name
 _GET: Final = struct.Struct("<BBBxddHI")  # syncpoint, what is asked, order; wait, rewind; lengths of queue and selector
 _SYNCPOINTS: Final = (False, True, None)
 _MODES: Final = ("default", "byUserID", "byQueueOrder")
@@ -150,6 +151,25 @@ def read_page(data: bytes) -> list[Arrival]:
         arrivals.append(Arrival(unpack(data, at, at + packed), data[at + packed : at + packed + body]))
         at += packed + body
     return arrivals
+
+
+def decision_data(branches: tuple[bytes, ...]) -> bytes:
+    """Returns the data of a commit: the branches that commit with it.
+
+    >>> read_decision(decision_data((b"one", b"two")))
+    (b'one', b'two')
+    """
+    return b"".join(_BRANCH.pack(len(branch)) + branch for branch in branches)
+
+
+def read_decision(data: bytes) -> tuple[bytes, ...]:
+    """Returns the branches that a commit names."""
+    branches, at = list[bytes](), 0
+    while at < len(data):
+        begin = at + _BRANCH.size
+        at = begin + _BRANCH.unpack_from(data, at)[0]
+        branches.append(data[begin:at])
+    return tuple(branches)
 
 
 def get_data(wanted: Get) -> bytes:

@@ -361,8 +361,7 @@ class Session(Conversation):
             elif flags & frames.CARRIES_GET:
                 self.server.serve_woken()
 
-        branches = tuple(decision.split(b"\0")) if decision else ()
-        self._end(lambda then: self._work.commit_then(then, branches), settle)
+        self._end(lambda then: self._work.commit_then(then, frames.read_decision(decision)), settle)
 
     def _back_out(self) -> None:
         self._failed = None

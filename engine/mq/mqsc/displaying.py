@@ -56,9 +56,7 @@ def display(objects: Objects, what: str, subject: Parameter, rest: Sequence[Para
     kinds = _QUEUE_KINDS if what == "QUEUE" else (what,)
     wanted = _Wanted(kinds)
     pattern = "" if what in {"QMGR", "QMSTATUS"} else _pattern(subject, what)
-    for parameter in sorted(
-        rest, key=lambda one: one.word != "TYPE"
-    ):  # conditions are of the type, wherever that stands
+    for parameter in sorted(rest, key=lambda one: one.word != "TYPE"):  # whose attributes WHERE names
         _note(wanted, parameter, what)
     state = _STATES.get(wanted.kinds[0])
     if state is not None and (wanted.every or not wanted.names):

@@ -144,7 +144,7 @@ class Client:
     def _decide(self, queues: Any, work: Any) -> None:
         """Commits with the decision of a branch, which is sometimes refused before; some are forgotten then."""
         one = self._next()
-        branch, refused = b"%d" % one, self._chosen.randrange(3) == 0
+        branch, refused = one.to_bytes(24), self._chosen.randrange(3) == 0
         self._say(f"p{one}\nd{one}")
         own = Descriptor(persistence=self._persistence, correl_id=one.to_bytes(24))
         work.put(self._chosen.choice(QUEUES), own, b"%d " % one)

@@ -101,7 +101,7 @@ def drained(folder: Path) -> Held:
         decided = queues.decisions()
         for branch in decided:
             queues.forget(branch)
-    return Held(found, [], decided={int(branch): commits for branch, commits in decided.items()})
+    return Held(found, [], decided={int.from_bytes(branch): commits for branch, commits in decided.items()})
 
 
 def step_of(place: Path, number: int) -> int:
