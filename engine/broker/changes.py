@@ -14,6 +14,8 @@ from engine.errors import ConfigurationException
 Sign = Literal["+", "~", "-", "="]
 SIGNS: Final[Mapping[Sign, str]] = {"+": "new", "~": "changed", "-": "removed", "=": "unchanged"}
 
+_SAID_TO_RUN: Final = {"Automatic": True, "Manual": False}  # by startMode; Maintained: as it was
+
 
 @dataclass(frozen=True, slots=True)
 class FlowChange:
@@ -70,11 +72,23 @@ def as_it_ran(use: DeployedUse, before: DeployedUse | None) -> DeployedUse:
 
     Maintained is as that did, Automatic in any case, Manual once someone starts it.
     """
-    said = {"Automatic": True, "Manual": False}.get(use.start_mode)
+    said = _SAID_TO_RUN.get(use.start_mode)
     if before is None:
         return use if said is None else replace(use, running=said)
     running = before.running if said is None else said
     return replace(use, running=running, trace=before.trace, statistics=before.statistics, by_origin=before.by_origin)
+
+
+def begun(state: BrokerState) -> Planned:
+    """Plan a broker that starts: flows whose startMode is Automatic run, and those whose is Manual do not."""
+    after, changes = state, []
+    for group in state.groups:
+        for use in group.flows:
+            running = _SAID_TO_RUN.get(use.start_mode, use.running)
+            if running != use.running:
+                after = after.with_group((after.group(group.name) or group).with_flow(replace(use, running=running)))
+                changes.append(FlowChange("~", group.name, use.name, "runs" if running else "stopped"))
+    return Planned(after, tuple(changes))
 
 
 def changes_of(before: GroupState, after: GroupState, emptied: frozenset[str]) -> list[FlowChange]:

@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from engine.broker import queues
+from engine.broker.changes import begun
 from engine.broker.channel import Channel, listen
 from engine.broker.child_processes import Child, Loop, ended_children, fork, nonblocking
 from engine.broker.file_differences import differences
 from engine.broker.folder import Folder
 from engine.broker.logs import Log, hand_to
-from engine.broker.repository.repository import opened
+from engine.broker.repository.repository import Change, opened
 from engine.broker.sessions import Sessions
 from engine.broker.statistics.intervals import Intervals
 from engine.broker.supervisor_plan import Plan, plan_of
@@ -75,6 +76,9 @@ class Supervisor:
         """Run the broker until it is told to stop."""
         state = self.repository.load()
         Rights(state.rights, state.name, state.settings.users).demand("operate")
+        if (planned := begun(state)).changes:
+            said = ", ".join(f"{changed.group}/{changed.flow} {changed.text}" for changed in planned.changes)
+            self.repository.save(planned.after, Change("start", f"startMode: {said}"))
         self.loop.on_signal(signal.SIGTERM, self.stop)
         self.loop.on_signal(signal.SIGINT, self.stop)
         self.loop.on_signal(signal.SIGCHLD, self._bury)

@@ -35,19 +35,15 @@ _FEWEST: Final = 100
 _BATCH: Final = 50
 _PATIENCE: Final = 120.0
 _RUNS: Final = 3
-_QUEUE_MANAGER: Final = "queue manager"
+QUEUE_MANAGER: Final = "queue manager"
 
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """The processor time and elapsed time of one message on a broker, and the memory that its processes hold."""
+    """The processor time of one message on a broker."""
 
     flow_cpu: float  # seconds of the flow's workers
     queue_cpu: float  # seconds of the queue manager, its share of the put that brings the message among them
-    elapsed: float  # seconds from one message to the next, with one instance
-    worker_memory: float  # MiB of each worker that it shares with no other
-    base_memory: float  # MiB of supervisor, queue manager and groups
-    puts: float  # messages that are put for each that is taken
 
     @property
     def cpu(self) -> float:
@@ -63,28 +59,24 @@ def observed(flow: str, body: bytes, *, persistent: bool, count: int, instances:
 
     with broker_with(flow, uses) as (broker, reached, queue):
 
-        def carried(number: int) -> tuple[float, dict[str, float]]:
+        def carried(number: int) -> dict[str, float]:
             goal = _taken(broker) + number
-            before, began = cpu_of(broker), time.monotonic()
+            before = cpu_of(broker)
             put(reached, queue, Descriptor(format="MQSTR"), body, number, persistent=persistent)
             wait_until(lambda: _taken(broker) >= goal, number)
-            seconds = time.monotonic() - began
-            return seconds, {name: spent - before.get(name, 0.0) for name, spent in cpu_of(broker).items()}
+            return {name: spent - before.get(name, 0.0) for name, spent in cpu_of(broker).items()}
 
         carried(_WARM)
-        seconds, spent = carried(count)
-        now = looked(broker)
-        out = sum(reached.depth(name) for name in reached.names())
-    memory = {one["name"]: one["memoryMiB"] for one in now["processes"]}
-    workers = [one["memoryMiB"] for one in now["processes"] if "/" in one["name"]]
-    return Observed(
-        (sum(spent.values()) - spent[_QUEUE_MANAGER]) / count,
-        spent[_QUEUE_MANAGER] / count,
-        seconds / count,
-        sum(workers) / max(1, len(workers)),
-        sum(size for name, size in memory.items() if "/" not in name),
-        out / (count + _WARM),
-    )
+        spent = carried(count)
+    return Observed((sum(spent.values()) - spent[QUEUE_MANAGER]) / count, spent[QUEUE_MANAGER] / count)
+
+
+def memory_of(broker: Broker) -> tuple[float, float]:
+    """Returns the MiB that supervisor, queue manager and groups hold, and that each worker shares with no other."""
+    found = looked(broker)["processes"]
+    memory = {one["name"]: one["memoryMiB"] for one in found}
+    workers = [one["memoryMiB"] for one in found if "/" in one["name"]]
+    return sum(size for name, size in memory.items() if "/" not in name), sum(workers) / max(1, len(workers))
 
 
 def runs_of(scenario: Scenario, key: Key, seconds: float, runs: int, folders: Folders) -> tuple[list[Run], float]:

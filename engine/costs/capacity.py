@@ -1,28 +1,31 @@
 """The capacity planner: what a load needs, worked out of what nodes cost here, as section 3 of the report does by hand.
 
-The nodes of the flow are measured at a desk. What a broker adds to each message is measured with a flow that does
-nothing, on a broker and at a desk; it grows with what the flow puts.
+The nodes of the flow are measured in this process, on the queues of a queue manager in another, as the workers of a
+broker are: what waits for another process finds its caches cold, and takes longer than at a desk. The processor time
+of the queue manager comes on top.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from engine.costs.broker_runs import Observed, observed
+from engine.broker.initial_file import definition_for
+from engine.costs.broker_runs import QUEUE_MANAGER, broker_with, cpu_of, memory_of, put
 from engine.descriptor import Descriptor
 from engine.runtime.accounting import AROUND, meter
 from engine.runtime.deployment import DeployedFlow, deploy
-from engine.transports.memory import MemoryQueues
 from flows.files import load_flow
 from flows.programs import binder
 
 OVERHEAD: Final = 750  # bytes of the store for each message, beside its body
 _INSTANCES_A_GROUP: Final = 8
+_PATIENCE: Final = 0.05  # seconds without a message behind which all have been carried
 _NOTHING: Final = """\
 flow: Nothing
 nodes:
@@ -52,6 +55,16 @@ class NodeCost:
 
 
 @dataclass(frozen=True, slots=True)
+class Costs:
+    """What was measured of a flow for each of its messages: microseconds, and the messages that it puts."""
+
+    nodes: tuple[NodeCost, ...]
+    puts: float
+    elapsed: float  # with one instance
+    queue_cpu: float  # of the queue manager's process
+
+
+@dataclass(frozen=True, slots=True)
 class Estimate:
     """The processors, memory and disk that a load needs."""
 
@@ -77,7 +90,7 @@ class Estimate:
         yield f"{self.flow}: {load.rate:,.0f} {kind} messages a second of {self.size:,} bytes"
         for cost in self.nodes:
             yield f"  {cost.microseconds:10,.1f} µs  {cost.node}"
-        yield f"  {self.broker_microseconds:10,.1f} µs  the broker around them"
+        yield f"  {self.broker_microseconds:10,.1f} µs  the queue manager"
         yield f"  {self.cpu_microseconds:10,.1f} µs  of processor time for each message"
         yield f"processors: {self.processors:.2f}, {load.share:.0%} busy"
         yield f"instances: {self.instances}, in {self.groups} execution group{'s' if self.groups > 1 else ''}"
@@ -88,39 +101,39 @@ class Estimate:
 
 def estimate(flow: str, body: bytes, load: Load, *, count: int = 2000) -> Estimate:
     """Work out what a load of a flow needs."""
-    nodes, puts = desk_costs(flow, body, count)
     with TemporaryDirectory(prefix="penstock-costs-") as place:
         nothing = Path(place) / "nothing.yaml"
         nothing.write_text(_NOTHING, encoding="utf-8")
-        bare, _ = desk_costs(str(nothing), body, count)
-        base = observed(str(nothing), body, persistent=load.persistent, count=count)
-    around = base.cpu * 1e6 - sum(cost.microseconds for cost in bare)
-    share_of_puts = base.queue_cpu * 1e6 / 2  # a message of the base is put and got twice
-    broker = around + share_of_puts * (puts - 1) + share_of_puts * load.subscribers
-    cpu = sum(cost.microseconds for cost in nodes) + broker
-    return _estimate(flow, len(body), nodes, (broker, cpu), (load, base, puts))
+        names = definition_for(Path(place), [flow], {})[0].queues
+        with broker_with(str(nothing), lambda given: [given], *names) as (broker, reached, _):
+            costs = node_costs(
+                flow, body, count, reached, lambda: cpu_of(broker)[QUEUE_MANAGER], persistent=load.persistent
+            )
+            return _estimate(load_flow(flow).qualified_name, len(body), load, costs, memory_of(broker))
 
 
-def _estimate(
-    flow: str, size: int, nodes: tuple[NodeCost, ...], costs: tuple[float, float], around: tuple[Load, Observed, float]
-) -> Estimate:
-    (broker, cpu), (load, base, puts) = costs, around
-    waits = max(0.0, base.elapsed * 1e6 - base.cpu * 1e6)  # for disks and for each other
-    instances = max(1, math.ceil(load.rate * (cpu + waits) / 1e6 / load.share))
+def _estimate(flow: str, size: int, load: Load, costs: Costs, memory: tuple[float, float]) -> Estimate:
+    around = costs.queue_cpu * (
+        1 + load.subscribers / (2 + costs.puts)
+    )  # each message is put and got, and more are put
+    own = sum(cost.microseconds for cost in costs.nodes)
+    cpu = own + around
+    instances = max(1, math.ceil(load.rate * max(own, costs.elapsed) / 1e6 / load.share))
     groups = math.ceil(instances / _INSTANCES_A_GROUP)
     stored = size + OVERHEAD if load.persistent else 0
+    base, worker = memory
     return Estimate(
-        load_flow(flow).qualified_name,
+        flow,
         size,
-        nodes,
-        broker,
+        costs.nodes,
+        around,
         cpu,
         load.rate * cpu / 1e6 / load.share,
         instances,
         groups,
-        base.base_memory + groups * base.worker_memory + instances * base.worker_memory + _waiting(load, size),
+        base + groups * worker + instances * worker + _waiting(load, size),
         load.rate * load.backlog * stored / (1 << 20),
-        load.rate * stored * (1 + puts + load.subscribers) / (1 << 20),
+        load.rate * stored * (1 + costs.puts + load.subscribers) / (1 << 20),
     )
 
 
@@ -129,32 +142,35 @@ def _waiting(load: Load, size: int) -> float:
     return 0.0 if load.persistent else load.rate * load.backlog * (size + OVERHEAD) / (1 << 20)
 
 
-def desk_costs(flow: str, body: bytes, count: int) -> tuple[tuple[NodeCost, ...], float]:
-    """Returns what each node of a flow takes for a message at a desk, and how many messages it puts for each."""
+def node_costs(
+    flow: str, body: bytes, count: int, queues: Any, queue_manager: Callable[[], float] = float, *, persistent: bool
+) -> Costs:
+    """Measure what each node of a flow takes for a message; `queue_manager` returns the seconds that it has taken."""
     loaded = load_flow(flow)
     deployed = deploy(loaded, bind=binder(loaded))
-    entrance = deployed.entrances[0]
-    name = str(getattr(entrance.node, "queue_name", ""))
-    queues = MemoryQueues(name, open_=True)
+    name = str(getattr(deployed.entrances[0].node, "queue_name", ""))
+    descriptor = Descriptor(format="MQSTR")
     work = queues.work()
-    _run(deployed, work, name, body, count // 4)
+    work.patience = _PATIENCE
+    put(queues, name, descriptor, body, count // 4, persistent=persistent)
+    _run(deployed, work)
     before = sum(queues.depth(queue) for queue in queues.names())
-    own = meter(deployed.stations)
-    for _ in range(count):
-        work.put(name, Descriptor(format="MQSTR"), body)
-    work.commit()
+    own, spent = meter(deployed.stations), queue_manager()
+    put(queues, name, descriptor, body, count, persistent=persistent)
     own.resume()
-    while deployed.process(entrance, work) is not None:
-        continue
+    elapsed = _run(deployed, work)
     accounts = own.settled()
+    spent = queue_manager() - spent
+    work.close()
     puts = (sum(queues.depth(queue) for queue in queues.names()) - before) / count
-    costs = [NodeCost(label or "the runtime", spent.nanoseconds / count / 1000) for label, spent in accounts.items()]
-    return tuple(cost for cost in costs if cost.microseconds or cost.node != AROUND), puts
+    nodes = [NodeCost(label or "the runtime", found.nanoseconds / count / 1000) for label, found in accounts.items()]
+    taken = tuple(cost for cost in nodes if cost.microseconds or cost.node != AROUND)
+    return Costs(taken, puts, elapsed * 1e6 / count, spent * 1e6 / count)
 
 
-def _run(deployed: DeployedFlow, work: Any, queue: str, body: bytes, count: int) -> None:
-    for _ in range(count):
-        work.put(queue, Descriptor(format="MQSTR"), body)
-    work.commit()
+def _run(deployed: DeployedFlow, work: Any) -> float:
+    """Carry all messages that wait; returns the seconds until the last of them was done."""
+    began = ended = time.monotonic()
     while deployed.process(deployed.entrances[0], work) is not None:
-        continue
+        ended = time.monotonic()
+    return ended - began

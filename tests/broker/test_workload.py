@@ -143,3 +143,27 @@ def test_start_modes(tmp_path: Path, mode: str, first: bool, stopped: bool, runn
     assert made is not None
     before = [None, replace(made.use, running=False), replace(made.use, running=True)]
     assert [first, stopped, running] == [as_it_ran(made.use, one).running for one in before]
+
+
+@pytest.mark.crash
+def test_start_modes_at_a_start_of_the_broker(tmp_path: Path) -> None:
+    """A start runs what is Automatic, not what is Manual, and keeps what is Maintained as it was left."""
+    modes = ("Automatic", "Manual", "Maintained")
+    files = [flow(tmp_path, mode, reads=f"IN.{mode}") for mode in modes]
+    for file, mode in zip(files, modes, strict=True):
+        said = f"properties: {{startMode: {mode}}}\nnodes:"
+        file.write_text(file.read_text("utf-8").replace("nodes:", said), "utf-8")
+    with broker(tmp_path, *files) as made:
+        name = str(made.folder)
+
+        def running() -> dict[str, bool]:
+            return {one["flow"]: one["state"] == "running" for one in made.json("flow", "list", name)}
+
+        made.run("flow", "stop", name, "Automatic")
+        made.run("flow", "stop", name, "Maintained")
+        made.run("flow", "start", name, "Manual")
+        assert {"Automatic": False, "Manual": True, "Maintained": False} == running()
+        made.run("broker", "stop", name)
+        made.start()
+        assert {"Automatic": True, "Manual": False, "Maintained": False} == running()
+        assert "startMode: default/Automatic runs, default/Manual stopped" in made.run("broker", "history", name)
