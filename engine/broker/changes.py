@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Literal
+from uuid import uuid4
 
 from engine.broker.definition import DEFAULT_GROUP
 from engine.broker.state import BrokerState, DeployedUse, GroupState
@@ -12,6 +13,8 @@ from engine.catalog import did_you_mean
 from engine.errors import ConfigurationException
 
 Sign = Literal["+", "~", "-", "="]
+EXISTS: Final = 8087
+NOT_THERE: Final = 8013
 SIGNS: Final[Mapping[Sign, str]] = {"+": "new", "~": "changed", "-": "removed", "=": "unchanged"}
 
 _SAID_TO_RUN: Final = {"Automatic": True, "Manual": False}  # by startMode; Maintained: as it was
@@ -105,6 +108,24 @@ def changes_of(before: GroupState, after: GroupState, emptied: frozenset[str]) -
     return [*found, *(FlowChange("-", after.name, u.name) for u in before.flows if after.flow(u.name) is None)]
 
 
+def with_new_group(state: BrokerState, name: str) -> Planned:
+    """Plan a broker with one more execution group, in which no flows are yet."""
+    if state.group(name) is not None:
+        raise ConfigurationException(f"{state.name} has an execution group {name} already", number=EXISTS)
+    after = state.with_group(GroupState(name, str(uuid4())))
+    return Planned(after, (FlowChange("+", name, ""),), groups=(name,))
+
+
+def without_group(state: BrokerState, name: str) -> Planned:
+    """Plan a broker without an execution group and its flows."""
+    group = state.group(name)
+    if group is None:
+        raise ConfigurationException(f"{state.name} has no execution group {name}", number=NOT_THERE)
+    others = tuple(other for other in state.groups if other is not group)
+    changes = [FlowChange("-", name, use.name) for use in group.flows] or [FlowChange("-", name, "")]
+    return Planned(replace(state, groups=others), tuple(changes), groups=(name,))
+
+
 def undeployed(state: BrokerState, flows: Iterable[str], group: str = "") -> Planned:
     """Plan a broker without these flows."""
     after, changes = state, []
@@ -125,6 +146,8 @@ def rolled_back(state: BrokerState, group: GroupState, parent: int, flows: tuple
 def switched(state: BrokerState, flows: Iterable[str], group: str, **values: Any) -> Planned:
     """Plan flows that run, are traced or are counted in another way; without names, all flows."""
     after, changes = state, []
+    if group and state.group(group) is None:
+        raise ConfigurationException(f"{state.name} has no execution group {group}")
     named = list(flows) or [use.name for own in state.groups for use in own.flows if group in {"", own.name}]
     for flow in dict.fromkeys(named):
         for own, use in uses_of(after, flow, group):

@@ -35,23 +35,21 @@ def plan(
 
     Example: penstock costs plan flows/samples/orders/orders.yaml --rate 500 --size 4k --persistent
     """
-    from dataclasses import replace
-
-    from engine.costs.broker_runs import observed
-    from engine.costs.capacity import Load, estimate
+    from engine.costs.capacity import Load, checked, estimate
 
     if message is not None and size:
         raise ConfigurationException("--message and --size are both given: leave one of them out")
     body = message.read_bytes() if message is not None else _body(size or "1k")
     load = Load(rate, persistent, subscribers, busy / 100, backlog)
-    found = estimate(flow, body, load, count=count)
-    lines, data, off = list(found.lines(load)), found.as_data(), 0.0
+    off = 0.0
     if check:
-        seen = observed(flow, body, persistent=persistent, count=count).cpu * 1e6
-        alone = estimate(flow, body, replace(load, subscribers=0), count=count) if subscribers else found
-        off = alone.cpu_microseconds / seen - 1
-        data |= {"observed_microseconds": seen, "off": off}
-        lines.append(f"on a broker: {seen:,.1f} µs for each message, so the plan is off by {off:+.0%}")
+        found, seen, off = checked(flow, body, load, count=count)
+        data = found.as_data() | {"observed_microseconds": seen, "off": off}
+        said = [f"on a broker: {seen:,.1f} µs for each message, so the plan is off by {off:+.0%}"]
+    else:
+        found, said = estimate(flow, body, load, count=count), []
+        data = found.as_data()
+    lines = [*found.lines(load), *said]
     show(data, lines, as_json=as_json)
     raise typer.Exit(1 if abs(off) > 0.2 else 0)
 

@@ -132,6 +132,8 @@ def programs() -> dict[str, Program]:
     return {
         "mqsicreatebroker": Program(nodes.create, "qiapnuswvgklPbrt"),
         "mqsideletebroker": Program(nodes.delete, bare="wqn"),
+        "mqsicreateexecutiongroup": Program(nodes.create_group, "ewv"),
+        "mqsideleteexecutiongroup": Program(nodes.delete_group, "ewv"),
         "mqsistart": Program(nodes.start),
         "mqsistop": Program(nodes.stop, bare="iq"),
         "mqsilist": Program(nodes.list_, "ekydw", "ra", needs_component=False),

@@ -97,7 +97,7 @@ def change_statistics(given: Given) -> None:
 def report_statistics(given: Given) -> None:
     """Reports what is counted of each flow."""
     group, flows = _parts(given)
-    which = "Archive" if given.has("a") else "Snapshot"
+    which = "Archive" if given.has("a") else "SnapShot"
     for own, use in _uses(given.component, flows, group):
         on = "inactive" if use.statistics == "none" else "active"
         nodes = "basic" if use.statistics == "nodes" else "none"

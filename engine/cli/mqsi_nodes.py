@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.cli.mqsi import Given, told
+from engine.cli.mqsi import INVALID, MISSING, Given, Misused, told
 
 if TYPE_CHECKING:
     from engine.broker.administration import Broker
@@ -58,6 +58,8 @@ def list_(given: Given) -> None:
         for folder in known():
             _say_node(broker_of(str(folder.path)))
         return
+    if given.value("d") not in {"", "0", "1", "2"}:
+        raise Misused(INVALID, f"-d {given.value('d')} is no level of detail: 0, 1 or 2")
     broker = broker_of(given.component)
     state, runs = broker.load("read"), broker.runs
     groups = [group for group in state.groups if given.value("e") in {"", group.name}]
@@ -98,6 +100,30 @@ def _say_flows(group: GroupState, *, runs: bool, in_detail: bool) -> None:
             told(f"  Deployed: '{use.file}'  Content: '{use.content[:12]}'")
 
 
+def create_group(given: Given) -> None:
+    """Makes an execution group, in which no flows are yet."""
+    from engine.broker.administration import broker_of
+    from engine.broker.changes import with_new_group
+    from engine.broker.repository.repository import Change
+
+    group = given.needed("e")
+    broker_of(given.component).change(
+        lambda state: with_new_group(state, group), lambda _: Change("create-group", group)
+    )
+
+
+def delete_group(given: Given) -> None:
+    """Deletes an execution group with its flows."""
+    from engine.broker.administration import broker_of
+    from engine.broker.changes import without_group
+    from engine.broker.repository.repository import Change
+
+    group = given.needed("e")
+    broker_of(given.component).change(
+        lambda state: without_group(state, group), lambda _: Change("delete-group", group)
+    )
+
+
 def deploy(given: Given) -> None:
     """Deploys the flow files of -a, several behind commas; -m replaces all, -d takes flows away."""
     from engine.broker.administration import broker_of
@@ -106,7 +132,6 @@ def deploy(given: Given) -> None:
     from engine.broker.deployment import deployed
     from engine.broker.flow_builds import flow_files
     from engine.broker.repository.repository import Change
-    from engine.cli.mqsi import MISSING, Misused
 
     broker, group = broker_of(given.component), given.needed("e")
     files = [name for name in given.value("a").split(",") if name]

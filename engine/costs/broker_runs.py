@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
@@ -38,37 +38,21 @@ _RUNS: Final = 3
 QUEUE_MANAGER: Final = "queue manager"
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
-    """The processor time of one message on a broker."""
+@contextmanager
+def observing(flow: str, body: bytes, *, persistent: bool) -> Iterator[Callable[[int], float]]:
+    """Run a flow on a broker; gives what carries a number of messages, and returns the microseconds each took of it."""
+    with broker_with(flow, lambda given: [given]) as (broker, reached, queue):
 
-    flow_cpu: float  # seconds of the flow's workers
-    queue_cpu: float  # seconds of the queue manager, its share of the put that brings the message among them
-
-    @property
-    def cpu(self) -> float:
-        """Seconds of processor time for each message."""
-        return self.flow_cpu + self.queue_cpu
-
-
-def observed(flow: str, body: bytes, *, persistent: bool, count: int, instances: int = 1) -> Observed:
-    """Carry messages through a flow on a broker of its own, and say what each has taken."""
-
-    def uses(given: FlowUse) -> list[FlowUse]:
-        return [replace(given, additional_instances=instances - 1)]
-
-    with broker_with(flow, uses) as (broker, reached, queue):
-
-        def carried(number: int) -> dict[str, float]:
+        def carried(number: int) -> float:
             goal = _taken(broker) + number
             before = cpu_of(broker)
             put(reached, queue, Descriptor(format="MQSTR"), body, number, persistent=persistent)
             wait_until(lambda: _taken(broker) >= goal, number)
-            return {name: spent - before.get(name, 0.0) for name, spent in cpu_of(broker).items()}
+            spent = (seconds - before.get(name, 0.0) for name, seconds in cpu_of(broker).items())
+            return sum(spent) * 1e6 / number
 
         carried(_WARM)
-        spent = carried(count)
-    return Observed((sum(spent.values()) - spent[QUEUE_MANAGER]) / count, spent[QUEUE_MANAGER] / count)
+        yield carried
 
 
 def memory_of(broker: Broker) -> tuple[float, float]:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from engine.broker.initial_file import definition_for
-from engine.costs.broker_runs import QUEUE_MANAGER, broker_with, cpu_of, memory_of, put
+from engine.costs.broker_runs import QUEUE_MANAGER, broker_with, cpu_of, memory_of, observing, put
 from engine.descriptor import Descriptor
 from engine.runtime.accounting import AROUND, meter
 from engine.runtime.deployment import DeployedFlow, deploy
@@ -25,6 +26,7 @@ from flows.programs import binder
 
 OVERHEAD: Final = 750  # bytes of the store for each message, beside its body
 _INSTANCES_A_GROUP: Final = 8
+_ROUNDS: Final = 5  # an odd number
 _PATIENCE: Final = 0.05  # seconds without a message behind which all have been carried
 _NOTHING: Final = """\
 flow: Nothing
@@ -63,6 +65,16 @@ class Costs:
     elapsed: float  # with one instance
     queue_cpu: float  # of the queue manager's process
 
+    @property
+    def own_cpu(self) -> float:
+        """Returns the processor time of the flow itself."""
+        return sum(cost.microseconds for cost in self.nodes)
+
+    @property
+    def cpu(self) -> float:
+        """Returns all processor time."""
+        return self.own_cpu + self.queue_cpu
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -99,26 +111,50 @@ class Estimate:
         yield f"disk: {self.disk_mib:,.0f} MiB for {backlog}, {self.disk_mib_a_second:,.2f} MiB written a second"
 
 
-def estimate(flow: str, body: bytes, load: Load, *, count: int = 2000) -> Estimate:
-    """Work out what a load of a flow needs."""
+@contextmanager
+def _measuring(flow: str, body: bytes, load: Load) -> Iterator[Callable[[int], tuple[Costs, Estimate]]]:
+    """Run a broker; gives what measures the flow on its queues with a number of messages, and what the load needs."""
     with TemporaryDirectory(prefix="penstock-costs-") as place:
         nothing = Path(place) / "nothing.yaml"
         nothing.write_text(_NOTHING, encoding="utf-8")
         names = definition_for(Path(place), [flow], {})[0].queues
         with broker_with(str(nothing), lambda given: [given], *names) as (broker, reached, _):
-            costs = node_costs(
-                flow, body, count, reached, lambda: cpu_of(broker)[QUEUE_MANAGER], persistent=load.persistent
-            )
-            return _estimate(load_flow(flow).qualified_name, len(body), load, costs, memory_of(broker))
+
+            def measured(count: int) -> tuple[Costs, Estimate]:
+                costs = node_costs(
+                    flow, body, count, reached, lambda: cpu_of(broker)[QUEUE_MANAGER], persistent=load.persistent
+                )
+                name = load_flow(flow).qualified_name
+                return costs, _estimate(name, len(body), load, costs, memory_of(broker))
+
+            yield measured
+
+
+def estimate(flow: str, body: bytes, load: Load, *, count: int = 2000) -> Estimate:
+    """Work out what a load of a flow needs."""
+    with _measuring(flow, body, load) as measured:
+        return measured(count)[1]
+
+
+def checked(flow: str, body: bytes, load: Load, *, count: int = 2000) -> tuple[Estimate, float, float]:
+    """Work out what a load needs, the microseconds that a broker takes for a message, and how far the plan is off.
+
+    Both are measured in turns, so that whatever else the machine does is the same for both.
+    """
+    part = max(1, count // _ROUNDS)
+    with _measuring(flow, body, load) as measured, observing(flow, body, persistent=load.persistent) as observed:
+        rounds = [(*measured(part), observed(part)) for _ in range(_ROUNDS)]
+    rounds.sort(key=lambda one: one[0].cpu / one[2])
+    costs, found, seen = rounds[_ROUNDS // 2]
+    return found, seen, costs.cpu / seen - 1
 
 
 def _estimate(flow: str, size: int, load: Load, costs: Costs, memory: tuple[float, float]) -> Estimate:
     around = costs.queue_cpu * (
         1 + load.subscribers / (2 + costs.puts)
     )  # each message is put and got, and more are put
-    own = sum(cost.microseconds for cost in costs.nodes)
-    cpu = own + around
-    instances = max(1, math.ceil(load.rate * max(own, costs.elapsed) / 1e6 / load.share))
+    cpu = costs.own_cpu + around
+    instances = max(1, math.ceil(load.rate * max(costs.own_cpu, costs.elapsed) / 1e6 / load.share))
     groups = math.ceil(instances / _INSTANCES_A_GROUP)
     stored = size + OVERHEAD if load.persistent else 0
     base, worker = memory
