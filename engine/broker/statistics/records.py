@@ -78,6 +78,8 @@ def _flow(subject: Subject, counted: Counted, whole: Totals) -> dict[str, Any]:
         "ExecutionGroupName": subject.group,
         "ExecutionGroupUUID": subject.group_uuid,
         "MessageFlowName": subject.flow,
+        "ApplicationName": "",  # flows are deployed into no application or library here
+        "LibraryName": "",
         **_moments("Start", counted.begin),
         **_moments("End", counted.end),
         "TotalElapsedTime": _micro(counts[slots.ELAPSED]),
