@@ -63,7 +63,7 @@ def reached(folder: Folder, wait: float = WAIT) -> Iterator[Any]:
             queues = filtering(queue_managers().open(folder.queues))
             break
         try:
-            queues = queue_managers().connect(folder.queues)
+            queues = queue_managers().connect(folder.queues, wait)
         except (BrokerError, OSError) as error:
             if time.monotonic() > until:
                 text = f"the queue manager of {folder.path} does not answer: {error}; see penstock broker logs"

@@ -116,7 +116,7 @@ def connected_or_opened(folder: Path) -> Any:
     while True:
         try:
             if (folder / SOCKET).exists():
-                return QueueManager.connect(folder)
+                return QueueManager.connect(folder, PATIENCE)
         except MessageException as error:
             if error.reason not in ENDING:
                 raise

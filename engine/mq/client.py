@@ -27,14 +27,17 @@ class Client:
     A connection that breaks ends its unit of work with reason 2009, and the next call makes a new one.
     """
 
-    def __init__(self, folder: str | Path, user: str = "") -> None:
-        """`user` is the user for whom this process acts, which only the owner and who has ALTUSR may name."""
+    def __init__(self, folder: str | Path, user: str = "", wait: float | None = None) -> None:
+        """`user` is the user for whom this process acts, which only the owner and who has ALTUSR may name.
+
+        `wait` is how many seconds the other process has to answer first; None: as long as it takes.
+        """
         self.folder = Path(folder)
         self.user = user
         self._protection = Protection()
         self._lock = threading.Lock()
         self._works: WeakSet[ClientWork] = WeakSet()
-        self._connection: Connection | None = self._connected()
+        self._connection: Connection | None = Connection(self.folder, user=self.user, wait=wait)
         self.name = self._connection.greeting.name
         self.is_lasting = self._connection.greeting.lasting
         self.dead_letter_queue = self._connection.greeting.dead_letter_queue

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engine.errors import MessageException
 from engine.mq import frames
-from engine.mq.addresses import CONNECTION_BROKEN, connected
+from engine.mq.addresses import CONNECTION_BROKEN, connected, peer
 from engine.mq.frames import HEAD
+from engine.mq.refusals import Q_MGR_NOT_AVAILABLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,8 +44,13 @@ class Connection:
 
     __slots__ = ("_arrives", "_rest", "_sending", "_socket", "application", "changes", "folder", "greeting")
 
-    def __init__(self, folder: Path, application: str = "", *, user: str = "", blamed: bool = True) -> None:
-        """`user` is one for whom this process acts; `blamed`: messages in hand count as backed out where it dies."""
+    def __init__(
+        self, folder: Path, application: str = "", *, user: str = "", blamed: bool = True, wait: float | None = None
+    ) -> None:
+        """`user` is one for whom this process acts; `blamed`: messages in hand count as backed out where it dies.
+
+        `wait` is how many seconds the server has to answer first.
+        """
         self.folder = folder
         self.application = application
         self.changes = -1
@@ -56,8 +62,9 @@ class Connection:
         self._arrives = waiting.poll
         try:
             hello = {"protocol": frames.PROTOCOL, "application": application, "user": user, "blamed": blamed}
-            said = self.ask(frames.HELLO, hello, frames.DATA).data
-            self.greeting = Greeting(**json.loads(said))
+            self.send([frames.frame(frames.HELLO, json.dumps(hello).encode())])
+            self._wait(wait)
+            self.greeting = Greeting(**json.loads(self.answer(frames.DATA).data))
         except BaseException:
             self.close()
             raise
@@ -146,6 +153,16 @@ class Connection:
     def _broken(self) -> MessageException:
         text = f"the connection to the queue manager in {self.folder} is broken: its process has ended"
         return MessageException(CONNECTION_BROKEN, text, reason=CONNECTION_BROKEN)
+
+    def _wait(self, seconds: float | None) -> None:
+        """Refuses a server that does not answer in so many seconds, as one that has been stopped by a signal."""
+        if seconds is None or self._arrives(seconds * 1000):
+            return
+        process = peer(self._socket).process or "unknown"
+        text = (
+            f"process {process} serves the queue manager in {self.folder} and does not answer: let it go on, or end it"
+        )
+        raise MessageException(Q_MGR_NOT_AVAILABLE, text, reason=Q_MGR_NOT_AVAILABLE)
 
     def ask(self, kind: int, said: object, *kinds: int) -> Answer:
         """Sends a request that is said as data, and returns the answer, which is of one of the kinds."""

@@ -84,9 +84,9 @@ class QueueManager:
         self.topics.listen()
 
     @staticmethod
-    def connect(folder: str | Path) -> Client:
-        """Returns the queue manager of a folder whose process serves its socket."""
-        return Client(folder)
+    def connect(folder: str | Path, wait: float | None = None) -> Client:
+        """Returns the queue manager of a folder whose process serves its socket, and has so many seconds to answer."""
+        return Client(folder, wait=wait)
 
     def work(self, user: str = "", application: str = "", *, held: bool = False) -> Work:
         """Returns a new unit of work; what it puts has this user and application where its descriptor says none.

@@ -135,6 +135,20 @@ def test_a_bad_line_is_named_with_how_many_are_in(folder):
     assert "0\n1\n2\n3\n" == command(folder, "browse", "A").stdout
 
 
+def test_a_process_that_does_not_answer_is_not_waited_for(folder, capsys, monkeypatch):
+    """A command is refused with the number of the process, and the process goes on when it is let."""
+    monkeypatch.setattr("engine.cli.queue_manager_access.PATIENCE", 0.2)
+    with running("queue-manager", "start", str(folder), folder=folder) as process:
+        os.kill(process.pid, signal.SIGSTOP)
+        try:
+            refused = penstock(capsys, "put", "A", "--text", "x")
+        finally:
+            os.kill(process.pid, signal.SIGCONT)
+        assert (1, 1) == (refused.code, len(refused.err.splitlines()))
+        assert str(process.pid) in refused.err
+        assert 0 == command(folder, "put", "A", "--text", "y").returncode
+
+
 def test_a_dump_shows_a_queue_that_nothing_is_got_from(folder, capsys):
     """A queue with gets inhibited is shown as the others are: nothing is got."""
     penstock(capsys, "put", "A", "--text", "hidden")
