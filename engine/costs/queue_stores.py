@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import statistics
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,9 +20,11 @@ import lmdb
 from engine.costs.bounds import Measured
 from engine.costs.processes import rss_mib
 from engine.costs.queue_rows import figure, in_turn, rate, rate_of_all, rates_beside
-from engine.costs.streams import compressible
+from engine.costs.streams import COMPRESSIBLE, compressible
 from engine.descriptor import Descriptor
+from engine.errors import MessageException
 from engine.mq import QueueManager
+from engine.mq.client import Client
 from engine.work import Selection
 
 REUSE_SECONDS: Final = 10.0  # of request and reply on one file; the report's row takes 600
@@ -34,6 +39,8 @@ _PER_SYNC: Final = 0.6
 _WARM: Final = 50  # connections
 _IDLE: Final = 400
 _PER_CONNECTION: Final = 24_576.0  # bytes
+_CLIENTS: Final = 200
+_AGAIN: Final = 0.05  # seconds until a client that is not served tries again
 _PAGE: Final = 4_295.0  # bytes of the file that a small message may take
 _OWN: Final = (Descriptor(format="MQSTR"), Descriptor(format="MQSTR", persistence=1))
 
@@ -54,15 +61,16 @@ def benchmarks(folder: Path, seconds: float = REUSE_SECONDS) -> Iterator[Measure
     yield from reuse(folder.with_name("REUSE"), seconds)
     yield from space(folder.with_name("SPACE"))
     yield connections(folder)
+    yield reconnections(folder)
 
 
-def request_and_reply(queues: QueueManager) -> Iterator[Measured]:
+def request_and_reply(queues: QueueManager | Client, where: str = "") -> Iterator[Measured]:
     """Persistent request and reply by 16 requesters beside the same that is not persistent."""
     rates = in_turn({name: partial(_asked, queues, own) for name, own in zip("NP", _OWN, strict=True)})
-    yield rates_beside("persistent request and reply by 16 requesters, beside non-persistent", rates, 0.29)
+    yield rates_beside(f"persistent request and reply by 16 requesters{where}, beside non-persistent", rates, 0.29)
 
 
-def _asked(queues: QueueManager, own: Descriptor) -> float:
+def _asked(queues: QueueManager | Client, own: Descriptor) -> float:
     """Returns the round trips a second of requesters and 4 repliers, each step a unit of work."""
     left, stopped = threading.Semaphore(0), threading.Event()
 
@@ -192,7 +200,7 @@ def one_by_one(queues: QueueManager) -> Iterator[Measured]:
     yield rates_beside(f"persistent puts by {_MANY} to 1 queue, one at a time beside 1 putter", rates, 0.8)
 
 
-def sizes(queues: QueueManager) -> Iterator[Measured]:
+def sizes(queues: QueueManager | Client, where: str = "") -> Iterator[Measured]:
     """The bytes a second of large messages beside those of 2 KiB, put and got in units of one."""
     work = queues.work()
 
@@ -209,7 +217,7 @@ def sizes(queues: QueueManager) -> Iterator[Measured]:
         bodies = {size: os.urandom(size * _KIB) for size in (2, *(size for size, *_ in _SIZES))}
         rates = in_turn({str(size): partial(passed, own, body) for size, body in bodies.items()}, 3)
         for size, *bounds in _SIZES:
-            name = f"bytes a second of {kind} messages of {size:,} KiB, beside 2 KiB"
+            name = f"bytes a second of {kind} messages of {size:,} KiB{where}, beside 2 KiB"
             ratios = [large / small for large, small in zip(rates[str(size)], rates["2"], strict=True)]
             yield figure(name, ratios, bounds[own.persistence], at_least=True)
 
@@ -239,10 +247,10 @@ def drained(queues: QueueManager) -> Measured:
 
 
 def compressed(queues: QueueManager) -> Iterator[Measured]:
-    """The rates of bodies of 100 KiB of which a part can be compressed, by ZLIBFAST beside plain."""
+    """The rates of bodies of 100 KiB and 1 MiB of which a part can be compressed, by ZLIBFAST beside plain."""
     work = queues.work()
-    for part in (50, 90):
-        body = compressible(100 * _KIB, part, 1)
+    for size, part in product((100, _KIB), COMPRESSIBLE):
+        body = compressible(size * _KIB, part, 1)
 
         def put(codec: str, body: bytes = body) -> float:
             queues.alter("QMGR", "", {"COMPLOG": codec})
@@ -251,7 +259,8 @@ def compressed(queues: QueueManager) -> Iterator[Measured]:
             return found
 
         rates = in_turn({codec: partial(put, codec) for codec in ("NONE", "ZLIBFAST")})
-        yield rates_beside(f"bodies that are {part} % compressible, compressed beside plain", rates, 1.0)
+        name = f"bodies of {size:,} KiB that are {part} % compressible, compressed beside plain"
+        yield rates_beside(name, rates, 1.0 if part else 0.976)
     queues.alter("QMGR", "", {"COMPLOG": "NONE"})
 
 
@@ -307,21 +316,65 @@ def space(folder: Path) -> Iterator[Measured]:
 
 def connections(folder: Path) -> Measured:
     """The memory of a queue manager's process that each idle connection takes."""
+    with _serving(folder) as process, QueueManager.connect(folder) as client:
+        works = [_idle(client.work()) for _ in range(_WARM)]
+        before = rss_mib(process.pid)
+        works += [_idle(client.work()) for _ in range(_IDLE)]
+        taken = (rss_mib(process.pid) - before) * _KIB**2 / _IDLE
+        for work in works:
+            work.close()
+    return Measured("queues", "memory of an idle connection", None, taken, _PER_CONNECTION, "bytes", taken, taken)
+
+
+@contextmanager
+def _serving(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Gives a process that serves a folder and takes connections."""
     command = [sys.executable, "-c", "from engine.cli import main; main()", "queue-manager", "start", str(folder)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:  # noqa: S603
         try:
             assert process.stdout is not None
-            process.stdout.readline()  # it takes connections
-            with QueueManager.connect(folder) as client:
-                works = [_idle(client.work()) for _ in range(_WARM)]
-                before = rss_mib(process.pid)
-                works += [_idle(client.work()) for _ in range(_IDLE)]
-                taken = (rss_mib(process.pid) - before) * _KIB**2 / _IDLE
-                for work in works:
-                    work.close()
+            process.stdout.readline()
+            yield process
         finally:
             process.terminate()
-    return Measured("queues", "memory of an idle connection", None, taken, _PER_CONNECTION, "bytes", taken, taken)
+
+
+def reconnections(folder: Path) -> Measured:
+    """The time from a kill until 200 clients have got from the process that follows, beside one client."""
+    taken = in_turn({str(count): partial(_reconnection, folder, count) for count in (1, _CLIENTS)}, 3)
+    ratios = [many / one for one, many in zip(*taken.values(), strict=True)]
+    beside = statistics.median(taken["1"]) * 1e6
+    return figure(f"{_CLIENTS} clients back after a kill and a start, beside 1", ratios, 5.0, beside)
+
+
+def _reconnection(folder: Path, clients: int) -> float:
+    """Returns the seconds from a kill until so many clients, connected before, have got from the next process."""
+    with _serving(folder) as process:
+        here = [QueueManager.connect(folder) for _ in range(clients)]
+        works = [_idle(client.work()) for client in here]
+        process.kill()
+    begun = time.perf_counter()
+    threads = [threading.Thread(target=_come_back, args=(client,)) for client in here]
+    for thread in threads:
+        thread.start()
+    with _serving(folder):
+        for thread in threads:
+            thread.join()
+        taken = time.perf_counter() - begun
+        for closing in (*works, *here):
+            closing.close()
+    return taken
+
+
+def _come_back(client: Client) -> None:
+    """Get from the queue manager, again and again until that can be done."""
+    while True:
+        try:
+            _idle(client.work()).close()
+        except MessageException:
+            time.sleep(_AGAIN)
+        else:
+            return
 
 
 def _idle(work: Any) -> Any:

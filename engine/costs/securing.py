@@ -16,6 +16,7 @@ from engine.costs.measuring import side_by_side
 from engine.descriptor import Descriptor
 from engine.mq import QueueManager
 from engine.mq.protection.policies import policy_of
+from engine.mq.unit import Work
 
 if TYPE_CHECKING:
     from engine.mq.protection.keys import KeyStore
@@ -36,6 +37,7 @@ def benchmarks() -> Iterator[Measured]:
     """All of them; keys only where what makes them is installed."""
     yield warm()
     yield many_users()
+    yield from cold()
     yield after_time_out()
     yield from memory()
     if find_spec("cryptography") is not None:
@@ -79,6 +81,27 @@ def many_users() -> Measured:
     return _ratio(
         f"check of one of {USERS:,} users beside one", lambda: few.check("Q", 8), lambda: many.check("Q", 8), 1.1
     )
+
+
+def cold() -> Iterator[Measured]:
+    """What the second open of queues by users takes beside the first, for which their rights are found."""
+    for users, queues in ((1_000, 1), (1_000, 10), (USERS, 1)):
+        manager = granted(*(f"Q{number}" for number in range(queues)))
+        works = [manager.work(f"user{number}", "costs", held=True) for number in range(users)]
+        first, second = (_opened(works, queues) for _ in range(2))
+        many = f"{queues} queues" if queues > 1 else "a queue"
+        name = f"second open of {many} by {users:,} users, beside the first"
+        yield Measured(GROUP, name, None, second / first, 0.9, "x", second / first, second / first, first * 1e6)
+
+
+def _opened(works: list[Work], queues: int) -> float:
+    """Returns the processor time of each put that is undone, of each of some users to each of some queues."""
+    begun = time.process_time()
+    for work in works:
+        for number in range(queues):
+            work.put(f"Q{number}", _MQSTR, b"")
+        work.back_out()
+    return (time.process_time() - begun) / len(works) / queues
 
 
 def after_time_out() -> Measured:

@@ -13,10 +13,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from engine.costs.bounds import Measured
+from engine.costs.queue_rows import figure, in_turn
+from engine.costs.queue_stores import request_and_reply, sizes
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
 from engine.mq import QueueManager, frames
@@ -31,6 +34,8 @@ _TRIPS: Final = 4_800  # round trips of one run, of all requesters together
 _BESIDE: Final = 1_200  # of one that something goes on beside
 _BODY: Final = bytes(2_048)
 _WAITERS: Final = 82
+_PASSED: Final = 500  # messages of one run
+_WHERE: Final = " over the socket"
 _IDLE: Final = 2.0  # seconds
 _BEGUN: Final = 0.1  # seconds after which what disturbs is at it
 _PURGED: Final = 1_000_000  # messages
@@ -72,8 +77,32 @@ def through_the_socket(folder: Path) -> Iterator[Measured]:
         rates = [ours.rate / bare.rate for bare, ours in four]
         beside = 1e6 / statistics.median(bare.rate for bare, _ in four)
         yield _measured("round trips a second, 4 requesters, beside bare", rates, 0.4, beside, at_least=True)
+        yield from over_the_socket(client, used)
         yield idle(client, used)
         yield from disturbed(folder / "SOCKET", fill)
+
+
+def over_the_socket(client: Any, used: Callable[[], float]) -> Iterator[Measured]:
+    """The workloads that the reports have of clients as of programs with a queue manager of their own."""
+    for queue in ("Q0", "Q1"):
+        client.define("QLOCAL", queue, {})
+    work, bodies = client.work(), {"small": bytes(2_048), "large": bytes(131_072)}
+
+    def passed(body: bytes) -> float:
+        begun = time.process_time() + used()
+        for _ in range(_PASSED):
+            work.put("Q0", Descriptor(), body)
+            work.commit_then_get("Q0")
+        work.commit()
+        return time.process_time() + used() - begun
+
+    spent = in_turn({name: partial(passed, body) for name, body in bodies.items()})
+    ratios = [large / small for small, large in zip(*spent.values(), strict=True)]
+    beside = statistics.median(spent["small"]) / _PASSED * 1e6
+    yield figure("put and get over the socket, 128 KiB beside 2 KiB", ratios, 8.0, beside)
+    work.close()
+    yield from request_and_reply(client, _WHERE)
+    yield from sizes(client, _WHERE)
 
 
 def idle(client: Any, used: Callable[[], float]) -> Measured:

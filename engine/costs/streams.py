@@ -23,6 +23,7 @@ _TOLERANCE: Final = 1.06  # between runs, as the reports have it
 _KIB: Final = 1_024
 _MQSTR: Final = Descriptor(format="MQSTR")
 _LASTING: Final = Descriptor(format="MQSTR", persistence=1)
+COMPRESSIBLE: Final = (0, 10, 50, 90)  # parts of bodies in a hundred
 _TOPIC: Final = "costs/streams"
 _DEFINED: Final = f"""DEFINE QL(Q)
 DEFINE QL(S1)
@@ -163,26 +164,13 @@ def lasting_copies(folder: Path) -> Iterator[Measured]:
 def compressed(folder: Path) -> Iterator[Measured]:
     """Bodies of 100 KiB in the store by ZLIBFAST beside plain ones, by the part of them that can be compressed."""
     sizes: dict[tuple[str, int], float] = {}
-    rates: dict[str, list[float]] = {"NONE": [], "ZLIBFAST": []}
     for part in (50, 90):
         bodies = [compressible(100 * _KIB, part, seed) for seed in range(100)]
-        for codec in rates:
+        for codec in ("NONE", "ZLIBFAST"):
             sizes[codec, part] = _stored(folder / f"{codec}{part}", codec, bodies)
     for part, bound in ((50, 0.53), (90, 0.15)):
         ratio = sizes["ZLIBFAST", part] / sizes["NONE", part]
         yield _measured(f"stored bytes of bodies that are {part} % compressible", [ratio] * 3, bound, None)
-    QueueManager.create(folder / "RATES")
-    with QueueManager.open(folder / "RATES") as queues:
-        queues.define("QLOCAL", "Q", {})
-        body, work = compressible(100 * _KIB, 0, 1), queues.work()
-        for _ in range(ROUNDS):
-            for codec, found in rates.items():
-                queues.alter("QMGR", "", {"COMPLOG": codec})
-                found.append(_rate(lambda: work.put("Q", _LASTING, body, syncpoint=False), SECONDS))
-                queues.purge("Q")
-    ratios = [own / base for own, base in zip(rates["ZLIBFAST"], rates["NONE"], strict=True)]
-    beside = 1e6 / statistics.median(rates["NONE"])
-    yield _measured("bodies that cannot be compressed, tried beside plain", ratios, 0.976, beside, at_least=True)
 
 
 def compressible(size: int, part: int, seed: int) -> bytes:
