@@ -25,6 +25,7 @@ _TOLERANCE: Final = 1.06  # between runs, as the reports have it
 _OTHERS: Final = 1_000
 _COPIES: Final = 6
 _INQUIRED: Final = 4
+_REPLIERS: Final = 4
 _GETS: Final = 10  # by selectors, in turn
 _LATE: Final = 20_000
 
@@ -55,9 +56,10 @@ def request_and_reply() -> Iterator[Measured]:
 
 
 def _requesters(count: int, pairs: int) -> float:
-    """Returns the round trips a second of so many requesters, with a replier for each pair of queues at least."""
+    """Returns the round trips a second of so many requesters, with four repliers whatever the pairs of queues."""
     names = [(f"IN{pair}", f"OUT{pair}") for pair in range(pairs)]
     queues, stopped = QueueManager(*(name for pair in names for name in pair)), "stopped"
+    asking = iter(range(count - 1, -1, -1))  # how many still ask when one has ended
 
     def request(number: int) -> Callable[[float], int]:
         def run(end: float) -> int:
@@ -66,7 +68,9 @@ def _requesters(count: int, pairs: int) -> float:
                 sent = work.put(asked, _MQSTR, _BODY, syncpoint=False)
                 work.get(answered, Selection(correl_id=sent.msg_id), syncpoint=False, wait=10.0)
                 done += 1
-            work.put(asked, _MQSTR._replace(format=stopped), b"", syncpoint=False)
+            if not next(asking):
+                for replier in range(_REPLIERS):
+                    work.put(names[replier % pairs][0], _MQSTR._replace(format=stopped), b"", syncpoint=False)
             return done
 
         return run
@@ -74,18 +78,16 @@ def _requesters(count: int, pairs: int) -> float:
     def reply(number: int) -> Callable[[float], int]:
         def run(_: float) -> int:
             (asked, answered), work = names[number % pairs], queues.work()
-            left = len(range(number % pairs, count, pairs))
-            while left and (arrival := work.get(asked, syncpoint=False, wait=10.0)) is not None:
+            while (arrival := work.get(asked, syncpoint=False, wait=10.0)) is not None:
                 if arrival.descriptor.format == stopped:
-                    left -= 1
-                    continue
+                    break
                 own = _MQSTR._replace(correl_id=arrival.descriptor.msg_id)
                 work.put(answered, own, arrival.body, syncpoint=False)
             return 0
 
         return run
 
-    return rate_of_all([*map(reply, range(pairs)), *map(request, range(count))], _SECONDS)
+    return rate_of_all([*map(reply, range(_REPLIERS)), *map(request, range(count))], _SECONDS)
 
 
 def _asked_and_answered(queues: QueueManager, *, syncpoint: bool) -> Run:

@@ -7,7 +7,8 @@ numbers that MQ gives them; those from 65,536 on are of this queue manager alone
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 FORMAT: Final = "MQADMIN"
@@ -17,7 +18,8 @@ _VERSION: Final = 3
 _HEADER: Final = struct.Struct("<9i")  # kind, length, version, command, sequence number, control, codes, parameters
 _START: Final = struct.Struct("<3i")  # kind, length, parameter
 _INT: Final = struct.Struct("<i")
-_LONG: Final = struct.Struct("<iq")
+_LONG: Final = struct.Struct("<q")
+_TEXT: Final = struct.Struct("<5i")  # kind, length, parameter, CCSID, length of the text
 _UTF_8: Final = 1208
 _INTEGER, _STRING, _INTEGERS, _GROUP, _LONG_INTEGER, _LONG_INTEGERS = 3, 4, 5, 20, 23, 25
 _COMMANDS: Final = {"statistics": (21, 165), "accounting": (22, 168)}  # the header's kind, and its command
@@ -77,44 +79,57 @@ def written(kind: str, values: Mapping[str, Parameter], *, number: int = 1, last
     [{'queue': 'A', 'puts': [1, 0]}]
     """
     code, command = _COMMANDS[kind]
+    parts: list[bytes] = []
+    for name, value in values.items():
+        _write(name, value, parts)
     count = sum(_count(value) for value in values.values())
-    parameters = [part for name, value in values.items() for part in _parameters(name, value)]
-    return _HEADER.pack(code, _HEADER.size, _VERSION, command, number, last, 0, 0, count) + b"".join(parameters)
+    return _HEADER.pack(code, _HEADER.size, _VERSION, command, number, last, 0, 0, count) + b"".join(parts)
 
 
 def _count(value: Parameter) -> int:
     """Returns how many parameters a value is: as many as it has groups, otherwise one."""
-    return len(value) if isinstance(value, Sequence) and value and isinstance(value[0], Mapping) else 1
+    if isinstance(value, int | str) or (value and isinstance(value[0], int)):
+        return 1
+    return len(value)
 
 
-def _parameters(name: str, value: Parameter) -> Iterator[bytes]:
-    number = _NAMES[name]
-    if isinstance(value, str):
+def _write(name: str, value: Parameter, parts: list[bytes]) -> None:
+    """Adds the bytes of a parameter to others."""
+    if isinstance(value, int):
+        head, layout = _form(name, -1)
+        parts += head, layout.pack(value if name in _LONG_NAMES else min(value, _MOST))
+    elif isinstance(value, str):
         data = value.encode()
-        data += b" " * (-len(data) % 4)
-        yield _START.pack(_STRING, _START.size + 8 + len(data), number)
-        yield struct.pack("<2i", _UTF_8, len(value.encode())) + data
-    elif isinstance(value, int):
-        if name in _LONG_NAMES:
-            yield _START.pack(_LONG_INTEGER, 24, number) + _LONG.pack(0, value)
-        else:
-            yield _START.pack(_INTEGER, 16, number) + _INT.pack(min(value, _MOST))
+        padded = len(data) + -len(data) % 4
+        parts.append(_TEXT.pack(_STRING, _TEXT.size + padded, _NAMES[name], _UTF_8, len(data)) + data.ljust(padded))
+    elif value and isinstance(value[0], int):
+        head, layout = _form(name, len(value))
+        try:
+            parts += head, layout.pack(*value)
+        except struct.error:  # a number that four bytes do not hold
+            parts += head, layout.pack(*(min(one, _MOST) for one in value if isinstance(one, int)))
     else:
-        for one in value:
-            if isinstance(one, Mapping):
-                yield _START.pack(_GROUP, 16, number) + _INT.pack(len(one))
-                yield from (part for inner, has in one.items() for part in _parameters(inner, has))
-        numbers = [one for one in value if isinstance(one, int)]
-        if numbers:
-            yield _list(name, number, numbers)
+        for group in value:
+            assert not isinstance(group, int)  # a list is of numbers or of groups
+            parts.append(_START.pack(_GROUP, 16, _NAMES[name]) + _INT.pack(len(group)))
+            for inner, has in group.items():
+                _write(inner, has, parts)
 
 
-def _list(name: str, number: int, numbers: Sequence[int]) -> bytes:
-    if name in _LONG_NAMES:
-        kind, data = _LONG_INTEGERS, struct.pack(f"<{len(numbers)}q", *numbers)
-    else:
-        kind, data = _INTEGERS, struct.pack(f"<{len(numbers)}i", *(min(one, _MOST) for one in numbers))
-    return _START.pack(kind, _START.size + 4 + len(data), number) + _INT.pack(len(numbers)) + data
+@lru_cache(maxsize=1_024)
+def _form(name: str, count: int) -> tuple[bytes, struct.Struct]:
+    """Returns what a number, or a list of so many, begins with, and the layout of the rest; -1: one that is no list."""
+    number, is_long = _NAMES[name], name in _LONG_NAMES
+    letter = "q" if is_long else "i"
+    if count < 0:
+        return (
+            (_START.pack(_LONG_INTEGER, 24, number) + _INT.pack(0), _LONG)
+            if is_long
+            else (_START.pack(_INTEGER, 16, number), _INT)
+        )
+    layout = struct.Struct(f"<{count}{letter}")
+    kind = _LONG_INTEGERS if is_long else _INTEGERS
+    return _START.pack(kind, _START.size + 4 + layout.size, number) + _INT.pack(count), layout
 
 
 def read(data: bytes) -> dict[str, object] | None:
@@ -160,7 +175,7 @@ def _value(kind: int, data: bytes) -> object:
     if kind == _INTEGER:
         return _INT.unpack(data)[0]
     if kind == _LONG_INTEGER:
-        return _LONG.unpack(data)[1]
+        return _LONG.unpack_from(data, _INT.size)[0]
     if kind == _STRING:
         return data[8 : 8 + _INT.unpack_from(data, 4)[0]].decode().rstrip(" ")
     if kind in {_INTEGERS, _LONG_INTEGERS}:

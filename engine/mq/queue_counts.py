@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter, sub
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ EACH: Final = 63  # one in so many messages and one is measured
 _ALL_TIMED: Final = 16  # and all of the first that come in an interval
 _MOST_TIMED: Final = 1_000
 
+_pairs: Final = attrgetter(*_PAIRS)
+_numbers: Final = attrgetter(*_NUMBERS)
 Seen = dict[str, tuple[int, ...] | int]
 
 
@@ -84,8 +87,9 @@ class Counts:
 
     def seen(self) -> Seen:
         """Returns all counts as they are now."""
-        pairs: Seen = {name: tuple(getattr(self, name)) for name in _PAIRS}
-        return pairs | {name: getattr(self, name) for name in _NUMBERS}
+        found: Seen = dict(zip(_PAIRS, map(tuple, _pairs(self)), strict=True))
+        found.update(zip(_NUMBERS, _numbers(self), strict=True))
+        return found
 
     def begin(self, queue: Queue, *, watched: bool) -> Seen:
         """Begin an interval of a queue, and return the counts at its beginning."""
@@ -103,14 +107,15 @@ def since(before: Seen, now: Seen) -> Seen:
     >>> since({"puts": (1, 0), "expired": 2}, {"puts": (3, 1), "expired": 2})
     {'puts': (2, 1), 'expired': 0}
     """
-    found: Seen = {}
-    for name, value in now.items():
-        then = before[name]
-        if isinstance(value, tuple) and isinstance(then, tuple):
-            found[name] = tuple(new - old for new, old in zip(value, then, strict=True))
-        elif isinstance(value, int) and isinstance(then, int):
-            found[name] = value - then
-    return found
+    return {name: _less(value, before[name]) for name, value in now.items()}
+
+
+def _less(value: tuple[int, ...] | int, then: tuple[int, ...] | int) -> tuple[int, ...] | int:
+    if isinstance(value, int):
+        assert isinstance(then, int)  # what a name is does not change
+        return value - then
+    assert isinstance(then, tuple)
+    return tuple(map(sub, value, then))
 
 
 def average(times: Seen) -> list[int]:
