@@ -65,7 +65,7 @@ class Writer:
 
     def __init__(self, store: KeyStore) -> None:
         self._store = store
-        self._keys: dict[Policy, tuple[_Key, int]] = {}
+        self._keys: dict[str, tuple[Policy, _Key, int]] = {}  # and for how many messages more, by the policies' names
         self.wrapped = 0  # how often a key was wrapped
 
     def seal(self, policy: Policy, descriptor: Descriptor, body: bytes) -> bytes:
@@ -92,10 +92,12 @@ class Writer:
 
     def _key(self, policy: Policy) -> _Key:
         """Returns the key for the next message, the one before where it may be reused once more."""
-        key, left = self._keys.get(policy, (None, 0))
-        if key is None or not left:
+        known = self._keys.get(policy.name)
+        if known is not None and known[2] and (known[0] is policy or known[0] == policy):
+            _, key, left = known
+        else:
             key, left = self._made(policy), _SHARED if policy.reuse == UNLIMITED else policy.reuse
-        self._keys[policy] = key, left - 1
+        self._keys[policy.name] = policy, key, left - 1
         return key
 
     def _made(self, policy: Policy) -> _Key:
@@ -123,14 +125,22 @@ class Opened(NamedTuple):
     body: bytes
 
 
+class _Known(NamedTuple):
+    """A header that was read: the policy that it was checked by, what it says, and the key in it, if there is one."""
+
+    policy: Policy
+    said: dict[str, object]
+    cipher: AESGCM | None
+
+
 class Reader:
-    """A reader of envelopes; it keeps the keys that it unwrapped last."""
+    """A reader of envelopes; it keeps what it read and the keys that it unwrapped last."""
 
     __slots__ = ("_keys", "_store", "unwrapped")
 
     def __init__(self, store: KeyStore) -> None:
         self._store = store
-        self._keys: OrderedDict[bytes, AESGCM] = OrderedDict()  # by the headers that they came in
+        self._keys: OrderedDict[bytes, _Known] = OrderedDict()  # by the headers that they came in
         self.unwrapped = 0  # how often a key was unwrapped
 
     def open(self, policy: Policy, envelope: bytes) -> Opened:
@@ -144,16 +154,30 @@ class Reader:
             raise UnprotectedError("it is protected in another way than the policy asks")
         end = _HEAD.size + size
         front, contents = envelope[:end], envelope[end:]
-        said = self._checked(policy, front[_HEAD.size :])
-        if policy.encrypts:
+        known = self._known(policy, front[_HEAD.size :])
+        if known.cipher is not None:
             try:
-                contents = self._key(front[_HEAD.size :], said).decrypt(nonce, contents, front)
+                contents = known.cipher.decrypt(nonce, contents, front)
             except InvalidTag:
                 raise UnprotectedError("it was changed since it was encrypted") from None
-        body = self._verified(policy, str(said["digest"]), front, contents) if policy.signs else contents
+        body = self._verified(policy, str(known.said["digest"]), front, contents) if policy.signs else contents
         if len(body) != length:
             raise UnprotectedError("its length is another than when it was put")
         return Opened(encoding, ccsid, name.rstrip(b"\0").decode("ascii", "replace"), body)
+
+    def _known(self, policy: Policy, header: bytes) -> _Known:
+        """Returns what a header says, read anew where it is another than those of late, or was for another policy."""
+        known = self._keys.get(header)
+        if known is not None and (known.policy is policy or known.policy == policy):
+            return known
+        said = self._checked(policy, header)
+        cipher = None if known is None else known.cipher
+        if policy.encrypts and cipher is None:
+            cipher = self._unwrapped(said)
+        found = self._keys[header] = _Known(policy, said, cipher if policy.encrypts else None)
+        if len(self._keys) > _KNOWN_KEYS:
+            self._keys.popitem(last=False)
+        return found
 
     @staticmethod
     def _checked(policy: Policy, header: bytes) -> dict[str, object]:
@@ -170,11 +194,8 @@ class Reader:
             raise UnprotectedError("its algorithms are weaker than the policy's")
         return dict(said)
 
-    def _key(self, header: bytes, said: dict[str, object]) -> AESGCM:
-        """Returns the key of a message, unwrapped anew where its header is another than those of late."""
-        known = self._keys.get(header)
-        if known is not None:
-            return known
+    def _unwrapped(self, said: dict[str, object]) -> AESGCM:
+        """Returns the key of a message."""
         wrapped = said["keys"]
         assert isinstance(wrapped, dict)  # as it was checked
         for identity in self._store.identities:
@@ -186,9 +207,6 @@ class Reader:
             except (ValueError, TypeError, InvalidUnwrap):
                 raise UnprotectedError("its key cannot be unwrapped") from None
             self.unwrapped += 1
-            self._keys[header] = made
-            if len(self._keys) > _KNOWN_KEYS:
-                self._keys.popitem(last=False)
             return made
         raise UnprotectedError("it is encrypted for others")
 
