@@ -31,6 +31,7 @@ _WARNED_AT: Final = 0.85  # of what messages may fill
 _CALM_AT: Final = 0.75  # below that the next warning may come
 _LOG: Final = logging.getLogger("penstock.store")
 _NAP: Final = 2e-5  # seconds between two looks whether others have come
+_MOST_SKIPPED: Final = 63  # moments that are not given to others behind one that was given in vain
 _PATIENCE: Final = 0.002  # seconds that the writer waits for others at most
 _DAMAGED: Final = (
     lmdb.CorruptedError,
@@ -66,8 +67,8 @@ class Journal:
     """
 
     __slots__ = (
-        *("_before", "_counters", "_environment", "_last", "_pending", "_reserve", "_thread", "_took", "_wake"),
-        *("_warned", "_writing", "codec", "failed", "failure", "syncs", "watch"),
+        *("_before", "_counters", "_environment", "_last", "_pending", "_reserve", "_skips", "_thread", "_took"),
+        *("_vain", "_wake", "_warned", "_writing", "codec", "failed", "failure", "syncs", "watch"),
     )
 
     def __init__(self, environment: Environment) -> None:
@@ -85,6 +86,8 @@ class Journal:
         self._thread: threading.Thread | None = None
         self._last: set[int] = set()  # the threads whose units were in the last transaction
         self._before: set[int] = set()  # and in the one before it
+        self._vain = 0  # how many moments are skipped since others were last waited for in vain
+        self._skips = 0  # how many of them are left
         self._took = 0.0  # seconds of the last transaction
         self._warned = False  # that the store is nearly full
 
@@ -150,13 +153,22 @@ class Journal:
             return None
 
     def _gather(self) -> None:
-        """Give those a moment, less than a sync takes, who committed just before: they are about to commit again."""
-        expected = len(self._before | self._last)
-        if expected == 1:
+        """Give those a moment, less than a sync takes, who committed just before: they are about to commit again.
+
+        Where nobody came in it, as where committers take turns, the next few moments are not given, twice as many each
+        time.
+        """
+        expected, waiting = len(self._before | self._last), len(self._pending)
+        if expected == 1 or waiting >= expected:
+            return
+        if self._skips and waiting == 1:
+            self._skips -= 1
             return
         end = time.monotonic() + min(self._took, _PATIENCE)
         while len(self._pending) < expected and time.monotonic() < end:
             time.sleep(_NAP)
+        self._vain = 0 if len(self._pending) > waiting else min(2 * self._vain + 1, _MOST_SKIPPED)
+        self._skips = self._vain
 
     def _write_some(self) -> None:
         """Write the units that wait, and tell their owners."""

@@ -18,6 +18,7 @@ from engine.mq import QueueManager
 from engine.mq.store.checking import check
 from engine.mq.store.environment import write_format
 from engine.mq.store.journal import Journal
+from engine.mq.unit import Work
 from engine.work import Selection
 
 LASTING = Descriptor(persistence=1)
@@ -303,6 +304,23 @@ def test_many_commit_together(folder: Path) -> None:
     crash(queues)
     with QueueManager.open(folder) as again:
         assert sorted(b"%d.%d" % (number, turn) for number in range(8) for turn in range(20)) == sorted(bodies(again))
+
+
+def test_committers_who_take_turns_do_not_wait_for_each_other(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once it has waited in vain for those who committed before it, a commit seldom waits for them again."""
+    commits, begun, waited = 128, list[int](), set[int]()
+    monkeypatch.setattr("engine.mq.store.journal.time.sleep", lambda _: waited.add(len(begun)))
+    with QueueManager.open(folder) as queues, ThreadPoolExecutor(1) as first, ThreadPoolExecutor(1) as second:
+        works = queues.work(), queues.work()
+
+        def put(work: Work) -> None:
+            work.put("Q", LASTING, b"in turn")
+            work.commit()
+
+        for turn in range(commits):
+            begun.append(turn)
+            (first, second)[turn % 2].submit(put, works[turn % 2]).result()
+    assert len(waited) < commits // 8
 
 
 def test_the_expiry_task_runs_by_itself(folder: Path) -> None:
