@@ -173,10 +173,12 @@ def _surroundings(flow: Flow, use: NodeUse, given: Mapping[str, Value]) -> Surro
         "MessageFlowLabel": flow.name,
         "MessageFlowName": flow.qualified_name,
         "NodeLabel": use.label,
+        "NodeName": use.label,
         "NodeType": f"ComIbm{use.type}Node",
         "AdditionalInstances": own.additional_instances,
         "CoordinatedTransaction": own.coordinated_transaction,
         "ProcessId": os.getpid(),
+        "DataSource": str(use.values.get("dataSource", "")) or None,
     }
     external: dict[str, Value] = {s.name: s.value for s in flow.user_properties if isinstance(s.value, str)}
     return Surroundings(external=external, properties=properties, codec=ccsid, log=_log, limits=limits_around())

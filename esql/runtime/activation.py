@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from engine.budget import CURRENT, Budget
 from engine.databases.statements import Procedure, Select, Statement
@@ -25,6 +25,9 @@ from esql.trees import Nodes
 from esql.values.errors import wrong_argument
 from esql.values.literals import shown, to_text
 from esql.values.types import Value
+
+if TYPE_CHECKING:
+    from engine.work import UnitOfWork
 
 TOO_MANY_TURNS: Final = 2571
 TOO_DEEP: Final = 2572
@@ -93,6 +96,7 @@ class Activation(Invocation):
         "told",
         "turned",
         "variables",
+        "work",
     )
 
     told: dict[str, str]  # what expressions have come to, where that is traced
@@ -118,6 +122,7 @@ class Activation(Invocation):
         self.shared = shared.values
         self.variables: list[Any] = [None] * places
         self.database = around.database
+        self.work: UnitOfWork | None = None  # of the message, in a flow
         self.nodes = Nodes(limits.nodes)
         self.deepest = limits.depth
         self.has_output = True
@@ -222,7 +227,9 @@ class Activation(Invocation):
             return look()
 
     def property(self, name: str) -> Value:
-        """A property of the broker, the flow or the node."""
+        """A property of the broker, the flow or the node; the queue manager is that of the unit of work."""
+        if name == "QueueManagerName" and self.work is not None:
+            return self.work.queue_manager or None
         return self.around.properties.get(name)
 
     def option(self, name: str) -> int:

@@ -36,7 +36,7 @@ class Asking:
     def __call__(self, message: Message, work: UnitOfWork) -> Evaluation:
         """Run the program for a message, with the databases of the unit of work."""
         connection = self.access.connection(work) if self.asks else None
-        evaluation = self.program(message, connection)
+        evaluation = self.program(message, connection, work)
         if self.program.entrance.yields:
             evaluation = _delivered(evaluation)
         if connection is None or not self.access.at_once:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from types import CodeType, MappingProxyType, TracebackType
-from typing import Any, Final, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
 from engine.databases.sql import shown
 from engine.databases.statements import Statement
@@ -19,6 +19,9 @@ from esql.database import Connection
 from esql.runtime.activation import TOO_DEEP, Activation, Shared, Surroundings
 from esql.runtime.statement_exceptions import Spot, evaluated, rethrown, until_sent
 from esql.text.statement_places import Stretch
+
+if TYPE_CHECKING:
+    from engine.work import UnitOfWork
 
 Evaluation: TypeAlias = Generator[tuple[str, Message], bool, None]
 
@@ -197,9 +200,12 @@ class Routine:
     entrance: Entrance
     around: Surroundings
 
-    def __call__(self, message: Message, database: Connection | None = None) -> Evaluation:
-        """Run it for a message, with the databases of its unit of work: yield terminals and what goes out of them."""
+    def __call__(
+        self, message: Message, database: Connection | None = None, work: UnitOfWork | None = None
+    ) -> Evaluation:
+        """Run it for a message, in its unit of work: yield terminals and what goes out of them."""
         here = self.program.activation(message, self.around)
+        here.work = work
         if database is not None:
             here.database = database
         return self.program.entered(self.entrance, here)

@@ -230,6 +230,15 @@ def test_properties_of_broker_flow_and_node() -> None:
     assert bodies(made("Compute", program)) == [("out", b"<m>N F 106</m>")]
 
 
+@pytest.mark.parametrize("program", ["QueueManagerName", "EVAL('SQL.QueueManagerName')"])
+def test_the_name_of_the_queue_manager(program: str) -> None:
+    """QueueManagerName is that of the queue manager of the message's unit of work."""
+    queues = MemoryQueues()
+    queues.name = "QM7"
+    evaluation = made("Compute", f"{SET}{program} || ' ' || NodeName;").evaluate(message(), queues.work())
+    assert b"<m>QM7 N</m>" == write_message(next(evaluation)[1].root)[1]
+
+
 @pytest.mark.parametrize(("clause", "name"), [("EVENT", "penstock.localerror"), ("USER TRACE", "penstock.usertrace")])
 def test_log(clause: str, name: str, caplog: pytest.LogCaptureFixture) -> None:
     """LOG writes to the log of the system, or to the user trace."""

@@ -229,14 +229,14 @@ def test_own_nodes_are_shipped(tmp_path: Path) -> None:
 
 
 def test_programs_know_their_broker(tmp_path: Path) -> None:
-    """BrokerName and ExecutionGroupLabel are what the broker file says."""
-    program = "SET OutputRoot.XMLNSC.A = BrokerName || ' ' || ExecutionGroupLabel;"
+    """BrokerName, ExecutionGroupLabel and QueueManagerName are what the broker file says."""
+    program = "SET OutputRoot.XMLNSC.A = BrokerName || ' ' || ExecutionGroupLabel || ' ' || QueueManagerName;"
     text = "flow: F\nnodes:\n  In: {type: MQInput, queueName: IN}\n"
     text += f'  C: {{type: Compute, computeExpression: "{program}"}}\n  Out: {{type: MQOutput, queueName: OUT}}\n'
     (tmp_path / "f.yaml").write_text(text + "wires: [In.out -> C, C.out -> Out]\n", encoding="utf-8")
-    (tmp_path / "broker.yaml").write_text("broker: B\nexecutionGroups: {G: [f.yaml]}\n", encoding="utf-8")
+    (tmp_path / "broker.yaml").write_text("broker: B\nqueueManager: M\nexecutionGroups: {G: [f.yaml]}\n", "utf-8")
     planned = plan(deployment_of(str(tmp_path / "broker.yaml")))
-    assert next(results(planned, batch([1])))["body"] == b"<A>B G</A>"
+    assert next(results(planned, batch([1])))["body"] == b"<A>B G M</A>"
 
 
 def test_what_nobody_reads_waits(tmp_path: Path) -> None:
