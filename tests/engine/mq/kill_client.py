@@ -56,8 +56,10 @@ class Client:
     def _act(self, queues: Any, work: Any) -> None:
         act = self._chosen.randrange(20)
         self._step[0] = OPEN
-        if act < 5:
+        if act < 4:
             self._put(work)
+        elif act < 5:
+            self._put_outside(work)
         elif act < 8:
             self._take(work, moves=True)
         elif act < 10:
@@ -78,16 +80,26 @@ class Client:
         self._commit(work)
         self._said(numbers)
 
+    def _put_outside(self, work: Any) -> None:
+        """Puts outside the unit of work: each put is acknowledged by itself."""
+        for _ in range(self._chosen.randrange(1, 4)):
+            one = self._next()
+            self._step[0] = COMMITTING
+            self._put_one(work, one, syncpoint=False)
+            self._step[0] = SYNCED
+            self._said([one])
+
     def _put_some(self, work: Any) -> list[int]:
         numbers = [self._next() for _ in range(self._chosen.randrange(1, 4))]
         for one in numbers:
-            self._say(f"p{one}")
-            own = Descriptor(
-                persistence=self._persistence, priority=self._chosen.randrange(3), correl_id=one.to_bytes(24)
-            )
-            body = b"%d " % one + bytes(self._chosen.choice(_SIZES))
-            work.put(self._chosen.choice(QUEUES), own, body)
+            self._put_one(work, one)
         return numbers
+
+    def _put_one(self, work: Any, one: int, *, syncpoint: bool = True) -> None:
+        self._say(f"p{one}")
+        own = Descriptor(persistence=self._persistence, priority=self._chosen.randrange(3), correl_id=one.to_bytes(24))
+        body = b"%d " % one + bytes(self._chosen.choice(_SIZES))
+        work.put(self._chosen.choice(QUEUES), own, body, syncpoint=syncpoint)
 
     def _take(self, work: Any, *, moves: bool) -> None:
         arrival = work.get(self._chosen.choice(QUEUES), wait=self._chosen.choice((0.0, 0.02)))
