@@ -295,6 +295,7 @@ _MANAGER: Final = (
     _choice("COMPLOG", "NONE RLE ZLIBFAST ZLIBHIGH ANY"),  # of bodies in the store
     _choice("PSMODE", "ENABLED COMPAT DISABLED"),
     *(_shown("MAXPRTY", 9), _shown("CCSID", 1208), _shown("CMDLEVEL", 930), _shown("PLATFORM", "UNIX")),
+    *(_shown("VERSION", "09030000"), _shown("QMID")),
     *_CREATED,
 )
 _INHERITED: Final = "ASPARENT"

@@ -215,7 +215,9 @@ class Directory:
     def display(self, kind: str, pattern: str, works: Iterable[Work]) -> list[dict[str, Value]]:
         """Returns the objects whose names fit a pattern, such as ORDERS.*, with their attributes."""
         if kind == QMGR:
-            return [dict(self.settings) | dict(self.running())]
+            fixed = {one.name: one.default for one in ATTRIBUTES[QMGR].values() if one.shown}
+            made = "_".join(str(self.settings.get(word, "")) for word in ("QMNAME", "CRDATE", "CRTIME"))
+            return [fixed | {"QMID": made} | dict(self.settings) | dict(self.running())]
         if kind in self._records:
             return list(self._records[kind].display())
         if kind in STATUS:

@@ -100,7 +100,7 @@ def _note(wanted: _Wanted, parameter: Parameter, what: str) -> None:
             wanted.every = True
         case "WHERE":
             wanted.where = _condition(wanted.kinds, parameter)
-        case "TYPE" if what == "QUEUE" and parameter.values:
+        case "TYPE" | "QTYPE" if what == "QUEUE" and parameter.values:
             types = SYNONYMS_OF_TYPES.get(parameter.text, parameter.text)
             if types != "ALL" and types not in _QUEUE_KINDS:
                 raise WrongCommandError(f"TYPE takes ALL, QLOCAL or QALIAS, not {parameter.text}")
@@ -126,8 +126,8 @@ _PLAIN: Final = {"QSTATUS": ("QUEUE",), "CONN": ("CONN", "*", "ALL")}  # the typ
 
 def _known(kinds: tuple[str, ...], word: str) -> str:
     """Returns the name of an attribute that one of the kinds has."""
-    if word == "TYPE":
-        return word
+    if word in {"TYPE", "QTYPE"}:
+        return "TYPE"
     if (state := _STATES.get(kinds[0])) is not None:
         if word not in state:
             hint = did_you_mean(word, state)
@@ -176,5 +176,5 @@ def _shown(kind: Kind, one: Mapping[str, Value], wanted: _Wanted, what: str) -> 
     elif kind.kind == "TOPIC":
         head.append(("TYPE", "LOCAL"))
     names = sorted(one) if wanted.every else wanted.names
-    skipped = {kind.title, "TYPE"}
+    skipped = {kind.title, "TYPE", *(() if what == "QSTATUS" else ("UNCOM",))}
     return (*head, *((name, one[name]) for name in dict.fromkeys(names) if name in one and name not in skipped))

@@ -10,6 +10,7 @@ from typing import Final
 
 LONGEST: Final = 32_768  # characters of one command
 _BREAK: Final = ";"
+_ENDS: Final = ("END", "EXIT", "QUIT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ def read(script: str) -> Iterator[Command]:
             stripped = text.strip()
             if not stripped:
                 continue
-            if stripped.upper() == "END":
+            if stripped.upper() in _ENDS:
                 return
             yield _command(stripped, pieces, start + len(text) - len(text.lstrip()))
 

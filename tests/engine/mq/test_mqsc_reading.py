@@ -13,6 +13,7 @@ READ: tuple[tuple[str, list[tuple[int, str]]], ...] = (
     ("\nDEFINE QLOCAL(A) +\n   REPLACE\nDIS QMGR", [(2, "DEFINE QLOCAL(A) REPLACE"), (4, "DIS QMGR")]),
     ("DEFINE QLOCAL(LONG+\n   NAME) -\nREPLACE", [(1, "DEFINE QLOCAL(LONGNAME) REPLACE")]),
     ("ALTER QLOCAL(A) DESCR('a -\n b')", [(1, "ALTER QLOCAL(A) DESCR('a  b')")]),
+    ("DIS QMGR\r\nquit\nNO MORE", [(1, "DIS QMGR")]),
     ("DEFINE QLOCAL(A) +\n* comment\n\n REPLACE", [(1, "DEFINE QLOCAL(A) REPLACE")]),
     ("DIS QMGR; DIS Q(*) ;", [(1, "DIS QMGR"), (1, "DIS Q(*)")]),
     ("ALTER QMGR DESCR('a;b')", [(1, "ALTER QMGR DESCR('a;b')")]),
