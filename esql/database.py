@@ -20,6 +20,7 @@ from engine.databases.statements import (
 from engine.errors import BrokerError
 from engine.tree.element import Element
 from engine.tree.fresh_rows import fresh_rows
+from engine.tree.states import LOOSE
 from esql.runtime.select import new_row
 from esql.runtime.support import NO_ERROR, SqlState, sql_state_of
 from esql.values.types import Bit, Interval, qualifier
@@ -157,6 +158,8 @@ def rows_apart(answer: Answer, tables: list[int]) -> list[tuple[Element, ...]]:
     found = []
     for values in answer.rows:
         rows = tuple(new_row() for _ in range(count))
+        for row in rows:
+            row.state |= LOOSE
         for number, name, value in zip(tables, answer.names, values, strict=True):
             rows[number].add(name, value_from_database(value))
         found.append(rows)

@@ -57,6 +57,9 @@ class Mapping:
 Tree: TypeAlias = "Scalar | Sequence | Mapping"
 
 
+_PASSWORD: Final = re.compile(r"""://[^'"]*@|passw""", re.IGNORECASE)
+
+
 class Complaints:
     """Collects what is wrong with one file, each with the line that it is about."""
 
@@ -66,9 +69,13 @@ class Complaints:
         self.found: list[Problem] = []
         self._lines = LINE_END.split(text)
 
-    def add(self, place: Place, text: str, *, about: str = "", number: int = UNFIT) -> None:
-        """Note a problem; `about` is the word of the line that it is about, which the marker covers."""
+    def add(self, place: Place, text: str, *, about: str = "", number: int = UNFIT, is_secret: bool = False) -> None:
+        """Note a problem; `about` is the word of the line that it is about, which the marker covers.
+
+        A line that may have a password in it is not shown, nor is one that is said to be secret.
+        """
         line = self._lines[place.line - 1] if 0 < place.line <= len(self._lines) else ""
+        line = "" if is_secret or _PASSWORD.search(line) else line
         where = Place(file=self.file, line=place.line, column=place.column)
         self.found.append(marked(where, text, about, number, line))
 

@@ -69,7 +69,7 @@ def _text(text: str) -> Iterator[yaml.Event]:
 def scalar(text: str) -> yaml.Event:
     """A text that is read back as it is: in block style where it has lines, quoted only where YAML needs it."""
     style = None
-    if text in NULL_WORDS:
+    if text in NULL_WORDS or text == "<<":  # which would merge tables
         style = "'"
     elif not PLAIN.fullmatch(text):
         style = '"'

@@ -40,7 +40,7 @@ from engine.broker.file_values import duration, memory, number, of_tree, placed
 from engine.broker.user_rights import read_rights
 from engine.catalog import did_you_mean
 from engine.databases.definitions import definitions_in
-from engine.errors import ConfigurationException, Place
+from engine.errors import ConfigurationException
 from engine.flow.destinations import QUEUE_MANAGER, QUEUE_NAME
 from flows.document import LARGEST, Complaints, Mapping, Scalar, Sequence, Tree, read_document
 
@@ -154,7 +154,7 @@ class _Reader:
         try:
             collective_of(found)
         except ConfigurationException as error:
-            self._complain(self._told_at(table, error), error.text)
+            self._complain((table or self.document).place, error.text, is_secret=True)
         return found
 
     def _amqp(self) -> dict[str, dict[str, Any]]:
@@ -167,10 +167,10 @@ class _Reader:
             try:
                 of_group(name, found)
             except ConfigurationException as error:
-                self._complain(self._told_at(table, error), error.text)
+                self._complain((table or self.document).place, error.text, is_secret=True)
             if name not in known:
                 text = f"amqp is by execution group, and there is no {name}{did_you_mean(name, tuple(known))}"
-                self._complain(self._told_at(table, ConfigurationException(text)), text, about=name)
+                self._complain((table or self.document).place, text, is_secret=True)
         return found
 
     def _seconds(self, name: str, otherwise: float) -> float:
@@ -200,7 +200,7 @@ class _Reader:
             elif name == "dataSources" and isinstance(tree, Scalar) and tree.text:
                 found[key.text] = {"url": tree.text}
             else:
-                self._complain(tree.place, f"{key.text} must be a table")
+                self._complain(tree.place, f"{key.text} must be a table", is_secret=True)
         return found
 
     def _data_sources(self) -> dict[str, dict[str, Any]]:
@@ -209,12 +209,9 @@ class _Reader:
         try:
             definitions_in(found)
         except ConfigurationException as error:
-            self._complain(self._told_at(self.document.get("dataSources"), error), error.text)
+            table = self.document.get("dataSources")
+            self._complain((table or self.document).place, error.text, is_secret=True)
         return found
-
-    def _told_at(self, table: Tree | None, error: ConfigurationException) -> Place:
-        """Returns where an error is told: not at a line that may hold a password, which would be shown."""
-        return self.document.place if table is None or "password" in error.text else table.place
 
     def _queues(self) -> Iterator[tuple[str, dict[str, str | int]]]:
         table = self._table("queues")

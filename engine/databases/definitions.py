@@ -16,6 +16,7 @@ from engine.files.input_files import read_file
 
 _NAME: Final = re.compile(r"[^\s=@:/]+")
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\+[A-Za-z0-9_]+)?:(//.*)")
+_PASSWORD: Final = re.compile(r"[?&;][^=&;]*(password|passwd|pwd)=", re.IGNORECASE)
 _PREPARING: Final = frozenset(("postgresql", "postgres", "postgresql+psycopg"))
 _KEYS: Final = ("url", "user", "password")
 
@@ -101,8 +102,13 @@ def private_text(file: Path, owner: str) -> str:
 
 
 def has_password(url: str) -> bool:
-    """Returns True for a URL with a password in it."""
-    return bool(re.match(r"[^:]*://[^/@]*:[^/]*@", url)) or "password=" in url.lower()
+    """Returns True for a URL with a password in it.
+
+    >>> has_password("postgresql://me:a/b@host/stock"), has_password("postgresql://me@host:5432/stock?user=a@b")
+    (True, False)
+    """
+    user, at, _ = url.partition("://")[2].partition("?")[0].rpartition("@")
+    return (bool(at) and ":" in user) or bool(_PASSWORD.search(url))
 
 
 def definitions_in(data: object, folder: Path = Path()) -> tuple[Definition, ...]:

@@ -9,8 +9,8 @@ from engine.budget import pay_for_many
 from engine.errors import BrokerError
 from engine.tree.links import UNTOLD, Repeats, ask_types, check_detached, enter, leave, named, release, retype, valued
 from engine.tree.source import EXPAND, NAME, UNREAD, Domain, Handle, Source, Value, leading, owner_of
-from engine.tree.states import EDITED, EXPANDED, READ_ONLY, REPLACED, RESTRUCTURED, SHARES, TYPED, VALUED
-from engine.tree.step import Step, step
+from engine.tree.states import EDITED, EXPANDED, LOOSE, READ_ONLY, REPLACED, RESTRUCTURED, SHARES, TYPED, VALUED
+from engine.tree.step import Step, other_case, step
 
 _LINKS: Final = ("_first", "_last", "_next", "_previous", "parent")
 _NEW: Final = EXPANDED | EDITED
@@ -137,8 +137,10 @@ class Element:
                 return at
             at = at._next
             near -= 1
-        if at is None or (known := named(self, wanted)) is not UNTOLD:
-            return None if at is None else known
+        known = None if at is None else named(self, wanted)
+        other = other_case(wanted, self) if known is None and self.state & LOOSE else None
+        if known is not UNTOLD:
+            return known if other is None else self._linked(other)
         linked = self._repeats(wanted).linked
         if linked:
             self._found[wanted] = linked[0]  # type: ignore[index]  # _repeats has set it
@@ -174,9 +176,7 @@ class Element:
         """The element that a path of plain names leads to: the first child of each."""
         found: Element | None = self
         for name in names:
-            if found is None:
-                return None
-            found = found.child(step(name))
+            found = None if found is None else found.child(step(name))
         return found
 
     @property
@@ -318,8 +318,7 @@ class Element:
         return known
 
     def _link(self, child: Element) -> None:
-        last = self._last
-        child._previous = last
+        child._previous = last = self._last
         if last is None:
             self._first = child
         else:
@@ -369,7 +368,8 @@ class Element:
             known = self._found[wanted.each] = Repeats(wanted, placed)
         if known.seen is not self._last:
             known.follow(self._first)
-        return known
+        other = other_case(wanted, self) if self.state & LOOSE and not known else None
+        return known if other is None else self._repeats(other)
 
     def _touch(self) -> None:
         """Mark the way to the root as edited; a read-only tree refuses."""

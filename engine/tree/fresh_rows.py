@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from engine.tree.element import Element
 from engine.tree.source import NAME, Value
-from engine.tree.states import EDITED, EXPANDED, VALUED
+from engine.tree.states import EDITED, EXPANDED, LOOSE, VALUED
 
 _FIELD = EXPANDED | EDITED | VALUED
+_ROW = EXPANDED | EDITED | LOOSE
 
 
 class FreshRow(Element):
@@ -26,6 +27,7 @@ def fresh_rows(names: Sequence[str], rows: Iterable[Sequence[Value]]) -> list[El
     made: list[Element] = []
     for values in rows:
         row = FreshRow("")
+        row.state = _ROW
         last: Element | None = None
         for name, value in zip(names, values, strict=True):
             field = Element(name, "", NAME, None, None, row)

@@ -13,13 +13,24 @@ from engine.budget import pay
 from engine.tree.element import Element
 from engine.tree.links import known, release
 from engine.tree.source import KIND, UNREAD, VALUE, Handle, Source, Value
-from engine.tree.states import CHANGED, EDITED, EXPANDED, READ_ONLY, REPLACED, RESTRUCTURED, RETYPED, SHARES, VALUED
+from engine.tree.states import (
+    CHANGED,
+    EDITED,
+    EXPANDED,
+    LOOSE,
+    READ_ONLY,
+    REPLACED,
+    RESTRUCTURED,
+    RETYPED,
+    SHARES,
+    VALUED,
+)
 from engine.tree.step import Step
 
 _BLOCK: Final = 256  # elements that are paid for together
 _UNLIKE: Final = EXPANDED | RESTRUCTURED | REPLACED | SHARES  # not simply what its source has in its place
-_LEVEL: Final = EXPANDED | EDITED | VALUED | RESTRUCTURED | RETYPED
-_CLEAN: Final = REPLACED | SHARES | VALUED
+_LEVEL: Final = EXPANDED | EDITED | VALUED | RESTRUCTURED | RETYPED | LOOSE
+_CLEAN: Final = REPLACED | SHARES | VALUED | LOOSE
 
 
 def copy(element: Element) -> Element:
@@ -125,7 +136,7 @@ def read_only(element: Element) -> Element:
     view = alike(element)
     if element.state & EDITED:
         view.source, view.handle, view._value = SHARED, element, UNREAD
-        view.state = SHARES | _valued(element)
+        view.state = SHARES | _valued(element) | element.state & LOOSE
     view.state |= READ_ONLY
     return view
 
@@ -249,7 +260,7 @@ class _Shared(Source):
         twin = alike(handle, parent)
         if handle.state & EDITED:
             twin.source, twin.handle, twin._value = self, handle, UNREAD
-            twin.state = handle.state & REPLACED | _valued(handle) | SHARES
+            twin.state = handle.state & (REPLACED | LOOSE) | _valued(handle) | SHARES
         return twin
 
     def first(self, handle: Element, wanted: Step) -> Element | None:

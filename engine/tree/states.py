@@ -19,6 +19,8 @@ from typing import Final
 #
 # VALUED says that a value was given to an element, NULL included. A name becomes a field by it, so that lookups by
 # type have to be done anew: TYPED says that there were some, RETYPED that the source may no longer answer them.
+#
+# LOOSE says that the children are named as the columns of a database are, which a program may spell in another case.
 
 EXPANDED: Final = 1
 EDITED: Final = 2
@@ -29,4 +31,5 @@ READ_ONLY: Final = 32
 SHARES: Final = 64
 TYPED: Final = 128
 RETYPED: Final = 256
+LOOSE: Final = 512
 CHANGED: Final = EDITED | REPLACED | SHARES

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final, Protocol, TypeAlias
 
@@ -63,3 +64,17 @@ def step(name: str | None, namespace: str | None = "", types: Types = ()) -> Ste
     True
     """
     return Step(name, namespace, types)
+
+
+def other_case(wanted: Step, elements: Iterable[_Named]) -> Step | None:
+    """The step to the only name among those of elements that differs from the wanted one in case alone.
+
+    >>> from engine.tree.element import Element
+    >>> other_case(step("ID"), [Element("id"), Element("name")]), other_case(step("ID"), [Element("id"), Element("Id")])
+    (step('id', '', ()), None)
+    """
+    if wanted.name is None:
+        return None
+    folded = wanted.name.lower()
+    found = {one.name for one in elements if one.name.lower() == folded}
+    return step(found.pop(), wanted.namespace, wanted.types) if len(found) == 1 and wanted.name not in found else None

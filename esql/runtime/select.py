@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from engine.tree.element import Element
 from engine.tree.source import NAME, Value
+from engine.tree.states import LOOSE
 from engine.tree.step import Step
 from esql.operators import add, equal, greater, less
 from esql.runtime.invocation import Zone
@@ -49,6 +50,8 @@ def add_column(row: Element, steps: Sequence[Place], value: object) -> None:
 
 
 def _ensured(at: Element, wanted: Place) -> Element:
+    if isinstance(wanted, Step) and at.state & LOOSE and (found := at.child(wanted)) and found.name != wanted.name:
+        return at.ensure_new(wanted)  # a column of its own, however like another it is
     return at.ensure(wanted) if isinstance(wanted, Step) else at.ensure_nth(*wanted)
 
 
@@ -92,6 +95,7 @@ def add_all(row: Element, *items: object) -> None:
         else:
             for child in item:
                 _append(row, child, child.name, child.namespace)
+            row.state |= item.state & LOOSE
 
 
 def the(items: Sequence[object]) -> object:

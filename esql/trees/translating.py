@@ -10,6 +10,7 @@ from engine.budget import pay
 from engine.tree.element import Element
 from engine.tree.sharing import copy
 from engine.tree.source import GENERIC, KIND, NAME, NAME_VALUE, VALUE, Domain, Value
+from engine.tree.states import LOOSE
 
 # What domains call the same thing by different titles.
 _TITLES: Final = MappingProxyType(
@@ -44,6 +45,7 @@ def translate(source: Element, target: Element) -> int:
         target.value = value
     for child in children:
         target.append(child)
+    target.state |= source.state & LOOSE
     return made
 
 

@@ -137,6 +137,36 @@ READING: list[tuple[str, str]] = [
     ("SET OutputRoot.XMLNSC.r = THE(SELECT ITEM C.NAME FROM Database.customer AS C WHERE C.ID = 2);", "Bob"),
 ]
 
+# How a program speaks of columns whose names a database has in another case.
+ONE = "SET Environment.c = THE(SELECT C.* FROM Database.CUSTOMER AS C WHERE C.ID = 2); "
+SOME = "SET Environment.c[] = SELECT * FROM Database.CUSTOMER AS C; "
+BOB_XML = "<id>2</id><name>Bob</name><amount>20.25</amount><note>late</note>"
+SPELLED: list[tuple[str, str]] = [
+    (ONE + "SET OutputRoot.XMLNSC.r = Environment.c.NAME;", "Bob"),
+    (SOME + "SET OutputRoot.XMLNSC.r = Environment.c[2].Name;", "Bob"),
+    (SOME + "FOR c AS Environment.c[] DO SET OutputRoot.XMLNSC.r = c.NAME; END FOR;", "Cy"),
+    (
+        "SET Environment.c[] = PASSTHRU('SELECT id AS Id FROM customer'); SET OutputRoot.XMLNSC.r = Environment.c.ID;",
+        "1",
+    ),
+    (ONE + "SET Environment.d = Environment.c; SET OutputRoot.XMLNSC.r = CARDINALITY(Environment.d.NAME[]);", "1"),
+    (
+        "DECLARE n CHARACTER 'NAME'; "
+        "SET OutputRoot.XMLNSC.r.x[] = (SELECT ITEM C.{n} FROM Database.CUSTOMER AS C WHERE C.ID < 3);",
+        "<x>Ada</x><x>Bob</x>",
+    ),
+    (
+        "SET OutputRoot.XMLNSC.r.x[] = "
+        "(SELECT C.*, UPPER(C.NAME) AS BIG FROM Database.CUSTOMER AS C WHERE RIGHT(C.NAME, 1) = 'b');",
+        f"<x>{BOB_XML}<BIG>BOB</BIG></x>",
+    ),
+    (
+        "SET OutputRoot.XMLNSC.r.x[] = (SELECT C.*, UPPER(C.NAME) AS Name FROM Database.CUSTOMER AS C WHERE C.ID = 2);",
+        f"<x>{BOB_XML}<Name>BOB</Name></x>",
+    ),
+    (ONE + "SET OutputRoot.XMLNSC.r = Environment.c; SET OutputRoot.XMLNSC.r = OutputRoot.XMLNSC.r.NAME;", "Bob"),
+]
+
 # A program, what it sends, and the rows of the table afterwards.
 CHANGING: list[tuple[str, str, list[tuple[Any, ...]]]] = [
     (
@@ -253,7 +283,7 @@ def test_condition_of_changes(sources: Sources, condition: str, expected: list[s
     assert rows(sources, "SELECT name FROM customer ORDER BY id") == [(name,) for name in left]
 
 
-PROGRAMS = [*((text, expected, [ADA, BOB, CY]) for text, expected in READING), *CHANGING]
+PROGRAMS = [*((text, expected, [ADA, BOB, CY]) for text, expected in [*READING, *SPELLED]), *CHANGING]
 
 
 @pytest.mark.parametrize(("text", "expected", "left"), PROGRAMS, ids=[row[0][:60] for row in PROGRAMS])

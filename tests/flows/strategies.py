@@ -11,7 +11,8 @@ characters = st.characters(exclude_categories=["Cs"], include_characters="\n\t -
 texts = st.text(characters, max_size=20) | st.sampled_from(
     ["", "~", "null", "yes", "0x10", "1.0", "=", "<<", "- a", "a\n"]
 )
-names = st.text(characters, min_size=1, max_size=8).filter(is_name)
+printed = st.text(characters, min_size=1, max_size=8).map(lambda text: "".join(filter(str.isprintable, text)).strip())
+names = (printed | st.just("<<")).filter(is_name)
 terminals = names.filter(lambda name: "." not in name)
 keys = names.filter(lambda name: name not in ("type", "subflow"))
 

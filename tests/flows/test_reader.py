@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.errors import Place
@@ -85,6 +85,7 @@ def test_positions_are_kept() -> None:
 
 
 @given(flows())
+@example(Flow("F", nodes=(NodeUse("<<", "MQInput"),)))
 def test_written_flows_are_read_back(flow: Flow) -> None:
     """Reading what was written gives an equal flow, and writing that the same text."""
     text = write_flow(flow)
