@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 from engine.message.topics import checked_topic, levels_of
 from engine.mq.attributes import Value, checked, checked_name, defaults
 from engine.mq.definitions import moments
-from engine.mq.refusals import OBJECT_ALREADY_EXISTS, UNKNOWN_OBJECT_NAME, refusal
+from engine.mq.refusals import OBJECT_ALREADY_EXISTS, OBJECT_IN_USE, UNKNOWN_OBJECT_NAME, refusal
 from engine.mq.topics.identities import ATTRIBUTE as IDENTITY
-from engine.mq.topics.settings import TopicObjects, joined
+from engine.mq.topics.settings import ROOT, TopicObjects, joined
 from engine.mq.topics.subscription import (
     SELECTION_NOT_AVAILABLE,
     Compile,
@@ -221,6 +221,8 @@ class Objects:
     def delete(self, kind: str, name: str) -> Mapping[str, Value]:
         """Delete an object, and return the attributes that it had."""
         values = self.values(kind, name)
+        if (kind, name) == (TOPIC, ROOT):
+            raise refusal(OBJECT_IN_USE, f"{ROOT} stands above all topics: alter it", name)
         if kind == TOPIC:
             self._keep(TOPIC, name, None)
             self.topics.remove(name)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.message.topics import levels_of
-from engine.mq.attributes import Value
+from engine.mq.attributes import Value, defaults
 from engine.mq.definitions import longest_expiry
 
 INHERITED: Final = "ASPARENT"
+ROOT: Final = "SYSTEM.BASE.TOPIC"  # the object above all topics
 _LIMITS: Final = ("CAPEXPRY", "CUSTOM")
 _AT_THE_ROOT: Final[Mapping[str, str]] = {
     "PUB": "ENABLED",
@@ -53,10 +54,11 @@ class TopicObjects:
         self.changes = 0
         self._at: dict[tuple[str, ...], dict[str, Value]] = {}
         self._names: dict[tuple[str, ...], str] = {}
+        self.put(ROOT, {**defaults("TOPIC"), **_AT_THE_ROOT})
 
     def put(self, name: str, values: Mapping[str, Value]) -> None:
         """Add an object, or change one that is there; its topic string stays."""
-        levels = levels_of(str(values["TOPICSTR"]))
+        levels = () if name == ROOT else levels_of(str(values["TOPICSTR"]))
         self.named[name] = self._at[levels] = dict(values)
         self._names[levels] = name
         self.changes += 1
@@ -103,7 +105,7 @@ class TopicObjects:
         """Returns what the nearest objects say, what limits expiry, and at how many levels wildcards are blocked."""
         levels, found = levels_of(topic), dict(_AT_THE_ROOT)
         blocked, limits = 0, dict[str, Value]()
-        for length in range(1, len(levels) + 1):
+        for length in range(len(levels) + 1):
             values = self._at.get(levels[:length])
             if values is not None:
                 found |= {name: str(values[name]) for name in _AT_THE_ROOT if values[name] != INHERITED}

@@ -28,7 +28,8 @@ def status(manager: QueueManager, pattern: str) -> list[dict[str, Value]]:
     if wildcards(levels_of(pattern)) is not None:
         fitting = Trie[str]()
         fitting.add(levels_of(pattern), pattern)
-        stated = [levels_of(str(values["TOPICSTR"])) for values in list(objects.topics.named.values())]
+        objects_at = (str(values["TOPICSTR"]) for values in list(objects.topics.named.values()))
+        stated = [levels_of(topic) for topic in objects_at if topic]
         stated += [levels_of(topic) for topic in (*subscribed, *kept)]
         known = {levels[:length] for levels in stated for length in range(1, len(levels) + 1)}
         topics = {"/".join(levels) for levels in known if any(fitting.fitting(levels))}

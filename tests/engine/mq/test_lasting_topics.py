@@ -52,6 +52,21 @@ def test_over_an_end(tmp_path: Path) -> None:
         assert (["LATE", "ONE"], False) == ([s["SUB"] for s in manager.display("SUB")], managed in manager.names())
 
 
+def test_the_root_of_topics(tmp_path: Path) -> None:
+    """What SYSTEM.BASE.TOPIC says holds for every topic that nothing nearer says otherwise of, over an end."""
+    folder = tmp_path / "QM"
+    QueueManager.create(folder)
+    with QueueManager.open(folder) as manager:
+        manager.mqsc(SETUP)
+        assert not manager.mqsc("ALTER TOPIC(SYSTEM.BASE.TOPIC) DEFPRTY(7) PUB(DISABLED)")[0].failed
+        assert not manager.mqsc("ALTER TOPIC(N) PUB(ENABLED)")[0].failed
+    with QueueManager.open(folder) as manager:
+        found = [manager.display("TPSTATUS", topic)[0] for topic in ("m", "n/x")]
+        assert [("DISABLED", "7"), ("ENABLED", "3")] == [(one["PUB"], one["DEFPRTY"]) for one in found]
+        with pytest.raises(MessageException, match="2051"):
+            manager.publish("m", LASTING, b"1")
+
+
 def test_topics_that_objects_name(tmp_path: Path) -> None:
     """A subscription by a topic object keeps its topic string, though the object is deleted, over an end."""
     folder = tmp_path / "QM"

@@ -291,6 +291,7 @@ REFUSED = (
     ("ALTER SUB(NONE) DEST(A)", "2085"),
     ("DELETE SUB(NONE)", "2085"),
     ("DELETE TOPIC(NONE)", "2085"),
+    ("DELETE TOPIC(SYSTEM.BASE.TOPIC)", "2042"),
     ("DEFINE TOPIC(N)", "2425"),
     ("DEFINE TOPIC(N) TOPICSTR('a/#')", "2425"),
     ("DEFINE TOPIC(N) TOPICSTR('there')", "2100"),
