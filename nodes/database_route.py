@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from engine.databases.queries import Query, QueryElement
 from engine.errors import ConfigurationException
 from engine.message.assembly import Message
-from engine.message.xpath import XPath
+from engine.message.xpath import TREES, XPath, plain_name
 from engine.node import ANY_TERMINAL, node, prop
 from nodes.database_retrieve import NamespaceElement
 
@@ -50,7 +50,20 @@ class DatabaseRoute:
             for one in self.filter_table
         )
         object.__setattr__(self, "_filters", found)
-        object.__setattr__(self, "_query", Query(self.data_source_name, self.query_elements, ()))
+        asked = sorted({name for xpath, _ in found for name in xpath.variables if plain_name(name) not in TREES})
+        columns = filter(None, map(self._column, asked))
+        object.__setattr__(self, "_query", Query(self.data_source_name, self.query_elements, columns))
+
+    def _column(self, variable: str) -> tuple[str, str] | None:
+        """Returns the table and the column that a condition asks for; None for one of queryElements without a table."""
+        tables = {one.table_name.rpartition(".")[2]: one.table_name for one in self.query_elements if one.table_name}
+        for table in sorted(tables, key=len, reverse=True):
+            if variable.startswith(f"{table}_"):
+                return tables[table], variable.removeprefix(f"{table}_")
+        if variable not in {one.column_name for one in self.query_elements}:
+            told = f"${next(iter(tables))}_{variable}" if tables else "$Table_Column"
+            raise ConfigurationException(f"filterPattern: ${variable} is no column: write {told}", number=2211)
+        return None
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         rows = self._query.rows(message, work).rows

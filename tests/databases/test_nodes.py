@@ -148,6 +148,7 @@ ROUTED: list[tuple[dict[str, Any], list[str]]] = [
         {"queryElements": [query("ID", "=", "3"), *PRICED], "filterTable": [DEAR], "dataSourceName": "DB"},
         ["keyNotFound"],
     ),
+    ({"queryElements": [query("ID", "=", "1")], "filterTable": [CHEAP, DEAR]}, ["cheap"]),
     ({"queryElements": [query("ID", "=", "$Nowhere/x", "Element")]}, ["failure"]),
     (
         {
@@ -174,6 +175,8 @@ REFUSED = [
     ("DatabaseRoute", {"queryElements": [query("ID", "BETWEEN", "1")]}, "BETWEEN has two values"),
     ("DatabaseRoute", {"queryElements": [query("ID", "=", "//[", "Element")]}, "'//[' is no XPath"),
     ("DatabaseRoute", {"queryElements": [query("ID", "=", "1", table="ITEM")]}, "there is no table ITEM"),
+    ("DatabaseRoute", {"queryElements": [query("ID", "=", "1")], "filterTable": [{"filterPattern": "$PRICE > 1"}]},
+     "filterPattern: $PRICE is no column: write $ITEMS_PRICE"),
     ("DatabaseRetrieve", {"queryElements": [query("ID", "=", "1")], "dataElements": [data("ID", "a//b[x=1]")]},
      "is no path to a field"),
     ("DatabaseRetrieve", {"queryElements": [query("ID", "=", "1")], "dataElements": [data("ID", "$Root/XMLNSC/m/id")],
