@@ -135,6 +135,11 @@ def _bound(flow: Flow, sources: Sources | None, files: Any, traced: Any) -> tupl
     from flows.programs import binder
 
     bind = binder(flow, trace=traced, sources=sources).allowing(files)
+    if bind.asking_databases and sources is None:
+        text = (
+            f"the program of {bind.asking_databases[0]} asks a database, and there is none: give --data-source NAME=URL"
+        )
+        raise ConfigurationException(f"{flow.qualified_name}: {text}")
 
     def running(begin: Any, coordinate: Callable[[Sources], Coordinator] | None = None) -> Running:
         coordinator = None

@@ -106,6 +106,17 @@ def test_refusals(folder, tmp_path, capsys, arguments, code, said):
     assert 1 == len(ended.err.splitlines())
 
 
+def test_a_flow_that_asks_a_database_is_given_one(folder, tmp_path, capsys):
+    """It does not start without a data source, so that no message fails for want of one."""
+    file = tmp_path / "asking.yaml"
+    nodes = '  Ask: {type: Filter, filterExpression: "EXISTS(SELECT T.ID FROM Database.T AS T)"}\n'
+    nodes += "  In: {type: MQInput, queueName: A}\n  Out: {type: MQOutput, queueName: B}\n"
+    file.write_text(f"flow: Asking\nnodes:\n{nodes}wires: [In.out -> Ask, Ask.true -> Out]\n")
+    ended = penstock(capsys, "run", str(file), "--queue-manager", str(folder))
+    assert (1, "", 1) == (ended.code, ended.out, len(ended.err.splitlines()))
+    assert "the program of Ask asks a database, and there is none: give --data-source NAME=URL" in ended.err
+
+
 def test_a_desk_ignores_the_queue_manager_of_the_environment(folder, flows, tmp_path):
     """With --input and --output, PENSTOCK_QUEUE_MANAGER says nothing, and no queue of it is touched."""
     (tmp_path / "message").write_text("hello")
