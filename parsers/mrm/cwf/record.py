@@ -177,15 +177,11 @@ def open_record(data: bytes, root: Item, fixed: Place | None, plan: object) -> R
 
     `fixed` is the place of the whole where every record has the same layout.
     """
-    if fixed is not None:
-        record = Record(data, fixed, plan)
-        if len(data) != fixed.end:
-            raise _wrong_length(record, fixed)
-        return record
     assert root.inner is not None
-    top = Place(root, root.inner, 0, 0, None)
+    top = fixed or Place(root, root.inner, 0, 0, None)
     record = Record(data, top, plan)
-    lay(record, top)
+    if fixed is None:
+        lay(record, top)
     if len(data) != top.end:
         raise _wrong_length(record, top)
     return record
@@ -366,18 +362,22 @@ def _target(place: Place, reference: Reference) -> Place:
         assert at.up is not None
         at = at.up
     for name in reference.path:
-        at = _first_of(at, name)
+        at = _first_of(at, name, reference)
     return at
 
 
-def _first_of(place: Place, name: str) -> Place:
-    """The first field of a name in a place, in whichever option of a choice."""
-    assert place.layout
-    number, option, item = place.layout.names[name][0]
-    slot = place.layout.slots[number]
-    return (
-        _first_of(place.option(number, slot, option), name) if isinstance(slot, Choice) else place.nth(number, 0, item)
-    )
+def _first_of(place: Place, name: str, reference: Reference) -> Place:
+    """The first field of a name in a place, in whichever option of a choice, as long as the bytes are that option."""
+    assert place.layout is not None
+    if name in place.layout.names:
+        number, option, item = place.layout.names[name][0]
+        slot = place.layout.slots[number]
+        if isinstance(slot, Choice):
+            return _first_of(place.option(number, slot, option), name, reference)
+        if place.runs is not None and place.runs[number].times:
+            return place.nth(number, 0, item)
+    text = f"{place.item.what}: {'.'.join(reference.path)}, which another field refers to, is not in the record"
+    raise ParserException(REFERENCE, text, place.item.what)
 
 
 def _referred(record: Record, place: Place, reference: Reference, item: Item) -> int:
