@@ -90,15 +90,20 @@ def retained_topics(manager: QueueManager, point: str) -> list[str]:
 
 
 def _kept(manager: QueueManager, subscription: Subscription) -> Iterator[tuple[Descriptor, bytes]]:
-    """Yields the messages that may be wanted: one where the subscription is to one topic, else all."""
+    """Yields the messages that may be wanted: one where the subscription is to one topic, else all.
+
+    A unit of work that has not committed has in hand what it replaces, which counts until then.
+    """
     if RETAINED not in manager.names():
         return
+    for work in list(manager.monitoring.works):
+        yield from (stored[1:3] for queue, stored in list(work.taken) if queue.definition.name == RETAINED)
     if subscription.wild is not None:
         yield from manager.cursor(RETAINED)
         return
-    work = manager.work()
+    reading = manager.work()
     wanted = Selection(correl_id=retained_id(subscription.topic, subscription.point), browse=True)
-    while (arrival := work.get(RETAINED, wanted)) is not None:
+    while (arrival := reading.get(RETAINED, wanted)) is not None:
         yield arrival
 
 
