@@ -235,7 +235,8 @@ class Worker:
         slot = opened(file(), shapes) if by_origin is None else by_origin.staged
         if shapes:
             NodeMeter(slot, deployed)
-        pool = Pool(folder, number, len(instances_of(deployed, use.copies)))
+        size = len(instances_of(deployed, use.copies))
+        pool = Pool(folder, number, size) if size > 1 else None
         meters = [FlowMeter(slot, entrance, pool), *others]
         return meters if by_origin is None else [*meters, by_origin]
 

@@ -67,39 +67,55 @@ class Pool:
 
 
 class FlowMeter:
-    """Counts the messages of one thread at one of the flow's entrances, in a slot."""
+    """Counts the messages of one thread at one of the flow's entrances, in a slot.
 
-    __slots__ = ("_began", "_cpu", "_entrance", "_got", "_got_cpu", "_pool", "_range", "_size", "_slot", "_words")
+    The clock of the thread is read behind each message, so that all of its time is counted. How much of that went into
+    waiting is read for the first messages, and then for one in a few, and taken to be so for those behind it.
+    """
 
-    def __init__(self, slot: Slot, entrance: Station, pool: Pool) -> None:
+    __slots__ = (
+        *("_began", "_cpu", "_got", "_node", "_pool", "_range", "_receive", "_seen", "_size", "_slot", "_waited"),
+        "_words",
+    )
+
+    def __init__(self, slot: Slot, entrance: Station, pool: Pool | None) -> None:
+        """`pool` is that of several threads; one that is alone is always all of them."""
         self._pool = pool
+        self._seen = 0
+        self._waited = 0  # processor time of the last wait that was measured
         self._slot = slot
         self._words = slot.words
-        self._entrance = entrance
-        entrance.node = Listening(entrance.node, self._received)
+        node: Any = entrance.node
+        self._node = node
+        self._receive: Callable[[UnitOfWork], Message | None] = node.receive
+        entrance.node = self
         self._size = -1
-        self._range: tuple[int, ...] = (
-            -1,
-            0,
-            0,
-            0,
-            0,
-            0,
-            0,
-        )  # an interval, and between what its values lie, as is written already
-        self._got = self._got_cpu = 0
+        self._range: tuple[int, ...] = (-1, *[0] * 6)  # an interval, and between what its values lie, as is written
+        self._got = 0
         self._began = perf_counter_ns()
         self._cpu = thread_time_ns()
 
-    def _received(self, message: Message | None) -> None:
-        """The entrance has got a message, or none."""
-        self._got, self._got_cpu = perf_counter_ns(), thread_time_ns()
+    def __getattr__(self, name: str) -> Any:
+        """Returns what the entrance has, in whose place the meter stands."""
+        return getattr(self._node, name)
+
+    def receive(self, work: UnitOfWork) -> Message | None:
+        """The next message of the entrance."""
+        message = self._receive(work)
+        self._got = perf_counter_ns()
         if message is None:
             self._size = -1
-            return
-        self._words[slots.BUSY] += self._pool.begin()
+            return None
+        self._seen = seen = self._seen + 1
+        if seen <= _EXACT:
+            self._waited = thread_time_ns() - self._cpu
+        elif not seen % _SAMPLED:
+            self._waited = min(thread_time_ns() - self._cpu, 2 * self._waited)  # a wait that stands out is none of many
+        if self._pool is None or self._pool.begin():
+            self._words[slots.BUSY] += 1
         source = message.root.source
         self._size = len(source.body) if isinstance(source, Received) else 0
+        return message
 
     def done(self, outcome: Outcome | None) -> None:
         """Counts a receive that has ended: a message with its outcome, or a wait without a message."""
@@ -108,15 +124,21 @@ class FlowMeter:
             words[slots.ELAPSED_WAITING] += now - self._began
             words[slots.CPU_WAITING] += cpu - self._cpu
         else:
-            elapsed, spent, size = now - self._got, cpu - self._got_cpu, self._size
+            whole = cpu - self._cpu
+            waited = self._waited if self._waited < whole else whole
+            elapsed, spent, size = now - self._got, whole - waited, self._size
             words[slots.ELAPSED_WAITING] += self._got - self._began
-            words[slots.CPU_WAITING] += self._got_cpu - self._cpu
+            words[slots.CPU_WAITING] += waited
             words[slots.MESSAGES] += 1
             words[slots.ELAPSED] += elapsed
             words[slots.CPU] += spent
             words[slots.SIZE] += size
-            self._pool.end()
-            self._extremes(elapsed, spent, size)
+            if self._pool is not None:
+                self._pool.end()
+            interval, most, least, most_cpu, least_cpu, longest, shortest = self._range
+            within = least <= elapsed <= most and least_cpu <= spent <= most_cpu and shortest <= size <= longest
+            if not within or interval != words[slots.INTERVAL]:
+                self._extremes(elapsed, spent, size)
             if outcome.error is None:
                 words[slots.COMMITS] += 1
             else:
@@ -138,10 +160,6 @@ class FlowMeter:
 
     def _extremes(self, elapsed: int, cpu: int, size: int) -> None:
         """Note values that are larger or smaller than those before, which few are."""
-        interval, most, least, most_cpu, least_cpu, longest, shortest = self._range
-        within = least <= elapsed <= most and least_cpu <= cpu <= most_cpu and shortest <= size <= longest
-        if within and interval == self._words[slots.INTERVAL]:
-            return
         bank = interval_bank(self._slot)
         for first in (slots.EXTREMES, slots.EXTREMES + 6 * bank):
             note_extremes(self._words, first, (elapsed, cpu, size))
@@ -253,14 +271,11 @@ class NodeMeter:
                 while True:
                     if at := terminals.get(sent[0], other):
                         words[at] += 1
-                    switch(before)
                     try:
-                        wired = yield sent
+                        wired = yield sent  # the nodes behind switch to themselves, and back
                     except BaseException as error:  # whatever it is, the node is to see it
-                        switch(place)
                         sent = evaluation.throw(error)
                     else:
-                        switch(place)
                         sent = evaluation.send(wired)
             except StopIteration:
                 return
