@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from engine.broker.statistics.records import ROOT
+from engine.broker.statistics.slots import ANONYMOUS
 from engine.errors import ConfigurationException
 
-_LABELS: Final = ("broker", "execution_group", "flow", "accounting_origin")
+_LABELS: Final = {"broker": "BrokerLabel", "execution_group": "ExecutionGroupName", "flow": "MessageFlowName"}
+_OF_ORIGIN: Final = {"accounting_origin": "AccountingOrigin"}
 _FLOW: Final = (
     ("penstock_flow_input_messages", "Messages that the flow has taken.", "TotalInputMessages", 1),
     ("penstock_flow_elapsed_seconds", "Time between getting messages and committing.", "TotalElapsedTime", 1e-6),
@@ -44,29 +46,31 @@ class _Records:
 
     def __init__(self, archives: tuple[Mapping[str, Any], ...]) -> None:
         self._contents = [archive[ROOT] for archive in archives]
+        by_origin = any(content["MessageFlow"]["AccountingOrigin"] != ANONYMOUS for content in self._contents)
+        self._labels = {**_LABELS, **_OF_ORIGIN} if by_origin else _LABELS
 
     def collect(self) -> Iterator[Any]:
         """Yields a family of samples for each figure."""
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily  # noqa: PLC0415
 
         for name, text, field, scale in _FLOW:
-            family = CounterMetricFamily(name, text, labels=_LABELS)
+            family = CounterMetricFamily(name, text, labels=list(self._labels))
             for content in self._contents:
-                family.add_metric(_named(content), max(0, content["MessageFlow"][field]) * scale)
+                family.add_metric(self._named(content), max(0, content["MessageFlow"][field]) * scale)
             yield family
-        instances = GaugeMetricFamily("penstock_flow_instances", "Messages worked on at a time.", labels=_LABELS)
+        instances = GaugeMetricFamily(
+            "penstock_flow_instances", "Messages worked on at a time.", labels=list(self._labels)
+        )
         for content in self._contents:
-            instances.add_metric(_named(content), content["MessageFlow"]["NumberOfThreadsInPool"])
+            instances.add_metric(self._named(content), content["MessageFlow"]["NumberOfThreadsInPool"])
         yield instances
         for name, text, field, scale in _NODE:
-            family = CounterMetricFamily(name, text, labels=(*_LABELS, "node", "type"))
+            family = CounterMetricFamily(name, text, labels=[*self._labels, "node", "type"])
             for content in self._contents:
                 for node in content["Nodes"]:
-                    labels = [*_named(content), node["Label"], node["Type"]]
+                    labels = [*self._named(content), node["Label"], node["Type"]]
                     family.add_metric(labels, max(0, node[field]) * scale)
             yield family
 
-
-def _named(content: Mapping[str, Any]) -> list[str]:
-    flow = content["MessageFlow"]
-    return [flow["BrokerLabel"], flow["ExecutionGroupName"], flow["MessageFlowName"], flow["AccountingOrigin"]]
+    def _named(self, content: Mapping[str, Any]) -> list[str]:
+        return [content["MessageFlow"][field] for field in self._labels.values()]
