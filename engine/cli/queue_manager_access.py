@@ -129,7 +129,7 @@ def connected_or_opened(folder: Path) -> Any:
 
 
 @contextmanager
-def served(manager: Any, folder: Path, *, lasting: bool = False) -> Iterator[None]:
+def served(manager: Any, folder: Path) -> Iterator[None]:
     """Serves a queue manager that is open here on its socket, by a thread of its own; a client needs no serving."""
     from engine.mq.client import Client
     from engine.mq.server import Server
@@ -137,7 +137,7 @@ def served(manager: Any, folder: Path, *, lasting: bool = False) -> Iterator[Non
     if isinstance(manager, Client):
         yield
         return
-    server = Server(manager, folder, lasting=lasting)
+    server = Server(manager, folder, lasting=False)
     thread = threading.Thread(target=server.serve, name="queue manager's socket", daemon=True)
     thread.start()
     try:

@@ -172,7 +172,7 @@ def _started(runner: FlowRunner, flow: Flow, running: Any, manager: Held | AmqpH
 class Held:
     """The queue manager of a folder: its process's, or opened here and served to others.
 
-    Where a short command served it, and has ended, it is opened here.
+    Where a command served it, such as another `run`, and has ended, it is opened here.
     """
 
     def __init__(self, folder: Path, around: ExitStack) -> None:
@@ -187,7 +187,7 @@ class Held:
 
         manager = connected_or_opened(self._folder)
         self._around.callback(manager.close)
-        self._around.enter_context(served(manager, self._folder, lasting=True))
+        self._around.enter_context(served(manager, self._folder))
         return manager
 
     def coordinator(self, sources: Sources) -> Coordinator:

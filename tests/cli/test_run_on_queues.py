@@ -64,6 +64,18 @@ def test_flows_run_until_they_are_stopped(folder, flows, served):
     assert sorted(map(str, range(30))) == sorted(found)
 
 
+def test_a_run_goes_on_when_the_one_that_had_the_folder_ends(folder, flows):
+    """It opens the folder itself then, and serves it in its turn."""
+    first = started("run", flows[0], folder=folder)
+    with running("run", flows[1], folder=folder) as second:
+        first.send_signal(signal.SIGTERM)
+        assert 0 == first.wait(30)
+        first.communicate()
+        eventually(lambda: (folder / "lock").read_text().strip() == str(second.pid), 60)
+        assert 0 == command(folder, "put", "B", "--text", "later").returncode
+        assert "later\n" == command(folder, "get", "C", "--wait", "30").stdout
+
+
 @pytest.mark.crash
 def test_kills_lose_nothing(folder, flows):
     """The flow and the queue manager are killed while messages go through: each message comes out once."""
