@@ -57,5 +57,5 @@ def placed(source: dict[str, Any], folder: str) -> dict[str, Any]:
     for name in ("url", "password"):
         said = source.get(name)
         if isinstance(said, dict) and isinstance(said.get("file"), str):
-            made[name] = {"file": abspath(join(folder, said["file"]))}
+            made[name] = {**said, "file": abspath(join(folder, said["file"]))}
     return made

@@ -24,6 +24,7 @@ BROKER_FILES = [
     "dataSources: {DB: {url: 'postgresql://me:SECRET@host/db', user: me, password: {env: NOT_SET}}}",
     "dataSources: {DB: {url: 'postgresql://me@host/db?password=SECRET'}}",
     "dataSources: {DB: {url: 'postgresql://host/db', password: 'SECRET'}}",
+    "dataSources: {DB: {url: 'postgresql://host/db', password: {env: 'SECRET', file: a}}}",
     "dataSources: {DB: {url: 'postgresql://host/db', pasword: 'SECRET'}}",
     "dataSources: {DB: {url: 'postgresql://me:SECRET@host/db'}",
     "dataSources: {DB: {url: 'postgresql://me:SECRET@host/db}}",
