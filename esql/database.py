@@ -7,6 +7,7 @@ from typing import Any, Final, Protocol
 from engine.databases.driver import Duration
 from engine.databases.errors import DatabaseException
 from engine.databases.statements import (
+    LONG,
     NOTHING,
     Answer,
     Delete,
@@ -28,7 +29,6 @@ from esql.values.types import Bit, Interval, qualifier
 NO_DATABASE: Final = 2393
 _ONLY_HERE: Final = frozenset((Interval, Bit))  # types that databases do not know
 _MONTHS: Final = qualifier("YEAR", "MONTH")
-_SHORT: Final = 1024
 _SECONDS: Final = qualifier("DAY", "SECOND")
 
 
@@ -59,7 +59,8 @@ def with_lists(
 ) -> tuple[Select | Update | Delete, Names, tuple[Any, ...]]:
     """Returns a statement with a parameter for each item of the lists among its values, and all values as one tuple.
 
-    The last item of a short list is repeated until their number is a power of two, so that there are few statements.
+    The last item of a list is repeated until their number is a power of two, so that there are few statements; a long
+    list is bound as it is, by a statement that nobody keeps.
     """
     filled = [_filled(value) if type(value) is list else (value,) for value in values]
     return expanded(statement, tuple(map(len, filled))), place, tuple(one for many in filled for one in many)
@@ -67,7 +68,7 @@ def with_lists(
 
 def _filled(items: list[Any]) -> list[Any]:
     more = (1 << (len(items) - 1).bit_length()) - len(items)
-    return items + items[-1:] * more if len(items) < _SHORT else items
+    return items + items[-1:] * more if len(items) < LONG else items
 
 
 def executed(here: Asks, statement: Statement, place: Names, values: tuple[Any, ...]) -> Answer:
@@ -136,7 +137,7 @@ def value_from_database(value: Any) -> Any:
     return Interval(value.months, _MONTHS) if value.months else Interval(value.microseconds, _SECONDS)
 
 
-def rows_of(answer: Answer) -> list[Element]:
+def rows_of(answer: Answer, *, is_loose: bool = True) -> list[Element]:
     """Rows as SELECT and PASSTHRU see them; a column that is NULL is there, without a value.
 
     >>> [field.value for field in rows_of(Answer(("ID", "NAME"), [(1, None)]))[0]]
@@ -145,7 +146,7 @@ def rows_of(answer: Answer) -> list[Element]:
     rows: Any = answer.rows
     if any(value is None or type(value) is Duration for value in next(iter(rows), ())):  # others may be intervals
         rows = [tuple(map(value_from_database, values)) for values in rows]
-    return fresh_rows(answer.names, rows)
+    return fresh_rows(answer.names, rows, is_loose=is_loose)
 
 
 def rows_apart(answer: Answer, tables: list[int]) -> list[tuple[Element, ...]]:

@@ -16,6 +16,7 @@ from engine.files.input_files import read_file
 
 _NAME: Final = re.compile(r"[^\s=@:/]+")
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*(\+[A-Za-z0-9_]+)?:(//.*)")
+_USER: Final = re.compile(r"[^:]*://[^/@:]*:[^@]*@")
 _PASSWORD: Final = re.compile(r"[?&;][^=&;]*(password|passwd|pwd)=", re.IGNORECASE)
 _PREPARING: Final = frozenset(("postgresql", "postgres", "postgresql+psycopg"))
 _KEYS: Final = ("url", "user", "password")
@@ -106,9 +107,11 @@ def has_password(url: str) -> bool:
 
     >>> has_password("postgresql://me:a/b@host/stock"), has_password("postgresql://me@host:5432/stock?user=a@b")
     (True, False)
+    >>> has_password("postgresql://me:a?b@host/stock")
+    True
     """
     user, at, _ = url.partition("://")[2].partition("?")[0].rpartition("@")
-    return (bool(at) and ":" in user) or bool(_PASSWORD.search(url))
+    return (bool(at) and ":" in user) or bool(_USER.match(url) or _PASSWORD.search(url))
 
 
 def definitions_in(data: object, folder: Path = Path()) -> tuple[Definition, ...]:

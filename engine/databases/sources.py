@@ -318,7 +318,9 @@ class Sources:
             return found
 
     def keep(self, key: tuple[str, int, Names], planned: Planned) -> None:
-        """Remember what a statement has become; programs that EVAL makes may be many."""
+        """Remember what a statement has become, unless it is a long one; programs that EVAL makes may be many."""
+        if not planned.plan.prepared:
+            return
         if len(self.plans) >= _MOST_PLANS:
             self.plans.clear()
         self.plans[key] = planned

@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol
 
 from engine.databases.driver import BINARY, Binder, ColumnType, Driver, Reader, operation
 from engine.databases.statements import (
+    LONG,
     Column,
     Computed,
     Converted,
@@ -255,6 +256,7 @@ def plan_of(statement: OfTable, tables: Sequence[Table], driver: Driver) -> Plan
         names,
         readers,
         writes=not isinstance(statement, Select),
+        prepared=len(found) <= LONG,
         in_order=found == tuple(range(len(found))),
     )
 

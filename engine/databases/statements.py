@@ -140,6 +140,8 @@ class Rollback:
     """ROLLBACK."""
 
 
+LONG: Final = 4096  # parameters of a statement; those of longer ones differ from time to time, so they are not kept
+
 OfTable: TypeAlias = Select | Insert | Update | Delete
 OfRows: TypeAlias = Select | Update | Delete
 Statement: TypeAlias = OfTable | Passthru | Procedure | Commit | Rollback
@@ -165,7 +167,6 @@ class Answer(NamedTuple):
 NOTHING: Final = Answer()
 
 
-@lru_cache(maxsize=1024)
 def expanded(statement: OfRows, counts: tuple[int, ...]) -> OfRows:
     """Returns a statement whose lists are so many parameters each; the count of a value that is no list is 1.
 
@@ -173,6 +174,11 @@ def expanded(statement: OfRows, counts: tuple[int, ...]) -> OfRows:
     >>> shown.operands[1:]
     (Parameter(number=0, is_list=False), Parameter(number=1, is_list=False))
     """
+    return (_expanded if sum(counts) <= LONG else _expanded.__wrapped__)(statement, counts)
+
+
+@lru_cache(maxsize=1024)
+def _expanded(statement: OfRows, counts: tuple[int, ...]) -> OfRows:
     places = tuple(sum(counts[:number]) for number in range(len(counts)))
 
     def each(value: Any) -> tuple[Any, ...]:

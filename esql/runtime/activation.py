@@ -256,7 +256,7 @@ class Activation(Invocation):
         self, statement: Statement, place: tuple[str, ...], values: tuple[Value, ...], names: tuple[str, ...]
     ) -> list[Element]:
         """Do a SELECT, and give its rows with these names for its columns."""
-        return rows_of(executed(self, statement, place, values)._replace(names=names))
+        return rows_of(executed(self, statement, place, values)._replace(names=names), is_loose=False)
 
     def joined(self, statement: Select, place: tuple[str, ...], values: tuple[Value, ...]) -> list[tuple[Element, ...]]:
         """Do a SELECT of several tables, and give the rows of each beside one another."""

@@ -12,7 +12,7 @@ from engine.flow.definition import Flow, NodeUse, Setting, Wire
 from engine.runtime.deployment import deploy
 from engine.transports.memory import MemoryQueues
 from flows.programs import binder
-from tests.databases.programs import define, rows
+from tests.databases.programs import define, rows, run
 
 CACHE = """
 DECLARE cache SHARED ROW;
@@ -62,3 +62,17 @@ def test_a_cache_is_filled_once(tmp_path: Path, url: str, sources: Sources) -> N
     assert {arrival.body for arrival in queues.browse("OUT")} == {b"<name>two</name>"}
     assert queues.depth("OUT") == 40
     assert rows(sources, "SELECT count(*) FROM reads") == [(1,)]
+
+
+def test_long_lists_are_not_kept(sources: Sources) -> None:
+    """Statements with lists of few items are kept, and shared by lists about as long; those with many are not kept."""
+    define(
+        sources, "CREATE TABLE items (id INTEGER)", "INSERT INTO items VALUES (0)", "INSERT INTO items VALUES (5000)"
+    )
+    text = "DELETE FROM Database.ITEMS AS I WHERE I.ID IN (SELECT ITEM CAST(V AS INTEGER) FROM InputBody.m.v[] AS V);"
+    kept = []
+    for count in (3, 4, 2000, 2001, 4097, 4098):
+        run(sources, text, body=b"<m>" + b"".join(b"<v>%d</v>" % number for number in range(1, count + 1)) + b"</m>")
+        kept.append(len(sources.plans))
+    assert [kept[0] + more for more in (0, 0, 1, 1, 1, 1)] == kept
+    assert rows(sources, "SELECT id FROM items ORDER BY id") == [(0,), (5000,)]

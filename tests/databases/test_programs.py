@@ -165,6 +165,12 @@ SPELLED: list[tuple[str, str]] = [
         f"<x>{BOB_XML}<Name>BOB</Name></x>",
     ),
     (ONE + "SET OutputRoot.XMLNSC.r = Environment.c; SET OutputRoot.XMLNSC.r = OutputRoot.XMLNSC.r.NAME;", "Bob"),
+    (ONE + "SET Environment.c.NAME = 'Bo'; SET OutputRoot.XMLNSC.r = Environment.c;", BOB_XML.replace("Bob", "Bo")),
+    (
+        "SET OutputRoot.XMLNSC.r = THE(SELECT C.NAME AS name FROM Database.CUSTOMER AS C WHERE C.ID = 2); "
+        "SET OutputRoot.XMLNSC.r.NAME = 'Bo';",
+        "<name>Bob</name><NAME>Bo</NAME>",
+    ),
 ]
 
 # A program, what it sends, and the rows of the table afterwards.
