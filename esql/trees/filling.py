@@ -35,7 +35,7 @@ def ensure_nth(parent: Element, wanted: Step, number: int, nodes: Nodes) -> Elem
     repeats = parent._repeats(wanted)
     at = number - len(repeats.placed) - 1
     linked = repeats.linked
-    if at != len(linked):
+    if at != len(linked) or repeats._wanted is not wanted:  # of a row they may be those of a name in another case
         return parent.ensure_nth(wanted, number)
     nodes.left -= 1
     if nodes.left < 0:

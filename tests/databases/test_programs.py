@@ -301,6 +301,13 @@ def test_program(sources: Sources, text: str, expected: str, left: list[tuple[An
     assert rows(sources, ALL) == left
 
 
+def test_places_of_names_in_another_case(sources: Sources) -> None:
+    """A second field cannot be made by a name that a row has once, in another case."""
+    define(sources, CUSTOMER, *FILLED)
+    with pytest.raises(BrokerError, match="c has 0 of ID"):
+        run(sources, f"{ONE}SET Environment.c.ID[2] = 5;")
+
+
 MOMENTS = (
     "CREATE TABLE m (id INTEGER, d DATE, t TIME, s TIMESTAMP)",
     "INSERT INTO m VALUES (1, '2020-01-31', '23:59:59', '2020-02-28 23:00:00')",
