@@ -16,7 +16,7 @@ from engine.mq.queue_counts import EACH, Counts
 from engine.mq.queue_handle import GROUPED, SCANS, Handle
 from engine.mq.queued_message import Line, Stored, first_of, has_ids, has_too_many, index, keys_of, swept
 from engine.mq.scans import Scan
-from engine.mq.selection import in_turn, is_scan, matches
+from engine.mq.selection import ends_wait, in_turn, is_scan, matches
 from engine.mq.waiters import Waiter, Waiters
 from engine.work import Selection
 
@@ -334,8 +334,10 @@ class Queue:
         return found
 
     def _suits(self, stored: Stored, wanted: Selection, handle: Handle) -> bool:
-        if not has_ids(stored.descriptor, wanted) or not in_turn(stored, wanted, handle, self._is_whole):
-            return False
+        is_next = has_ids(stored.descriptor, wanted) and in_turn(stored, wanted, handle, self._is_whole)
+        return is_next and self._may_have(stored, wanted, handle)
+
+    def _may_have(self, stored: Stored, wanted: Selection, handle: Handle) -> bool:
         if wanted.selector and not matches(wanted.selector, stored):
             return False
         key = wanted.order.key(stored.descriptor)
@@ -343,12 +345,12 @@ class Queue:
 
     def _is_wanted(self, stored: Stored, waiter: Waiter) -> bool:
         """Returns True where a message that has just come may be what one waits for."""
-        wanted = waiter.selection
+        wanted, handle = waiter.selection, waiter.handle
         if wanted is None:
             return True
-        if not has_ids(stored.descriptor, wanted) or (wanted.browse and stored.order <= waiter.handle.cursor):
+        if not has_ids(stored.descriptor, wanted) or not ends_wait(stored, wanted, handle, self._is_whole):
             return False
-        return not wanted.selector or matches(wanted.selector, stored)
+        return wanted.plain or self._may_have(stored, wanted, handle)
 
     def _with_ids(self, keys: tuple[bytes, ...]) -> Iterator[Stored]:
         """Yields messages that may have all these ids, in order, those with one of them among others."""

@@ -46,6 +46,15 @@ def in_turn(stored: Stored, wanted: Selection, handle: Handle, is_whole: Callabl
     return not wanted.whole_groups or descriptor.group_id in handle.whole or is_whole(descriptor.group_id)
 
 
+def ends_wait(stored: Stored, wanted: Selection, handle: Handle, is_whole: Callable[[bytes], bool]) -> bool:
+    """Returns True where a message that has just come is in turn, or makes a group whole whose first one is."""
+    group = stored.descriptor.group_id
+    begins = wanted.whole_groups and not (wanted.logical and handle.group)
+    if begins and stored.descriptor.msg_flags & GROUPED and group != NO_ID:
+        return group in handle.whole or is_whole(group)
+    return in_turn(stored, wanted, handle, is_whole)
+
+
 def is_scan(wanted: Selection) -> bool:
     """Returns True where the messages are to be looked at one after the other, whatever ids and groups they have."""
     return not (wanted.logical or wanted.whole_groups or keys_of(wanted)) and wanted.order.mode == "default"

@@ -128,7 +128,7 @@ class Waiters:
         return None
 
     def wake(self, stored: Stored, suits: Callable[[Stored, Waiter], bool]) -> None:
-        """Wake the first who wants a message; who only browses is woken beside it."""
+        """Wake the first who wants a message; who browses, or waits for a whole group, is woken beside it."""
         if self._by_key:
             for key in keys_of(stored.descriptor):
                 for waiter in self._by_key.get(key, ()):
@@ -138,10 +138,12 @@ class Waiters:
         for waiter in list(self._particular):
             if suits(stored, waiter):
                 self._woken(waiter, stored)
-                if waiter.selection is None or not waiter.selection.browse:
+                if waiter.selection is None or not (waiter.selection.browse or waiter.selection.whole_groups):
                     return
-        if self._anything:
-            self._woken(next(iter(self._anything)), stored)
+        for waiter in self._anything:
+            if suits(stored, waiter):
+                self._woken(waiter, stored)
+                return
 
     def wake_all(self) -> None:
         """Wake all: the queue is no longer what it was."""

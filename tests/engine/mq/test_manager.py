@@ -13,7 +13,7 @@ from engine.errors import MessageException
 from engine.flow.dead_letters import put_away
 from engine.mq import QueueManager
 from engine.mq.unit import Work
-from engine.work import Selection
+from engine.work import Order, Selection
 
 COA, COD, EXPIRATION = 0x100, 0x800, 0x200000
 
@@ -288,6 +288,46 @@ def test_a_wait_ends_at_once_with_its_own_message() -> None:
     for thread in threads:
         thread.join(10)
     assert ([b"for a"], [b"1"], 0) == (found["a"], found["any"], queues.depth("Q"))
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        pytest.param(Selection(logical=True), id="its first is not there"),
+        pytest.param(Selection(whole_groups=True), id="it is not whole"),
+        pytest.param(Selection(logical=True, order=Order("byUserID")), id="logical, by user"),
+        pytest.param(Selection(order=Order("byUserID")), id="another has the user in hand"),
+    ],
+)
+def test_a_message_that_is_not_in_turn_for_who_waits_first_wakes_who_waits_behind(wanted: Selection) -> None:
+    """A message of a group wakes nobody who may not have it yet in place of one who may."""
+    queues = manager(Q={})
+    put(queues.work(), "Q", b"in hand", user_identifier="ada")
+    holder, first, found = queues.work(), list[object](), list[object]()
+    assert holder.get("Q", Selection(order=Order("byUserID"))) is not None
+    threads = [waiting(queues.work(), "Q", wanted, 20, first)]
+    settled(queues, "Q", 1)
+    threads.append(waiting(queues.work(), "Q", None, 20, found))
+    settled(queues, "Q", 2)
+    put(queues.work(), "Q", b"x", user_identifier="ada", group_id=b"G" * 24, msg_seq_number=2, msg_flags=8)
+    threads[1].join(10)
+    assert ([b"x"], []) == (found, first)
+    put(queues.work(), "Q", b"alone", user_identifier="bob")
+    threads[0].join(10)
+    assert [b"alone"] == first
+
+
+@pytest.mark.parametrize("logical", [True, False])
+def test_the_message_that_makes_a_group_whole_wakes_who_waits_for_that(*, logical: bool) -> None:
+    """It need not be the group's first, which the wait ends with."""
+    queues = manager(Q={})
+    found: list[object] = []
+    thread = waiting(queues.work(), "Q", Selection(logical=logical, whole_groups=True), 20, found)
+    settled(queues, "Q", 1)
+    put(queues.work(), "Q", b"1", group_id=b"G" * 24, msg_seq_number=1, msg_flags=8)
+    put(queues.work(), "Q", b"2", group_id=b"G" * 24, msg_seq_number=2, msg_flags=24)
+    thread.join(10)
+    assert [b"1"] == found
 
 
 def test_a_wait_that_finds_nothing_takes_its_time() -> None:
