@@ -211,6 +211,7 @@ class ClientWork:
         connection, carried = self._reached(), self._carries()
         answered = bool(self._held or named or self._syncs)  # others cannot be refused, and nothing is to be synced
         try:
+            self._return_carried(connection)  # or a decision alone would commit it
             self._send_commit(connection, carried, frames.WANTS_ANSWER * answered, named)
             if answered:
                 answer = connection.answer(frames.DONE, frames.REFUSED)
