@@ -54,7 +54,7 @@ class Session(Conversation):
         self._waiter: Waiter | None = None
         self._plain = True  # the get is in the unit, waits, and asks for ids alone, or for what is next
         self._last = Get("", None, True, 0.0)  # the last get as it was read, and its data
-        self._last_data: bytes | memoryview = b""
+        self._last_data = b""
         self._by_persistence = False  # such a get leaves it to the message whether that is part of the unit
         self._outside = False  # it is not: it can only go back until the client does something
         self.syncs = False  # a commit that another thread writes
@@ -217,7 +217,7 @@ class Session(Conversation):
     def _read_get(self, data: bytes | memoryview) -> Get:
         """Returns a get that is like no other object, as waiters ask for one that may be over; most say the same."""
         if data != self._last_data:
-            self._last, self._last_data = frames.read_get(data), data
+            self._last, self._last_data = frames.read_get(data), bytes(data)  # a view would keep the exchange around it
         return tuple.__new__(Get, self._last)
 
     def _claim(self) -> None:

@@ -1,6 +1,7 @@
 """Gets and puts outside syncpoint over a socket, and gets in logical order that wait, are as in the process."""
 
 import threading
+import tracemalloc
 
 import pytest
 
@@ -55,6 +56,38 @@ def test_what_came_with_a_commit_outside_syncpoint_is_final_once_it_is_used(clie
     work.close()
     eventually(lambda: b"3" in bodies(client, "A"))
     assert ([b"3"], []) == (bodies(client, "A"), bodies(client, "B"))
+
+
+def test_a_decision_alone_gives_back_what_came_with_the_commit_before(client, manager):
+    """It commits no message that nobody has seen, and its answer is not mistaken for one."""
+    put(client, "A", b"1", b"2")
+    work = client.work()
+    work.patience = -1.0
+    work.get("A", wait=-1)
+    work.commit()
+    work.commit((b"branch",))
+    assert [b"2"] == bodies(client, "A")
+    assert b"2" == work.get("A", wait=-1).body
+
+
+def test_sessions_keep_nothing_of_a_large_exchange_but_what_its_get_says(client, manager):
+    """A message that was got is in memory no more, while its sender's connection stays."""
+    works = [client.work() for _ in range(20)]
+    put(client, "B", b"known")
+    tracemalloc.start()
+    try:
+        for work in works:
+            work.put("B", Descriptor(), b"known")
+            work.commit()
+            work.put("B", Descriptor(), bytes(200_000))
+            assert work.commit_then_get("A") is None
+        reader = manager.work()
+        while reader.get("B") is not None:
+            reader.commit()
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < 1_000_000
 
 
 def test_puts_outside_syncpoint_to_a_queue_that_is_known_are_done_when_they_return(client, manager):
