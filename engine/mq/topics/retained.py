@@ -97,7 +97,8 @@ def _kept(manager: QueueManager, subscription: Subscription) -> Iterator[tuple[D
     if RETAINED not in manager.names():
         return
     for work in list(manager.monitoring.works):
-        yield from (stored[1:3] for queue, stored in list(work.taken) if queue.definition.name == RETAINED)
+        taken = [stored for queue, stored in list(work.taken) if queue.definition.name == RETAINED]
+        yield from (manager.arrival(stored) for stored in taken)
     if subscription.wild is not None:
         yield from manager.cursor(RETAINED)
         return
