@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
-from weakref import WeakSet
 
 from engine.errors import MessageException
 from engine.mq import frames
@@ -15,6 +14,7 @@ from engine.mq.client_work import ClientWork
 from engine.mq.connection import Connection
 from engine.mq.mqsc import Answer
 from engine.mq.protection.unit_protection import Protection
+from engine.mq.works import Works
 from engine.work import Arrival, QueueAttributes
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Client:
         self.user = user
         self._protection = Protection()
         self._lock = threading.Lock()
-        self._works: WeakSet[ClientWork] = WeakSet()
+        self._works = Works[ClientWork]()
         self._connection: Connection | None = Connection(self.folder, user=self.user, wait=wait)
         self.name = self._connection.greeting.name
         self.is_lasting = self._connection.greeting.lasting

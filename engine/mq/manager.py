@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
-from weakref import WeakSet
 
 from engine.descriptor import Descriptor
 from engine.message.topics import ADDRESS
@@ -29,6 +28,7 @@ from engine.mq.topics.objects import KINDS
 from engine.mq.topics.publishing import Topics
 from engine.mq.topics.status import TPSTATUS, status
 from engine.mq.unit import Moved, Work
+from engine.mq.works import Works
 from engine.work import Arrival, QueueAttributes, Selection
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class QueueManager:
         self.policies = self.directory.protected()
         self.security = Security(self.directory.authorities, self.directory.topics)
         self.topics = Topics(self, self.directory)
-        self._works: WeakSet[Work] = WeakSet()
+        self._works = Works[Work]()
         self.expiry = Expiry(self, clock)
         self.monitoring = Monitoring(self, self._works, clock)
         self._administering = threading.Lock()

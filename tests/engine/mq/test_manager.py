@@ -290,6 +290,16 @@ def test_a_wait_ends_at_once_with_its_own_message() -> None:
     assert ([b"for a"], [b"1"], 0) == (found["a"], found["any"], queues.depth("Q"))
 
 
+def test_units_of_work_begin_while_others_are_listed() -> None:
+    """Who looks at the units of work of a queue manager sees those that there were, whatever other threads begin."""
+    queues = manager(Q={})
+    held = [queues.work() for _ in range(3)]
+    found = iter(queues.monitoring.works)
+    first = next(found)
+    held += [queues.work() for _ in range(50)]
+    assert set(held[:3]) == {first, *found}
+
+
 @pytest.mark.parametrize(
     "wanted",
     [
