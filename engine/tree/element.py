@@ -117,8 +117,7 @@ class Element:
             if handle is EXPAND:
                 self._expand()
             elif handle is not None:
-                found = self._found
-                if found is None:
+                if (found := self._found) is None:
                     found = self._found = {}
                 known = found.get(handle)
                 if known is None:
@@ -138,9 +137,10 @@ class Element:
             at = at._next
             near -= 1
         known = None if at is None else named(self, wanted)
-        other = other_case(wanted, self) if known is None and self.state & LOOSE else None
+        if known is None and self.state & LOOSE and (other := other_case(wanted, self)) is not None:
+            return self._linked(other)
         if known is not UNTOLD:
-            return known if other is None else self._linked(other)
+            return known
         linked = self._repeats(wanted).linked
         if linked:
             self._found[wanted] = linked[0]  # type: ignore[index]  # _repeats has set it
@@ -363,13 +363,13 @@ class Element:
                     self._expand()
                 else:
                     placed = answer
-            if self._found is None:
-                self._found = {}
+            self._found = self._found or {}
             known = self._found[wanted.each] = Repeats(wanted, placed)
         if known.seen is not self._last:
             known.follow(self._first)
-        other = other_case(wanted, self) if self.state & LOOSE and not known else None
-        return known if other is None else self._repeats(other)
+        if self.state & LOOSE and not known and (other := other_case(wanted, self)) is not None:
+            return self._repeats(other)
+        return known
 
     def _touch(self) -> None:
         """Mark the way to the root as edited; a read-only tree refuses."""
