@@ -21,11 +21,11 @@ _MOST_RECORDS: Final = 3_000  # on a queue that nobody reads
 class Monitoring:
     """The statistics and accounting of a queue manager and their thread; `works` are all units of work."""
 
-    __slots__ = ("_lock", "_manager", "_said", "_stopped", "_thread", "accounting", "statistics", "works")
+    __slots__ = ("_lock", "_manager", "_said", "_stopped", "_thread", "_works", "accounting", "statistics")
 
     def __init__(self, manager: QueueManager, works: Iterable[Work], clock: Callable[[], float]) -> None:
         self._manager = manager
-        self.works = works
+        self._works = works
         self._lock = threading.RLock()
         self._said = threading.Event()
         self._stopped = False
@@ -45,7 +45,7 @@ class Monitoring:
                 directory.define("QLOCAL", name, {"MAXDEPTH": _MOST_RECORDS}, replace=False)
         with self._lock:
             self.statistics.change()
-            self.accounting.change(list(self.works))
+            self.accounting.change(list(self._works))
         self._said.set()
         if self._thread is None and not self._stopped:
             self._thread = threading.Thread(target=self._run, name="penstock-monitoring", daemon=True)

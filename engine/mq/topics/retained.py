@@ -90,21 +90,15 @@ def retained_topics(manager: QueueManager, point: str) -> list[str]:
 
 
 def _kept(manager: QueueManager, subscription: Subscription) -> Iterator[tuple[Descriptor, bytes]]:
-    """Yields the messages that may be wanted: one where the subscription is to one topic, else all.
-
-    A unit of work that has not committed has in hand what it replaces, which counts until then.
-    """
+    """Yields the messages that may be wanted: one where the subscription is to one topic, else all."""
     if RETAINED not in manager.names():
         return
-    for work in list(manager.monitoring.works):
-        taken = [stored for queue, stored in list(work.taken) if queue.definition.name == RETAINED]
-        yield from (manager.arrival(stored) for stored in taken)
     if subscription.wild is not None:
         yield from manager.cursor(RETAINED)
         return
-    reading = manager.work()
+    work = manager.work()
     wanted = Selection(correl_id=retained_id(subscription.topic, subscription.point), browse=True)
-    while (arrival := reading.get(RETAINED, wanted)) is not None:
+    while (arrival := work.get(RETAINED, wanted)) is not None:
         yield arrival
 
 

@@ -367,19 +367,6 @@ def test_status(pattern: str, expected: dict[str, object]) -> None:
     assert all(expected.items() <= dict(one).items() for one in answer.objects)
 
 
-@pytest.mark.parametrize("topic", ["n", "n/#"])
-def test_retained_while_it_is_replaced(topic: str) -> None:
-    """A new subscriber is sent what is retained as long as a unit of work that replaces it has not committed."""
-    queues = manager()
-    queues.publish("n", Descriptor(), b"1", retain=True)
-    work = queues.work()
-    work.publish("n", Descriptor(), b"2", retain=True)
-    for name in "AB":
-        queues.define("SUB", name, {"TOPICSTR": topic, "DEST": name})
-        work.commit()
-    assert [[b"1"], [b"2"]] == bodies(queues, "A", "B")
-
-
 def test_what_is_retained_has_no_past() -> None:
     """A retained publication that a unit replaced in vain comes to a new subscriber with a backout count of nothing."""
     queues = manager()
