@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from esql import syntax
 from esql.emit.assigned_variables import given, walk
-from esql.emit.literals import is_literal, literal
+from esql.emit.literals import is_literal
 from esql.functions import function_catalog
 from esql.scope.references import Variable
 
@@ -53,4 +53,4 @@ def _is_something(body: Body, source: syntax.Node | None, known: set[Variable]) 
         case syntax.Call(name=(title,)):
             found = function_catalog.get(title.upper())
             return found is not None and bool(found.result) and {one.takes for one in found.places} == {"list"}
-    return is_literal(source) and literal(source) is not None
+    return is_literal(source) and not isinstance(source, syntax.Null)

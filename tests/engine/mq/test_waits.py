@@ -11,6 +11,7 @@ import pytest
 from engine.errors import MessageException
 from engine.mq import QueueManager
 from engine.mq.unit import Work
+from engine.mq.works import Works
 from engine.work import Order, Selection
 from tests.engine.mq.served import put
 
@@ -67,11 +68,14 @@ def test_a_wait_ends_at_once_with_its_own_message() -> None:
 
 def test_units_of_work_begin_while_others_are_listed() -> None:
     """Who looks at the units of work of a queue manager sees those that there were, whatever other threads begin."""
-    queues = QueueManager("Q")
-    held = [queues.work() for _ in range(3)]
-    found = iter(queues.monitoring.works)
+    queues, works = QueueManager("Q"), Works[Work]()
+    held = [queues.work() for _ in range(53)]
+    for work in held[:3]:
+        works.add(work)
+    found = iter(works)
     first = next(found)
-    held += [queues.work() for _ in range(50)]
+    for work in held[3:]:
+        works.add(work)
     assert set(held[:3]) == {first, *found}
 
 
