@@ -45,11 +45,6 @@ class Planned:
     data_sources: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     groups: tuple[str, ...] = ()
 
-    @property
-    def changes_something(self) -> bool:
-        """True where anything that is deployed would be another than before."""
-        return any(change.sign != "=" for change in self.changes)
-
     def as_data(self) -> dict[str, Any]:
         """The changes as JSON has them."""
         return {

@@ -154,7 +154,7 @@ class Supervisor:
     def _join(self, channel: Channel) -> None:
         """The process that exchanges publications with the other brokers of the collective."""
         from engine.broker.collective import collective_of  # noqa: PLC0415  # most brokers are in none
-        from engine.broker.collective_link import Link, Member  # noqa: PLC0415
+        from engine.broker.collective_link import Link, Member  # noqa: PLC0415  # nor need AMQP
 
         hand_to(self._log_end, _LINK)
         collective = collective_of(self.plan.settings.collective)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -95,6 +96,10 @@ def _switch(broker: Broker, level: Any) -> None:
     )
 
 
+def _has_come(reached: Any, queue: str, count: int) -> bool:
+    return bool(reached.depth(queue) >= count)
+
+
 def _round(broker: Broker, reached: Any, message: tuple[Descriptor, bytes], count: int) -> dict[str, float]:
     """Returns the microseconds of a message by the level of its statistics, without those of the put that brings it."""
     found: dict[str, float] = {}
@@ -102,7 +107,7 @@ def _round(broker: Broker, reached: Any, message: tuple[Descriptor, bytes], coun
         reached.purge(f"OUT.{level}")
         before = cpu_of(broker)
         put(reached, f"IN.{level}", *message, count, persistent=False)
-        wait_until(lambda level=level: reached.depth(f"OUT.{level}") >= count, count, _LOOKS)  # type: ignore[misc]  # bound now
+        wait_until(partial(_has_come, reached, f"OUT.{level}", count), count, _LOOKS)
         spent = {name: seconds - before.get(name, 0.0) for name, seconds in cpu_of(broker).items()}
         found[level] = sum(spent.values()) * 1e6 / count
     before = cpu_of(broker)

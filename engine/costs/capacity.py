@@ -58,7 +58,7 @@ class NodeCost:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """What was measured of a flow for each of its messages: microseconds, and the messages that it puts."""
+    """The measured costs of one message of a flow: microseconds, and the number of messages that it puts."""
 
     nodes: tuple[NodeCost, ...]
     puts: float

@@ -84,7 +84,7 @@ def many_users() -> Measured:
 
 
 def cold() -> Iterator[Measured]:
-    """What the second open of queues by users takes beside the first, for which their rights are found."""
+    """Measures the second open of queues by users beside the first, which looks up their rights."""
     for users, queues in ((1_000, 1), (1_000, 10), (USERS, 1)):
         manager = granted(*(f"Q{number}" for number in range(queues)))
         works = [manager.work(f"user{number}", "costs", held=True) for number in range(users)]

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from struct import Struct
-from typing import Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 from engine.descriptor import UTF_8, Descriptor
 from engine.mq.property_types import PROPERTY_NAME, Property, refused, spelled_of, value_of
@@ -280,12 +280,12 @@ def _layout(names: tuple[str, ...], kinds: tuple[str | None, ...]) -> Layout:
     trees: dict[str, dict[str, object]] = {}
     for at, name in enumerate(names):
         *above, last = _path(name)
-        below = trees
+        below: dict[str, Any] = trees
         for part in above:
             below = _below(below, part, name)
         if last in below:
             raise refused(name, f"there are two properties at {name}; leave one out", PROPERTY_NAME)
-        below[last] = (at, kinds[at] if kinds else "")  # type: ignore[assignment]
+        below[last] = (at, kinds[at] if kinds else "")
     found = []
     for folder, tree in trees.items():
         places: list[int] = []

@@ -109,8 +109,8 @@ def spelled_of(properties: Mapping[str, Property]) -> tuple[tuple[str | None, ..
     """Returns the types and the texts of values; no types where all are texts that stand for themselves, as most do."""
     values = tuple(properties.values())
     try:
-        if _SPECIAL.search("".join(values)) is None:  # type: ignore[arg-type]
-            return (), values  # type: ignore[return-value]
+        if _SPECIAL.search("".join(values)) is None:  # type: ignore[arg-type]  # or a TypeError
+            return (), values  # type: ignore[return-value]  # all are texts, as they could be joined
     except TypeError:
         pass  # some are of other types
     each = [_spelled(name, value) for name, value in properties.items()]

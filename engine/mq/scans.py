@@ -39,11 +39,6 @@ class Scan:
         if order > self.position:
             heappush(self._fresh, order)
 
-    def put_back(self, order: int) -> None:
-        """Look at a message again the next time."""
-        heappush(self._fresh, order)
-        self.position = min(self.position, order - 1) if self.onward else self.position
-
     def following(self, queue: Queue) -> Stored | None:
         """Returns the next message that has not been looked at yet, or None at the end."""
         while True:

@@ -254,7 +254,7 @@ def _query(terms: Terms, kind: Literal["EXISTS", "IN", "THE"], node: syntax.Sele
 
 
 def _wanted(inner: Terms, node: syntax.Select) -> Term:
-    """What a query gives: an aggregate, an item, or its only column."""
+    """Returns the term that a query selects: an aggregate, an item, or its only column."""
     match aggregate_of(node):
         case syntax.Aggregate() as aggregate:
             return Computed(aggregate.function, () if aggregate.operand is None else (inner.of(aggregate.operand),))
