@@ -48,11 +48,13 @@ class OriginMeter:
     The waits since the message before it count for its origin, too.
     """
 
-    __slots__ = ("_file", "_known", "_open", "_shapes", "staged")
+    __slots__ = ("_counters", "_extremes", "_file", "_known", "_open", "_shapes", "staged")
 
     def __init__(self, file: Callable[..., Path], shapes: Sequence[NodeShape]) -> None:
         """`file` returns the file of the slot of an origin."""
         self.staged = in_memory(shapes)
+        self._counters = _counters_in(self.staged)
+        self._extremes = _extremes_in(self.staged)
         self._file = file
         self._shapes = shapes
         self._open: OrderedDict[str, Slot] = OrderedDict()
@@ -61,10 +63,23 @@ class OriginMeter:
     def done(self, outcome: Outcome | None) -> None:
         """Count a message for its origin."""
         if outcome is not None:
-            move(self.staged, self._slot(origin_of(outcome.message)))
+            self._move(self._slot(origin_of(outcome.message)))
 
     def broken(self, error: BrokerError) -> None:
         """Leave what was counted for the next message."""
+
+    def _move(self, slot: Slot) -> None:
+        """Add what is staged to a slot of the same nodes, and begin it at nothing."""
+        own, words, bank = self.staged.words, slot.words, interval_bank(slot)
+        for place in self._counters:
+            words[place] += own[place]
+            own[place] = 0
+        for first, size in self._extremes:
+            for place in range(first, first + size, 2):
+                for kept in (place, place + size * bank):
+                    _widen(words, kept, own[place], own[place + 1])
+                own[place], own[place + 1] = 0, slots.NONE_YET
+        own[slots.INTERVAL] += 1  # so that meters ask anew what is largest and smallest
 
     def _slot(self, origin: str) -> Slot:
         if origin not in self._known and len(self._known) >= _MOST:
@@ -79,25 +94,20 @@ class OriginMeter:
         return slot
 
 
-def move(staged: Slot, slot: Slot) -> None:
-    """Add the counters of one slot to those of another of the same nodes, and begin the first at nothing."""
-    own, words, bank = staged.words, slot.words, interval_bank(slot)
+def _counters_in(slot: Slot) -> tuple[int, ...]:
+    """Returns the places of the counters in a slot, which are the same in each slot of these nodes."""
     places = [*range(slots.MESSAGES, slots.INTERVALS)]
-    extremes = [(slots.EXTREMES, 2 * len(slots.OF_FLOW))]
     for node in slot.nodes:
         at = slot.places[node.label]
         places += range(at, at + slots.NODE_EXTREMES)
         places += range(at + slots.NODE_TERMINALS, at + node.words)
-        extremes.append((at + slots.NODE_EXTREMES, 2 * len(slots.OF_NODE)))
-    for place in places:
-        words[place] += own[place]
-        own[place] = 0
-    for first, size in extremes:
-        for place in range(first, first + size, 2):
-            for kept in (place, place + size * bank):
-                _widen(words, kept, own[place], own[place + 1])
-            own[place], own[place + 1] = 0, slots.NONE_YET
-    own[slots.INTERVAL] += 1  # so that meters ask anew what is largest and smallest
+    return tuple(places)
+
+
+def _extremes_in(slot: Slot) -> tuple[tuple[int, int], ...]:
+    """Returns where the largest and smallest values begin in a slot, and how many words they take in each bank."""
+    of_nodes = [(slot.places[node.label] + slots.NODE_EXTREMES, 2 * len(slots.OF_NODE)) for node in slot.nodes]
+    return (slots.EXTREMES, 2 * len(slots.OF_FLOW)), *of_nodes
 
 
 def _widen(words: memoryview[int], place: int, largest: int, smallest: int) -> None:
