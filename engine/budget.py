@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from dataclasses import dataclass
 from time import thread_time
 from typing import Final
@@ -33,10 +33,27 @@ _WEIGHINGS: Final = 16  # looks at the memory of the process while a whole allow
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """The processor time in seconds that one message may take, and the bytes by which the process may grow for it."""
+    """The processor time in seconds that one message may take, and the bytes by which the process may grow for it.
+
+    Where it is the current one, the message's budget begins when something is first paid for.
+    """
 
     cpu: float = SECONDS_OF_A_MESSAGE
     memory: int = BYTES_OF_A_MESSAGE
+
+    def begin(self) -> Budget:
+        """Returns a new budget, which is the current one from now on."""
+        budget = Budget(self)
+        CURRENT.set(budget)
+        return budget
+
+    def pay(self, steps: int) -> None:
+        """Begin the budget, and count steps of a loop."""
+        self.begin().pay(steps)
+
+    def take(self, size: int) -> None:
+        """Begin the budget, and count bytes that are about to be made."""
+        self.begin().take(size)
 
 
 GENEROUS: Final = Allowance()
@@ -159,13 +176,13 @@ class Unpaid(Budget):
         """Take nothing."""
 
 
-CURRENT: Final[ContextVar[Budget | None]] = ContextVar("budget", default=None)
+CURRENT: Final[ContextVar[Budget | Allowance | None]] = ContextVar("budget", default=None)
 
 
-def begun(allowance: Allowance) -> Token[Budget | None]:
-    """Begin the budget of a message, unless what is around it is not to be paid for; ends by `CURRENT.reset`."""
-    around = CURRENT.get()
-    return CURRENT.set(around if around.__class__ is Unpaid else Budget(allowance))
+def current() -> Budget | None:
+    """Returns the budget of the message, which begins now if nothing was paid for before; None where it has none."""
+    known = CURRENT.get()
+    return known.begin() if isinstance(known, Allowance) else known
 
 
 def pay(steps: int) -> None:

@@ -32,7 +32,7 @@ from engine.work import Order, Selection
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor
-    from engine.work import Arrival, UnitOfWork
+    from engine.work import UnitOfWork
 
 SECURITY_ERROR: Final = 2063  # a message that is not protected as the policy of its queue asks
 _SYNCPOINT: Final = {"yes": True, "no": False, "automatic": None}
@@ -105,6 +105,8 @@ class MQInput:
     _template: Template = field(init=False, repr=False)
     _options: Options = field(init=False, repr=False)
     _selection: Selection = field(init=False, repr=False)
+    _syncpoint: bool | None = field(init=False, repr=False)
+    _prepares: bool = field(init=False, repr=False)  # each message, before it goes out
     _place: Place = field(init=False, repr=False, default=NOWHERE)
 
     def __post_init__(self) -> None:
@@ -139,6 +141,9 @@ class MQInput:
             rewind=self.reset_browse_timeout / 1000,
         )
         object.__setattr__(self, "_selection", selection)
+        object.__setattr__(self, "_syncpoint", _SYNCPOINT[self.transaction_mode])
+        prepares = self.convert or self.validate_timing != "deferred" or bool(self.topic_property)
+        object.__setattr__(self, "_prepares", prepares)
 
     def _check(self) -> None:
         """Refuse what cannot be, or would have no effect."""
@@ -161,57 +166,59 @@ class MQInput:
         return Order(self.order_mode, self.logical_order)
 
     def receive(self, work: UnitOfWork) -> Message | None:
-        """The next message of the queue, its body not parsed yet."""
-        syncpoint = _SYNCPOINT[self.transaction_mode]
-        arrival = self._arrived(work, syncpoint=syncpoint)
-        if arrival is None:
-            return None
-        received = Received(
-            arrival.descriptor,
-            arrival.body,
-            template=self._template,
-            options=self._options,
-            queue=self.queue_name,
-            transactional=self._is_transactional(arrival.descriptor),
-        )
-        return Message(received.input_root())
+        """The next message of the queue, its body not parsed yet; those that are not protected as they should be fail.
 
-    def _arrived(self, work: UnitOfWork, *, syncpoint: bool | None) -> Arrival | None:
-        """The next message that can be read; those before it that are not protected as they should be are put away."""
+        They are on the error queue once that is committed.
+        """
         while True:
             try:
-                return work.get(self.queue_name, self._selection, syncpoint=syncpoint, wait=work.patience)
+                arrival = work.get(self.queue_name, self._selection, syncpoint=self._syncpoint, wait=work.patience)
+                break
             except MessageException as error:
                 if error.reason != SECURITY_ERROR or self.browse:
                     raise
-                work.commit()  # it is on the error queue
+                work.commit()
                 _LOG.warning("%s", error.text)
+        if arrival is None:
+            return None
+        descriptor, body = arrival
+        transactional = descriptor.persistence == 1 if self._syncpoint is None else self._syncpoint
+        return Message(self._received(descriptor, body, transactional=transactional).input_root())
+
+    def _received(self, descriptor: Descriptor, body: bytes, *, transactional: bool) -> Received:
+        return Received(
+            descriptor,
+            body,
+            template=self._template,
+            options=self._options,
+            queue=self.queue_name,
+            transactional=transactional,
+        )
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         received = message.root.source
         assert isinstance(received, Received)
-        if received.transactional or self.browse:
-            return self._carried(message, received, work)
-        return self._carried_once(message, received, work)
-
-    def _carried_once(
-        self, message: Message, received: Received, work: UnitOfWork
-    ) -> Generator[tuple[str, Message], bool, None]:
-        """Yields what fails for good is put away at once: the get is no part of the unit that is backed out."""
         try:
-            yield from self._carried(message, received, work)
+            if self._prepares or received.descriptor.backout_count:
+                prepared = yield from self._prepared(message, received, work)
+                if prepared is None:
+                    return
+                message = prepared
+            try:
+                yield "out", message
+            except BrokerError as error:
+                yield from self._caught(error, message, received)
         except BrokerError as error:
-            if error.number != BLOCKED:
-                put_away(
-                    self.queue_name, received.descriptor, received.body, work, reason=FAILED_FOR_GOOD, syncpoint=False
-                )
+            if not (received.transactional or self.browse or error.number == BLOCKED):
+                self._put_away(received, work, FAILED_FOR_GOOD)  # the get is no part of the unit that is backed out
                 self._note(BACKED_OUT, error, "the message was put away")
             raise
 
-    def _carried(
+    def _prepared(
         self, message: Message, received: Received, work: UnitOfWork
-    ) -> Generator[tuple[str, Message], bool, None]:
-        tries = received.tries if received.descriptor.backout_count and not self.browse else 0
+    ) -> Generator[tuple[str, Message], bool, Message | None]:
+        """Returns the message that goes out; None for one that cannot be read, or that has failed too often."""
+        tries = received.tries if not self.browse else 0
         attributes = work.attributes(self.queue_name) if tries else None
         threshold = max(1, attributes.backout_threshold if attributes else 0)
         try:
@@ -220,34 +227,37 @@ class MQInput:
             failed = message.failed(error.at(self._place))
             if tries < threshold and (yield "failure", failed):
                 self._note(_TO_FAILURE, error, "the message went to the failure terminal")
-                return
+                return None
             if self.browse:
                 raise
             self._put_away(received, work, _reason(error))
             again = tries >= threshold
             self._note(FAILED_TOO_OFTEN if again else NOT_READ, error, "the message was put away")
-            return
-        if tries >= threshold:
-            at_end = tries >= 2 * threshold
-            if at_end or not (yield "failure", message):
-                self._put_away(received, work, BACKOUT_THRESHOLD_REACHED)
-                why = f"{self._place}: a message was backed out {tries} times"
-                self._note(FAILURE_FAILED if at_end else BACKED_OUT, why, "the message was put away")
-            return
+            return None
+        if tries < threshold:
+            return message
+        at_end = tries >= 2 * threshold
+        if at_end or not (yield "failure", message):
+            self._put_away(received, work, BACKOUT_THRESHOLD_REACHED)
+            why = f"{self._place}: a message was backed out {tries} times"
+            self._note(FAILURE_FAILED if at_end else BACKED_OUT, why, "the message was put away")
+        return None
+
+    def _caught(
+        self, error: BrokerError, message: Message, received: Received
+    ) -> Generator[tuple[str, Message], bool, None]:
+        """Yields the message that has failed to those who catch it; raises where nobody does."""
+        failed = message.failed(error)
         try:
-            yield "out", message
-        except BrokerError as error:
-            failed = message.failed(error)
-            try:
-                if (yield "catch", failed):
-                    return
-            except BrokerError as later:
-                self._note(_ROLLED_BACK, later, "the message is backed out")
-                raise
-            retried = received.transactional and not self.browse
-            if retried or not (yield "failure", failed):
-                self._note(_ROLLED_BACK, error, "the message is backed out")
-                raise
+            if (yield "catch", failed):
+                return
+        except BrokerError as later:
+            self._note(_ROLLED_BACK, later, "the message is backed out")
+            raise
+        retried = received.transactional and not self.browse
+        if retried or not (yield "failure", failed):
+            self._note(_ROLLED_BACK, error, "the message is backed out")
+            raise error
 
     def _note(self, number: int, error: object, text: str) -> None:
         """Write to the local error log what became of a message, and why; a failure that is passed on is told there."""
@@ -279,19 +289,9 @@ class MQInput:
         descriptor, body = convert(received.descriptor, received.body, self.convert_encoding, ccsid)
         if descriptor is received.descriptor:
             return message
-        made = Received(
-            descriptor,
-            body,
-            template=self._template,
-            options=self._options,
-            queue=self.queue_name,
-            transactional=received.transactional,
-        )
+        made = self._received(descriptor, body, transactional=received.transactional)
         made.domain = received.domain
         return Message(made.input_root())
-
-    def _is_transactional(self, descriptor: Descriptor) -> bool:
-        return self.transaction_mode == "yes" or (self.transaction_mode == "automatic" and descriptor.persistence == 1)
 
 
 def _reason(error: BrokerError) -> int:

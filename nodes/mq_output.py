@@ -6,7 +6,6 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
-from engine.descriptor import Descriptor
 from engine.errors import BrokerError
 from engine.flow.destinations import (
     QUEUE_MANAGER_OR_NONE,
@@ -19,7 +18,7 @@ from engine.flow.destinations import (
 )
 from engine.message.assembly import Message
 from engine.message.validation import ACTION_WORDS, Action, InheritedMaster, validate_written
-from engine.message.writer import write_message
+from engine.message.writer import write
 from engine.node import UNSUITABLE_VALUE, node, prop
 from engine.tree.element import Element
 from engine.tree.step import step
@@ -92,20 +91,18 @@ class MQOutput:
         object.__setattr__(self, "_own", own)
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
-        validate_written(message.root, self.validate_master, self.validate_failure_action)
-        received, body = write_message(message.root)
-        descriptor = reply(received) if self.destination_mode == "reply" else received
-        destinations = self._destinations(message, received)
-        put = [(destination, destination.put(message, descriptor, body, work)) for destination in destinations]
+        if self.validate_master != "none":
+            validate_written(message.root, self.validate_master, self.validate_failure_action)
+        sent = write(message.root)
+        if self.destination_mode == "fixed":
+            put = [(self._own, self._own.put(sent, work))]
+        elif self.destination_mode == "list":
+            listed = _listed(message.local_environment, self._own)
+            put = [(destination, destination.put(sent, work)) for destination in listed]
+        else:
+            destination = reply_to(sent.descriptor, self._own, otherwise="set it, or use another destinationMode")
+            put = [(destination, destination.put(sent._replace(descriptor=reply(sent.descriptor)), work))]
         yield "out", message.replaced(local_environment=lambda: written(message, put, work))
-
-    def _destinations(self, message: Message, descriptor: Descriptor) -> tuple[Destination, ...]:
-        own = self._own
-        if self.destination_mode == "list":
-            return _listed(message.local_environment, own)
-        if self.destination_mode == "reply":
-            return (reply_to(descriptor, own, otherwise="set it, or use another destinationMode"),)
-        return (own,)
 
 
 def _listed(environment: Element, own: Destination) -> tuple[Destination, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from engine.flow.destinations import Destination, reply, reply_to, written
 from engine.message.assembly import Message
 from engine.message.validation import ACTION_WORDS, Action, InheritedMaster, validate_written
-from engine.message.writer import write_message
+from engine.message.writer import write
 from engine.node import node, prop
 
 if TYPE_CHECKING:
@@ -49,8 +49,9 @@ class MQReply:
         object.__setattr__(self, "_own", own)
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
-        validate_written(message.root, self.validate_master, self.validate_failure_action)
-        request, body = write_message(message.root)
-        destination = reply_to(request, self._own, otherwise="set it before this node")
-        put = [(destination, destination.put(message, reply(request), body, work))]
+        if self.validate_master != "none":
+            validate_written(message.root, self.validate_master, self.validate_failure_action)
+        sent = write(message.root)
+        destination = reply_to(sent.descriptor, self._own, otherwise="set it before this node")
+        put = [(destination, destination.put(sent._replace(descriptor=reply(sent.descriptor)), work))]
         yield "out", message.replaced(local_environment=lambda: written(message, put, work))

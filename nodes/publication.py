@@ -10,7 +10,7 @@ from engine.errors import BrokerError
 from engine.flow.destinations import Destination
 from engine.message.assembly import Message
 from engine.message.topics import address
-from engine.message.writer import write_message
+from engine.message.writer import write
 from engine.node import Pending, node, prop
 from engine.tree.step import Step, step
 
@@ -41,10 +41,10 @@ class Publication:
             text = "the message has no topic: set Properties.Topic, or psc.Topic of its MQRFH2"
             raise BrokerError(NO_TOPIC, text)
         retain = "RetainPub" in _texts(message.root.at("MQRFH2", "psc"), _OPTION)
-        descriptor, body = write_message(message.root)
+        sent = write(message.root)
         for topic in topics:
             name = address(topic, retain=retain, point=self.subscription_point)
-            Destination(name).put(message, descriptor, body, work)
+            Destination(name).put(sent, work)
         yield "out", message
 
 

@@ -15,7 +15,7 @@ from engine.descriptor import NO_ID
 from engine.errors import BrokerError, Place
 from engine.flow.dead_letters import BLOCKED, PUT_AWAY
 from engine.message.topics import ADDRESS
-from engine.runtime.batches import ALONE, Batch
+from engine.runtime.batches import Batch
 from engine.work import QueueAttributes
 from spark_exec.cpu_accounts import READING, WRITING, Accounts
 from spark_exec.databases import NONE, Databases, opened
@@ -192,7 +192,7 @@ class _Worker:
 
     def _worked(self, entrance: Station, queue: str, count: int) -> dict[int, BrokerError]:
         """Have the flow process what was offered, again where it fails; the first failure of each message."""
-        batch = Batch(1, by_group=True) if queue in self._by_group else ALONE
+        batch = Batch(1, by_group=True) if queue in self._by_group else None
         failures: dict[int, BrokerError] = {}
         work, tries = self._work, 0
         attributes = self._own.queues.get(queue)
@@ -208,7 +208,7 @@ class _Worker:
                 failures.setdefault(work.in_hand, failed)
                 if failed.number == BLOCKED:  # it would stay so however often it was tried
                     break
-        if batch is not ALONE:
+        if batch is not None:
             self._whole.back_out()  # a group that lacks its last message
         return failures
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Final
 
-from engine.budget import CURRENT, Unpaid
+from engine.budget import Unpaid
 from engine.costs.bounds import Measured
 from engine.costs.deploying import IN, OUT, hindrance, own_folders, queues, subscriptions
 from engine.costs.deploying import deployed as deployed_of
@@ -80,16 +80,14 @@ def _program(key: Key) -> Callable[[bool], None]:
     scenario = scenarios()[key.scenario]
     flow = deployed_of(scenario, own_folders())[0]
     work = queues(scenario).work()
+    allowance, unpaid = flow.allowance, Unpaid()
     descriptor, body = scenario.message(key.message_bytes)
     outputs = (OUT, *subscriptions(scenario))
 
     def run(pays: bool) -> None:
-        token = CURRENT.set(None if pays else Unpaid())
-        try:
-            work.put(IN, descriptor, body, syncpoint=False)
-            outcome = flow.process(flow.entrances[0], work, patient=False)
-        finally:
-            CURRENT.reset(token)
+        flow.allowance = allowance if pays else unpaid
+        work.put(IN, descriptor, body, syncpoint=False)
+        outcome = flow.process(flow.entrances[0], work, patient=False)
         if outcome is None or outcome.error is not None:
             raise outcome.error if outcome and outcome.error else BrokerError(2230, f"{key.scenario} has no message")
         for queue in outputs:

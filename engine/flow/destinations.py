@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from engine.descriptor import NO_ID, NO_TOKEN, SEGMENTATION_ALLOWED, Descriptor
 from engine.errors import BrokerError, MessageException
 from engine.flow.dead_letters import BROKER, PROGRAM
-from engine.message.writer import is_transactional
 from engine.node import Pattern
 from engine.tree.element import Element
 from engine.tree.sharing import copy
@@ -17,6 +16,7 @@ from engine.work import authorise
 
 if TYPE_CHECKING:
     from engine.message.assembly import Message
+    from engine.message.writer import Written
     from engine.work import UnitOfWork
 
 UNKNOWN_OBJECT_NAME: Final = 2085
@@ -61,18 +61,21 @@ class Destination(NamedTuple):
     request: bool = False
     alternate_user: bool = False  # the message's own user has to have the authority to put
 
-    def put(self, message: Message, descriptor: Descriptor, body: bytes, work: UnitOfWork) -> Descriptor:
-        """Put a body there on behalf of a message; the answer is the descriptor it was given.
+    def put(self, sent: Written, work: UnitOfWork) -> Descriptor:
+        """Put a message there; the answer is the descriptor it was given.
 
         A queue of another queue manager is refused: nothing leads there, and a local queue of its name is another one.
         """
         if self.queue_manager and (manager := self.queue_manager.strip()) not in {"", work.queue_manager}:
             raise _unreachable(self.queue, manager, work.queue_manager)
+        descriptor, body, syncpoint = sent
         if self.alternate_user:
             authorise(work, descriptor.user_identifier, self.queue)
         if self[3:] != _AS_IT_CAME or descriptor.backout_count:
             descriptor = self._made(descriptor, work)
-        return work.put(self.queue, descriptor, body, syncpoint=self._syncpoint(message))
+        if self.transaction_mode != "automatic":
+            syncpoint = self.transaction_mode == "yes"
+        return work.put(self.queue, descriptor, body, syncpoint=syncpoint)
 
     def _made(self, descriptor: Descriptor, work: UnitOfWork) -> Descriptor:
         changes: dict[str, object] = _CONTEXT[self.context].copy()
@@ -99,11 +102,6 @@ class Destination(NamedTuple):
                     2638, "a request names the queue for its reply: give the node replyToQ, or set MQMD.ReplyToQ"
                 )
         return descriptor._replace(**changes) if changes else descriptor  # type: ignore[arg-type]  # of each field's type
-
-    def _syncpoint(self, message: Message) -> bool:
-        if self.transaction_mode != "automatic":
-            return self.transaction_mode == "yes"
-        return is_transactional(message.root)
 
 
 _AS_IT_CAME: Final = Destination()[3:]  # most destinations change nothing, and this is seen at once

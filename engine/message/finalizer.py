@@ -15,15 +15,16 @@ from engine.message.writer import (
     fields_of,
     is_made,
     links_of,
+    new_body,
     sorted_links,
     template_of,
     with_own_format,
 )
 from engine.parser import Follow, Header
 from engine.tree.element import Element
-from engine.tree.sharing import appended_children, changed_children, written
+from engine.tree.sharing import written
 from engine.tree.source import Value
-from engine.tree.states import EDITED, EXPANDED, RESTRUCTURED
+from engine.tree.states import EDITED, SHARES
 from engine.tree.step import step
 
 # What Properties and the MQMD both say, by their names for it.
@@ -31,7 +32,6 @@ _OF_PROPERTIES: Final = (
     *((name, name) for name in ("Encoding", "CodedCharSetId", "Priority", "Persistence")),
     ("ReplyIdentifier", "CorrelId"),
 )
-_PLAIN: Final = 3  # Properties, the MQMD, and a body
 _SHARED: Final = frozenset(name for _, name in _OF_PROPERTIES)
 _OF_DESCRIPTOR: Final = ("Format", "Encoding", "CodedCharSetId", "Priority", "Persistence", "CorrelId")
 
@@ -41,21 +41,14 @@ def finalize(root: Element) -> None:
 
     What cannot be written yet is left as it is: nodes further on may mend it, and writing tells of it if they do not.
     """
-    held = written(root)
-    if held.source.__class__ is Received and (not held.state & EDITED or _has_new_body_alone(held, held.source)):
+    held = written(root) if root.state & SHARES else root
+    received = held.source
+    if received.__class__ is Received and (not held.state & EDITED or new_body(held, received) is not None):
         return
     try:
         _finalize(root, links_of(held))
     except BrokerError:
         return
-
-
-def _has_new_body_alone(root: Element, received: Received) -> bool:
-    """Whether at most the body differs from what came in, and nothing but Properties and the MQMD stands before it."""
-    parts = received.parts
-    if root.state & (EXPANDED | RESTRUCTURED) or len(parts) != _PLAIN or appended_children(root):
-        return False
-    return all(place is parts[-1] for place, _ in changed_children(root))
 
 
 def _finalize(root: Element, links: list[Link]) -> None:

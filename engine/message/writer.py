@@ -12,10 +12,11 @@ from engine.parser import NO_TEMPLATE, Follow, Form, Header, Parser, Template, f
 from engine.tree.element import Element
 from engine.tree.sharing import appended_children, changed_children, copy, written
 from engine.tree.source import Source, Value
-from engine.tree.states import EDITED, EXPANDED, RESTRUCTURED
+from engine.tree.states import EDITED, EXPANDED, RESTRUCTURED, SHARES
 from engine.tree.step import step
 
 _INHERIT: Final = (0, -2)  # "as the header before says"
+_PLAIN: Final = 3  # Properties, the MQMD, and a body
 
 # What a changed Properties folder says, where the MQMD does not say it itself.
 _FROM_PROPERTIES: Final = {
@@ -37,16 +38,41 @@ class Link(NamedTuple):
     part: Part | None
 
 
+class Written(NamedTuple):
+    """A message on its way out: its descriptor, its bytes, and True where its Properties have it in a unit of work."""
+
+    descriptor: Descriptor
+    body: bytes
+    transactional: bool
+
+
 def write_message(root: Element) -> tuple[Descriptor, bytes]:
     """The message that a Root stands for."""
-    root = written(root)
-    if not root.state & EDITED and root.source.__class__ is Received:
-        return root.source.descriptor, root.source.body
+    descriptor, body, _ = write(root)
+    return descriptor, body
+
+
+def write(root: Element) -> Written:
+    """The message that a Root stands for, as it is put on a queue."""
+    if root.state & SHARES:
+        root = written(root)
+    received = root.source
+    if received.__class__ is Received:
+        if not root.state & EDITED:
+            return Written(received.descriptor, received.body, received.transactional)
+        body = new_body(root, received)
+        if body is not None:
+            came, descriptor, link = received.parts[-1], received.descriptor, _link(body)
+            form = Form(descriptor.encoding, descriptor.coded_char_set_id, came.portion.template)
+            if not isinstance(came.parser, Header) and not isinstance(link.owner, Header):
+                return Written(descriptor, _write(link, form), received.transactional)
     properties, header, chain = sorted_links(links_of(root))
     descriptor = descriptor_of(header, properties)
     template = template_of(properties)
+    transactional = _is_transactional(properties)
     if len(chain) == 1 and not isinstance(chain[0].owner, Header):
-        return with_own_format(chain[0], descriptor), _write_alone(chain[0], descriptor, template)
+        form = Form(descriptor.encoding, descriptor.coded_char_set_id, template)
+        return Written(with_own_format(chain[0], descriptor), _write(chain[0], form), transactional)
     chain = _described(chain, properties)
     follows = announcements(chain, descriptor)
     pieces = []
@@ -55,21 +81,27 @@ def write_message(root: Element) -> tuple[Descriptor, bytes]:
         pieces.append(_write(link, form))
     if follows and follows[0].format != descriptor.format:
         descriptor = descriptor._replace(format=follows[0].format)
-    return descriptor, b"".join(pieces)
+    return Written(descriptor, b"".join(pieces), transactional)
 
 
-def is_transactional(root: Element) -> bool:
-    """Returns whether a message is part of a unit of work, as its Properties say; one that is made anew is."""
-    held = written(root)
-    source = held.source
-    if source.__class__ is Received and not held.state & EDITED:
-        return source.transactional
-    if source.__class__ is Received and not held.state & (EXPANDED | RESTRUCTURED):
-        properties = source.parts[0]
-        if all(part is not properties for part, _ in changed_children(held)):
-            return source.transactional
-    field = root.at("Properties", "Transactional")
-    return field is None or field.value is not False
+def new_body(root: Element, received: Received) -> Element | None:
+    """The body of a Root that alone differs from what was received, where no header stands in front of it."""
+    if root.state & (EXPANDED | RESTRUCTURED) or appended_children(root):
+        return None
+    parts, changed = received.parts, changed_children(root)
+    if len(parts) != _PLAIN or len(changed) != 1:
+        return None
+    place, body = changed[0]
+    return body if place is parts[-1] else None
+
+
+def _is_transactional(properties: Link | None) -> bool:
+    """Returns True for a message that is part of a unit of work, as its Properties say; one that is made anew is."""
+    if properties is None:
+        return True
+    if properties.part is not None and properties.part.portion.received is not None:
+        return properties.part.portion.received.transactional
+    return properties.element is None or _value(properties.element, "Transactional") is not False
 
 
 def sorted_links(links: list[Link]) -> tuple[Link | None, Link | None, list[Link]]:
@@ -129,11 +161,6 @@ def _element_of(link: Link) -> Element:
     return found
 
 
-def _write_alone(link: Link, descriptor: Descriptor, template: Template) -> bytes:
-    """The bytes of a body that no header stands in front of."""
-    return _write(link, Form(descriptor.encoding, descriptor.coded_char_set_id, template))
-
-
 def with_own_format(link: Link, descriptor: Descriptor) -> Descriptor:
     """The descriptor of a body that no header stands in front of: it announces none."""
     if descriptor.format and format_catalog.get(descriptor.format) is not None:
@@ -155,11 +182,11 @@ def links_of(root: Element) -> list[Link]:
 
 
 def _link(child: Element) -> Link:
-    owner = child.owner
+    owner = child.domain or child.owner
     if not isinstance(owner, Parser):
         close = parser_catalog.suggest(child.name)
         raise ParserException(5010, f"no parser is called {child.name}, so Root.{child.name} cannot be written{close}")
-    held = written(child)
+    held = written(child) if child.state & SHARES else child
     part = held.source if held.source.__class__ is Part and not held.state & EDITED else None
     return Link(child.name, owner, child, part)
 

@@ -10,6 +10,7 @@ from engine.message.received_message import Received
 
 if TYPE_CHECKING:
     from engine.message.assembly import Message
+    from engine.work import UnitOfWork
 
 _AGAIN: Final = 1.0  # seconds within which messages that are to be tried again are back, or others have taken them
 
@@ -65,7 +66,7 @@ class Batch:
         self._group_open = self._by_group and source.is_within_group
 
     def ends(self, message: Message | None, *, patient: bool) -> bool:
-        """Whether the unit of work is to be committed now; who is patient gives an empty queue commitInterval time."""
+        """Returns True when the unit of work is to be committed now; `patient` waits out commitInterval for more."""
         if message is None and not self._taken:
             self._spared.clear()  # no message is left that is to be tried again
         if self._group_open or not self._taken:
@@ -82,11 +83,15 @@ class Batch:
             return _AGAIN if self._spared else -1.0
         return max(0.0, self._interval - (self._clock() - self._since))
 
-    def committed(self) -> None:
-        """The unit of work has been committed."""
+    def commit(self, message: Message | None, work: UnitOfWork, *, patient: bool) -> bool:
+        """Commit the unit of work, behind a message or where none has come, if that is to be done now."""
+        if not self.ends(message, patient=patient):
+            return False
+        work.commit()
         self._spared.difference_update(self._taken)
         self._taken.clear()
         self._groups.clear()
+        return True
 
     def backed_out(self) -> None:
         """The unit of work has been backed out; a group fails or succeeds as a whole, so none of it is spared."""
@@ -96,27 +101,3 @@ class Batch:
         self._taken.clear()
         self._groups.clear()
         self._group_open = False
-
-
-class Alone:
-    """Each message has a unit of work to itself: what a flow without commitCount has in place of a batch."""
-
-    __slots__ = ()
-
-    patience: Final = -1.0
-
-    def received(self, message: Message) -> None:
-        """Nothing is to be remembered."""
-
-    def ends(self, message: Message | None, *, patient: bool) -> bool:
-        """Behind every message."""
-        return message is not None
-
-    def committed(self) -> None:
-        """Nothing was remembered."""
-
-    def backed_out(self) -> None:
-        """Nothing was remembered."""
-
-
-ALONE: Final = Alone()

@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import GeneratorType, MappingProxyType
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from engine.budget import CURRENT, GENEROUS, Allowance, begun
+from engine.budget import CURRENT, GENEROUS, Allowance, Budget
 from engine.errors import BrokerError, ConfigurationException, Place, has_left_debugger
 from engine.files.allowed_folders import NO_FILES, AllowedFiles
 from engine.flow.definition import FLOW_PROPERTIES, Flow, FlowProperties, NodeUse, Wire, plain
@@ -17,7 +17,7 @@ from engine.message.assembly import Message
 from engine.message.received_message import ROOT, Received, RootDomain
 from engine.node import ANY_TERMINAL, FAILURE, LABEL, Node, NodeType, Property, build, node_catalog, read_values
 from engine.parser import Parser
-from engine.runtime.batches import ALONE, Alone, Batch
+from engine.runtime.batches import Batch
 from engine.runtime.listener import Evaluation, Listen, heard
 from engine.runtime.user_trace import TracedWork, UserTrace
 from engine.work import NO_ORDER, Order, UnitOfWork
@@ -101,19 +101,17 @@ class Station:
                 else:
                     terminal, sent = evaluation.send(bool(onward))
         except StopIteration:
-            self._tell_caught(untold)
-        except BrokerError as error:
-            if error is below:
-                error.through(self.place)
-                raise
-            self._end(evaluation)
-            self._fail(error, message, work)
+            if untold is not None:
+                self._tell_caught(untold)
         except BaseException as error:
+            if error is below:
+                below.through(self.place)
+                raise
             self._break(error, evaluation, message, work)
 
-    def _tell_caught(self, error: BrokerError | None, terminal: str = "") -> BrokerError | None:
+    def _tell_caught(self, error: BrokerError, terminal: str = "") -> BrokerError | None:
         """Says that an error goes no further than here; returns it where the terminal that it goes to is not wired."""
-        if error is None or (terminal and not self.wires.get(terminal)):
+        if terminal and not self.wires.get(terminal):
             return error
         if self.caught is not None:
             self.caught(self.place, error)
@@ -140,6 +138,9 @@ class Station:
     def _break(self, error: BaseException, evaluation: object, message: Message, work: UnitOfWork) -> None:
         """A node that breaks its promises is the flow's failure, not the broker's; what is no failure goes on up."""
         waited = self._end(evaluation)
+        if isinstance(error, BrokerError):
+            self._fail(error, message, work)
+            return
         if has_left_debugger(error):
             raise KeyboardInterrupt from error
         if not isinstance(error, Exception):
@@ -212,13 +213,13 @@ class Outcome(NamedTuple):
 class DeployedFlow:
     """A flow that runs: its stations by label, and those at which messages enter."""
 
-    __slots__ = ("_allowance", "_domain", "entrances", "flow", "properties", "stations")
+    __slots__ = ("_domain", "allowance", "entrances", "flow", "properties", "stations")
 
     def __init__(
         self, flow: Flow, stations: Mapping[str, Station], domain: RootDomain = ROOT, allowance: Allowance = GENEROUS
     ) -> None:
         self.flow = flow
-        self._allowance = allowance
+        self.allowance: Allowance | Budget = allowance  # of each message
         self._domain = domain
         self.stations = stations
         self.properties = flow_properties(flow)
@@ -229,11 +230,11 @@ class DeployedFlow:
         for station in self.stations.values():
             station.caught = caught
 
-    def batch(self, entrance: Station) -> Batch | Alone:
-        """Returns what an instance of the flow remembers between messages, so that several may make a unit of work."""
+    def batch(self, entrance: Station) -> Batch | None:
+        """Returns the batch of an instance of the flow; None where each message has a unit of work to itself."""
         by_group = bool(getattr(entrance.node, "commit_by_message_group", False))
         if self.properties.commit_count == 1 and not by_group:
-            return ALONE
+            return None
         return Batch(self.properties.commit_count, self.properties.commit_interval, by_group=by_group)
 
     def instances(self, entrance: Station) -> int:
@@ -249,7 +250,7 @@ class DeployedFlow:
         return found if isinstance(found, Order) else NO_ORDER
 
     def process(
-        self, entrance: Station, work: UnitOfWork, batch: Batch | Alone = ALONE, *, patient: bool = True
+        self, entrance: Station, work: UnitOfWork, batch: Batch | None = None, *, patient: bool = True
     ) -> Outcome | None:
         """Take one message through the flow in a unit of work of its own; None where there is no message.
 
@@ -258,19 +259,22 @@ class DeployedFlow:
         who is not `patient` has it committed as soon as no message waits.
         """
         message: Message | None = None
-        before = begun(self._allowance)
+        before = CURRENT.set(self.allowance)
         try:
             message = entrance.node.receive(work)  # type: ignore[attr-defined]  # an Entrance
-            if message is not None:
-                if self._domain is not ROOT:
-                    _bind(message, self._domain)
-                batch.received(message)
-                entrance.carry(message, work)
-            if batch.ends(message, patient=patient):
-                work.commit()
-                batch.committed()
             if message is None:
+                if batch is not None:
+                    batch.commit(None, work, patient=patient)
                 return None
+            if self._domain is not ROOT:
+                _bind(message, self._domain)
+            if batch is not None:
+                batch.received(message)
+            entrance.carry(message, work)
+            if batch is None:
+                work.commit()
+            else:
+                batch.commit(message, work, patient=patient)
         except BrokerError as error:
             failed = error.at(entrance.place)
         except Exception as error:  # a queue or a database that broke: the message must not be lost with it
@@ -283,11 +287,7 @@ class DeployedFlow:
             return Outcome(message)
         finally:
             CURRENT.reset(before)
-        work.back_out()
-        batch.backed_out()
-        if message is None:
-            raise failed
-        return Outcome(message, failed)
+        return _backed_out(message, failed, work, batch)
 
 
 def deploy(
@@ -334,6 +334,16 @@ def deploy(
     if not isinstance(bind, Supplies):
         return DeployedFlow(flow, stations)
     return DeployedFlow(flow, stations, RootDomain(bind.parsers) if bind.parsers else ROOT, bind.allowance)
+
+
+def _backed_out(message: Message | None, error: BrokerError, work: UnitOfWork, batch: Batch | None) -> Outcome:
+    """Back the unit of work out, and return what became of its message; raises where there was none."""
+    work.back_out()
+    if batch is not None:
+        batch.backed_out()
+    if message is None:
+        raise error
+    return Outcome(message, error)
 
 
 def _bind(message: Message, domain: RootDomain) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 from engine.errors import BrokerError, MessageException
 from engine.flow.dead_letters import BLOCKED
 from engine.room import with_room
-from engine.runtime.batches import ALONE, Alone, Batch
+from engine.runtime.batches import Batch
 from engine.runtime.deployment import DeployedFlow, Outcome, Station
 from engine.runtime.incidents import explained
 from engine.work import UnitOfWork
@@ -147,11 +147,11 @@ class FlowRunner:
             process = partial(_limited, running.cpu_seconds, process)
         paced = _Pace(running.rate, self.stopping.wait).wait if running.rate else None
         stopping, pause = self.stopping.is_set, _SHORTEST
-        work.patience = batch.patience
+        work.patience = -1.0 if batch is None else batch.patience
         while not stopping():
             if paced is not None:
                 paced()
-            if batch is not ALONE:
+            if batch is not None:
                 work.patience = batch.patience
             try:
                 outcome = process(entrance, whole, batch)
@@ -201,14 +201,9 @@ def is_gone(error: BaseException | None) -> bool:
     return False
 
 
-def _finish(batch: Batch | Alone, work: UnitOfWork) -> None:
+def _finish(batch: Batch | None, work: UnitOfWork) -> None:
     """Commit what a batch has taken whole; what it has not is backed out."""
-    if batch is ALONE:
-        return
-    if batch.ends(None, patient=False):
-        work.commit()
-        batch.committed()
-    else:
+    if batch is not None and not batch.commit(None, work, patient=False):
         work.back_out()
 
 

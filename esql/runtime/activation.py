@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from engine.budget import CURRENT, Budget
+from engine.budget import Budget, current
 from engine.databases.statements import Procedure, Select, Statement
 from engine.errors import BrokerError, LimitExceeded, UserException
 from engine.message.assembly import Message
@@ -187,7 +187,7 @@ class Activation(Invocation):
     def budget(self) -> Budget:
         """The budget of the message, or that of this invocation where there is none around it."""
         if self._budget is None:
-            self._budget = CURRENT.get() or Budget(self.around.limits.allowance)
+            self._budget = current() or Budget(self.around.limits.allowance)
         return self._budget
 
     def too_deep(self, depth: int) -> NoReturn:

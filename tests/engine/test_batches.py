@@ -116,7 +116,7 @@ def test_commit_interval() -> None:
         batch.received(message)
         ends.append(batch.ends(message, patient=True))
     assert ends == [False, False, True]
-    batch.committed()
+    assert batch.commit(message, MemoryQueues().work(), patient=True)
     assert not batch.ends(None, patient=False)
 
 
