@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.costs.published import published
+from engine.costs.report.analysis import correlation
 from engine.costs.report.lines import Line, lines
 from engine.costs.report.reading import measured
-from engine.costs.report.relative import correlation
 from engine.costs.report.wording import counted, figure, named, times
 from engine.costs.results import Results
 

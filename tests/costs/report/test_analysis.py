@@ -12,10 +12,22 @@ from hypothesis import strategies as st
 
 from engine.costs.bounds import Measured
 from engine.costs.published import published
-from engine.costs.report.curves import At, Curve, scaling, subscribers
-from engine.costs.report.growth import Fit, fit, growth
+from engine.costs.report.analysis import (
+    At,
+    Curve,
+    Fit,
+    correlation,
+    differing,
+    fit,
+    growth,
+    orders,
+    ranks,
+    relative,
+    scaling,
+    spearman,
+    subscribers,
+)
 from engine.costs.report.lines import lines, sections
-from engine.costs.report.relative import correlation, differing, orders, ranks, relative, spearman
 from engine.costs.report.verdicts import Verdict, slower, verdict_lines, verdicts
 from engine.costs.results import Key, Place, Results, Row, Spread
 from tests.costs.report.examples import MACHINE, OPTIONS, example, only, taken

@@ -13,11 +13,12 @@ from lxml import etree
 
 from engine.costs.published import published
 from engine.costs.report import compare, html
-from engine.costs.report.page.markup import Element
 from engine.costs.results import Key, Node, Results, Row, Taken
 from tests.costs.report.examples import LATER, example, later, only, taken
 from tests.costs.report.test_reading import RESULTS
 from tests.costs.report.test_texts import earlier, hostile
+
+Element = etree._Element
 
 ELEMENTS_THAT_LOAD = (
     "script",

@@ -1,0 +1,237 @@
+"""Tables for a terminal or a file: one a section of the report, our figures beside the published ones."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from io import StringIO
+from textwrap import wrap
+from typing import Final
+
+from rich.text import Text
+
+from engine.costs import bounds
+from engine.costs.report.lines import Line, Section, lines, sections
+from engine.costs.report.reading import measured
+from engine.costs.report.verdicts import verdict_lines, verdicts
+from engine.costs.report.wording import counted, figure, printable, run_on, span, times, title
+from engine.costs.results import Results, Spread, Taken
+
+NOT_YET: Final = "not yet measurable"
+HEADS: Final = (
+    *("KiB", "pers.", "rate", "CPU %", "CPU ms", "quartiles"),
+    *("rate", "CPU ms", "ratio"),
+    *("CPU ms", "times"),
+    "MiB",
+)
+GROUPS: Final = (("ours", 2, 6), ("report", 6, 9), ("by hand", 9, 11), ("RSS", 11, 12))  # over which columns
+OURS: Final = slice(2, 6)
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """A row's cells under HEADS; of one that is not measured, the number of its reason in the section."""
+
+    line: Line
+    texts: tuple[str, ...]
+    reason: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The rows of one scenario."""
+
+    name: str
+    rows: tuple[Cells, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A section as blocks of cells, with the reasons why rows are not measured."""
+
+    section: Section
+    blocks: tuple[Block, ...]
+    reasons: tuple[str, ...]
+
+
+def grid(section: Section) -> Grid:
+    """A section's cells."""
+    reasons = tuple(dict.fromkeys(_reason(line) for line in section.lines if not line.taken))
+    blocks: dict[str, list[Cells]] = {}
+    for line in section.lines:
+        name = f"{printable(line.key.scenario)}{run_on(line.row.place)}"
+        number = 0 if line.taken else reasons.index(_reason(line)) + 1
+        blocks.setdefault(name, []).append(Cells(line, _texts(line), number))
+    return Grid(section, tuple(Block(name, tuple(rows)) for name, rows in blocks.items()), reasons)
+
+
+def _reason(line: Line) -> str:
+    return printable(line.row.reason) or "no reason given"
+
+
+def _texts(line: Line) -> tuple[str, ...]:
+    report = line.report
+    return (
+        _kib(line.key.message_bytes),
+        "yes" if line.key.persistent else "no",
+        *_ours(line.taken),
+        figure(report.rate if report else None),
+        figure(report.cpu_ms if report else None),
+        times(line.ratio),
+        figure(line.limit),
+        times(line.times_limit),
+        figure(line.taken.rss_mib if line.taken else None, 2),
+    )
+
+
+def _ours(taken: Taken | None) -> tuple[str, ...]:
+    if not taken:
+        return ("", "", "", "")
+    spread = taken.cpu_ms
+    percent = f"{taken.cpu_percent.median:.1f}"
+    return figure(taken.rate.median), percent, figure(spread.median), span(spread.low, spread.high)
+
+
+def _kib(message_bytes: int) -> str:
+    return figure(message_bytes / 1024) if message_bytes % 1024 else f"{message_bytes >> 10}"
+
+
+WIDTH: Final = 100
+_LEGEND: Final = (
+    "pers.: persistent · rate: round trips a second · CPU ms: processor milliseconds a message (median, quartiles) · "
+    "ratio: our CPU ms beside the report's · by hand: the program written by hand for the same work, and our CPU ms "
+    "beside its · RSS: memory of all processes"
+)
+_STYLES: Final = (
+    (r"(?m)^7\.[0-9.]+ .*$", "bold"),
+    (r"(?m)^[a-z]\w+( on Spark)?$", "cyan"),
+    (r"(?m)^ .*\bKiB  ?pers\..*$", "dim"),
+    (r"-{2,} [a-zR].*$", "dim"),
+    (r"not yet measurable( \[\d+\])?", "yellow"),
+    (r"\bNOT MET\b", "bold red"),
+    (r"(?m)\bmet *(?=$|  )", "green"),
+)
+
+
+def tables(results: Results, *, width: int = WIDTH) -> str:
+    """Every section as a table of text, then the figures beside their bounds, then what follows from all."""
+    found = ["\n".join(_section(grid(section), width)) for section in sections(results)]
+    if found:
+        found.append("\n".join(wrap(_LEGEND, width)))
+    if results.bounds:
+        found.append(bounds.table([measured(each) for each in results.bounds]))
+    found.append(f"{_summary(results)}\n{verdict_lines(verdicts(results))}")
+    return "\n\n".join(found) + "\n"
+
+
+def terminal_tables(results: Results, *, width: int = WIDTH) -> Text:
+    """The same for a terminal, coloured by Rich."""
+    text = Text(tables(results, width=width), no_wrap=True, overflow="ignore")
+    for pattern, style in _STYLES:
+        text.highlight_regex(pattern, style)
+    return text
+
+
+def _summary(results: Results) -> str:
+    taken = sum(row.taken is not None for row in results.rows)
+    return f"{taken:,} of {counted(len(results.rows), 'row')} measured"
+
+
+def _section(found: Grid, width: int) -> Iterator[str]:
+    rows = [row.texts for block in found.blocks for row in block.rows]
+    widths = [max(len(row[column]) for row in [HEADS, *rows]) for column in range(len(HEADS))]
+    _widen(widths, found)
+    gap = "  " if sum(widths) + 2 * len(widths) <= width else " "
+    yield printable(title(found.section.number))
+    yield _over(widths, gap)
+    yield gap + gap.join(cell.rjust(size) for cell, size in zip(HEADS, widths, strict=True))
+    for block in found.blocks:
+        yield block.name
+        yield from (gap + _row(row, widths, gap) for row in block.rows)
+    for reason, text in enumerate(found.reasons, 1):
+        yield from wrap(f"[{reason}] {NOT_YET}: {text}", width, subsequent_indent="    ")
+
+
+def _widen(widths: list[int], found: Grid) -> None:
+    """Give the words that stand in place of our figures the room they need."""
+    needed = len(f"{NOT_YET} [{len(found.reasons)}]") if found.reasons else 0
+    ours = sum(widths[OURS]) + len(widths[OURS]) - 1
+    widths[OURS.stop - 1] += max(0, needed - ours)
+
+
+def _over(widths: list[int], gap: str) -> str:
+    """The line above the heads: what belongs to whom, in rules as long as their columns."""
+    line = ""
+    for name, first, behind in GROUPS:
+        start = sum(widths[:first]) + len(gap) * (first + 1)
+        room = sum(widths[first:behind]) + len(gap) * (behind - first - 1)
+        line = line.ljust(start) + (f" {name} ".center(room, "-") if room > len(name) + 3 else name.rjust(room))
+    return line
+
+
+def _row(row: Cells, widths: list[int], gap: str) -> str:
+    cells = [cell.rjust(size) for cell, size in zip(row.texts, widths, strict=True)]
+    if row.reason:
+        room = sum(widths[OURS]) + len(gap) * (len(widths[OURS]) - 1)
+        cells[OURS] = [f"{NOT_YET} [{row.reason}]".rjust(room)]
+    return gap.join(cells)
+
+
+def rows_csv(results: Results) -> str:
+    """Every row, in the report's order; a cell is empty where there is no figure."""
+    rows = [_columns(line) for line in lines(results)]
+    names = list(_columns(None))
+    stream = StringIO()
+    writer = csv.DictWriter(stream, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return stream.getvalue()
+
+
+def _columns(line: Line | None) -> Mapping[str, object]:
+    """All columns of a line by name; of no line: the names alone."""
+    key, taken, report = (line.key, line.taken, line.report) if line else (None, None, None)
+    return {
+        "section": _inert(key.section) if key else None,
+        "scenario": _inert(key.scenario) if key else None,
+        "persistent": ("yes" if key.persistent else "no") if key else None,
+        "message_bytes": key.message_bytes if key else None,
+        "place": line.row.place if line else None,
+        **dict(_of_taken(taken)),
+        "report_messages_per_s": report.rate if report else None,
+        "report_cpu_percent": report.cpu_percent if report else None,
+        "report_cpu_ms_per_message": report.cpu_ms if report else None,
+        "cpu_ms_ratio_to_report": line.ratio if line else None,
+        "rate_ratio_to_report": line.rate_ratio if line else None,
+        "cpu_ms_ratio_to_limit": line.times_limit if line else None,
+        "nodes_cpu_ms": _nodes(taken),
+        "reason": _inert(line.row.reason) if line else None,
+    }
+
+
+def _of_taken(taken: Taken | None) -> Iterator[tuple[str, object]]:
+    yield "runs", taken.runs if taken else None
+    yield "messages", taken.messages if taken else None
+    yield "drivers", taken.drivers if taken else None
+    yield from _of_spread("messages_per_s", taken.rate if taken else None)
+    yield from _of_spread("cpu_percent", taken.cpu_percent if taken else None)
+    yield from _of_spread("cpu_ms_per_message", taken.cpu_ms if taken else None)
+    yield from _of_spread("limit_cpu_ms_per_message", taken.limit_ms if taken else None)
+    yield "rss_mib", taken.rss_mib if taken else None
+
+
+def _of_spread(name: str, spread: Spread | None) -> Iterator[tuple[str, float | None]]:
+    yield name, spread.median if spread else None
+    yield f"{name}_low", spread.low if spread else None
+    yield f"{name}_high", spread.high if spread else None
+
+
+def _nodes(taken: Taken | None) -> str | None:
+    """What each node took, in the order of the flow: `In=0.01; Compute=0.2; =0.005`, around the nodes the last."""
+    return _inert("; ".join(f"{node.label}={node.cpu_ms:g}" for node in taken.nodes)) if taken else None
+
+
+def _inert(text: str) -> str:
+    """A text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
