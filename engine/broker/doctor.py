@@ -18,9 +18,9 @@ from engine.broker.deployment import shipped_of
 from engine.broker.file_differences import differences
 from engine.broker.flow_builds import given_to, queues_of
 from engine.broker.folder import Folder
+from engine.broker.overview import standstills
 from engine.broker.repository.repository import opened
 from engine.broker.state import BrokerState
-from engine.broker.stopped_flows import standstills
 from engine.broker.user_rights import system_user
 from engine.broker.worker import loaded
 from engine.errors import BrokerError

@@ -181,7 +181,7 @@ def broker_of_reader(name: str) -> Broker:
 
 def _show(found: Broker, *, as_json: bool) -> None:
     from engine.broker.file_differences import differences
-    from engine.broker.stopped_flows import standstills
+    from engine.broker.overview import standstills
 
     state, status = found.load("read"), found.status()
     data = {**_as_data(state), "folder": str(found.folder.path), "running": found.runs, "processes": status}
@@ -323,7 +323,7 @@ def export(
     """
     import yaml
 
-    from engine.broker.export import export as write
+    from engine.broker.file_writer import export as write
     from engine.files.output_folders import OutputFolder
 
     found = broker_of_reader(name)

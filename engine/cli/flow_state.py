@@ -21,7 +21,7 @@ def list_(name: BrokerName, flow: SomeFlow = "", group: SomeGroup = "", as_json:
     """
     from engine.broker.administration import broker_of
     from engine.broker.changes import uses_of
-    from engine.broker.stopped_flows import standstills
+    from engine.broker.overview import standstills
 
     found = broker_of(name)
     state, status = found.load("read"), found.status()

@@ -1,25 +1,69 @@
-"""Intervals of statistics: when a broker's supervisor closes them, and the processes that publish their records."""
+"""Intervals of statistics: when the supervisor closes them, and the processes that publish their records on topics."""
 
 from __future__ import annotations
 
+import json
 import signal
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from engine.broker.channel import Channel
 from engine.broker.child_processes import fork
+from engine.broker.folder import Folder
 from engine.broker.logs import hand_to
+from engine.broker.queues import queue_managers
 from engine.broker.state import DeployedUse
-from engine.broker.statistics.publishing import events_of, publications_of, publish
-from engine.broker.statistics.records import RecordCode
+from engine.broker.statistics.records import ROOT, RecordCode, as_xml
 from engine.broker.statistics.snapshots import Snapshots, archives_of
 from engine.broker.supervisor_plan import Plan
 from engine.broker.workload import BELOW, FINISHED, Event, Thresholds
+from engine.descriptor import NON_PERSISTENT, PERSISTENT, Descriptor
 from engine.errors import BrokerError
 
 if TYPE_CHECKING:
     from engine.broker.supervisor import Supervisor
+
+
+def topics_of(record: Mapping[str, Any]) -> tuple[str, str]:
+    """Returns the topics of a record: as XML, and as JSON.
+
+    >>> flow = {"BrokerLabel": "B", "ExecutionGroupName": "G", "MessageFlowName": "F"}
+    >>> topics_of({ROOT: {"RecordType": "SnapShot", "MessageFlow": flow}})[0]
+    '$SYS/Broker/B/StatisticsAccounting/SnapShot/G/F'
+    """
+    content = record[ROOT]
+    flow = content["MessageFlow"]
+    start = f"$SYS/Broker/{flow['BrokerLabel']}"
+    end = f"{content['RecordType']}/{flow['ExecutionGroupName']}/{flow['MessageFlowName']}"
+    return f"{start}/StatisticsAccounting/{end}", f"{start}/Statistics/JSON/{end}"
+
+
+def publications_of(records: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Descriptor, bytes]]:
+    """Yields the publications of records; snapshots are not persistent, archives are."""
+    for record in records:
+        persistence = PERSISTENT if record[ROOT]["RecordType"] == "Archive" else NON_PERSISTENT
+        descriptor = Descriptor(format="MQSTR", persistence=persistence)
+        xml, data = topics_of(record)
+        yield xml, descriptor, as_xml(record)
+        yield data, descriptor, json.dumps(record).encode()
+
+
+def events_of(plan: Plan, events: Iterable[Event]) -> Iterator[tuple[str, Descriptor, bytes]]:
+    """Yields the publications of events, which are not persistent."""
+    for event in events:
+        group_uuid = str(plan.groups.get(event.group, {}).get("uuid", ""))
+        yield event.topic(plan.broker), Descriptor(format="MQSTR"), event.as_xml(plan.broker, plan.uuid, group_uuid)
+
+
+def publish(folder: Folder, publications: Iterable[tuple[str, Descriptor, bytes]]) -> None:
+    """Publish what has a topic, a descriptor and a body, retained."""
+    manager = queue_managers().connect(folder.queues)
+    try:
+        for topic, descriptor, body in publications:
+            manager.publish(topic, descriptor, body, retain=True, point="")
+    finally:
+        manager.close()
 
 
 class Intervals:
