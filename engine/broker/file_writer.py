@@ -1,4 +1,4 @@
-"""Writes broker files: a definition as YAML that reads back as it is, and what a broker runs beside its flows' files."""
+"""Writes broker files, as YAML that reads back as it is, and what a broker runs with the files of its flows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A look at a running broker: its processes, what its flows have done or why they do not run, how deep its queues are."""
+"""A look at a running broker: its processes, what flows have done or why they do not run, how deep queues are."""
 
 from __future__ import annotations
 
