@@ -60,7 +60,6 @@ class Document(Source):
         "_direct",
         "_expansions",
         "_splices",
-        "_tangled",
         "_tidy",
         "alone",
         "attributed",
@@ -100,7 +99,6 @@ class Document(Source):
         self._bare = not (self.declared or flavour.keep.comments or flavour.keep.instructions)
         self._tidy: bool | None = flavour.mixed or None  # not looked at yet
         self._splices: bool | None = None
-        self._tangled = False
         if self.spaced:
             self._crowded: dict[etree._Element, dict[str, str]] = {}
             self._expansions: dict[str, tuple[Item, ...]] = {}
@@ -219,7 +217,7 @@ class Document(Source):
 
         Attributes in single quotes are written in double ones, so that a document with such is written anew.
         """
-        if self.marked or self._tangled or not self.alone:
+        if self.marked or not self.alone:
             return None
         if self._splices is None:
             quoted = self.attributed and b"'" in self._data and _SINGLE_QUOTES.search(self._data, self.prolog.length)
@@ -245,12 +243,6 @@ class Document(Source):
         if self._tidy is None:
             self._tidy = not (_MIXED if len(self._data) > _QUICK_SIZE else _IS_MIXED)(self.root)
         return self._tidy
-
-    def untangle(self) -> None:
-        """Before the first change is made for writing: text beside elements goes, where the domain does not show it."""
-        if not self.is_tidy:
-            self._tangled = self._tidy = True
-            tidy(self.root)
 
     # How it looks for things
 

@@ -17,9 +17,8 @@ from parsers.markup.encoding import encode, name_of_codec
 from parsers.markup.flavour import Flavour
 from parsers.markup.prolog import read_prolog
 from parsers.markup.reading import read_document
-from parsers.markup.single_change import with_one_field
 from parsers.markup.without_namespaces import read_unspaced
-from parsers.markup.writing import Writer
+from parsers.markup.writing import Writer, with_one_value
 
 if TYPE_CHECKING:
     from engine.tree.element import Element
@@ -71,7 +70,7 @@ def write_markup(element: Element, form: Form, flavour: Flavour) -> bytes:
             document = content
         if part.portion.follow.ccsid != form.ccsid:
             encoding = name_of_codec(info.name)
-    data = None if document is None or encoding else with_one_field(document, held)
+    data = None if document is None or encoding else with_one_value(document, held)
     if document is None or data is None:
         text = Writer(flavour, form.ccsid, encoding).body(held, document)
     elif document.encoding == info.name:

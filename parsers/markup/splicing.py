@@ -1,20 +1,23 @@
-"""Splicing: a few changes written into the bytes that a document came as, without writing it all anew.
+"""Splicing: a few changes written into the bytes of a document at their own places, without writing it all anew.
 
-They are in an encoding that extends ASCII, and hold no comments, instructions, sections or document type, so that `<`
-begins nothing but tags: the n-th element of a name, as libxml2 sees it, is the n-th tag of that name.
+The bytes are in an encoding that extends ASCII, and hold no comments, instructions, sections or document type, so that
+`<` begins nothing but tags: the n-th element of a name, as libxml2 sees it, is the n-th tag of that name.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from operator import itemgetter
+from typing import Any, Final, TypeAlias
 
 from lxml import etree
 
-from parsers.markup.text import escape
+from parsers.markup.text import escape, quote
+from parsers.markup.tree_patch import Change
 
-_MOST_FIELDS: Final = 4  # each of them is looked for from the start of the document
+_MOST_VALUES: Final = 4  # each of them is looked for from the start of the document
+_MOST_CHANGES: Final = 5
 _MOST_NAMESAKES: Final = 64  # in front of a field
 _SHORT: Final = 4096  # bytes: looking through all of them is quicker than asking lxml where a field begins
 _END: Final = ord(">")
@@ -22,61 +25,101 @@ _AFTER_END: Final = frozenset(b" \t\n>")
 _AFTER_NAME: Final = frozenset(b" \t\n/>")
 _REST_OF_TAG: Final = re.compile(rb"""(?>[^"'/>]++|"[^"]*+"|'[^']*+')*+(?P<empty>/)?>""")
 
+# What takes the place of the bytes from one offset to another.
+_Edit: TypeAlias = tuple[int, int, bytes]
 
-def spliced(
-    data: bytes, root: etree._Element, fields: Sequence[tuple[Any, str | None]], encoding: str = "utf-8"
-) -> bytes | None:
-    """A document with other values in the nodes of fields; None where one cannot be found for certain.
+
+def keeps_form(plan: Sequence[Change]) -> bool:
+    """Returns True where changes are few values and at most one addition: what is around them stays as it came."""
+    appended = [change for change in plan if change[0] == "append"]
+    return (
+        len(appended) <= 1 and len(plan) - len(appended) == sum(change[0] == "text" for change in plan) <= _MOST_VALUES
+    )
+
+
+def is_short(plan: Sequence[Change]) -> bool:
+    """Returns True where looking for the place of each change is quicker than to copy the tree and change that.
+
+    Where a text is empty but there, libxml2 writes an element with an end tag, and that is left to it.
+    """
+    return len(plan) <= _MOST_CHANGES and not any(what == "text" and new == "" for what, _, _, new in plan)
+
+
+def spliced(data: bytes, root: etree._Element, plan: Sequence[Change], encoding: str = "utf-8") -> bytes | None:
+    """A document with some changes; None where the place of one cannot be found for certain.
+
+    Attributes and elements are changed only in bytes that libxml2 has written, in which all quotes are double.
 
     >>> root = etree.fromstring('<a><b>1</b><b k="1">2</b></a>')
-    >>> spliced(b'<a><b>1</b><b k="1">2</b></a>', root, [(root[1], "x < y")])
-    b'<a><b>1</b><b k="1">x &lt; y</b></a>'
+    >>> spliced(etree.tostring(root), root, [("text", root[1], "", "x < y"), ("append", root, "", "<c/>")])
+    b'<a><b>1</b><b k="1">x &lt; y</b><c/></a>'
+    >>> spliced(etree.tostring(root), root, [("attribute", root[1], "k", "2"), ("instead", root[0], "", "<d/>")])
+    b'<a><d/><b k="2">2</b></a>'
     """
-    if len(fields) > _MOST_FIELDS:
+    edits: list[_Edit] = []
+    for change in plan:
+        try:
+            edit = _edit(data, root, change, encoding)
+        except UnicodeEncodeError:
+            return None
+        if edit is None:
+            return None
+        edits.append(edit)
+    edits.sort(key=itemgetter(0, 1))
+    pieces: list[bytes] = []
+    at = 0
+    for start, end, new in edits:
+        if start < at:
+            return None
+        pieces += data[at:start], new
+        at = end
+    return b"".join([*pieces, data[at:]])
+
+
+def with_value(data: bytes, root: etree._Element, node: Any, value: str | None, encoding: str) -> bytes | None:
+    """A document with another value in one node; None where that cannot be found for certain."""
+    try:
+        edit = _edit(data, root, ("text", node, "", value), encoding)
+    except UnicodeEncodeError:
         return None
-    changed: bytes | None = data
-    for node, value in fields:
-        if changed is not None:
-            changed = respelled(changed, root, node, value, encoding)
-    return changed
+    return None if edit is None else b"".join((data[: edit[0]], edit[2], data[edit[1] :]))
 
 
-def respelled(data: bytes, root: etree._Element, node: Any, value: str | None, encoding: str) -> bytes | None:
-    """A document with another value in the node of one field; None where it cannot be found for certain."""
+def _edit(data: bytes, root: etree._Element, change: Change, encoding: str) -> _Edit | None:
+    what, node, key, new = change
     name: str = node.tag
     if name[0] == "{":
         name = _prefixed(node)
-    opening = f"<{name}".encode(encoding)
+    called = name.encode(encoding)
+    if what == "append":
+        return _addition(data, called, new.encode(encoding), is_root=node is root)
+    opening = b"<" + called
     if len(data) >= _SHORT or data.find(opening, (start := data.find(opening)) + 1) >= 0:
         start = _start(data, root, node, opening)
     if start < 0:
         return None
-    try:
-        content = escape(value).encode(encoding) if value else b""
-    except UnicodeEncodeError:
-        return None
-    return _field(data, start + len(opening), opening[1:], content)
+    inside = start + len(opening)
+    match what:
+        case "text":
+            return _value(data, inside, called, escape(new).encode(encoding) if new else b"")
+        case "attribute" if new is not None:
+            return _attribute(data, inside, key.encode(encoding), quote(new).encode(encoding))
+        case "before":
+            return start, start, new.encode(encoding)
+        case "instead":
+            whole = etree.tostring(node, encoding="unicode", with_tail=False).encode()
+            return (start, start + len(whole), new.encode()) if data.startswith(whole, start) else None
+        case _:
+            return None
 
 
-def extended(
-    data: bytes, root: etree._Element, node: etree._Element, addition: str, encoding: str = "utf-8"
-) -> bytes | None:
-    """A document with more at the end of an element; None where that cannot be found for certain.
-
-    >>> root = etree.fromstring('<a><b k="1">x</b><c/></a>')
-    >>> extended(b'<a><b k="1">x</b><c/></a>', root, root[0], "<d/>")
-    b'<a><b k="1">x<d/></b><c/></a>'
-    """
-    name = (_prefixed(node) if node.tag[0] == "{" else node.tag).encode(encoding)
-    if node is not root and data.count(b"<" + name) > 1:  # the last end tag of that name may be another's
+def _addition(data: bytes, name: bytes, new: bytes, *, is_root: bool) -> _Edit | None:
+    if not is_root and data.count(b"<" + name) > 1:  # the last end tag of that name may be another's
         return None
     end = data.rfind(b"</" + name)
     if end < 0 or data[end + len(name) + 2] not in _AFTER_END:
         return None
-    try:
-        return data[:end] + addition.encode(encoding) + data[end:]
-    except UnicodeEncodeError:
-        return None
+    return end, end, new
 
 
 def _prefixed(node: etree._Element) -> str:
@@ -114,8 +157,8 @@ def _of_prefix(root: etree._Element, node: etree._Element) -> Iterator[etree._El
             yield namesake
 
 
-def _field(data: bytes, inside: int, name: bytes, value: bytes) -> bytes | None:
-    """The document with another value in an element, from behind the name in its start tag; None if it has children."""
+def _value(data: bytes, inside: int, name: bytes, value: bytes) -> _Edit | None:
+    """Another value for an element, from behind the name in its start tag; None if it has children."""
     closing = b"</%b>" % name
     if data[inside] == _END:
         inside += 1
@@ -125,10 +168,24 @@ def _field(data: bytes, inside: int, name: bytes, value: bytes) -> bytes | None:
             return None
         inside = rest.end()
         if rest["empty"]:
-            return b"".join((data[: inside - 2], b">", value, closing, data[inside:])) if value else data
+            return inside - 2, inside, b"".join((b">", value, closing)) if value else b"/>"
     end = data.find(b"<", inside)
     if not data.startswith(closing, end):
         return None
     if value:
-        return data[:inside] + value + data[end:]
-    return data[: inside - 1].rstrip() + b"/>" + data[end + len(closing) :]
+        return inside, end, value
+    return len(data[: inside - 1].rstrip()), end + len(closing), b"/>"
+
+
+def _attribute(data: bytes, inside: int, name: bytes, quoted: bytes) -> _Edit | None:
+    """An attribute of an element, in the place of the one that is there, or behind all others."""
+    rest = _REST_OF_TAG.match(data, inside)
+    if rest is None or b":" in name or b"}" in name:
+        return None
+    sought = b' %b="' % name
+    at = data.find(sought, inside, rest.end())
+    if at >= 0:
+        value = at + len(sought)
+        return value - 1, data.index(b'"', value) + 1, quoted
+    end = rest.end() - (2 if rest["empty"] else 1)
+    return end, end, b" %b=%b" % (name, quoted)

@@ -1,6 +1,6 @@
-"""Changes: what is done to an lxml tree so that libxml2 writes what has become of it, and is undone afterwards.
+"""Changes of an lxml tree as data, and what libxml2 writes of a copy of the tree that they are made in.
 
-What other threads may be looking at meanwhile is left alone: a copy of it is changed instead.
+Other trees, of this thread and of others, look at the tree itself at any time: it is never changed.
 """
 
 from __future__ import annotations
@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Sequence
-from copy import deepcopy
-from threading import active_count
+from copy import copy
 from typing import Any, Final, TypeAlias
 
 from lxml import etree
@@ -21,65 +20,65 @@ _PLACEHOLDER: Final = re.compile(
     rf"<\?{_TOKEN} (?P<number>\d+)\?>|<\?{_TOKEN} from (?P<instead>\d+)\?>.*?<\?{_TOKEN} to (?P=instead)\?></[^>]*>",
     re.DOTALL,
 )
+_MANY: Final = 500  # changes: then the copy is walked beside the original
 
-# One change of an lxml tree: what is changed, of which node, under which key, and to what. A plain tuple: one is
-# made for every field that a message changes.
+# One change of an lxml tree: what is changed, of which node, under which key, and to what: for "append", "before" and
+# "instead" the text of elements. A plain tuple: one is made for every field that a message changes.
 Change: TypeAlias = tuple[str, Any, str, Any]
 
 
-class Marks:
-    """The rendered texts that are to stand in what libxml2 writes, where lxml is given marks to hold their places."""
-
-    __slots__ = ("_texts",)
-
-    def __init__(self) -> None:
-        self._texts: list[str] = []
-
-    def around(self, node: etree._Element, text: str) -> tuple[Change, Change]:
-        """Marks around a node that a text takes the place of; the node must not move: lxml would tidy up namespaces."""
-        self._texts.append(text)
-        number = len(self._texts) - 1
-        start, end = (etree.ProcessingInstruction(_TOKEN, f"{word} {number}") for word in ("from", "to"))
-        return ("before", node, "", start), ("append", node, "", end)
-
-    def written(self, document: Document, node: etree._Element, plan: Sequence[Change]) -> str:
-        """A node as libxml2 writes it with these changes."""
-        text = written(document, node, [self._marked(change) for change in plan])
-        if not self._texts:
-            return text
-        return _PLACEHOLDER.sub(lambda found: self._texts[int(found["number"] or found["instead"])], text)
-
-    def _marked(self, change: Change) -> Change:
-        """A change that lxml can make: a mark stands for text that is to be added."""
-        what, node, key, new = change
-        if what not in {"append", "before"} or new.__class__ is not str:
-            return change
-        self._texts.append(new)
-        return what, node, key, etree.ProcessingInstruction(_TOKEN, str(len(self._texts) - 1))
-
-
 def written(document: Document, node: etree._Element, plan: Sequence[Change] = ()) -> str:
-    """A node of a document as libxml2 writes it with some changes, which do not last."""
-    if active_count() > 1 and (plan or not document.is_tidy):
-        return _written_apart(document, node, plan)
-    document.untangle()
-    undo: list[Change] = []
-    try:
-        for change in plan:
-            undo.append(_apply(change))  # noqa: PERF401  what was applied before a failure is undone
+    """A node of a document as libxml2 writes it, with some changes and without text that the domain does not show."""
+    is_tidy = not len(node) or document.is_tidy
+    if is_tidy and not plan:
         return etree.tostring(node, encoding="unicode", with_tail=False)
-    finally:
-        for change in reversed(undo):
-            _apply(change)
-
-
-def _written_apart(document: Document, node: etree._Element, plan: Sequence[Change]) -> str:
-    copied = deepcopy(node)  # and no more of the document: it may be written in many pieces
-    if not document.is_tidy:
+    copied = copy(node)  # lxml copies all that is below a node, and nothing beside it
+    places = _places(plan, node, copied)
+    if not is_tidy:
         tidy(copied)
-    for change in [(what, _along(_way_to(place, node), copied), key, new) for what, place, key, new in plan]:
-        _apply(change)
-    return etree.tostring(copied, encoding="unicode", with_tail=False)
+    texts: list[str] = []
+    for (what, _, key, new), place in zip(plan, places, strict=True):
+        if what in {"append", "before", "instead"}:
+            _mark(what, place, len(texts))
+            texts.append(new)
+        else:
+            _set(what, place, key, new)
+    text = etree.tostring(copied, encoding="unicode", with_tail=False)
+    return _PLACEHOLDER.sub(lambda found: texts[int(found["number"] or found["instead"])], text) if texts else text
+
+
+def _mark(what: str, place: etree._Element, number: int) -> None:
+    """Put marks where the text of elements is to stand: around a node that it takes the place of, which does not move.
+
+    Lxml would take along what follows it.
+    """
+    if what == "append":
+        place.append(etree.ProcessingInstruction(_TOKEN, str(number)))
+    elif what == "before":
+        place.addprevious(etree.ProcessingInstruction(_TOKEN, str(number)))
+    else:
+        place.addprevious(etree.ProcessingInstruction(_TOKEN, f"from {number}"))
+        place.append(etree.ProcessingInstruction(_TOKEN, f"to {number}"))
+
+
+def _set(what: str, place: etree._Element, key: str, new: str | None) -> None:
+    """Change what lxml keeps in a field of a node."""
+    if what == "text":
+        place.text = new
+    elif what == "tail":
+        place.tail = new
+    elif new is None:
+        del place.attrib[key]
+    else:
+        place.set(key, new)  # an attribute that is there keeps its position
+
+
+def _places(plan: Sequence[Change], node: etree._Element, copied: etree._Element) -> list[etree._Element]:
+    """The nodes of the copy that stand where those of the changes stand in the original."""
+    if len(plan) > _MANY:
+        twins = dict(zip(node.iter(), copied.iter(), strict=True))
+        return [twins[place] for _, place, _, _ in plan]
+    return [_along(_way_to(place, node), copied) for _, place, _, _ in plan]
 
 
 def _way_to(node: etree._Element, root: etree._Element) -> list[int]:
@@ -97,37 +96,3 @@ def _along(way: list[int], root: etree._Element) -> etree._Element:
     for place in way:
         root = root[place]
     return root
-
-
-def _apply(change: Change) -> Change:
-    """Make a change; the answer is the change that undoes it."""
-    what, node, key, new = change
-    match what:
-        case "text":
-            old, node.text = node.text, new
-        case "tail":
-            old, node.tail = node.tail, new
-        case "attribute":
-            old = node.get(key)
-            if new is None:
-                del node.attrib[key]
-            else:
-                node.set(key, new)  # in place: an attribute that is there keeps its position
-        case "without":
-            old = node.attrib.items()
-            del node.attrib[key]
-            return "attributes", node, "", old
-        case "attributes":
-            old = node.attrib.items()
-            node.attrib.clear()
-            node.attrib.update(new)
-        case "append":
-            node.append(new)
-            return "remove", node, "", new
-        case "remove":
-            node.remove(new)
-            return "append", node, "", new
-        case _:
-            node.addprevious(new)
-            return "remove", node.getparent(), "", new
-    return what, node, key, old

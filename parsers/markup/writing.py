@@ -1,6 +1,7 @@
 """Writing: a tree under an XML domain to text; what was read is patched and written by libxml2, what is new rendered.
 
-A change is planned on the clean document, applied, and undone after the document is written: other trees share it.
+There are three ways: into the bytes of a document (`splicing`), into a copy of its lxml tree (`tree_patch`), and what
+stands elsewhere than it was read, or is new, element by element (`rendering`).
 """
 
 from __future__ import annotations
@@ -11,21 +12,20 @@ from typing import Any, Final, TypeAlias
 from lxml import etree
 
 from engine.tree.element import Element
-from engine.tree.sharing import appended_children, changed_children, standing_children, written
-from engine.tree.source import leading
+from engine.tree.sharing import appended_children, changed_children, only_change, standing_children, written
+from engine.tree.source import Value, leading
 from engine.tree.states import EDITED, EXPANDED, REPLACED, RESTRUCTURED, SHARES, VALUED
 from parsers.markup.document import Document
-from parsers.markup.document_frame import framed
+from parsers.markup.document_frame import before, behind, framed
 from parsers.markup.element_types import Kind
 from parsers.markup.flavour import Flavour
 from parsers.markup.lxml_nodes import has_sections, is_settable
 from parsers.markup.names import qualified
 from parsers.markup.namespace_scope import rescoped, unscoped
 from parsers.markup.rendering import NO_SCOPE, Renderer, Scope, kind_of, unwritable
-from parsers.markup.single_change import own_value
-from parsers.markup.splicing import extended, spliced
-from parsers.markup.text import Unwritable, escape, name_of
-from parsers.markup.tree_patch import Change, Marks
+from parsers.markup.splicing import is_short, keeps_form, spliced, with_value
+from parsers.markup.text import Unwritable, check, escape, name_of, text_of
+from parsers.markup.tree_patch import Change
 from parsers.markup.tree_patch import written as written_by_libxml
 
 _FIELDS: Final = frozenset({Kind.ATTRIBUTE, Kind.TEXT, Kind.TAIL})
@@ -37,10 +37,31 @@ _MAX_NESTING: Final = 8  # of what is rendered in what is patched in what is ren
 _Patch: TypeAlias = tuple[list[Change], list[tuple[Any, Element]]]
 
 
-class Writer:
-    """Writes one body; see Marks for what stands in for rendered texts."""
+def with_one_value(document: Document, held: Element) -> bytes | None:
+    """A document in its own encoding with one value changed, as most programs leave it; None if more is to be done."""
+    change = only_change(held)
+    if change is None:
+        return None
+    node, element = change
+    if node.__class__ is not etree._Element or element.source is not document or len(node):
+        return None  # a node that holds others has no value of its own in all domains
+    value = own_value(element, element.value, document.flavour)
+    data, encoding = document.own_data(), document.encoding
+    if data is not None and (data := with_value(data, document.root, node, value, encoding)) is not None:
+        if document.bounded or not document.flavour.compact:
+            return data
+        return before(document).encode(encoding) + document.own_root(data) + behind(document).encode(encoding)
+    if document.cdata and has_sections(node):
+        return None
+    plan: list[Change] = [("text", node, "", value or None)]
+    text = _spliced(document, plan) or written_by_libxml(document, document.root, plan)
+    return framed(document, text).encode(encoding, "xmlcharrefreplace")
 
-    __slots__ = ("_ccsid", "_encoding", "_flavour", "_in_vain", "_marks", "_nesting")
+
+class Writer:
+    """Writes one body."""
+
+    __slots__ = ("_ccsid", "_encoding", "_flavour", "_in_vain", "_nesting")
 
     def __init__(self, flavour: Flavour, ccsid: int, encoding: str = "") -> None:
         self._flavour = flavour
@@ -48,7 +69,6 @@ class Writer:
         self._encoding = encoding
         self._nesting = 0
         self._in_vain = 0  # characters that libxml2 wrote of elements that had to be rendered all the same
-        self._marks = Marks()
 
     def body(self, held: Element, document: Document | None) -> str:
         """The document that an element holds; where most of that is as it was read, also as what."""
@@ -91,7 +111,7 @@ class Writer:
             return None
         if node is document.root and (text := _spliced(document, plan)) is not None:
             return text
-        return self._marks.written(document, node, plan)
+        return written_by_libxml(document, node, plan)
 
     def _sourced(self, element: Element, document: Document, scope: Scope) -> str | None:
         """The text of an element that stands elsewhere than in its document, if libxml2 can write it."""
@@ -149,7 +169,7 @@ class Writer:
                 return None  # what stands here now is no element: the parent is written anew
             patch = None if child.state & REPLACED else self._patch(written(child), place, document)
             if patch is None:
-                plan += self._instead(child, place, document)
+                plan.append(("instead", place, "", self._rendered([child], _scope_of(place.getparent(), document))))
             else:
                 plan += patch[0]
                 pending += patch[1]
@@ -208,7 +228,7 @@ class Writer:
     def _take_away(self, place: Any, document: Document, changes: list[Change]) -> bool:
         """Add the changes after which nothing stands in a place; False where no patch can do it."""
         if place.__class__ is etree._Element:
-            changes += self._marks.around(place, "")
+            changes.append(("instead", place, "", ""))
         elif place.__class__ is not tuple or place[1] not in _FIELDS:
             return False
         elif place[1] is not Kind.ATTRIBUTE:
@@ -216,7 +236,7 @@ class Writer:
         elif document.declared or any(key[0] == "{" or not is_settable(key) for key in place[0].attrib):
             return False
         else:
-            changes.append(("without", place[0], place[2], None))
+            changes.append(("attribute", place[0], place[2], None))
         return True
 
     def _add(
@@ -261,10 +281,6 @@ class Writer:
         self._nesting -= 1
         return "".join(out)
 
-    def _instead(self, element: Element, node: etree._Element, document: Document) -> tuple[Change, Change]:
-        """The changes that put an element in the place of a node."""
-        return self._marks.around(node, self._rendered([element], _scope_of(node.getparent(), document)))
-
 
 def _is_called_so(element: Element, node: etree._Element, *, spaces: bool) -> bool:
     """Returns whether an element still has the name of the node that it was read from."""
@@ -290,22 +306,29 @@ def _grouped(held: Element) -> Iterator[tuple[list[Element], Any, Element | None
 
 
 def _spliced(document: Document, plan: list[Change]) -> str | None:
-    """The root element's own text with the changes in it: values of a few fields, what is appended to one element."""
-    fields = []
-    appended: list[tuple[Any, str]] = []
-    for what, node, _, new in plan:
-        if what == "text":
-            fields.append((node, new))
-        elif what == "append" and new.__class__ is str and not appended:
-            appended.append((node, new))
-        else:
-            return None
-    data = document.own_data()
-    if data is not None:
-        data = spliced(data, document.root, fields, document.encoding)
-    for node, addition in appended:
-        data = None if data is None else extended(data, document.root, node, addition, document.encoding)
-    return None if data is None else document.own_root(data).decode(document.encoding)
+    """The root element's text with a few changes in it; None where they are many, or their places are uncertain.
+
+    Where all that changes are values and what is appended, the rest stays as it came, else it is as libxml2 writes it.
+    """
+    if keeps_form(plan) and (came := document.own_data()) is not None:
+        data = spliced(came, document.root, plan, document.encoding)
+        return None if data is None else document.own_root(data).decode(document.encoding)
+    if document.marked or not is_short(plan) or not document.is_tidy:
+        return None
+    data = spliced(written_by_libxml(document, document.root).encode(), document.root, plan)
+    return None if data is None else data.decode()
+
+
+def own_value(element: Element, value: Value, flavour: Flavour) -> str:
+    """The text of a value that an element is to have, if XML can hold it."""
+    if isinstance(value, str) and value.isprintable():
+        return value
+    text = text_of(value, compact=flavour.compact)
+    try:
+        check(text)
+    except Unwritable as error:
+        raise unwritable(element, str(error)) from error
+    return text
 
 
 def _leads(held: Element, document: Document) -> bool:
