@@ -9,8 +9,8 @@ from engine.work import Selection
 
 if TYPE_CHECKING:
     from engine.mq.manager import QueueManager
-    from engine.mq.open_queues import Opened
     from engine.mq.queue import Queue
+    from engine.mq.queue_handle import Opened
     from engine.mq.queued_message import Stored
 
 _PIECE: Final = SEGMENT | LAST_SEGMENT

@@ -11,8 +11,7 @@ from engine.descriptor import SEGMENT, SEGMENTATION_ALLOWED, Descriptor
 from engine.errors import BrokerError
 from engine.message.topics import ADDRESS, address
 from engine.mq.admission import context_of
-from engine.mq.open_queues import Opened, Waiting, looked_further
-from engine.mq.queue_handle import SLICE
+from engine.mq.queue_handle import SLICE, Opened, Waiting, looked_further
 from engine.mq.refusals import too_many
 from engine.mq.reports import COD, is_asked, on_arrival, put_where_taken, report
 from engine.mq.security.authorities import INQ
