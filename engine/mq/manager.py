@@ -64,7 +64,8 @@ class QueueManager:
         self.lock = threading.Lock()
         self.store: Lasting | None = None
         self.version = 0  # of the definitions
-        self.targets: dict[str, Target] = {}
+        self.targets: dict[str, Target] = {}  # of puts, by the names that have been looked up since the last change
+        self.sources: dict[str, Queue] = {}  # of gets
         self.admission = Admission(Numbers(name, self.lock), self.lock, clock)
         self._open = open_
         self._closed = ""
@@ -140,7 +141,7 @@ class QueueManager:
         with self.lock:
             self._closed = why
             self.version += 1
-            self.targets = {}
+            self.targets, self.sources = {}, {}
             for queue in self.directory.queues.values():
                 queue.waiters.wake_all()
         self.when_ended()
@@ -167,8 +168,7 @@ class QueueManager:
 
     def depth(self, queue: str) -> int:
         """Returns how many messages can be got from a queue now."""
-        found = self.find(queue)
-        return 0 if found is None else found.depth
+        return 0 if (found := self.find(queue)) is None else found.depth
 
     def names(self) -> list[str]:
         """Returns the names of all queues, sorted."""
@@ -237,8 +237,7 @@ class QueueManager:
 
     def clear(self, name: str) -> None:
         """Remove all messages of a queue that no unit of work uses."""
-        queue = self.find(name)
-        if queue is not None:
+        if (queue := self.find(name)) is not None:
             self.directory.check_unused(queue, list(self._works))
             self.purge(name)
 
@@ -301,10 +300,12 @@ class QueueManager:
     def source(self, queue: str) -> Queue | None:
         """Returns the queue that messages are got from by a name; None where a put would make it."""
         self.check()
-        resolved = self.directory.resolve(queue, "GET")
-        if resolved is None and not (self._open and queue):
+        with self.lock:
+            if (resolved := self.directory.resolve(queue, "GET")) is not None:
+                return self.sources.setdefault(queue, resolved[0])
+        if not (self._open and queue):
             raise unknown(queue)
-        return None if resolved is None else resolved[0]
+        return None
 
     def target(self, queue: str) -> Target:
         """Returns what messages are put to by a name."""
@@ -315,19 +316,19 @@ class QueueManager:
             if len(self.targets) >= _MOST_TARGETS:  # publishers may name a topic of its own for each message
                 self.targets = {}
             if queue.startswith(ADDRESS) or (alias is not None and alias.is_of_topic):
-                target = self.targets[queue] = self.topics.target(queue, alias)
-                target.policy = self.policies["PUT"].get(queue)
-                return target
-            resolved = self.directory.resolve(queue, "PUT")
-            if resolved is None:
-                if not (self._open and queue):
-                    raise unknown(queue)
-                made = self.directory.add(QueueDefinition(queue))
-                resolved = made, made.definition
-            found, definition = resolved
-            longest = min(found.definition.max_message_length, self.admission.longest)
-            target = self.targets[queue] = Target(queue, found, definition, longest)
+                target = self.topics.target(queue, alias)
+            else:
+                resolved = self.directory.resolve(queue, "PUT")
+                if resolved is None:
+                    if not (self._open and queue):
+                        raise unknown(queue)
+                    made = self.directory.add(QueueDefinition(queue))
+                    resolved = made, made.definition
+                found, definition = resolved
+                longest = min(found.definition.max_message_length, self.admission.longest)
+                target = Target(queue, found, definition, longest)
             target.policy = self.policies["PUT"].get(queue)
+            self.targets[queue] = target
         return target
 
     def apply(self, puts: Moved, taken: Moved) -> None:
@@ -383,7 +384,7 @@ class QueueManager:
         with self.lock:
             self.configure()
             self.version += 1
-            self.targets = {}
+            self.targets, self.sources = {}, {}
             for queue in self.directory.queues.values():
                 queue.waiters.wake_all()
         self.topics.listen()

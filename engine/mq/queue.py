@@ -96,7 +96,8 @@ class Queue:
         stored = self._waiting.pop(order)
         if self.backings:
             self.memory.lose(stored)
-        self._sweep()
+        if has_too_many(self._orders, len(self._waiting)):
+            self._orders = swept(self._orders, self._waiting)
         if self._by_id is not None:
             self._unindex(stored, self._by_id)
 
@@ -104,14 +105,24 @@ class Queue:
         """Returns the next message that is wanted; unless it is browsed, it no longer waits."""
         if not self.depth and (wanted is None or wanted.plain):
             stored = None
-        elif wanted is None or (wanted.next_in_turn and not handle.group and self._begins_alone()):
+        elif wanted is None or (
+            wanted.next_in_turn
+            and not handle.group
+            and (first := self._first()) is not None
+            and not first.descriptor.msg_flags & GROUPED  # as most are
+        ):
             stored = self._next()
         elif wanted.plain:
             stored = self._found(wanted, keys) if (keys := keys_of(wanted)) else self._next()
         else:
             stored = self._chosen(wanted, handle)
-        if stored is not None:
-            self.counts.note_taken(stored, wanted, self)
+        counts = self.counts
+        if stored is not None and (counts.is_watched or (wanted is not None and wanted.browse)):
+            counts.note_taken(stored, wanted, self)
+        elif stored is not None:
+            persistence = stored.descriptor.persistence
+            counts.gets[persistence] += 1
+            counts.get_bytes[persistence] += len(stored.body)
         return stored
 
     def browse(self) -> list[Stored]:
@@ -187,15 +198,12 @@ class Queue:
             if self._by_id is not None:
                 self._unindex(stored, self._by_id)
             if self.backings:
-                self._taken(stored)
+                self.memory.lose(stored)
+                for backing in self.backings:
+                    backing.take(stored)
             if not stored.expires or not self._is_late(stored):
                 return stored
             self.expired.append(stored)
-
-    def _taken(self, stored: Stored) -> None:
-        self.memory.lose(stored)
-        for backing in self.backings:
-            backing.take(stored)
 
     def _evict(self) -> None:
         """Keep the first messages in memory, and leave the others to the backings."""
@@ -245,11 +253,6 @@ class Queue:
         while orders and orders[0] not in waiting:
             heappop(orders)
         return waiting[orders[0]] if orders else None
-
-    def _begins_alone(self) -> bool:
-        """Returns True where the first message is of no group, which is what most are."""
-        first = self._first()
-        return first is not None and not first.descriptor.msg_flags & GROUPED
 
     def _found(self, wanted: Selection, keys: tuple[bytes, ...]) -> Stored | None:
         while True:
@@ -387,10 +390,6 @@ class Queue:
             for waiting in self._waiting.values():
                 index(waiting, self._by_id)
         return self._by_id
-
-    def _sweep(self) -> None:
-        if has_too_many(self._orders, len(self._waiting)):
-            self._orders = swept(self._orders, self._waiting)
 
     def _unindex(self, stored: Stored, by_id: dict[bytes, Line]) -> None:
         for key in keys_of(stored.descriptor):

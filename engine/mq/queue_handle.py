@@ -1,4 +1,4 @@
-"""Handles: what is remembered of a queue for one that reads it."""
+"""Handles: queues as units of work have opened them to get messages, and gets that wait there."""
 
 from __future__ import annotations
 
@@ -13,15 +13,11 @@ from engine.mq.waiters import Sleep, Waiter
 from engine.work import Arrival, Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from engine.mq.protection.policies import Policy
     from engine.mq.queue import Queue
     from engine.mq.queued_message import Stored
     from engine.mq.scans import Scan
     from engine.mq.unit import Work
-    from engine.work import Selection
-
 
 SLICE: Final = 1_000  # messages that one look passes over before others have their turn
 SCANS: Final = 64  # selectors whose place is remembered
@@ -30,8 +26,9 @@ GROUPED: Final = MSG_IN_GROUP | LAST_MSG_IN_GROUP
 
 
 class Handle:
-    """The group in hand, how far the queue has been browsed, and how far each selector has been looked for.
+    """A queue as a unit of work has opened it to get messages, and what is remembered of it.
 
+    That is the group in hand, how far the queue has been browsed, and how far each selector has been looked for.
     `unfinished` says that a look ended before the end of the queue, so that others have their turn: look again.
     `changes` are the handles of one unit of work that remember something since the unit before ended.
     """
@@ -42,19 +39,25 @@ class Handle:
         "_with_ids",
         "changed",
         "changes",
-        "clock",
         "cursor",
         "group",
         "next_number",
+        "policy",
+        "queue",
         "scans",
+        "seen",
         "slice",
         "unfinished",
+        "version",
         "whole",
     )
 
-    def __init__(self, changes: list[Handle] | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        self.clock = clock
-        self.changes = [] if changes is None else changes
+    def __init__(self, queue: Queue, changes: list[Handle]) -> None:
+        self.queue = queue
+        self.version = -1  # of the definitions by which it is open
+        self.policy: Policy | None = None  # by which its messages are protected
+        self.seen = 0  # how many messages had come when nothing was found
+        self.changes = changes
         self.group = b""
         self.next_number = 1
         self.whole: frozenset[bytes] = frozenset()  # groups that were whole when the first of them was taken
@@ -69,7 +72,7 @@ class Handle:
 
     def rewind(self, seconds: float) -> None:
         """Browse from the start again, if nothing has been found for so long."""
-        if 0 <= seconds <= self.clock() - self._seen:
+        if 0 <= seconds <= time.monotonic() - self._seen:
             self.cursor = -1
             self.scans.clear()
 
@@ -78,7 +81,7 @@ class Handle:
         descriptor = stored.descriptor
         if wanted.browse:
             self.cursor = stored.order
-            self._seen = self.clock()
+            self._seen = time.monotonic()
         if not descriptor.msg_flags & GROUPED or descriptor.group_id == NO_ID:
             return
         self.change()
@@ -118,28 +121,15 @@ class Handle:
         self.changed = False
 
 
-class Opened:
-    """A queue as a unit of work has opened it to get messages: which it is now, and what is remembered of it."""
-
-    __slots__ = ("handle", "policy", "queue", "seen", "version")
-
-    def __init__(self, queue: Queue, version: int, changes: list[Handle]) -> None:
-        self.handle = Handle(changes)
-        self.queue = queue
-        self.version = version
-        self.policy: Policy | None = None  # by which its messages are protected
-        self.seen = 0  # how many messages had come when nothing was found
-
-
 class Waiting(Waiter):
     """The registration of a get that waits, for one who cannot sleep."""
 
     __slots__ = ("_queue", "_work")
 
     def __init__(
-        self, work: Work, opened: Opened, selection: Selection | None, notify: Callable[[], None], *, takes: bool
+        self, work: Work, opened: Handle, selection: Selection | None, notify: Callable[[], None], *, takes: bool
     ) -> None:
-        super().__init__(selection, opened.handle, notify, takes=takes)
+        super().__init__(selection, opened, notify, takes=takes)
         self._work = work
         self._queue = opened.queue
 
@@ -170,31 +160,31 @@ class Waiting(Waiter):
 
 
 def looked_further(
-    work: Work, queue: str, opened: Opened, selection: Selection | None, wait: float, stored: Stored | None
+    work: Work, queue: str, opened: Handle, selection: Selection | None, wait: float, stored: Stored | None
 ) -> Stored | None:
     """Returns what is found in the rest of the queue, or comes in time, and discards what was met past its time."""
     try:
-        if stored is None and (wait or opened.handle.unfinished):
+        if stored is None and (wait or opened.unfinished):
             stored = _awaited(work, queue, opened, selection, wait)
     finally:
         if opened.queue.expired:
             work.manager.expiry.discard(opened.queue)
-    if stored is None and not opened.handle.unfinished:
+    if stored is None and not opened.unfinished:
         opened.queue.counts.note_nothing(selection)
     return stored
 
 
-def _awaited(work: Work, queue: str, opened: Opened, selection: Selection | None, wait: float) -> Stored | None:
+def _awaited(work: Work, queue: str, opened: Handle, selection: Selection | None, wait: float) -> Stored | None:
     """Returns the message that comes in the time that is waited, or that the rest of the queue holds."""
     manager, end = work.manager, None if wait < 0 else time.monotonic() + wait
     while True:
         if opened.version != manager.version:
             opened = work.open(queue) or opened
         sleep = Sleep()
-        waiter = Waiter(selection, opened.handle, sleep.end)
+        waiter = Waiter(selection, opened, sleep.end)
         with manager.lock:
-            stored = opened.queue.take(selection, opened.handle)
-            work.unfinished = stored is None and opened.handle.unfinished
+            stored = opened.queue.take(selection, opened)
+            work.unfinished = stored is None and opened.unfinished
             left = None if end is None else end - time.monotonic()
             if stored is not None or (work.unfinished and work.sliced):
                 return stored

@@ -11,7 +11,7 @@ from engine.descriptor import SEGMENT, SEGMENTATION_ALLOWED, Descriptor
 from engine.errors import BrokerError
 from engine.message.topics import ADDRESS, address
 from engine.mq.admission import context_of
-from engine.mq.queue_handle import SLICE, Opened, Waiting, looked_further
+from engine.mq.queue_handle import SLICE, Handle, Waiting, looked_further
 from engine.mq.refusals import too_many
 from engine.mq.reports import COD, is_asked, on_arrival, put_where_taken, report
 from engine.mq.security.authorities import INQ
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from engine.mq.accounting import Account
     from engine.mq.manager import QueueManager
     from engine.mq.queue import Queue
-    from engine.mq.queue_handle import Handle
     from engine.mq.queued_message import Stored
     from engine.mq.security.rights import Rights
     from engine.mq.waiters import Sleep
@@ -61,7 +60,7 @@ class Work:
         self.sleep: Sleep | None = None  # of a get that waits
         self.manager = manager
         self.context = context_of(user, application)
-        self._opened: dict[str, Opened] = {}
+        self._opened: dict[str, Handle] = {}
         self._changes: list[Handle] = []  # handles to which it matters how the unit ends
         self.taken: Moved = []
         self._puts: Moved = []
@@ -87,7 +86,7 @@ class Work:
         if len(self.taken) + len(self._puts) - self.copied >= manager.most_uncommitted and syncpoint is not False:
             raise too_many(manager.most_uncommitted)
         with manager.lock:
-            stored = opened.queue.take(selection, opened.handle)
+            stored = opened.queue.take(selection, opened)
             opened.seen = opened.queue.arrivals
         if stored is None or opened.queue.expired:
             stored = looked_further(self, queue, opened, selection, wait, stored)
@@ -106,12 +105,12 @@ class Work:
         opened = self.open(queue)
         if opened is None:
             return None
-        opened.handle.slice, self.sliced = most, True
+        opened.slice, self.sliced = most, True
         try:
             arrival = self.get(queue, selection, syncpoint=syncpoint)
         finally:
-            opened.handle.slice, self.sliced = SLICE, False
-        return Unfinished.UNFINISHED if arrival is None and opened.handle.unfinished else arrival
+            opened.slice, self.sliced = SLICE, False
+        return Unfinished.UNFINISHED if arrival is None and opened.unfinished else arrival
 
     def commit_then_get(
         self, queue: str, selection: Selection | None = None, *, syncpoint: bool | None = True, wait: float = 0.0
@@ -211,7 +210,8 @@ class Work:
             self._puts, self.taken, self.spare, self.copied = [], [], [], 0
         elif self.taken:
             self.taken = []
-        self._settle(kept=True)
+        if self._changes:
+            self._settle(kept=True)
 
     def back_out(self) -> None:
         store = self.manager.store if self._lasting else None
@@ -339,16 +339,18 @@ class Work:
         found = self.get(queue, wanted)
         return found, self.waiter(queue, wanted, wake, takes=True) if found is None else None
 
-    def open(self, queue: str) -> Opened | None:
+    def open(self, queue: str) -> Handle | None:
         """Returns a queue to get messages from; None where it is not there yet, but would be made by a put."""
-        found = self.manager.find(queue) if self.examines else self.manager.source(queue)
+        manager = self.manager
+        version = manager.version
+        found = manager.find(queue) if self.examines else manager.sources.get(queue) or manager.source(queue)
         if found is None:
             return None
         opened = self._opened.get(queue)
         if opened is None or opened.queue is not found:
-            opened = self._opened[queue] = Opened(found, self.manager.version, self._changes)
-        opened.version = self.manager.version
-        opened.policy = self.manager.policies["GET"].get(queue)
+            opened = self._opened[queue] = Handle(found, self._changes)
+        opened.version = version
+        opened.policy = manager.policies["GET"].get(queue)
         return opened
 
     def got(self, taken: Moved, stored: Stored, *, syncpoint: bool | None) -> Arrival:
@@ -387,8 +389,7 @@ class Work:
         if not self._changes:
             return
         self._changes.clear()
-        for opened in self._opened.values():
-            handle = opened.handle
+        for handle in self._opened.values():
             if handle.changed:
                 handle.commit() if kept else handle.back_out()
-                self.manager.release(opened.queue, handle)
+                self.manager.release(handle.queue, handle)
