@@ -18,8 +18,7 @@ from engine.flow.get_options import (
     MATCH_MSG_ID,
     Getting,
 )
-from engine.message.assembly import Message
-from engine.message.received_message import Received, body_of, domain_of, new_root, parse
+from engine.message.assembly import Message, Received, body_of, domain_of, new_root, parse
 from engine.message.validation import ACTION_WORDS, Action, Master
 from engine.node import UNSUITABLE_VALUE, Range, mandatory, node, prop
 from engine.parser import NO_TEMPLATE, Options, Template, conversion_catalog, format_catalog, parser_catalog

@@ -12,7 +12,7 @@ from engine.costs.messages import SIZES, simple
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
 from engine.flow.definition import Flow, NodeUse, Setting, Wire
-from engine.message.received_message import Part
+from engine.message.assembly import Part
 from engine.parser import Follow, Form, Portion, parser_catalog
 from engine.runtime.deployment import deploy
 from engine.transports.memory import MemoryQueues

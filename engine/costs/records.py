@@ -12,7 +12,7 @@ from typing import Any, Final
 from engine.costs.bounds import Measured
 from engine.costs.measuring import side_by_side
 from engine.errors import BrokerError
-from engine.message.received_message import Part, part_element
+from engine.message.assembly import Part, part_element
 from engine.parser import Follow, Form, Portion, Template
 from engine.tree.element import Element
 from engine.tree.sharing import copy

@@ -7,7 +7,7 @@ from typing import Final
 
 from engine.descriptor import FIELDS, LENGTHS, PERSISTENT, Descriptor
 from engine.errors import BrokerError
-from engine.message.received_message import Received
+from engine.message.assembly import Received
 from engine.message.writer import (
     Link,
     announcements,

@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from engine.errors import BrokerError
-from engine.message.received_message import Received
+from engine.message.assembly import Received
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from engine.budget import Budget, current
 from engine.databases.statements import Procedure, Select, Statement
 from engine.errors import BrokerError, LimitExceeded, UserException
-from engine.message.assembly import Message
-from engine.message.received_message import domain_of, new_root
+from engine.message.assembly import Message, domain_of, new_root
 from engine.tree.element import Element
 from engine.tree.sharing import copy, hand_over
 from esql.database import Connection, executed, results_of, rows_apart, rows_of, value_from_database

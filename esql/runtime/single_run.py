@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from engine.budget import spending
 from engine.descriptor import Descriptor
-from engine.message.assembly import Message
-from engine.message.received_message import Received
+from engine.message.assembly import Message, Received
 from engine.message.writer import write_message
 from engine.parser import Template, parser_catalog
 from engine.tree.element import Element

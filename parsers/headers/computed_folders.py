@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
-from engine.message.received_message import Received
+from engine.message.assembly import Received
 from engine.tree.element import Element
 from engine.tree.source import NAME_VALUE, Source, Value
 from engine.tree.step import Step

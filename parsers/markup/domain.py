@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from engine.errors import ParserException
-from engine.message.received_message import Part
+from engine.message.assembly import Part
 from engine.parser import Form, Parser, Portion
 from engine.tree.sharing import written
 from engine.tree.source import Handle, Source

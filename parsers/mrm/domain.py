@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from engine.message.received_message import Part
+from engine.message.assembly import Part
 from engine.message.validation import Validation
 from engine.message.validation import validate as validate_as_asked
 from engine.parser import Form, Parser, Portion, Template, parser

@@ -10,8 +10,7 @@ from engine.catalog import Catalog
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, Place
 from engine.flow.definition import Flow, NodeUse, Setting, Wire
-from engine.message.assembly import Message
-from engine.message.received_message import Received
+from engine.message.assembly import Message, Received
 from engine.node import ANY_LABEL, ANY_TERMINAL, LABEL, Esql, LabelName, NodeType, node, prop
 from engine.runtime.deployment import Outcome, deploy
 from engine.tree.sharing import read_only

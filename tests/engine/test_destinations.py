@@ -6,8 +6,7 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
-from engine.message.assembly import Message
-from engine.message.received_message import Received
+from engine.message.assembly import Message, Received
 from engine.node import build, node_catalog
 from engine.transports.memory import MemoryQueues
 from engine.tree.element import Element

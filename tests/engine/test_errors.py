@@ -21,9 +21,8 @@ from engine.errors import (
     Problem,
     UserException,
 )
-from engine.message.assembly import Message
+from engine.message.assembly import Message, new_root
 from engine.message.exception_list import exception_list
-from engine.message.received_message import new_root
 from engine.tree.element import Element
 
 PLACES = [

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, Place
-from engine.message.assembly import Message
-from engine.message.received_message import Received
+from engine.message.assembly import Message, Received
 from engine.node import build, node_catalog
 from engine.parser import Template
 from engine.runtime.deployment import Station

@@ -10,8 +10,7 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
-from engine.message.assembly import Message
-from engine.message.received_message import Received
+from engine.message.assembly import Message, Received
 from engine.mq import QueueManager
 from engine.mq.server import Server
 from engine.node import build, node_catalog

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from engine.descriptor import Descriptor
-from engine.message.received_message import Received
+from engine.message.assembly import Received
 from engine.message.writer import write_message
 from engine.parser import Template
 from engine.tree.element import Element
