@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple
 
 from engine.descriptor import LITTLE_ENDIAN, NO_ID, PERSISTENT, UTF_8, Descriptor, is_encoding
 from engine.errors import BrokerError, ConversionException
-from engine.flow.destinations import QUEUE_NAME
 from engine.flow.get_options import (
     ACCEPT_TRUNCATED_MSG,
     CONVERT,
@@ -18,6 +17,7 @@ from engine.flow.get_options import (
     MATCH_MSG_ID,
     Getting,
 )
+from engine.flow.queue_names import QUEUE_NAME
 from engine.message.assembly import Message, Received, body_of, domain_of, new_root, parse
 from engine.message.validation import ACTION_WORDS, Action, Master
 from engine.node import UNSUITABLE_VALUE, Range, mandatory, node, prop

@@ -20,17 +20,17 @@ from engine.flow.dead_letters import (
     UNPARSEABLE,
     put_away,
 )
-from engine.flow.destinations import QUEUE_NAME
+from engine.flow.queue_names import QUEUE_NAME
 from engine.message.assembly import Message, Received, parse
 from engine.message.validation import ACTION_WORDS, Action, Master
 from engine.node import UNSUITABLE_VALUE, Pattern, Range, mandatory, node, prop
 from engine.parser import Options, Template, conversion_catalog, parser_catalog
 from engine.tree.sharing import copy
+from engine.tree.states import READ_ONLY
 from engine.tree.step import step
 from engine.work import Order, Selection
 
 if TYPE_CHECKING:
-    from engine.descriptor import Descriptor
     from engine.work import UnitOfWork
 
 SECURITY_ERROR: Final = 2063  # a message that is not protected as the policy of its queue asks
@@ -182,10 +182,7 @@ class MQInput:
             return None
         descriptor, body = arrival
         transactional = descriptor.persistence == 1 if self._syncpoint is None else self._syncpoint
-        return Message(self._received(descriptor, body, transactional=transactional).input_root())
-
-    def _received(self, descriptor: Descriptor, body: bytes, *, transactional: bool) -> Received:
-        return Received(
+        received = Received(
             descriptor,
             body,
             template=self._template,
@@ -193,6 +190,7 @@ class MQInput:
             queue=self.queue_name,
             transactional=transactional,
         )
+        return Message(received.root(READ_ONLY))
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         received = message.root.source
@@ -288,9 +286,16 @@ class MQInput:
         descriptor, body = convert(received.descriptor, received.body, self.convert_encoding, ccsid)
         if descriptor is received.descriptor:
             return message
-        made = self._received(descriptor, body, transactional=received.transactional)
+        made = Received(
+            descriptor,
+            body,
+            template=received.template,
+            options=received.options,
+            queue=received.queue,
+            transactional=received.transactional,
+        )
         made.domain = received.domain
-        return Message(made.input_root())
+        return Message(made.root(READ_ONLY))
 
 
 def _reason(error: BrokerError) -> int:

@@ -6,11 +6,11 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from engine.flow.destinations import Destination, reply, reply_to, written
 from engine.message.assembly import Message
 from engine.message.validation import ACTION_WORDS, Action, InheritedMaster, validate_written
 from engine.message.writer import write
 from engine.node import node, prop
+from nodes.mq_output import Destination, reply, reply_to, written
 
 if TYPE_CHECKING:
     from engine.work import UnitOfWork

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
 from engine.errors import BrokerError
-from engine.flow.destinations import Destination
 from engine.message.assembly import Message
 from engine.message.topics import address
 from engine.message.writer import write
 from engine.node import Pending, node, prop
 from engine.tree.step import Step, step
+from nodes.mq_output import Destination
 
 if TYPE_CHECKING:
     from engine.tree.element import Element

@@ -1,4 +1,4 @@
-"""Message: the assembly that flows along the wires: Root, LocalEnvironment, Environment and ExceptionList."""
+"""Messages in a flow: what was received as the lazy source of a Root, and the assembly that flows along the wires."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP
 from engine.errors import ParserException
 from engine.message.exception_list import exception_list
-from engine.message.finalizer import finalize
 from engine.parser import (
     NO_OPTIONS,
     NO_TEMPLATE,
@@ -132,16 +131,11 @@ class Received(Source):
         """Returns how often it was backed out for its own sake, if it is part of a unit of work."""
         return max(0, self.descriptor.backout_count - self.spared) if self.transactional else 0
 
-    def root(self) -> Element:
-        """A new Root over this message."""
+    def root(self, state: int = 0) -> Element:
+        """A new Root over this message; with the state READ_ONLY one that refuses changes."""
         top = Element("Root", "", NAME, self)
         top.domain = self.domain
-        return top
-
-    def input_root(self) -> Element:
-        """A new Root over this message that refuses changes."""
-        top = self.root()
-        top.state = READ_ONLY
+        top.state = state
         return top
 
     @property
@@ -300,7 +294,7 @@ class Message:
     @classmethod
     def received(cls, *args: Any, **facts: Any) -> Message:
         """A message as it came from a queue; see Received for what is to be said of it."""
-        return cls(Received(*args, **facts).input_root())
+        return cls(Received(*args, **facts).root(READ_ONLY))
 
     @property
     def environment(self) -> Element:
@@ -340,6 +334,8 @@ class Message:
         sent as it is. A LocalEnvironment may be given by what makes it when it is first looked at.
         """
         if root is not None and not as_it_is and not root.state & READ_ONLY:
+            from engine.message.finalizer import finalize  # noqa: PLC0415 - it imports what was received
+
             finalize(root)
         if isinstance(local_environment, Element):
             local_environment = read_only(local_environment)
