@@ -18,7 +18,7 @@ from engine.descriptor import (
 )
 from engine.errors import MessageException
 from engine.mq.packed_descriptor import with_whole_ids
-from engine.mq.queued_message import Stored
+from engine.mq.queued_message import Stored, backed_out
 from engine.mq.refusals import (
     EXPIRY_ERROR,
     MSG_TOO_BIG_FOR_Q_MGR,
@@ -33,9 +33,11 @@ if TYPE_CHECKING:
 
     from engine.message.topics import TopicAddress
     from engine.mq.definitions import QueueDefinition
+    from engine.mq.expiry import Expiry
     from engine.mq.protection.policies import Policy
     from engine.mq.queue import Queue
     from engine.mq.topics.publishing import Route
+    from engine.mq.unit import Moved
     from engine.work import QueueAttributes
 
 MAX_PRIORITY: Final = 9
@@ -109,9 +111,11 @@ class Numbers:
 
 
 class Admission:
-    """The way of a message onto a queue, as far as the unit of work that puts it: not available yet, its place kept."""
+    """The way of a message onto a queue: not available until its unit of work is committed, its place kept."""
 
-    __slots__ = ("_lock", "_stamped_at", "clock", "longest", "numbers")
+    __slots__ = ("_lock", "_stamped_at", "clock", "expiry", "longest", "numbers")
+
+    expiry: Expiry
 
     def __init__(self, numbers: Numbers, lock: threading.Lock, clock: Callable[[], float] = time.time) -> None:
         self.numbers = numbers
@@ -231,6 +235,28 @@ class Admission:
                 target.queue.reserved -= len(admitted)
             raise
         return admitted
+
+    def apply(self, puts: Moved, taken: Moved) -> None:
+        """Make admitted messages available, all at once; those that were taken are gone."""
+        with self._lock:
+            for queue, stored in taken:
+                for backing in queue.backings:
+                    backing.forget(stored)
+            for queue, stored in puts:
+                queue.reserved -= 1
+                queue.put(stored)
+                if stored.expires:
+                    self.expiry.note(queue, stored)
+
+    def undo(self, puts: Moved, taken: Moved, *, counted: bool = True) -> None:
+        """Forget admitted messages, and put those that were taken back where they were, their backout count higher."""
+        with self._lock:
+            for queue, _ in puts:
+                queue.reserved -= 1
+            for queue, stored in taken:
+                queue.put(backed_out(stored) if counted else stored)
+                if stored.expires:
+                    self.expiry.note(queue, stored)
 
     def _too_long(self, target: Target, length: int) -> MessageException:
         most = target.queue.definition.max_message_length

@@ -20,7 +20,7 @@ from engine.mq.monitoring import Monitoring
 from engine.mq.mqsc import Answer, run
 from engine.mq.protection.unit_protection import Protection
 from engine.mq.queue import Queue
-from engine.mq.queued_message import Stored, backed_out
+from engine.mq.queued_message import Stored
 from engine.mq.refusals import Q_MGR_STOPPING, refusal, unknown
 from engine.mq.security.rights import SECURITY, Security
 from engine.mq.security.user_view import Guarded
@@ -76,7 +76,7 @@ class QueueManager:
         self.security = Security(self.directory.authorities, self.directory.topics)
         self.topics = Topics(self, self.directory)
         self._works = Works[Work]()
-        self.expiry = Expiry(self, clock)
+        self.expiry = self.admission.expiry = Expiry(self, clock)
         self.monitoring = Monitoring(self, self._works, clock)
         self._administering = threading.Lock()
         self.directory.add_all(definitions, dead_letter_queue)
@@ -330,28 +330,6 @@ class QueueManager:
             target.policy = self.policies["PUT"].get(queue)
             self.targets[queue] = target
         return target
-
-    def apply(self, puts: Moved, taken: Moved) -> None:
-        """Make admitted messages available, all at once; those that were taken are gone."""
-        with self.lock:
-            for queue, stored in taken:
-                for backing in queue.backings:
-                    backing.forget(stored)
-            for queue, stored in puts:
-                queue.reserved -= 1
-                queue.put(stored)
-                if stored.expires:
-                    self.expiry.note(queue, stored)
-
-    def undo(self, puts: Moved, taken: Moved, *, counted: bool = True) -> None:
-        """Forget admitted messages, and put those that were taken back where they were, their backout count higher."""
-        with self.lock:
-            for queue, _ in puts:
-                queue.reserved -= 1
-            for queue, stored in taken:
-                queue.put(backed_out(stored) if counted else stored)
-                if stored.expires:
-                    self.expiry.note(queue, stored)
 
     def remove(self, taken: Moved) -> None:
         """Remove messages for good that were taken outside any unit of work."""

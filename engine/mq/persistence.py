@@ -49,14 +49,14 @@ class Lasting:
                 return
             self._given_up(puts, taken)
             raise
-        self._manager.apply(puts, taken)
+        self._manager.admission.apply(puts, taken)
 
     def write_then(self, puts: Moved, taken: Moved, decided: tuple[bytes, ...], then: Then, spare: Spare = ()) -> None:
         """Make a unit of work last without waiting for it; `then` learns the outcome."""
 
         def finished(error: BrokerError | None) -> None:
             if error is None:
-                self._manager.apply(puts, taken)
+                self._manager.admission.apply(puts, taken)
             elif spare and isinstance(error, MessageException) and error.reason == STORAGE_MEDIUM_FULL:
                 self.write_then(self._without(spare, puts, error), taken, decided, then)
                 return
@@ -71,7 +71,7 @@ class Lasting:
         record = self._record([], taken)
         if record.removals:
             self.store.journal.commit(record)
-        self._manager.apply([], taken)
+        self._manager.admission.apply([], taken)
 
     def count_backouts(self, taken: Moved) -> None:
         """Keep the backout counts of messages that are put back."""
@@ -169,7 +169,7 @@ class Lasting:
             for queue, stored in puts:
                 for backing in queue.backings:
                     backing.forget(stored)
-        self._manager.undo(puts, taken)
+        self._manager.admission.undo(puts, taken)
 
 
 def _backouts(taken: Moved) -> Record:

@@ -25,7 +25,7 @@ def purge_then(manager: Any, queue: str, most: int, then: Then) -> int:
         with manager.lock:
             taken = [(found, stored) for stored in found.take_some(most)]
     if manager.store is None or not any(stored.descriptor.persistence for _, stored in taken):
-        manager.apply([], taken)
+        manager.admission.apply([], taken)
         then(len(taken), None)
     else:
         manager.store.write_then([], taken, (), lambda error: then(len(taken), error))

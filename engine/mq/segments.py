@@ -33,7 +33,7 @@ def _taken_with(manager: QueueManager, opened: Handle, first: Stored) -> list[St
         if found is not None:
             pieces.append(found)
         if found is None or found.descriptor.offset != length:
-            manager.undo([], [(queue, one) for one in pieces[1:]], counted=False)
+            manager.admission.undo([], [(queue, one) for one in pieces[1:]], counted=False)
             return [first]
         length += len(found.body)
     return pieces

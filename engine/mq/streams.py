@@ -34,7 +34,7 @@ def add_streamed(manager: QueueManager, work: Work, target: Target, puts: Moved,
     except MessageException as error:
         note_failure(base, error, work.refused_streams)
         if stream.must:
-            manager.undo(puts, [])
+            manager.admission.undo(puts, [])
             text = f"the message is to be copied from {target.name} to {stream.name}, which does not take it"
             raise refusal(error.reason, f"{text}: {error.text}", stream.name) from error
     spare = [(base, copies)] if copies and not stream.must else []
@@ -58,7 +58,7 @@ def _copies(manager: QueueManager, work: Work, name: str, puts: Moved) -> Moved:
             own = tuple.__new__(Descriptor, (*own[:_USER], manager.security.owner[:12], *own[_USER + 1 :]))
             copies += manager.topics.publish(target, own, stored.body, work)[1]
     except MessageException:
-        manager.undo(copies, [])
+        manager.admission.undo(copies, [])
         raise
     return copies
 

@@ -168,7 +168,7 @@ class Work:
         elif lasting and manager.store is not None:
             manager.store.write(puts, [], spare=spare)
         else:
-            manager.apply(puts, [])
+            manager.admission.apply(puts, [])
 
     def authorise(self, user: str, queue: str) -> None:
         self.manager.security.authorise(user, self.manager.target(queue))
@@ -206,7 +206,7 @@ class Work:
                 self._settle(kept=False)
                 raise
         elif self._puts:
-            self.manager.apply(self._puts, [])
+            self.manager.admission.apply(self._puts, [])
             self._puts, self.taken, self.spare, self.copied = [], [], [], 0
         elif self.taken:
             self.taken = []
@@ -221,7 +221,7 @@ class Work:
                 store.count_backouts(taken)
         finally:
             if puts or taken:
-                self.manager.undo(puts, taken)
+                self.manager.admission.undo(puts, taken)
             self._settle(kept=False)
 
     def commit_then(self, then: Then, decision: tuple[bytes, ...] = ()) -> None:
@@ -246,7 +246,7 @@ class Work:
         puts, taken = self._detached()
 
         def finished(error: BrokerError | None) -> None:
-            self.manager.undo(puts, taken)
+            self.manager.admission.undo(puts, taken)
             self._settle(kept=False)
             then(error)
 
@@ -258,7 +258,7 @@ class Work:
     def give_back(self) -> None:
         """Undo the unit as if its gets had never been: backout counts stay as they were."""
         puts, taken = self._detached()
-        self.manager.undo(puts, taken, counted=False)
+        self.manager.admission.undo(puts, taken, counted=False)
         self._settle(kept=False)
 
     def interrupt(self) -> None:

@@ -233,7 +233,7 @@ class Topics:
             if route.onward is not None and not scope:
                 moved.append(self._sent_on(route.onward, of_publication(publication, retains=retains)))
         except BrokerError:
-            self._manager.undo(moved, [])
+            self._manager.admission.undo(moved, [])
             raise
         return publication.descriptor, moved
 
@@ -332,7 +332,7 @@ class Topics:
             try:
                 self._settle(failed, publication, self.objects.settings(publication.topic), moved, work)
             except MessageException:
-                manager.undo(moved, [])
+                manager.admission.undo(moved, [])
                 raise
             work.add(moved)
             work.commit()
