@@ -19,8 +19,7 @@ from esql.runtime.linker import Door, Parts, executed, link, split_lines
 from esql.runtime.program import Compiled
 from esql.scope import File, Library, Resolution, resolve, routine_facts
 from esql.scope.statement_stretches import stretches
-from esql.text.problems import SyntaxProblems, problem_at
-from esql.text.source import decode
+from esql.text.source import SyntaxProblems, decode, problem_at
 
 ANY_KIND: Final = "ANY"
 

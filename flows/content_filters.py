@@ -12,7 +12,7 @@ from engine.message.assembly import Message
 from engine.parser import Template
 from esql.compile import compile_expression
 from esql.text.inserts import returned
-from esql.text.problems import SyntaxProblems
+from esql.text.source import SyntaxProblems
 
 SELECTOR_SYNTAX_ERROR: Final = 2459
 _LOOKS_LIKE: Final = {b"<": "XMLNSC", b"{": "JSON", b"[": "JSON"}

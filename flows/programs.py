@@ -33,7 +33,7 @@ from esql.runtime.activation import Shared, Surroundings
 from esql.runtime.limits import limits_around
 from esql.runtime.program import Compiled, Entrance, Routine
 from esql.text.inserts import Bound, Expression, pieces
-from esql.text.problems import SyntaxProblems
+from esql.text.source import SyntaxProblems
 from esql.values.types import Value
 from flows.esql_files import find_sources, line_of, name_of, text_in_place
 from flows.message_sets.deploying import ENDING, message_parsers, message_sets_of

@@ -210,7 +210,7 @@ def repl(source: Input = None, domain: Domain = "", limits: Limited = None, max_
 def _text_for(databases: Sources, compiled: Compiled) -> str:
     """Returns a program's text with SQL as the data sources have it; names that they do not have end the command."""
     from engine.databases.sql import shown
-    from esql.text.problems import SyntaxProblems
+    from esql.text.source import SyntaxProblems
     from flows.table_names import OF_TABLES, problems_of_tables
 
     asked = [one for one in compiled.database_statements if isinstance(one, OF_TABLES)]
@@ -321,7 +321,7 @@ def _data(problem: Problem) -> dict[str, Any]:
 
 def _or_problems(make: Callable[[], Any]) -> Any:
     """Returns what a function gives; problems of a program are shown, and end the command."""
-    from esql.text.problems import SyntaxProblems
+    from esql.text.source import SyntaxProblems
 
     try:
         return make()
@@ -341,7 +341,7 @@ def _run_cases(file: str, max_input: str, answer: Callable[[Case], str]) -> None
     The exit code is 1 if one fails, or is none.
     """
     from esql.runtime.single_run import told
-    from esql.text.problems import SyntaxProblems
+    from esql.text.source import SyntaxProblems
 
     is_sound = True
     for number, line in enumerate(_lines(file, max_input), 1):

@@ -16,7 +16,7 @@ from engine.errors import Problem
 from esql.check import assignments, calls, clauses, declarations, flow, names, operators, selects
 from esql.scope import Library, Resolution, resolve
 from esql.syntax import Position
-from esql.text.problems import problem_at
+from esql.text.source import problem_at
 
 if TYPE_CHECKING:
     from esql.check.finding import Finding, Pass

@@ -15,8 +15,7 @@ from esql.read.parser import TooDeepError, match_rule, report_depth, try_rule
 from esql.read.routines import program
 from esql.read.statements import statements
 from esql.read.tokens import tokenize
-from esql.text.problems import SyntaxProblems
-from esql.text.source import Source, decode
+from esql.text.source import Source, SyntaxProblems, decode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

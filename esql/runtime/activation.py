@@ -19,7 +19,7 @@ from esql.runtime.clause_values import catalog_of, insert_of, label_of, number_o
 from esql.runtime.invocation import Codec, Invocation, Zone, local_zone, system_clock
 from esql.runtime.limits import Limits
 from esql.runtime.support import NO_ERROR
-from esql.text.problems import SyntaxProblems
+from esql.text.source import SyntaxProblems
 from esql.trees import Nodes
 from esql.values.errors import wrong_argument
 from esql.values.literals import shown, to_text

@@ -12,7 +12,7 @@ from esql.names.reserved_words import STATEMENTS
 from esql.runtime.activation import Surroundings
 from esql.runtime.program import Compiled
 from esql.runtime.single_run import message_of, told, told_value
-from esql.text.problems import SyntaxProblems
+from esql.text.source import SyntaxProblems
 
 
 class Session:

@@ -14,7 +14,7 @@ from engine.tree.element import Element
 from esql.runtime.activation import Surroundings
 from esql.runtime.program import Compiled
 from esql.text.inserts import returned
-from esql.text.problems import SyntaxProblems
+from esql.text.source import SyntaxProblems
 from esql.values.literals import to_literal
 from esql.values.types import Value
 

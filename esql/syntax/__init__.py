@@ -108,7 +108,7 @@ from esql.syntax.statements import (
     While,
 )
 from esql.syntax.types import DataType, Qualifier
-from esql.text.position import Position
+from esql.text.source import Position
 
 __all__ = [
     "NOWHERE",

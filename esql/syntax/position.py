@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from esql.text.position import Position
+from esql.text.source import Position
 
 NOWHERE = Position(0, 0, 0, 0)
 

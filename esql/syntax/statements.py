@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from esql.syntax.position import NOWHERE, Node
 from esql.syntax.routines import Module, Routine
-from esql.text.position import Position
+from esql.text.source import Position
 
 if TYPE_CHECKING:
     from esql.syntax.expressions import BitstreamClauses, Expression

@@ -1,15 +1,52 @@
 """The text that is read: its bytes decoded, its lines, and the problems found in it."""
 
+from __future__ import annotations
+
 import codecs
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
 from engine.errors import Problem
 from esql.runtime.limits import VARIABLE, limits_around
-from esql.text.position import Position
-from esql.text.problems import SyntaxProblems, problem_at
+
+if TYPE_CHECKING:
+    pass  # merged
+
+
+SYNTAX: Final = 2401
+
+
+def problem_at(
+    at: Position, text: str, file: str, source_line: str, number: int = SYNTAX, kind: str = "syntax"
+) -> Problem:
+    """A problem at a piece of a program; of a piece of several lines, what stands on the first is marked."""
+    last = at.end_column if at.end_line == at.line else len(source_line) + 1
+    return Problem(file, at.line, at.column, number, text, source_line, max(1, last - at.column), kind)
+
+
+class SyntaxProblems(Exception):
+    """All problems of some programs."""
+
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        super().__init__(problems)
+        self.problems = problems
+
+    def __str__(self) -> str:
+        return "\n".join(problem.render() for problem in self.problems)
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A stretch of text; lines and columns count from 1, the end is the place after the last character."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
 
 _WIDEST = 4  # bytes of a character
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x19\x1b-\x1f]")  # which no editor writes into a text

@@ -21,7 +21,7 @@ from esql.runtime.limits import Limits
 from esql.runtime.single_run import message_of
 from esql.runtime.support import a_name, index
 from esql.text.inserts import returned
-from esql.text.problems import SyntaxProblems
+from esql.text.source import SyntaxProblems
 from esql.values.types import type_of
 from tests.esql.evaluator import Scope, elements, evaluate, sample
 from tests.esql.lists import ORACLE

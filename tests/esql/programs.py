@@ -10,7 +10,7 @@ from engine.errors import BrokerError
 from esql.compile import compile_sources, compile_text
 from esql.runtime.activation import Limits, Surroundings
 from esql.runtime.single_run import message_of, outcomes, told
-from esql.text.problems import SyntaxProblems
+from esql.text.source import SyntaxProblems
 
 FOLDER = Path(__file__).resolve().parent.parent / "programs"
 

@@ -11,7 +11,7 @@ from engine.errors import BrokerError, LimitExceeded
 from esql.runtime.activation import Surroundings
 from esql.runtime.limits import Limits
 from esql.runtime.single_run import Case, evaluated, lines_of
-from esql.text.problems import SyntaxProblems
+from esql.text.source import SyntaxProblems
 from esql.values.errors import sqlstate_of
 from parsers.charsets import ccsid
 

@@ -18,7 +18,7 @@ from esql.read import read_expression
 from esql.runtime.activation import Limits, Surroundings
 from esql.runtime.program import Compiled
 from esql.runtime.single_run import Case, evaluated, message_of, outcomes
-from esql.text.problems import SyntaxProblems
+from esql.text.source import SyntaxProblems
 from esql.values.literals import to_literal
 from tests.esql.evaluator import Scope, evaluate
 

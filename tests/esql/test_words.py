@@ -9,7 +9,7 @@ from esql import syntax
 from esql.format import format_program
 from esql.names import reserved_words
 from esql.read import read_expression, read_file, read_statements
-from esql.text.problems import SyntaxProblems
+from esql.text.source import SyntaxProblems
 
 GRAMMAR = Path(reserved_words.__file__).parents[1].joinpath("grammar", "ESQL.g4").read_text(encoding="utf-8")
 
