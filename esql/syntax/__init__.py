@@ -15,6 +15,7 @@ from esql.syntax.expressions import (
     Comparison,
     Complex,
     Condition,
+    DataType,
     Expression,
     Extract,
     FromItem,
@@ -33,6 +34,7 @@ from esql.syntax.expressions import (
     Overlay,
     PassthruCall,
     PositionCall,
+    Qualifier,
     Quantified,
     Round,
     Row,
@@ -45,6 +47,7 @@ from esql.syntax.expressions import (
     TypedLiteral,
     Unary,
 )
+from esql.syntax.node import NOWHERE, Node
 from esql.syntax.paths import (
     AnyName,
     ComputedName,
@@ -59,7 +62,6 @@ from esql.syntax.paths import (
     RelativePath,
     Step,
 )
-from esql.syntax.position import NOWHERE, Node
 from esql.syntax.routines import Comment, External, Module, Parameter, Program, Prologue, Returns, Routine
 from esql.syntax.statements import (
     Attach,
@@ -107,7 +109,6 @@ from esql.syntax.statements import (
     Update,
     While,
 )
-from esql.syntax.types import DataType, Qualifier
 from esql.text.source import Position
 
 __all__ = [

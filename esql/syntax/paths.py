@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from esql.syntax.position import Node
+from esql.syntax.node import Node
 
 if TYPE_CHECKING:
     from esql.syntax.expressions import Expression

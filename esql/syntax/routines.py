@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from esql.syntax.position import Node
+from esql.syntax.node import Node
 
 if TYPE_CHECKING:
+    from esql.syntax.expressions import DataType
     from esql.syntax.statements import Statement
-    from esql.syntax.types import DataType
 
 
 @dataclass(frozen=True, slots=True)

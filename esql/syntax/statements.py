@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from esql.syntax.position import NOWHERE, Node
+from esql.syntax.node import NOWHERE, Node
 from esql.syntax.routines import Module, Routine
 from esql.text.source import Position
 
 if TYPE_CHECKING:
-    from esql.syntax.expressions import BitstreamClauses, Expression
+    from esql.syntax.expressions import BitstreamClauses, DataType, Expression
     from esql.syntax.paths import AnyName, Path, RelativePath
-    from esql.syntax.types import DataType
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The base of every node of the syntax tree, with its position."""
+"""The base of each piece of syntax: its position in the text."""
 
 from dataclasses import dataclass, field
 
