@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 from engine.catalog import did_you_mean
 from esql import syntax
 from esql.check.finding import ANY_NUMBER, NAME_NUMBER, Finding
-from esql.names import builtins
 from esql.names.element_types import constants
 from esql.names.predefined import (
+    AGGREGATES,
     CORRELATIONS,
     KIND_TITLES,
     PROPERTIES,
     BrokerProperty,
     SpecialName,
+    callable_names,
+    find_function,
     instead,
     predefined,
     predefined_names,
@@ -64,7 +66,7 @@ def _name(missing: Missing, found: Resolution, guess: Guess) -> Explained:
         return _unavailable(correlation or name, kind), NAME_NUMBER, name
     if name.upper() == "SQL":
         return _property(missing, guess)
-    if builtins.find(name) is not None:
+    if find_function(name) is not None:
         return f"{name.upper()} is a function: write its arguments in parentheses behind it", NAME_NUMBER, name
     hint = guess(name, _visible(missing.place))
     advice = hint or "; declare it first"
@@ -126,7 +128,7 @@ def _label(missing: Missing, found: Resolution, guess: Guess) -> Explained:
 def _routine(missing: Missing, found: Resolution, guess: Guess) -> Explained:
     name, node = missing.name, missing.node
     what = "procedure" if type(node).__name__ == "CallStatement" else "function"
-    if missing.name.upper() in builtins.AGGREGATES:
+    if missing.name.upper() in AGGREGATES:
         return f"{name.upper()} stands in the SELECT clause of a SELECT only, alone or with AS", ANY_NUMBER, name
     plain = predefined(name, "", exactly=False)
     if isinstance(plain, SpecialName | BrokerProperty):
@@ -135,7 +137,7 @@ def _routine(missing: Missing, found: Resolution, guess: Guess) -> Explained:
     if schema:
         advice = guess(last, list(missing.known)) or "; declare it in a file of that schema"
         return f"the schema {schema} has no {what} called {last}{advice}", ANY_NUMBER, name
-    advice = guess(name, [*builtins.names(), *missing.known])
+    advice = guess(name, [*callable_names(), *missing.known])
     return f"no {what} called {name}{advice or _where_to_declare(found)}", ANY_NUMBER, name
 
 

@@ -1,10 +1,11 @@
-"""Names that mean something without a declaration: the trees of a message, properties, special names, element types."""
+"""Names that mean something without a declaration: trees, properties, element types, built-in functions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
-from esql.functions import function_catalog
+from esql.functions import Function, Parameter, Writing, function_catalog
 from esql.names.element_types import PLAIN, constants
 from esql.names.mq_constants import MQ_CONSTANTS, MQConstant
 
@@ -221,3 +222,38 @@ def property_of_sql(name: str) -> BrokerProperty | SpecialName | None:
 def predefined_names(kind: str) -> tuple[str, ...]:
     """List the names that need no declaration in a node of this kind."""
     return tuple(_BY_KIND[kind][0])
+
+
+AGGREGATES: Final = frozenset(("COUNT", "MAX", "MIN", "SUM"))
+_SYNTAX: Final = frozenset(("CAST", "PASSTHRU"))  # written like functions, and not functions of values
+_TEXT: Final = Parameter("text", "value", frozenset(), required=True, nullable=True, repeated=False, keyword=False)
+# EVAL reads its text where it stands, so that emitted code does what a function could not.
+EVAL: Final = Function(
+    names=("EVAL",),
+    body=lambda text: text,
+    parameters=(_TEXT,),
+    takes_invocation=False,
+    takes_routine=False,
+    result="",
+    summary="The value of an expression, or what a statement does, that a text holds.",
+    examples=(),
+    written=Writing(action=True),
+)
+
+
+def find_function(name: str) -> Function | None:
+    """Find a function that is written name(arguments), in capitals or not.
+
+    >>> find_function("Left").accepts(1)
+    False
+    """
+    title = name.upper()
+    found = EVAL if title == "EVAL" else function_catalog.get(title)
+    is_call = found is not None and not found.written.form and found.written.parentheses != "never"
+    return found if is_call else None
+
+
+def callable_names() -> list[str]:
+    """Returns the names of all calls but routines: with those of forms, as a misspelt one may have been meant."""
+    bare = {name for name in function_catalog if function_catalog.find(name).written.parentheses == "never"}
+    return sorted({*function_catalog, "EVAL", *AGGREGATES, *_SYNTAX} - bare)

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from esql import syntax
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
+from esql.names.predefined import AGGREGATES
 from esql.read import paths
 from esql.read.expressions import builds, each, expression, optional
 
 if TYPE_CHECKING:
     from esql.text.source import Source
-
-_AGGREGATES = ("COUNT", "MAX", "MIN", "SUM")
 
 
 @builds(Rules.SelectContext)
@@ -37,7 +36,7 @@ def _select_column(context: Any, source: Source) -> syntax.Column | syntax.AllCo
 
 def _aggregated(expression: syntax.Expression) -> syntax.Expression:
     match expression:
-        case syntax.Call((function,), (operand,), position=at) if function.upper() in _AGGREGATES:
+        case syntax.Call((function,), (operand,), position=at) if function.upper() in AGGREGATES:
             return syntax.Aggregate(function.upper(), operand, position=at)
     return expression
 

@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING
 
 from esql import syntax
 from esql.functions import Function
-from esql.names import builtins
-from esql.names.predefined import TERMINALS, Predefined, Terminal, element_type, predefined, property_of_sql
+from esql.names.predefined import (
+    TERMINALS,
+    Predefined,
+    Terminal,
+    element_type,
+    find_function,
+    predefined,
+    property_of_sql,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +49,7 @@ class Callables:
                 found = routines.find(last, exactly=exactly)
                 if found is not None:
                     return found
-        return None if schema else builtins.find(last)
+        return None if schema else find_function(last)
 
     def _candidates(self, schema: Schema, place: Place) -> Iterator[Routines]:
         if not schema:

@@ -11,7 +11,7 @@ from esql.syntax.paths import Path
 if TYPE_CHECKING:
     from esql.syntax.paths import RelativePath
 
-    pass  # merged
+    # merged
 
 
 @dataclass(frozen=True, slots=True)

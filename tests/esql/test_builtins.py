@@ -8,11 +8,11 @@ import importlib
 import pytest
 
 from esql.compile import compile_sources, problems_in
-from esql.names import builtins
 from esql.names.element_types import constants
+from esql.names.predefined import find_function
 
 MODULES = (
-    "esql.names.builtins",
+    "esql.names.predefined",
     "esql.check",
     "esql.check.casts",
     "esql.check.finding",
@@ -34,15 +34,15 @@ COUNTS = [
 @pytest.mark.parametrize(("name", "expected"), COUNTS)
 def test_counts(name: str, expected: set[int]) -> None:
     """A function takes so many arguments, and no others."""
-    function = builtins.find(name)
+    function = find_function(name)
     assert function is not None
     assert expected == {count for count in range(5) if function.accepts(count)}
 
 
 def test_unknown() -> None:
     """What is no function is not found, nor what has a form of its own."""
-    assert builtins.find("SUBSTRNG") is None
-    assert builtins.find("CAST") is None
+    assert find_function("SUBSTRNG") is None
+    assert find_function("CAST") is None
 
 
 @pytest.mark.parametrize("name", MODULES)
