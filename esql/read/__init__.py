@@ -8,13 +8,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from esql import syntax
-from esql.read import functions, selects, trees  # noqa: F401 - they register what they build
-from esql.read.blocks import may_be_condition
+from esql.read import functions, selects, statements
 from esql.read.expressions import expression
-from esql.read.parser import TooDeepError, match_rule, report_depth, try_rule
+from esql.read.parser import TooDeepError, match_rule, report_depth, tokenize, try_rule
+from esql.read.recovery import may_be_condition
 from esql.read.routines import program
 from esql.read.statements import statements
-from esql.read.tokens import tokenize
 from esql.text.source import Source, SyntaxProblems, decode
 
 if TYPE_CHECKING:

@@ -3,12 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from esql import syntax
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
-from esql.read.register import Register
 from esql.text.source import Source
+
+T = TypeVar("T")
+
+
+class Register(Generic[T]):
+    """Functions by the class of the context that the generated parser makes for a rule."""
+
+    __slots__ = ("_functions",)
+
+    def __init__(self) -> None:
+        self._functions: dict[type, T] = {}
+
+    def enter(self, rule: type) -> Callable[[T], T]:
+        """A decorator that enters a function under a rule."""
+
+        def entered(function: T) -> T:
+            self._functions[rule] = function
+            return function
+
+        return entered
+
+    def __getitem__(self, rule: type) -> T:
+        return self._functions[rule]
+
 
 Build = Callable[[Any, Source], syntax.Expression]
 

@@ -2,15 +2,176 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from antlr4.error.Errors import InputMismatchException, RecognitionException
 
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
-from esql.read import blocks, wording
+from esql.names.reserved_words import STATEMENTS
+from esql.read import wording
 
 if TYPE_CHECKING:
     from esql.text.source import Source
+
+
+ROUTINE_WORDS = (
+    Rules.FUNCTION,
+    Rules.PROCEDURE,
+    Rules.COMPUTE,
+    Rules.FILTER,
+    Rules.DATABASE,
+    Rules.DATABASEEVENT,
+)
+HOLDING_ROUTINES = ("", "MODULE")
+HEADER_ENDS = {
+    "IF": (Rules.THEN,),
+    "CASE": (Rules.THEN,),
+    "WHILE": (Rules.DO,),
+    "FOR": (Rules.DO,),
+}
+
+# context of the statement -> its keyword, and the words at which a list of statements in it may stop
+_BLOCKS = {
+    Rules.CompoundStatementContext: ("BEGIN", ("END",)),
+    Rules.IfStatementContext: ("IF", ("END IF", "ELSE", "ELSEIF")),
+    Rules.CaseStatementContext: ("CASE", ("END CASE", "ELSE", "WHEN")),
+    Rules.ForStatementContext: ("FOR", ("END FOR",)),
+    Rules.LoopStatementContext: ("LOOP", ("END LOOP",)),
+    Rules.RepeatStatementContext: ("REPEAT", ("UNTIL",)),
+    Rules.WhileStatementContext: ("WHILE", ("END WHILE",)),
+    Rules.CreateModuleStatementContext: ("MODULE", ("END MODULE",)),
+}
+_CLOSERS = {"END REPEAT", *(closer for _, closers in _BLOCKS.values() for closer in closers)}
+_ENDINGS = {Rules.ELSE: "ELSE", Rules.ELSEIF: "ELSEIF", Rules.WHEN: "WHEN", Rules.UNTIL: "UNTIL"}
+_STARTS = frozenset(
+    (
+        Rules.ATTACH, Rules.BEGIN, Rules.CALL, Rules.CASE, Rules.COMMIT, Rules.CREATE, Rules.DECLARE, Rules.DELETE,
+        Rules.DETACH, Rules.EVAL, Rules.FOR, Rules.IF, Rules.INSERT, Rules.ITERATE, Rules.LEAVE, Rules.LOG, Rules.LOOP,
+        Rules.MOVE, Rules.PASSTHRU, Rules.PROPAGATE, Rules.REPEAT, Rules.RESIGNAL, Rules.RETURN, Rules.ROLLBACK,
+        Rules.SEMICOLON, Rules.SET, Rules.THROW, Rules.UPDATE, Rules.WHILE,
+    )
+)  # fmt: skip
+# words that may also go on with a statement at the start of a line
+_WITHIN = frozenset((Rules.CASE, Rules.DELETE, Rules.FOR, Rules.PASSTHRU, Rules.REPEAT, Rules.SEMICOLON, Rules.SET))
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block that is open: its keyword, how it closes, and at which offset it starts."""
+
+    keyword: str
+    closers: tuple[str, ...]
+    start: int
+    context: Any
+
+    @property
+    def closing(self) -> str:
+        """Returns what must be written to close it."""
+        return "UNTIL" if self.keyword == "REPEAT" else self.closers[0]
+
+
+def block_of(context: Any) -> Block | None:
+    """Give the block that a statement is, None when it is none."""
+    if type(context) not in _BLOCKS:
+        return None
+    keyword, closers = _BLOCKS[type(context)]
+    return Block(keyword, closers, context.start.start, context)
+
+
+def is_block(context: Any) -> bool:
+    """Say whether a context is a block, or a branch of one."""
+    return type(context) in _BLOCKS or context.getRuleIndex() in (
+        Rules.RULE_elseIfBranch,
+        Rules.RULE_caseStatementBranch,
+    )
+
+
+def enclosing(context: Any) -> list[Block]:
+    """List the open blocks, the innermost first; the text itself is the last, with no keyword."""
+    found = []
+    while context.parentCtx is not None:
+        context = context.parentCtx
+        block = block_of(context)
+        if block is not None:
+            found.append(block)
+    return [*found, Block("", ("end of file",), 0, context)]
+
+
+def ending(stream: Any) -> str | None:
+    """Name what ends a list of statements, if it stands here: END IF, ELSE, the end of the file …"""
+    kind = stream.LA(1)
+    if kind == Rules.EOF:
+        return "end of file"
+    if kind != Rules.END:
+        return _ENDINGS.get(kind)
+    if stream.LT(2).line != stream.LT(1).line:
+        # most likely END; without its semicolon, and the next statement
+        return "END"
+    closed = f"END {stream.LT(2).text.upper()}"
+    return closed if closed in _CLOSERS else "END"
+
+
+def starts_statement(stream: Any) -> bool:
+    """Say whether a statement may start here."""
+    return stream.LA(1) in _STARTS or stream.LA(2) == Rules.COLON
+
+
+def may_be_condition(stream: Any) -> bool:
+    """Say whether a whole text may be one condition, rather than statements."""
+    stream.seek(0)
+    kind, after = stream.LA(1), stream.LA(2)
+    if kind == Rules.FOR:
+        return after in (Rules.ALL, Rules.ANY, Rules.SOME)
+    semicolons = sum(token.type == Rules.SEMICOLON for token in stream.tokens)
+    if kind in _STARTS - {Rules.CASE, Rules.PASSTHRU} or ending(stream) is not None or after == Rules.COLON:
+        return False
+    return semicolons <= 1 and get_close_matches(stream.LT(1).text.upper(), STATEMENTS, 1, 0.75) == []
+
+
+def starts_line(stream: Any, source: Source) -> bool:
+    """Say whether the token here is the first of its line."""
+    before = stream.LT(-1)
+    return before is None or source.line_of(before.stop) < source.line_of(stream.LT(1).start)
+
+
+def is_plainly_next(stream: Any, source: Source) -> bool:
+    """Say whether the next statement, or the end of the block, stands here beyond doubt."""
+    kind = stream.LA(1)
+    is_word = kind in _STARTS - _WITHIN or kind in (Rules.END, Rules.ELSE, Rules.ELSEIF)
+    return is_word and starts_line(stream, source)
+
+
+def swallowed_statement(context: Any, stream: Any, source: Source) -> Any:
+    """Find the start of a next statement that was read as a name, because the `;` before it is missing."""
+    while context is not None and context.getRuleIndex() != Rules.RULE_statement:
+        context = context.parentCtx
+    if context is None:
+        return None
+    place, found = stream.index, None
+    allowed = _STARTS - _WITHIN | (set() if context.start.type == Rules.UPDATE else {Rules.SET})
+    for index in range(place, max(place - 3, context.start.tokenIndex), -1):
+        stream.seek(index)
+        if stream.index == index and stream.LA(1) in allowed and starts_line(stream, source):
+            found = stream.LT(1) if _is_complete(stream.LT(-1)) else None
+            break
+    stream.seek(place)
+    return found
+
+
+def _is_complete(token: Any) -> bool:
+    """Say whether a statement may end with this token."""
+    return token.type in (
+        Rules.IDENTIFIER,
+        Rules.QUOTED_IDENTIFIER,
+        Rules.STRING,
+        Rules.INTEGER_LITERAL,
+        Rules.NUMBER_LITERAL,
+        Rules.CLOSE,
+        Rules.CLOSE_INDEX,
+        Rules.CLOSE_BRACE,
+    ) or (token.text.isalpha() and token.type not in _STARTS)
 
 
 class Stop(Exception):
@@ -57,12 +218,12 @@ class Recovery:
             return
         stream = recognizer.getTokenStream()
         while True:
-            open_blocks = blocks.enclosing(context)
-            found = blocks.ending(stream)
+            open_blocks = enclosing(context)
+            found = ending(stream)
             if found is None:
                 if self._is_new_routine(stream, open_blocks):
                     self._unclosed(open_blocks[0], recognizer)
-                if blocks.starts_statement(stream):
+                if starts_statement(stream):
                     return
                 self._step_over(stream)
             elif found in open_blocks[0].closers:
@@ -74,11 +235,11 @@ class Recovery:
             else:
                 self._orphan(found, open_blocks[0], recognizer)
 
-    def _is_new_routine(self, stream: Any, open_blocks: list[blocks.Block]) -> bool:
-        within = open_blocks[0].keyword not in blocks.HOLDING_ROUTINES
-        return within and stream.LA(1) == Rules.CREATE and stream.LA(2) in blocks.ROUTINE_WORDS
+    def _is_new_routine(self, stream: Any, open_blocks: list[Block]) -> bool:
+        within = open_blocks[0].keyword not in HOLDING_ROUTINES
+        return within and stream.LA(1) == Rules.CREATE and stream.LA(2) in ROUTINE_WORDS
 
-    def _unclosed(self, block: blocks.Block, recognizer: Any) -> None:
+    def _unclosed(self, block: Block, recognizer: Any) -> None:
         found = recognizer.getCurrentToken()
         text = f"{block.closing} is missing for the {block.keyword} at line {self.source.line_of(block.start)}"
         self.source.problem(found.start, max(found.stop + 1, found.start), text)
@@ -89,7 +250,7 @@ class Recovery:
         self._problem(token, wording.no_statement(stream))
         self._skip(stream)
 
-    def _orphan(self, found: str, block: blocks.Block, recognizer: Any) -> None:
+    def _orphan(self, found: str, block: Block, recognizer: Any) -> None:
         stream = recognizer.getTokenStream()
         token = stream.LT(1)
         is_end = found.startswith("END")
@@ -115,18 +276,18 @@ class Recovery:
         """At a token that is not the one wanted: go on as if it were there where that is plain, else give up."""
         stream = recognizer.getTokenStream()
         wanted = list(recognizer.getExpectedTokens())
-        if wanted in ([Rules.THEN], [Rules.DO]) and blocks.is_block(recognizer.context):
+        if wanted in ([Rules.THEN], [Rules.DO]) and is_block(recognizer.context):
             at = stream.LT(-1) if wording.lacks_condition(recognizer, wanted) else stream.LT(1)
             self._problem(at, wording.mismatch(recognizer, wanted))
             self._skip_to(stream, tuple(wanted), only_if_found=True)
             return stream.LT(1)
-        if Rules.SEMICOLON in wanted and blocks.starts_line(stream, self.source) and self._may_go_on(stream):
+        if Rules.SEMICOLON in wanted and starts_line(stream, self.source) and self._may_go_on(stream):
             self._missing_semicolon(stream.LT(-1))
             return stream.LT(1)
         raise InputMismatchException(recognizer)
 
     def _may_go_on(self, stream: Any) -> bool:
-        return blocks.starts_statement(stream) or blocks.ending(stream) is not None
+        return starts_statement(stream) or ending(stream) is not None
 
     def _missing_semicolon(self, before: Any) -> None:
         last = wording.shown(before)
@@ -139,7 +300,7 @@ class Recovery:
         error.is_written = True
         stream = recognizer.getTokenStream()
         stream.seek(error.offendingToken.tokenIndex)
-        swallowed = blocks.swallowed_statement(recognizer.context, stream, self.source)
+        swallowed = swallowed_statement(recognizer.context, stream, self.source)
         if swallowed is None:
             self._problem(error.offendingToken, wording.explain(recognizer, error))
             return
@@ -169,14 +330,14 @@ class Recovery:
         if stream.index == self._furthest:
             stream.consume()
         self._furthest = stream.index
-        block = blocks.block_of(context)
+        block = block_of(context)
         if block is None:
             if type(context) is Rules.CreateRoutineStatementContext:
                 stream.seek(context.start.tokenIndex)
                 self._skip_to(stream, (Rules.BEGIN,), consume=False)
             else:
                 self._skip(stream)
-        elif self._skip_to(stream, blocks.HEADER_ENDS.get(block.keyword, ())):
+        elif self._skip_to(stream, HEADER_ENDS.get(block.keyword, ())):
             self._orphans.extend(block.closers)
 
     def _skip(self, stream: Any) -> None:
@@ -186,7 +347,7 @@ class Recovery:
             if stream.LA(1) == Rules.SEMICOLON:
                 stream.consume()
                 return
-            if not first and blocks.is_plainly_next(stream, self.source):
+            if not first and is_plainly_next(stream, self.source):
                 return
             first = False
             stream.consume()
