@@ -11,7 +11,7 @@ from engine.node import NodeType, node_catalog
 from esql import syntax
 from esql.compile import read_program
 from esql.read import read_statements
-from esql.scope.syntax_children import children
+from esql.syntax.node import children
 from esql.text.source import SyntaxProblems
 from flows.programs import programs_of
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from esql import syntax
 from esql.scope.references import DeclaredRoutine, Variable
-from esql.scope.syntax_children import children
+from esql.syntax.node import children
 
 if TYPE_CHECKING:
     from esql.emit.function_body import Body

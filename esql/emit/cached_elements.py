@@ -18,7 +18,7 @@ from esql.emit.steps import known_step
 from esql.emit.unit import EmitError
 from esql.names.predefined import Correlation
 from esql.scope.references import DeclaredRoutine, Variable
-from esql.scope.syntax_children import children
+from esql.syntax.node import children
 
 if TYPE_CHECKING:
     from esql.emit.function_body import Body

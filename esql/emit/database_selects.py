@@ -14,7 +14,7 @@ from esql.emit.function_body import Body
 from esql.emit.python_nodes import constant, group, method, name
 from esql.emit.terms import ImpossibleError, Terms, column_name, correlation_of, is_database, static_names
 from esql.scope.references import Variable
-from esql.scope.syntax_children import children
+from esql.syntax.node import children
 
 
 def run_of_tables(body: Body, node: syntax.Select, number: int) -> int:

@@ -19,7 +19,7 @@ from esql.emit.turn_counts import called
 from esql.emit.unit import EmitError, EmittedRoutine, Unit
 from esql.scope import RoutineFacts, body_may_propagate
 from esql.scope.references import DeclaredRoutine, Variable
-from esql.scope.syntax_children import children
+from esql.syntax.node import children
 
 # The declarations of variables that a text of EVAL is handed, and the numbers of those that it uses where they are.
 GivenDeclarations: TypeAlias = tuple[Sequence[syntax.Declare], Mapping[int, tuple[int, int | None]]]

@@ -16,7 +16,7 @@ from esql.emit.function_body import Body
 from esql.emit.python_nodes import call, group
 from esql.names.predefined import Correlation
 from esql.scope.references import DeclaredRoutine, Variable
-from esql.scope.syntax_children import children
+from esql.syntax.node import children
 
 _T = TypeVar("_T", bound=Term)
 _STATES: Final = frozenset(("NULL", "UNKNOWN", "TRUE", "FALSE"))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from esql import syntax
 from esql.names.predefined import KINDS
-from esql.scope.deployed_routines import File, Library
+from esql.scope.deployed_routines import File, Library, RoutineFacts, body_may_propagate, routine_facts
 from esql.scope.loop_changes import loop_changes, targets
 from esql.scope.references import (
     Changes,
@@ -28,7 +28,6 @@ from esql.scope.references import (
     Variable,
     Visit,
 )
-from esql.scope.routine_properties import RoutineFacts, body_may_propagate, routine_facts
 from esql.scope.types import types_of
 from esql.scope.walk import Walk
 

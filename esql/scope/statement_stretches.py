@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from esql import syntax
-from esql.scope.syntax_children import children
+from esql.syntax.node import children
 from esql.text.statement_places import Stretch
 
 

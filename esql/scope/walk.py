@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from esql import syntax
 from esql.names.predefined import XML_PREFIXES, is_domain
 from esql.scope.deployed_routines import Library, Routines, declared, schema_of
-from esql.scope.lookup import Callables, find_label, find_name, find_prefix, find_qualified, find_terminal
 from esql.scope.references import (
+    Callables,
     DeclaredRoutine,
     Duplicate,
     Label,
@@ -25,9 +25,14 @@ from esql.scope.references import (
     Scope,
     Variable,
     Visit,
+    find_label,
+    find_name,
+    find_prefix,
+    find_qualified,
+    find_terminal,
     scalar_behind,
 )
-from esql.scope.syntax_children import children
+from esql.syntax.node import children
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
