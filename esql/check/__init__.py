@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.errors import Problem
-from esql.check import assignments, calls, clauses, declarations, flow, names, operators, selects
+from esql.check import assignments, calls, flow, names, operators
 from esql.scope import Library, Resolution, resolve
 from esql.syntax import Position
 from esql.text.source import problem_at
@@ -27,9 +27,9 @@ __all__ = ["PASSES", "check", "problems_of"]
 PASSES: tuple[Pass, ...] = (
     names.unknown_names,
     names.duplicate_names,
-    declarations.lifetimes,
-    declarations.constants,
-    declarations.bodies,
+    assignments.lifetimes,
+    assignments.constants,
+    assignments.bodies,
     calls.argument_counts,
     calls.argument_types,
     calls.output_arguments,
@@ -41,13 +41,13 @@ PASSES: tuple[Pass, ...] = (
     assignments.fields_of_scalars,
     assignments.lists,
     assignments.assigned_values,
-    clauses.clauses,
+    calls.clauses,
     operators.operands,
     operators.conditions,
     operators.differences,
     operators.filter_results,
-    selects.aggregates,
-    selects.sources,
+    operators.aggregates,
+    operators.sources,
     flow.unreachable_statements,
     flow.missing_returns,
     flow.returned_values,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine.catalog import did_you_mean
 from esql import syntax
@@ -12,6 +12,12 @@ from esql.check.finding import ANY_NUMBER, FILTER_RESULT_NUMBER, OPERATOR_NUMBER
 from esql.scope import Resolution
 from esql.scope.types import arithmetic
 from esql.values.types import DATES, NUMBERS, STRINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from esql.scope import Resolution
+
 
 Findings = Iterator[Finding]
 _MODES = (
@@ -320,3 +326,32 @@ _RULES: dict[type, Callable[[Any, Resolution], Findings]] = {
     syntax.ComputedName: _computed,
     syntax.Aggregate: _aggregate,
 }
+
+
+def aggregates(found: Resolution) -> Iterator[Finding]:
+    """Aggregates outside the clause of a SELECT, or beside other columns."""
+    placed: set[int] = set()
+    for visit in found.each(syntax.Select):
+        node = visit.node
+        assert isinstance(node, syntax.Select)
+        columns = [item.expression for item in node.columns if isinstance(item, syntax.Column)]
+        inside = [item for item in (*columns, node.item) if isinstance(item, syntax.Aggregate)]
+        placed.update(map(id, inside))
+        if inside and len(node.columns) > 1:
+            text = f"{inside[0].function} stands alone in its SELECT: make a SELECT of its own for each value"
+            yield Finding(inside[0], "type", text)
+    for visit in found.each(syntax.Aggregate):
+        if id(visit.node) not in placed:
+            function = getattr(visit.node, "function", "")
+            text = f"{function} stands in the SELECT clause of a SELECT only, alone or with AS"
+            yield Finding(visit.node, "name", text)
+
+
+def sources(found: Resolution) -> Iterator[Finding]:
+    """FROM, FOR and quantified predicates that go through something that is no list."""
+    for visit in found.each(syntax.FromItem, syntax.For, syntax.Quantified):
+        source: syntax.Expression = visit.node.source  # type: ignore[attr-defined]  # all three have one
+        given = found.type_of(source)
+        if given in SCALARS:
+            where = {"FromItem": "FROM", "For": "FOR"}.get(type(visit.node).__name__, "a quantified predicate")
+            yield Finding(source, "type", f"{where} goes through a list, and this is {a(given)}: write a field with []")
