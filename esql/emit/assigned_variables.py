@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from esql import syntax
+from esql.emit.literals import is_literal
+from esql.functions import function_catalog
 from esql.scope.references import DeclaredRoutine, Variable
 from esql.syntax.node import children
 
@@ -42,3 +44,45 @@ def given(body: Body, node: syntax.Node) -> Iterator[tuple[Variable, syntax.Node
                 variable = resolution.variable(argument)
                 if variable is not None:
                     yield variable, None
+
+
+_TYPES: Final = frozenset(("INTEGER", "DECIMAL", "FLOAT", "CHARACTER"))
+
+
+def never_null(body: Body, statements: Iterable[syntax.Node]) -> frozenset[Variable]:
+    """The variables; a function with handlers has none, for a handler may go on behind a DECLARE that failed."""
+    nodes = list(walk(statements))
+    if any(isinstance(node, syntax.DeclareHandler | syntax.Eval) for node in nodes):
+        return frozenset()
+    sources: dict[Variable, list[syntax.Node | None]] = {}
+    for node in nodes:
+        for variable, source in given(body, node):
+            sources.setdefault(variable, []).append(source)
+    known = {variable for variable in sources if variable.type_name in _TYPES and body.is_local(variable)}
+    known = {variable for variable in known if variable.role in {"local", "text"}}
+    while True:
+        left = {one for one in known if all(_is_something(body, source, known) for source in sources[one])}
+        if left == known:
+            return frozenset(known)
+        known = left
+
+
+def has_handlers(statements: Iterable[syntax.Node]) -> bool:
+    """Returns whether a function may go on behind a statement that failed."""
+    return any(isinstance(node, syntax.DeclareHandler) for node in walk(statements))
+
+
+def _is_something(body: Body, source: syntax.Node | None, known: set[Variable]) -> bool:
+    match source:
+        case None:
+            return False
+        case syntax.Path(steps=(), index=None):
+            return body.unit.resolution.variable(source) in known
+        case syntax.Operation("+" | "-" | "*" | "/" | "||", operands):
+            return all(_is_something(body, operand, known) for operand in operands)
+        case syntax.Unary("-" | "+", operand):
+            return _is_something(body, operand, known)
+        case syntax.Call(name=(title,)):
+            found = function_catalog.get(title.upper())
+            return found is not None and bool(found.result) and {one.takes for one in found.places} == {"list"}
+    return is_literal(source) and not isinstance(source, syntax.Null)

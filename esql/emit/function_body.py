@@ -11,15 +11,35 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from engine.budget import pay
 from esql import syntax
 from esql.emit import tracing
-from esql.emit.emitted_value import BOOLEAN, Value
-from esql.emit.integer_sizes import looked_at
-from esql.emit.python_nodes import LOAD, STORE, assign, attribute, call, function, is_true, item, locate, name, walrus
+from esql.emit.integer_formulas import looked_at
+from esql.emit.literals import BOOLEAN, Value
+from esql.emit.python_nodes import (
+    LOAD,
+    STORE,
+    assign,
+    attribute,
+    call,
+    compare,
+    constant,
+    do,
+    function,
+    is_true,
+    item,
+    locate,
+    method,
+    name,
+    walrus,
+    when,
+)
 from esql.emit.shared_statements import expression_alone, statement_alone
 from esql.emit.unit import EmitError, Unit
 from esql.scope.references import Variable
 
 if TYPE_CHECKING:
     from esql.scope.references import DeclaredRoutine
+
+    pass  # merged
+
 
 Expressions: TypeAlias = Mapping[type, Callable[["Body", Any], Value]]
 Conditions: TypeAlias = Mapping[type, Callable[["Body", Any], ast.expr | None]]
@@ -292,3 +312,32 @@ class Body:
         if variable.lifetime == "SHARED" or variable in self.unit.stored:
             return False
         return variable.role not in {"module", "schema"} and (variable.role != "text" or self.unit.text_is_local)
+
+
+def tick(body: Body) -> list[ast.stmt]:
+    """Count a turn of a loop; after as many as the invocation has said, it says how many there may be next."""
+    ticks = body.local("ticks", lambda: constant(0)).id
+    quantum = body.local("quantum", lambda: attribute("here", "quantum")).id
+    spent: list[ast.stmt] = [assign(quantum, method("here", "spend", name(ticks))), assign(ticks, constant(0))]
+    return [_more(ast.Name(ticks, ast.Store())), when(compare(name(ticks), ast.Gt(), name(quantum)), spent)]
+
+
+def handed_in(body: Body) -> list[ast.stmt]:
+    """Hand the turns in that the function has counted for itself, before it goes on behind a loop or ends in one."""
+    if body.outer is not None or "ticks" not in body.prologue:
+        return []
+    return [_turned(name("ticks")), assign("ticks", constant(0))]
+
+
+def called() -> list[ast.stmt]:
+    """Count the call of a routine as a turn."""
+    test = compare(attribute("here", "turned"), ast.Gt(), attribute("here", "quantum"))
+    return [_turned(constant(1)), when(test, [do(method("here", "spend", constant(0)))])]
+
+
+def _turned(number: ast.expr) -> ast.stmt:
+    return ast.AugAssign(ast.Attribute(name("here"), "turned", ast.Store()), ast.Add(), number)
+
+
+def _more(ticks: ast.Name) -> ast.stmt:
+    return ast.AugAssign(ticks, ast.Add(), constant(1))

@@ -9,11 +9,10 @@ from typing import Final
 
 from esql import syntax
 from esql.emit.conditions import comparison_test
-from esql.emit.emitted_value import Value
-from esql.emit.function_body import Body, Level, Statements
+from esql.emit.function_body import Body, Level, Statements, handed_in, tick
+from esql.emit.literals import Value
 from esql.emit.python_nodes import assign, call, compare, constant, name, negated, when
 from esql.emit.shared_statements import expression_alone
-from esql.emit.turn_counts import handed_in, tick
 from esql.emit.unit import EmitError
 
 _LEAVE: Final = 1
