@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from engine.errors import Problem
     from esql.runtime.activation import Surroundings
     from esql.runtime.program import Compiled
-    from esql.runtime.single_run import Case
+    from esql.runtime.session import Case
 
 esql = typer.Typer(help="Check, show, run and format ESQL.", no_args_is_help=True)
 app.add_typer(esql, name="esql")
@@ -100,7 +100,7 @@ def evaluate(
 
     Example: penstock esql eval "UPPER('penstock') || '!'"
     """
-    from esql.runtime.single_run import Case, evaluated
+    from esql.runtime.session import Case, evaluated
 
     with opened(data_sources) as databases, _desk(limits) as around:
         if cases is not None:
@@ -133,7 +133,7 @@ def run(
     --domain XMLNSC
     """
     from esql.cache import users_cache
-    from esql.runtime.single_run import lines_of, message_of, outcomes
+    from esql.runtime.session import lines_of, message_of, outcomes
 
     with opened(data_sources) as databases, _desk(limits) as around:
         if cases is not None:
@@ -340,7 +340,7 @@ def _run_cases(file: str, max_input: str, answer: Callable[[Case], str]) -> None
 
     The exit code is 1 if one fails, or is none.
     """
-    from esql.runtime.single_run import told
+    from esql.runtime.session import told
     from esql.text.source import SyntaxProblems
 
     is_sound = True
@@ -374,7 +374,7 @@ def _lines(file: str, max_input: str) -> list[str]:
 
 def _case(line: str, name: str) -> Case:
     """Returns what one line asks for; raises a ValueError or TypeError where it asks for nothing."""
-    from esql.runtime.single_run import Case
+    from esql.runtime.session import Case
 
     data = json.loads(line)
     if not isinstance(data, dict):

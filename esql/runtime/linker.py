@@ -6,13 +6,98 @@ import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import CodeType
+from importlib import import_module
+from types import CodeType, MappingProxyType
 from typing import Any, Final
 
 from esql.runtime.activation import Shared
-from esql.runtime.emitted_names import library
 from esql.runtime.program import Compiled, Entrance
 from esql.text.statement_places import Stretch
+
+# The contract between what is emitted and what runs it. An element is an Element; `here` is the Activation; a
+# `found` is an element or None; a list is a Python list of elements and scalars; a row is an element without parent.
+_PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "esql.operators": (
+            *("add", "subtract", "multiply", "divide", "negate", "affirm", "concatenate", "like"),
+            *("equal", "unequal", "less", "less_or_equal", "greater", "greater_or_equal"),
+            *("between", "between_symmetric", "is_in", "is_state", "is_not_state", "not_", "difference", "in_units"),
+        ),
+        "esql.cast": ("assign", "cast"),
+        "esql.runtime.support": (
+            *(
+                "fold",
+                "joined",
+                "boolean",
+                "value_of",
+                "field_of",
+                "existing",
+                "index",
+                "a_name",
+                "step_of",
+                "types_of",
+            ),
+            *("items_of", "joined_items", "siblings", "sibling", "and_all", "or_all", "subtract_in_units", "clauses"),
+            *("give", "count_node", "sql_state_of", "handler_of"),
+        ),
+        "esql.trees": (
+            "set_field",  # (target, found, nodes): SET field = field or row; None deletes
+            "ensure_nth",  # (parent, Step, number, nodes) -> element
+            "give_child",  # (parent, Step, value, nodes): SET parent.step = value that is not NULL
+            "peek",  # (parent, Step) -> found, or its place in the source
+            "set_child",  # (parent, Step, what peek found, its parent, its Step, nodes): SET parent.step = parent.step
+            "set_list",  # (parent, Step, list, nodes): SET field[] = list
+            "delete",  # (found)
+            "delete_child",  # (parent, Step): SET parent.step = NULL
+            "delete_from",  # (found, placement)
+            "ensure_last",  # (parent, Step, number) -> element
+            "ensure_any",  # (parent, Step, number) -> element: a new one only where the domain has a name for it
+            "ensure_like",  # (parent, Step, number, source) -> element: a new one takes the name of the source
+            "each",  # (list): the items of FOR
+            "set_type",  # (target, value), also set_name and set_namespace: NULL is an error
+            "set_name",
+            "set_namespace",
+            "attach",  # (source, target, placement)
+            "detach",  # (source)
+            "create",  # (target, placement, name, namespace, type) -> new element; each of the last three may be None
+            "create_repeat",  # (target, placement) -> new element: of the target's type and name
+            "create_from",  # (target, placement, found, nodes) -> new element: of the name of its source as well
+            "create_identity",  # (target, placement, Step) -> new element
+            "identify",  # (element, Step): what CREATE FIELD … IDENTITY gives the field
+            "set_domain",  # (here, element, value): CREATE … DOMAIN
+            "parse",  # (here, element, value of DOMAIN or None, bits, options, encoding, ccsid, set, type, format)
+            "move",  # (element, direction, Step or None) -> found; the direction is as in syntax.MoveBy
+            "move_repeat",  # (element, direction, same_type, same_name) -> found
+        ),
+        "esql.runtime.select": (
+            "new_row",  # () -> row
+            "add_column",  # (row, steps, value, found or list): `expression AS path`; steps a tuple of Step
+            "add_named",  # (row, name, element or value): a column without AS; an element brings its name, "" none
+            "add_all",  # (row, element): `*`
+            "the",  # (list) -> first item or None
+            "row_or_value",  # (item) -> a row or a field with others in it as it is, else the value
+            "count",  # (list of values) -> aggregate, also maximum, minimum and total
+            "maximum",
+            "minimum",
+            "total",
+            "same_lists",  # (list, list, zone) -> truth, also same_rows of elements: = and <> of wholes
+            "same_rows",
+        ),
+        "esql.database": ("with_lists",),  # (statement, names, values) -> the same, with a parameter for each item
+        "esql.runtime.trace_calls": (  # in traced programs only
+            *("trace_statement", "trace_value", "trace_started", "trace_finished"),
+            *("trace_stored", "trace_given", "trace_copied"),
+        ),
+        "engine.errors": ("BrokerError",),
+        "engine.message.finalizer": ("finalize",),  # (root): what it says of itself is what its bytes will say
+    }
+)
+
+
+def library() -> dict[str, object]:
+    """All of them, as the globals of emitted code."""
+    return {name: getattr(import_module(place), name) for place, names in _PLACES.items() for name in names}
+
 
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 

@@ -7,21 +7,22 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from types import CodeType, MappingProxyType, TracebackType
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, get_args
 
 from engine.databases.sql import shown
 from engine.databases.statements import Statement
-from engine.errors import BrokerError, ConfigurationException, LimitExceeded, Place
+from engine.errors import BrokerError, ConfigurationException, Insert, LimitExceeded, Place
 from engine.message.assembly import Message
 from engine.message.finalizer import finalize
 from esql.cast import Target, assign
 from esql.database import Connection
 from esql.runtime.activation import TOO_DEEP, Activation, Shared, Surroundings
-from esql.runtime.statement_exceptions import Spot, evaluated, rethrown, until_sent
-from esql.text.statement_places import Stretch
+from esql.text.statement_places import Stretch, innermost
+from esql.values.errors import CAST, CHARACTER_CASTS, ValueFailure
 
 if TYPE_CHECKING:
     from engine.work import UnitOfWork
+
 
 Evaluation: TypeAlias = Generator[tuple[str, Message], bool, None]
 
@@ -251,3 +252,58 @@ def bound(value: object, name: str) -> Routine:
         return value
     text = f"{name} was not compiled: deploy the flow with bind=flows.programs.binder(flow)"
     raise ConfigurationException(text)
+
+
+STATEMENT: Final = 2488
+EXPRESSION: Final = 2439
+_NUMBER: Final = 2  # the insert type of numbers
+_MOST: Final = 50  # statements that are told of one failure
+_SENDING: Final = ("PROPAGATE", "EVAL")
+_CASTS: Final = frozenset((*CHARACTER_CASTS.values(), CAST))  # these say themselves what could not be evaluated
+
+
+class Spot(NamedTuple):
+    """A place in a file that code was at when it failed."""
+
+    file: str
+    line: int
+    column: int
+
+
+def rethrown(
+    spots: Sequence[Spot], statements: Mapping[str, Sequence[Stretch]], files: Mapping[str, Sequence[str]]
+) -> list[BrokerError]:
+    """One for each statement that a failure has left, outermost first; a statement that called itself counts once."""
+    left: list[tuple[Spot, Stretch]] = []
+    for spot in spots:
+        stretch = innermost(statements.get(spot.file, ()), spot.line, spot.column)
+        if stretch is not None and (not left or left[-1][1] != stretch):
+            left.append((spot, stretch))
+    return [_of_statement(spot.file, stretch, files[spot.file]) for spot, stretch in left[-_MOST:]]
+
+
+def until_sent(errors: Sequence[BrokerError]) -> list[BrokerError]:
+    """Those up to the statement that sent a message on, behind which another node failed."""
+    found = []
+    for error in errors:
+        found.append(error)
+        if error.inserts[2].text.upper().startswith(_SENDING):
+            break
+    return found
+
+
+def evaluated(error: BrokerError, spot: Spot, statements: Mapping[str, Sequence[Stretch]]) -> list[BrokerError]:
+    """What an operation on values adds: the expression that it was part of, by its line in the routine and column."""
+    if not isinstance(error, ValueFailure) or error.number in _CASTS:
+        return []
+    stretch = innermost(statements.get(spot.file, ()), spot.line, spot.column)
+    first = 1 if stretch is None else stretch.first
+    inserts = (Insert(str(spot.line - first + 1), _NUMBER), Insert(str(spot.column), _NUMBER))
+    place = Place(file=spot.file, line=spot.line, column=spot.column)
+    return [BrokerError(EXPRESSION, "error evaluating expression", *inserts, place=place)]
+
+
+def _of_statement(file: str, stretch: Stretch, lines: Sequence[str]) -> BrokerError:
+    place = Place(file=file, line=stretch.line, column=stretch.column)
+    inserts = (stretch.routine, stretch.position, stretch.text(lines))
+    return BrokerError(STATEMENT, "Error detected, rethrowing", *inserts, place=place)

@@ -4,15 +4,102 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
+from engine.budget import spending
+from engine.descriptor import Descriptor
 from engine.errors import BrokerError
+from engine.message.assembly import Message, Received
+from engine.message.writer import write_message
+from engine.parser import Template, parser_catalog
 from engine.tree.dump import dump
+from engine.tree.element import Element
 from esql.compile import compile_expression, compile_text
 from esql.names.reserved_words import STATEMENTS
 from esql.runtime.activation import Surroundings
 from esql.runtime.program import Compiled
-from esql.runtime.single_run import message_of, told, told_value
+from esql.text.inserts import returned
 from esql.text.source import SyntaxProblems
+from esql.values.literals import to_literal
+from esql.values.types import Value
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One thing to try: ESQL, and the message it is to see."""
+
+    esql: str
+    input: bytes | None = None
+    domain: str = ""
+    id: str = ""
+
+
+def message_of(data: bytes | None, domain: str) -> Message:
+    """A message with this body, or an empty one."""
+    if data is None:
+        return Message.received(Descriptor(), b"", template=Template("BLOB"))
+    parser_catalog.find(domain or "BLOB")  # the program would be told of it, at its first look at the body
+    return Message.received(Descriptor(), data, template=Template(domain or "BLOB"))
+
+
+def value_of(case: Case, around: Surroundings | None = None) -> Value:
+    """The value of an expression."""
+    from esql.compile import compile_expression
+
+    compiled = compile_expression(case.esql)
+    here = compiled.activation(message_of(case.input, case.domain), around)
+    with spending(here.around.limits.allowance):
+        value: Value = returned(compiled, compiled.entrance(), here)
+    return value
+
+
+def evaluated(case: Case, around: Surroundings | None = None) -> str:
+    """The value of an expression as an ESQL literal."""
+    return told_value(value_of(case, around))
+
+
+def told_value(value: object) -> str:
+    """A value as an ESQL literal; a list or a row as what is in it."""
+    if isinstance(value, list):
+        return "LIST{" + ", ".join(told_value(item) for item in value) + "}"
+    if isinstance(value, Element):
+        inside = ", ".join(f"{told_value(child)} AS {child.name}" for child in value)
+        return f"ROW({inside})" if inside else to_literal(value.value)
+    return to_literal(value)
+
+
+def outcomes(
+    compiled: Compiled, message: Message, module: str = "", around: Surroundings | None = None
+) -> Iterator[str]:
+    """A line for each message that a module sends: `terminal|body`; a Filter only says which way."""
+    entrance, given = compiled.entrance(module), Surroundings() if around is None else around
+    with spending(given.limits.allowance):
+        for terminal, sent in compiled.evaluate(message, given, module):
+            if entrance.kind == "FILTER":
+                yield f"terminal:{terminal}"
+            else:
+                yield f"{terminal}|{_body(sent).decode('utf-8', 'replace')}"
+
+
+def _body(sent: Message) -> bytes:
+    """The bytes of a message behind its headers."""
+    descriptor, data = write_message(sent.root)
+    return Received(descriptor, data).parts[-1].portion.bytes
+
+
+def lines_of(case: Case, around: Surroundings | None = None) -> list[str]:
+    """Returns what a whole module, or the text of a Compute node, sends for a message."""
+    from esql.compile import compile_sources
+
+    compiled = compile_sources([(case.id or "case.esql", case.esql)])
+    return list(outcomes(compiled, message_of(case.input, case.domain), around=around))
+
+
+def told(error: Exception) -> str:
+    """An error, or the problems of a program, on one line."""
+    if isinstance(error, SyntaxProblems):
+        return "; ".join(str(one) for one in error.problems)
+    return str(error)
 
 
 class Session:

@@ -18,7 +18,7 @@ from esql.compile import compile_text
 from esql.read import read_statements
 from esql.runtime.activation import Surroundings
 from esql.runtime.limits import Limits
-from esql.runtime.single_run import message_of
+from esql.runtime.session import message_of
 from esql.runtime.support import a_name, index
 from esql.text.inserts import returned
 from esql.text.source import SyntaxProblems

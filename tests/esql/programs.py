@@ -9,7 +9,7 @@ from pathlib import Path
 from engine.errors import BrokerError
 from esql.compile import compile_sources, compile_text
 from esql.runtime.activation import Limits, Surroundings
-from esql.runtime.single_run import message_of, outcomes, told
+from esql.runtime.session import message_of, outcomes, told
 from esql.text.source import SyntaxProblems
 
 FOLDER = Path(__file__).resolve().parent.parent / "programs"

@@ -19,7 +19,7 @@ from esql.cast import Target
 from esql.compile import parts_of_sources, parts_of_text, problems_in
 from esql.functions import function_catalog
 from esql.runtime.linker import Parts, link
-from esql.runtime.single_run import message_of, outcomes
+from esql.runtime.session import message_of, outcomes
 from esql.text.source import SyntaxProblems
 from esql.values.types import Bit, Interval, Qualifier
 from tests.esql import programs as running

@@ -30,7 +30,7 @@ from esql.cache.program_bytes import from_bytes, to_bytes
 from esql.compile import compile_text, parts_of_text
 from esql.runtime.activation import Surroundings
 from esql.runtime.linker import link
-from esql.runtime.single_run import message_of, outcomes
+from esql.runtime.session import message_of, outcomes
 from esql.text.source import SyntaxProblems
 
 INPUT = b"<m><id>7</id><name>O'Brien</name><q>2</q><i><id>1</id></i><i><id>2</id></i></m>"

@@ -17,7 +17,7 @@ from esql.compile import compile_expression, compile_sources, compile_text, prob
 from esql.read import read_expression
 from esql.runtime.activation import Limits, Surroundings
 from esql.runtime.program import Compiled
-from esql.runtime.single_run import Case, evaluated, message_of, outcomes
+from esql.runtime.session import Case, evaluated, message_of, outcomes
 from esql.text.source import SyntaxProblems
 from esql.values.literals import to_literal
 from tests.esql.evaluator import Scope, evaluate

@@ -9,7 +9,7 @@ import pytest
 
 from esql.compile import compile_sources, compile_text
 from esql.runtime.program import Compiled
-from esql.runtime.single_run import message_of, outcomes
+from esql.runtime.session import message_of, outcomes
 from esql.text.source import SyntaxProblems
 
 COUNT = "SET n = n + 1; SET OutputRoot.XMLNSC.n = n;"
