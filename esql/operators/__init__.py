@@ -2,6 +2,7 @@
 
 from esql.operators.arithmetic import add, affirm, divide, multiply, negate, subtract
 from esql.operators.comparison import (
+    and_,
     between,
     between_symmetric,
     compare,
@@ -13,9 +14,10 @@ from esql.operators.comparison import (
     is_state,
     less,
     less_or_equal,
+    not_,
+    or_,
     unequal,
 )
-from esql.operators.logic import and_, not_, or_
 from esql.operators.moments import difference, in_units
 from esql.operators.strings import concatenate, like
 

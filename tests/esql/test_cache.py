@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from engine.tree.step import step
+from esql import cache
 from esql import compile as compiling
-from esql.cache import Cache, directory, key_of, users_cache
+from esql.cache import Cache, key_of, users_cache
 from esql.cache.program_bytes import from_bytes, to_bytes
 from esql.cast import Target
 from esql.compile import parts_of_sources, parts_of_text, problems_in
@@ -177,9 +178,9 @@ def test_damaged(folder: Path, damage: Callable[[bytes], bytes], never_compiles:
 def forged(folder: Path) -> Path:
     """Put an entry where it will be looked for that does something else."""
     key = key_of("COMPUTE", [("a.esql", TEXT)])
-    directory.write(folder, key, to_bytes(key, parts_of_text("SET OutputRoot.XMLNSC.forged = 1;", "COMPUTE")))
+    cache.write(folder, key, to_bytes(key, parts_of_text("SET OutputRoot.XMLNSC.forged = 1;", "COMPUTE")))
     assert ran(Cache(folder)) == ["out|<forged>1</forged>"]
-    return folder / f"{key}{directory.SUFFIX}"
+    return folder / f"{key}{cache.SUFFIX}"
 
 
 def test_file_that_others_can_write(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -225,13 +226,13 @@ def test_links(folder: Path, tmp_path: Path) -> None:
 def test_bounded(folder: Path) -> None:
     """The oldest entries go when there is too much, and what is larger than all may be is not kept."""
     for number in range(10):
-        directory.write(folder, f"{number}", b"x" * 10, most=50)
-    kept = sorted(entry.name.removesuffix(directory.SUFFIX) for entry in folder.iterdir())
+        cache.write(folder, f"{number}", b"x" * 10, most=50)
+    kept = sorted(entry.name.removesuffix(cache.SUFFIX) for entry in folder.iterdir())
     assert "9" in kept
     assert "0" not in kept
     assert sum(entry.stat().st_size for entry in folder.iterdir()) <= 50
-    directory.write(folder, "large", b"x" * 51, most=50)
-    assert directory.read(folder, "large") is None
+    cache.write(folder, "large", b"x" * 51, most=50)
+    assert cache.read(folder, "large") is None
 
 
 def test_no_room(tmp_path: Path) -> None:
