@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from types import CodeType
 from typing import Any, Final
@@ -18,8 +18,9 @@ from esql.read import read_expression, read_file, read_statements
 from esql.runtime.linker import Door, Parts, executed, link, split_lines
 from esql.runtime.program import Compiled
 from esql.scope import File, Library, Resolution, resolve, routine_facts
-from esql.scope.statement_stretches import stretches
+from esql.syntax.node import children
 from esql.text.source import SyntaxProblems, decode, problem_at
+from esql.text.statement_places import Stretch
 
 ANY_KIND: Final = "ANY"
 
@@ -181,8 +182,8 @@ def _parts(files: list[File], kind: str = "", *, trace: str = "") -> Parts:
     texts = {file.name: file.text for file in files}
     doors = tuple(_doors(emitted, files))
     trees = tuple(one.tree for one in emitted)
-    standing = {file.name: stretches(file.program, file.schema) for file in files}
-    return Parts(codes, deployment.constants.values, doors, len(deployment.places), texts, standing, trees)
+    places = {file.name: stretches(file.program, file.schema) for file in files}
+    return Parts(codes, deployment.constants.values, doors, len(deployment.places), texts, places, trees)
 
 
 def _modules_twice(files: list[File]) -> Iterator[Problem]:
@@ -229,3 +230,26 @@ def _doors(emitted: list[Emitted], files: list[File]) -> Iterator[Door]:
             own = (found.starts,) if found.starts else ()
             shared = (found.shares,) if found.shares else ()
             yield Door(found.kind, name, found.slot, found.yields, (*starts, *own), (*shares, *shared))
+
+
+def stretches(program: syntax.Program, schema: Iterable[str] = ()) -> tuple[Stretch, ...]:
+    """The statements of a program, each behind those that it is inside.
+
+    >>> from esql.read import read_statements
+    >>> [(one.position, one.routine) for one in stretches(read_statements("SET a = 1; SET b = 2;", "x"))]
+    [('1.1', ''), ('1.12', '')]
+    """
+    return tuple(_inside(program, "".join(f"{part}." for part in schema) or ".", "", 1))
+
+
+def _inside(node: syntax.Node, above: str, routine: str, first: int) -> Iterator[Stretch]:
+    if isinstance(node, syntax.Module):
+        above = f"{above}{node.name}."
+    elif isinstance(node, syntax.Routine):
+        routine, first = f"{above}{node.name}", node.position.line
+    elif isinstance(node, syntax.Statement):
+        at = node.position
+        yield Stretch(at.line, at.column, at.end_line, at.end_column, routine, first)
+    for child in children(node):
+        if isinstance(child, syntax.Statement | syntax.IfBranch | syntax.CaseStatementBranch):
+            yield from _inside(child, above, routine, first)

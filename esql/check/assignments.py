@@ -1,4 +1,4 @@
-"""Checks of targets that are assigned, created or moved, and of the values that they are given."""
+"""Checks of declarations, of targets that are assigned, created or moved, and of the values that they are given."""
 
 from __future__ import annotations
 

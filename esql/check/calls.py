@@ -1,4 +1,4 @@
-"""Calls: how many arguments, of which types, and what becomes of the value."""
+"""Checks of calls and clauses: how many arguments, of which types, and what becomes of the value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators, conditions and the functions with forms of their own: whether the types of operands fit."""
+"""Checks of operators, conditions, SELECT and functions with forms of their own: the types of their operands."""
 
 from __future__ import annotations
 

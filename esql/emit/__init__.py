@@ -12,13 +12,12 @@ from esql.emit import (
     calls,
     case_and_cast,
     conditions,
+    control_flow,
     databases,
     effect_statements,
+    emitted_value,
     eval_scope,
     functions,
-    handlers,
-    literals,
-    loops,
     operations,
     paths,
     selects,
@@ -36,7 +35,7 @@ __all__ = ["Deployment", "Emitted", "Entrance"]
 TABLES: Final = Tables(
     expressions=MappingProxyType(
         {
-            **literals.EXPRESSIONS,
+            **emitted_value.EXPRESSIONS,
             **operations.EXPRESSIONS,
             **conditions.EXPRESSIONS,
             **paths.EXPRESSIONS,
@@ -52,8 +51,7 @@ TABLES: Final = Tables(
     statements=MappingProxyType(
         {
             **assignments.STATEMENTS,
-            **loops.STATEMENTS,
-            **handlers.STATEMENTS,
+            **control_flow.STATEMENTS,
             **tree_statements.STATEMENTS,
             **effect_statements.STATEMENTS,
             **databases.STATEMENTS,
@@ -61,7 +59,7 @@ TABLES: Final = Tables(
     ),
     plan=cached_elements.plan,
     forgotten=cached_elements.forgotten,
-    scope=handlers.scope,
+    scope=control_flow.scope,
 )
 
 

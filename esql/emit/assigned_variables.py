@@ -1,4 +1,4 @@
-"""The parts of a function that give variables values."""
+"""The parts of a function that give variables values, and so the variables that are never NULL."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from esql import syntax
-from esql.emit.literals import is_literal
+from esql.emit.emitted_value import is_literal
 from esql.functions import function_catalog
 from esql.scope.references import DeclaredRoutine, Variable
 from esql.syntax.node import children

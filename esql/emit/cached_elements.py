@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from engine.tree.step import Step
 from esql import syntax
-from esql.emit.literals import is_literal, literal
+from esql.emit.emitted_value import is_literal, literal
 from esql.emit.steps import known_step
 from esql.emit.unit import EmitError
 from esql.names.predefined import Correlation

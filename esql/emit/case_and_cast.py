@@ -9,8 +9,8 @@ from typing import Final
 from esql import syntax
 from esql.cast import Target
 from esql.emit.conditions import comparison_test
+from esql.emit.emitted_value import Value
 from esql.emit.function_body import Body, Expressions
-from esql.emit.literals import Value
 from esql.emit.operations import units_of
 from esql.emit.python_nodes import call, choose, constant, group, name
 

@@ -1,4 +1,4 @@
-"""Comparisons and other predicates -> Python."""
+"""Comparisons, those of lists and rows among them, and other predicates -> Python."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
+from esql.emit.emitted_value import BOOLEAN, CHARACTER, INTEGER, Value
 from esql.emit.function_body import Body, Conditions, Expressions
-from esql.emit.literals import BOOLEAN, CHARACTER, INTEGER, Value
 from esql.emit.operations import zone
 from esql.emit.python_nodes import call, choose, constant, every, group, is_none, is_some, method, negated, some
 from esql.emit.selects import complex_value, is_complex, is_list

@@ -1,4 +1,7 @@
-"""Statements of databases -> data that is known now, and Python for the values that are bound when they are done."""
+"""Statements of databases -> data that is known now, and Python for the values that are bound when they are done.
+
+Of a SELECT the database does as much as it can, in one statement for all tables of one data source.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +26,8 @@ from engine.databases.statements import (
     Update,
 )
 from esql import syntax
+from esql.emit.emitted_value import Value
 from esql.emit.function_body import Body, Expressions, Statements
-from esql.emit.literals import Value
 from esql.emit.python_nodes import call, constant, do, group, method, name
 from esql.emit.terms import ImpossibleError, Terms, column_name, correlation_of, is_database, static_names
 from esql.emit.unit import EmitError

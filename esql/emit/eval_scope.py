@@ -12,8 +12,8 @@ from esql.emit.python_nodes import constant, group, method, name
 from esql.scope.references import Variable
 
 if TYPE_CHECKING:
+    from esql.emit.emitted_value import Value
     from esql.emit.function_body import Body
-    from esql.emit.literals import Value
     from esql.emit.unit import EmittedRoutine
     from esql.scope.references import DeclaredRoutine, Place, Resolution
 

@@ -1,4 +1,4 @@
-"""Body: one Python function while it is being emitted."""
+"""Body: one Python function while it is being emitted, and how its turns of loops and calls are counted."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from engine.budget import pay
 from esql import syntax
 from esql.emit import tracing
+from esql.emit.emitted_value import BOOLEAN, Value
 from esql.emit.integer_formulas import looked_at
-from esql.emit.literals import BOOLEAN, Value
 from esql.emit.python_nodes import (
     LOAD,
     STORE,
@@ -37,8 +37,6 @@ from esql.scope.references import Variable
 
 if TYPE_CHECKING:
     from esql.scope.references import DeclaredRoutine
-
-    pass  # merged
 
 
 Expressions: TypeAlias = Mapping[type, Callable[["Body", Any], Value]]

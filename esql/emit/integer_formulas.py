@@ -1,4 +1,7 @@
-"""Formulas: arithmetic of INTEGERs as plain Python, with one test of the operands and one of each result's range."""
+"""Arithmetic of INTEGERs as plain Python: formulas, with one test of the operands and one of each result's range.
+
+The size of a variable that is set outside loops alone and used inside is looked at once.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from esql import syntax
 from esql.emit.assigned_variables import given, walk
-from esql.emit.function_body import Body
-from esql.emit.literals import INTEGER, Value
+from esql.emit.emitted_value import INTEGER, Value
 from esql.emit.python_nodes import (
     assign,
     both,

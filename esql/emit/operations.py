@@ -8,9 +8,9 @@ from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
+from esql.emit.emitted_value import BOOLEAN, CHARACTER, INTEGER, Value, known
 from esql.emit.function_body import Body, Conditions, Expressions
 from esql.emit.integer_formulas import formula_of
-from esql.emit.literals import BOOLEAN, CHARACTER, INTEGER, Value, known
 from esql.emit.python_nodes import (
     attribute,
     call,

@@ -10,9 +10,9 @@ from typing import Final
 from esql import syntax
 from esql.emit import tracing
 from esql.emit.databases import aggregate_asked, conjuncts, rows_as_asked, rows_selected, run_of_tables
+from esql.emit.emitted_value import BOOLEAN, Value
 from esql.emit.function_body import Body, Expressions, called
 from esql.emit.functions import the_item
-from esql.emit.literals import BOOLEAN, Value
 from esql.emit.paths import found
 from esql.emit.python_nodes import assign, call, constant, do, group, method, name, when
 from esql.emit.steps import step_of

@@ -1,4 +1,4 @@
-"""Field functions: what a place in a message tree is, and its bytes."""
+"""Field and list functions: what a place in a message tree is, its bytes, the number of fields and the first one."""
 
 from __future__ import annotations
 

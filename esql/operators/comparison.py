@@ -1,4 +1,4 @@
-"""Comparison: = <> < <= > >= with the implicit casts, BETWEEN, IN, IS; NULL compares as UNKNOWN."""
+"""Comparison with the implicit casts, BETWEEN, IN, IS, and AND, OR, NOT over TRUE, FALSE and UNKNOWN."""
 
 from __future__ import annotations
 

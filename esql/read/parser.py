@@ -1,4 +1,4 @@
-"""Tokens -> the contexts of the rules that matched, by the parser that is made from the grammar."""
+"""Text -> tokens -> the contexts of the rules that matched, by the lexer and parser that are made from the grammar."""
 
 from __future__ import annotations
 

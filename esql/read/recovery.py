@@ -1,4 +1,7 @@
-"""Recovery of the parser from a problem: it is reported once, and reading goes on at the next likely statement."""
+"""Recovery of the parser from a problem: it is reported once, and reading goes on at the next likely statement.
+
+For that it is known which blocks are open, the words that close them, and where a statement plainly starts.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contexts of the parser -> statements."""
+"""Contexts of the parser -> statements, but for declarations."""
 
 from __future__ import annotations
 

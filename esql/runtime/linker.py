@@ -1,4 +1,4 @@
-"""Emitted programs as data, and how they become what can be run: the one place where their code is executed."""
+"""Emitted programs as data, and the names that their code uses: the one place where it is executed."""
 
 from __future__ import annotations
 

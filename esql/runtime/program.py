@@ -1,4 +1,4 @@
-"""Programs that are compiled: what runs them when a message comes, and what comes out."""
+"""Programs that are compiled: running them when a message comes, what they send, and the statements that fail."""
 
 from __future__ import annotations
 

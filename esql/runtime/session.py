@@ -1,4 +1,4 @@
-"""A conversation in ESQL: each entry sees the trees that the ones before it left."""
+"""Programs and expressions that are tried over one message, alone or as the entries of a conversation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.message.writer import write_message
 from engine.parser import Template, parser_catalog
 from engine.tree.dump import dump
 from engine.tree.element import Element
-from esql.compile import compile_expression, compile_text
+from esql.compile import compile_expression, compile_sources, compile_text
 from esql.names.reserved_words import STATEMENTS
 from esql.runtime.activation import Surroundings
 from esql.runtime.program import Compiled
@@ -44,8 +44,6 @@ def message_of(data: bytes | None, domain: str) -> Message:
 
 def value_of(case: Case, around: Surroundings | None = None) -> Value:
     """The value of an expression."""
-    from esql.compile import compile_expression
-
     compiled = compile_expression(case.esql)
     here = compiled.activation(message_of(case.input, case.domain), around)
     with spending(here.around.limits.allowance):
@@ -89,8 +87,6 @@ def _body(sent: Message) -> bytes:
 
 def lines_of(case: Case, around: Surroundings | None = None) -> list[str]:
     """Returns what a whole module, or the text of a Compute node, sends for a message."""
-    from esql.compile import compile_sources
-
     compiled = compile_sources([(case.id or "case.esql", case.esql)])
     return list(outcomes(compiled, message_of(case.input, case.domain), around=around))
 

@@ -1,4 +1,4 @@
-"""Small things that emitted code calls."""
+"""Functions that emitted code and its invocation call: values of clauses, SQL states, rows, results of routines."""
 
 from __future__ import annotations
 

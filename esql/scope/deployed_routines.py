@@ -1,4 +1,4 @@
-"""The programs that are deployed together: which routines and variables they offer each other."""
+"""The programs that are deployed together: the routines and variables that they offer, and what calls may lead to."""
 
 from __future__ import annotations
 

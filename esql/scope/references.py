@@ -1,4 +1,7 @@
-"""References of names: variables, routines, labels, and the record of them for a whole program."""
+"""References of names: the declaration that a name means, and the record of all of them for a whole program.
+
+A declaration that is written exactly as the name is meant, wherever it is in sight, before any in another case.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from esql.scope.deployed_routines import Library, Routines, Schema
-
-    pass  # merged
 
 
 @dataclass(frozen=True, slots=True, eq=False)

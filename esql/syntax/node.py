@@ -1,13 +1,21 @@
-"""The base of each piece of syntax: its position in the text."""
+"""The base of each piece of syntax: its position in the text, and the pieces that it is made of."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import Any
 
-from esql import syntax
 from esql.text.source import Position
 
 NOWHERE = Position(0, 0, 0, 0)
+# Fields that are written after others which the class names later, and classes below which nothing is looked at.
+_FIELDS = {
+    "Select": ("sources", "columns", "item", "condition"),
+    "SetStatement": ("target", "source"),
+    **dict.fromkeys(("Comment", "Name", "AnyName", "IndexAll", "DataType", "Qualifier"), ()),
+}
+_BESIDE = ("position", "comments", "prologue")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,29 +25,20 @@ class Node:
     position: Position = field(default=NOWHERE, compare=False, repr=False)
 
 
-# Fields that are written after others which the class names later.
-_ORDERS = {
-    "Select": ("sources", "columns", "item", "condition"),
-    "SetStatement": ("target", "source"),
-}
-_KINDS = tuple(kind for kind in vars(syntax).values() if isinstance(kind, type) and issubclass(kind, syntax.Node))
-_WITHOUT_NODES = (syntax.Comment, syntax.Name, syntax.AnyName, syntax.IndexAll, syntax.DataType, syntax.Qualifier)
-_BESIDE = ("position", "comments", "prologue")
-_FIELDS = {
-    kind: ()
-    if kind in _WITHOUT_NODES
-    else _ORDERS.get(kind.__name__) or tuple(field.name for field in fields(kind) if field.name not in _BESIDE)
-    for kind in _KINDS
-}
-
-
-def children(node: syntax.Node) -> list[syntax.Node]:
-    """List the nodes right below a node."""
-    found: list[syntax.Node] = []
-    for name in _FIELDS[type(node)]:
+def children(node: Node) -> list[Node]:
+    """Returns the nodes right below a node, in the order of the text."""
+    found: list[Node] = []
+    kind: Any = type(node)
+    for name in _fields(kind):
         value = getattr(node, name)
-        if isinstance(value, syntax.Node):
+        if isinstance(value, Node):
             found.append(value)
         elif isinstance(value, tuple):
-            found.extend(item for item in value if isinstance(item, syntax.Node))
+            found.extend(item for item in value if isinstance(item, Node))
     return found
+
+
+@cache
+def _fields(kind: type[Any]) -> tuple[str, ...]:
+    known = _FIELDS.get(kind.__name__)
+    return tuple(one.name for one in fields(kind) if one.name not in _BESIDE) if known is None else known

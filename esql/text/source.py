@@ -1,4 +1,4 @@
-"""The text that is read: its bytes decoded, its lines, and the problems found in it."""
+"""The text that is read: its bytes decoded, positions in it, and the problems found there."""
 
 from __future__ import annotations
 
@@ -7,14 +7,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from engine.errors import Problem
 from esql.runtime.limits import VARIABLE, limits_around
-
-if TYPE_CHECKING:
-    pass  # merged
-
 
 SYNTAX: Final = 2401
 

@@ -1,18 +1,21 @@
-"""Literals -> Python: a literal of Python where it has one, otherwise a constant beside the code."""
+"""Value: an expression of ESQL as Python, with what is known of its result; and literals as such values."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from esql import syntax
-from esql.emit.function_body import Body, Expressions
 from esql.emit.unit import EmitError
 from esql.values import literal_contents
 from esql.values.literal_contents import UnreadableError
 from esql.values.types import qualifier, type_of
+
+if TYPE_CHECKING:
+    from esql.emit.function_body import Body, Expressions
+
 
 INTEGER = "INTEGER"
 CHARACTER = "CHARACTER"
