@@ -30,7 +30,6 @@ _LEAST_RESERVE: Final = 1 << 18
 _WARNED_AT: Final = 0.85  # of what messages may fill
 _CALM_AT: Final = 0.75  # below that the next warning may come
 _LOG: Final = logging.getLogger("penstock.store")
-_NAP: Final = 2e-5  # seconds between two looks whether others have come
 _MOST_SKIPPED: Final = 63  # moments that are not given to others behind one that was given in vain
 _PATIENCE: Final = 0.002  # seconds that the writer waits for others at most
 _DAMAGED: Final = (
@@ -67,8 +66,9 @@ class Journal:
     """
 
     __slots__ = (
-        *("_before", "_counters", "_environment", "_last", "_pending", "_reserve", "_skips", "_thread", "_took"),
-        *("_vain", "_wake", "_warned", "_writing", "codec", "failed", "failure", "syncs", "watch"),
+        *("_before", "_counters", "_environment", "_expected", "_gathering", "_last", "_pending", "_reserve"),
+        *("_skips", "_thread", "_took", "_vain", "_wake", "_warned", "_writing", "codec", "failed", "failure"),
+        *("syncs", "watch"),
     )
 
     def __init__(self, environment: Environment) -> None:
@@ -82,6 +82,9 @@ class Journal:
         self._reserve = max(environment.size // _RESERVE, min(_LEAST_RESERVE, environment.size // 2))
         self._pending: deque[Job] = deque()
         self._writing = threading.Lock()
+        self._gathering = threading.Lock()  # free while who is to write waits for others: who takes it writes instead
+        self._gathering.acquire()
+        self._expected = 0  # how many units are waited for
         self._wake = threading.Semaphore(0)
         self._thread: threading.Thread | None = None
         self._last: set[int] = set()  # the threads whose units were in the last transaction
@@ -96,11 +99,14 @@ class Journal:
         record.pack(self.codec)
         job = Job(record)
         self._pending.append(job)
-        if not self._writing.acquire(blocking=False):
+        writes = self._writing.acquire(blocking=False) or self._takes_over()
+        if not writes:
             job.turn.acquire()
-        if not job.done:
+            writes = not job.done
+        if writes and not job.done:  # else who wrote before has written it, between the two lines above
+            writes = self._gather(job)
+        if writes:
             try:
-                self._gather()
                 self._write_some()
             finally:
                 self._pass_on()
@@ -128,7 +134,8 @@ class Journal:
     def _run(self) -> None:
         while self._thread is not None:
             self._wake.acquire()
-            self._writing.acquire()
+            if not self._takes_over():
+                self._writing.acquire()
             try:
                 self._write_some()
             finally:
@@ -152,23 +159,39 @@ class Journal:
         except IndexError:
             return None
 
-    def _gather(self) -> None:
+    def _takes_over(self) -> bool:
+        """Returns True for who comes last of those that are waited for: it writes, and nobody is woken to do so."""
+        return len(self._pending) >= self._expected and self._gathering.acquire(blocking=False)
+
+    def _gather(self, job: Job) -> bool:
         """Give those a moment, less than a sync takes, who committed just before: they are about to commit again.
 
-        Where nobody came in it, as where committers take turns, the next few moments are not given, twice as many each
-        time.
+        The last of them writes, `job` as well; True is returned where none did. Where nobody came, as where committers
+        take turns, the next few moments are not given, twice as many each time.
         """
         expected, waiting = len(self._before | self._last), len(self._pending)
         if expected == 1 or waiting >= expected:
-            return
+            return True
         if self._skips and waiting == 1:
             self._skips -= 1
-            return
-        end = time.monotonic() + min(self._took, _PATIENCE)
-        while len(self._pending) < expected and time.monotonic() < end:
-            time.sleep(_NAP)
+            return True
+        self._expected = expected
+        self._gathering.release()
+        if not self._takes_over() and not self._waits_in_vain(job):
+            self._vain = self._skips = 0
+            return not job.done
         self._vain = 0 if len(self._pending) > waiting else min(2 * self._vain + 1, _MOST_SKIPPED)
         self._skips = self._vain
+        return True
+
+    def _waits_in_vain(self, job: Job) -> bool:
+        """Wait until the last of those that are expected writes; returns True where it does not come in time."""
+        if job.turn.acquire(timeout=min(self._took, _PATIENCE)):
+            return False
+        if self._gathering.acquire(blocking=False):
+            return True
+        job.turn.acquire()  # it has just come
+        return False
 
     def _write_some(self) -> None:
         """Write the units that wait, and tell their owners."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import time
+from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,7 +18,7 @@ from engine.errors import BrokerError, MessageException
 from engine.mq import QueueManager
 from engine.mq.store.checking import check
 from engine.mq.store.environment import write_format
-from engine.mq.store.journal import Journal
+from engine.mq.store.journal import Job, Journal
 from engine.mq.unit import Work
 from engine.work import Selection
 
@@ -309,7 +310,13 @@ def test_many_commit_together(folder: Path) -> None:
 def test_committers_who_take_turns_do_not_wait_for_each_other(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Once it has waited in vain for those who committed before it, a commit seldom waits for them again."""
     commits, begun, waited = 128, list[int](), set[int]()
-    monkeypatch.setattr("engine.mq.store.journal.time.sleep", lambda _: waited.add(len(begun)))
+    waits = Journal._waits_in_vain
+
+    def watched(journal: Journal, job: Job) -> bool:
+        waited.add(len(begun))
+        return waits(journal, job)
+
+    monkeypatch.setattr(Journal, "_waits_in_vain", watched)
     with QueueManager.open(folder) as queues, ThreadPoolExecutor(1) as first, ThreadPoolExecutor(1) as second:
         works = queues.work(), queues.work()
 
@@ -320,7 +327,30 @@ def test_committers_who_take_turns_do_not_wait_for_each_other(folder: Path, monk
         for turn in range(commits):
             begun.append(turn)
             (first, second)[turn % 2].submit(put, works[turn % 2]).result()
-    assert len(waited) < commits // 8
+    assert 0 < len(waited) < commits // 8
+
+
+def test_who_finds_its_unit_written_lets_others_write(folder: Path) -> None:
+    """A unit that another has written before its owner could try to lets those write who come later."""
+
+    class Overtaken(deque[Job]):
+        """Units that wait, of which the first is written before its owner goes on."""
+
+        def append(self, job: Job) -> None:
+            super().append(job)
+            if job.record.puts[0][1].body == b"overtaken":
+                pool.submit(put, b"other").result()
+
+    with QueueManager.open(folder) as queues, ThreadPoolExecutor(2) as pool:
+
+        def put(body: bytes) -> None:
+            queues.work().put("Q", LASTING, body, syncpoint=False)
+
+        assert queues.store is not None
+        queues.store.store.journal._pending = Overtaken()
+        put(b"overtaken")
+        pool.submit(put, b"later").result(timeout=10)
+        assert {b"overtaken", b"other", b"later"} == set(bodies(queues))
 
 
 def test_the_expiry_task_runs_by_itself(folder: Path) -> None:
