@@ -21,6 +21,7 @@ _NUMBER: Final = 8
 _CHECK: Final = struct.Struct(">I")
 LONGEST: Final = 2018  # bytes of a record: two of them and their keys fill a page
 _PAGE: Final = 4096
+LONGEST_ALONE: Final = 4080  # bytes of a record whose body no other has, so that a page of its own is all it takes
 _RUN: Final = 16  # pages of a long chunk; a body's last chunks are a page each, so that little is left empty
 _PAGE_HEADER: Final = 16
 LONG_CHUNK: Final = _RUN * _PAGE - _PAGE_HEADER - _CHECKSUM
@@ -41,15 +42,13 @@ class Head:
         self.expires = expires
 
 
-def is_long(descriptor: bytes, body: bytes) -> bool:
-    """Returns True where a body does not stand in the record of its message."""
-    return _HEAD.size + len(descriptor) + len(body) > LONGEST
+def head(key: bytes, stored: Stored, body_id: int, codec: int, body: bytes, most: int) -> tuple[bytes, bool]:
+    """Returns the record of a message, its body as the codec left it, and True where that is to be kept in chunks.
 
-
-def head(key: bytes, stored: Stored, body_id: int, codec: int, body: bytes) -> tuple[bytes, bool]:
-    """Returns the record of a message, its body as the codec left it, and True where that is to be kept in chunks."""
+    A body stands in the record where that has `most` bytes at most.
+    """
     packed = pack(stored.descriptor)
-    long = is_long(packed, body)
+    long = _HEAD.size + len(packed) + len(body) > most
     form = long | codec << _OF_CODEC
     fixed = _HEAD.pack(0, VERSION, form, len(packed), stored.expires, len(body), body_id)[_CHECKSUM:]
     return checked(key, fixed + packed + (b"" if long else body)), long

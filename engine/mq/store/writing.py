@@ -12,6 +12,8 @@ from engine.mq.refusals import BACKED_OUT, refusal
 from engine.mq.store.codecs import PLAIN, Packed
 from engine.mq.store.keys import CHUNK, EXPIRY, NUMBER, ORDER, id_keys
 from engine.mq.store.records import (
+    LONGEST,
+    LONGEST_ALONE,
     checked,
     chunks,
     content_of,
@@ -99,8 +101,10 @@ def _write(record: Record, transaction: Any, environment: Environment, counters:
         _remove(queue, stored, transaction, environment)
         counters.add(queue, -1)
     bodies: dict[int, int] = {}
+    is_shared = len({id(stored.body) for _, stored in record.puts}) < len(record.puts)
+    most = LONGEST if is_shared else LONGEST_ALONE
     for queue, stored in record.puts:
-        _put(queue, stored, record.packed or {}, bodies, transaction, db)
+        _put(queue, stored, (record.packed or {}, most), bodies, transaction, db)
         counters.add(queue, 1)
     if record.puts:
         counters.reach(max(stored.order & NUMBERS for _, stored in record.puts))
@@ -116,14 +120,22 @@ def _write(record: Record, transaction: Any, environment: Environment, counters:
 
 
 def _put(
-    queue: int, stored: Stored, packed: Packed, bodies: dict[int, int], transaction: Any, db: dict[str, Any]
+    queue: int,
+    stored: Stored,
+    how: tuple[Packed, int],
+    bodies: dict[int, int],
+    transaction: Any,
+    db: dict[str, Any],
 ) -> None:
-    """Put a message; a long body that another of its unit has as well, by `bodies`, is kept once."""
-    key, put = ORDER.pack(queue, stored.order), transaction.put
+    """Put a message; a long body that another of its unit has as well, by `bodies`, is kept once.
+
+    `how` is what bodies are compressed to, and how many bytes a record has with its body in it.
+    """
+    key, put, (packed, most) = ORDER.pack(queue, stored.order), transaction.put, how
     identity = id(stored.body)
     body_id = bodies.get(identity, stored.order & NUMBERS)
     codec, body = packed.get(identity, (PLAIN, stored.body))
-    record, long = head(key, stored, body_id, codec, body)
+    record, long = head(key, stored, body_id, codec, body, most)
     put(key, record, db=db["messages"])
     if long and identity in bodies:
         _refer(body_id, 1, transaction, db["references"])
