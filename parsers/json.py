@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import re
+from decimal import Decimal, InvalidOperation
+from itertools import accumulate
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
-from engine.errors import ParserException
+from engine.descriptor import UTF_8
+from engine.errors import ConversionException, Insert, ParserException
 from engine.parser import Form, Parser, Portion, parser
 from engine.tree.sharing import written
 from engine.tree.source import NAME_VALUE, VALUE, Handle, Source
-from parsers.charsets.ccsid import codec
-from parsers.charsets.wrong_ccsid import with_ccsid
-from parsers.json_text.document import DOCUMENT, Node
-from parsers.json_text.plain import ARRAY, OBJECT
-from parsers.json_text.reading import read_document
-from parsers.json_text.writing import plain_of, text_of, unwritable
+from parsers.charsets.ccsid import QUEUE_MANAGER, codec, decode, with_ccsid
+from parsers.json_tree import ARRAY, DOCUMENT, OBJECT, Node, members, plain_of, text_of, unwritable
 
 if TYPE_CHECKING:
+    from engine.parser import Portion
     from engine.tree.element import Element
+
 
 DATA: Final = "Data"
 PADDING: Final = "Padding"
@@ -103,3 +106,176 @@ def _encoded(text: str, data: Element, form: Form) -> bytes:
             text = text[error.end :]
         else:
             return b"".join(pieces)
+
+
+MAX_DEPTH: Final = 512
+_PARSING: Final = 5705
+_INVALID: Final = 5701
+_ENDED: Final = 5702
+
+_BLANKS: Final = " \t\r\n"
+_PADDED: Final = re.compile(
+    r"[ \t\r\n]*+(?P<name>[A-Za-z_$][\w$.]*+)[ \t\r\n]*+\((?P<data>.*)\)[ \t\r\n]*+;?+[ \t\r\n]*+", re.DOTALL
+)
+_STRING: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?+', re.DOTALL)
+_NO_BRACKET: Final = re.compile(r"[^\[\]{}]++")
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_STEPS: Final = {"[": 1, "{": 1, "]": -1, "}": -1}
+_MARKS: Final = (
+    (b"\xef\xbb\xbf", "utf-8"),
+    (b"\xff\xfe\0\0", "utf-32-le"),
+    (b"\0\0\xfe\xff", "utf-32-be"),
+    (b"\xff\xfe", "utf-16-le"),
+    (b"\xfe\xff", "utf-16-be"),
+)
+# Where the zero bytes of the first characters stand, which are ASCII, tells the encoding.
+_ZEROS: Final = (
+    (re.compile(rb"\0\0\0[^\0]"), "utf-32-be"),
+    (re.compile(rb"[^\0]\0\0\0"), "utf-32-le"),
+    (re.compile(rb"\0[^\0]"), "utf-16-be"),
+    (re.compile(rb"[^\0]\0"), "utf-16-le"),
+)
+_SNIPPET: Final = 24
+
+
+class Read(NamedTuple):
+    """A document, and the name of the function that it was wrapped in; None is no document at all."""
+
+    data: Any
+    padding: str | None
+
+
+class _Text(NamedTuple):
+    """The text of a portion, and how a place in it becomes an offset in the message."""
+
+    text: str
+    encoding: str
+    start: int
+
+    def offset(self, at: int) -> int:
+        return self.start + len(self.text[:at].encode(self.encoding, "replace"))
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number in JSON")
+
+
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=members, parse_float=Decimal, parse_constant=_refuse_constant)
+
+
+def read_document(portion: Portion) -> Read | None:
+    """A document with its padding; None where there are only blanks."""
+    whole = _text(portion)
+    text = whole.text
+    start = len(text) - len(text.lstrip(_BLANKS))
+    if start == len(text):
+        return None
+    if text[start] in "{[":
+        return Read(_decoded(whole, text, 0), None)
+    padded = _PADDED.fullmatch(text)
+    if padded is None:
+        return _refuse(whole, start, "a document starts with { or [")
+    return Read(_decoded(whole, padded["data"], padded.start("data")), padded["name"])
+
+
+def _text(portion: Portion) -> _Text:
+    """The text of a portion; in UTF-8, and where no CCSID is known, the first bytes may say another Unicode form."""
+    data, ccsid, encoding = portion.bytes, portion.follow.ccsid, portion.follow.encoding
+    name = codec(ccsid, encoding).name if ccsid not in {QUEUE_MANAGER, UTF_8} else "utf-8"
+    size = 0
+    if name.startswith("utf-"):
+        mark = next(((mark, named) for mark, named in _MARKS if data.startswith(mark)), None)
+        if mark is not None:
+            size, name = len(mark[0]), mark[1]
+        elif ccsid in {QUEUE_MANAGER, UTF_8}:
+            name = next((named for zeros, named in _ZEROS if zeros.match(data)), name)
+    start = portion.start + size
+    data = data[size:] if size else data
+    try:
+        if name.startswith("utf-"):
+            return _Text(data.decode(name), name, start)
+        return _Text(decode(data, ccsid, encoding, what="the JSON document"), name, start)
+    except (UnicodeDecodeError, ConversionException) as error:
+        cause = error if isinstance(error, UnicodeDecodeError) else error.__cause__
+        at = cause.start if isinstance(cause, UnicodeDecodeError) else 0
+        before = _Text(codec(1208).decode(b"")[0] if at == 0 else data[:at].decode(name, "replace"), name, start)
+        text = f"the bytes X'{data[at : at + 8].hex()}' are no characters of CCSID {ccsid}"
+        _fail(_INVALID, text, start + at, before.text, len(before.text), why=error)
+
+
+def _decoded(whole: _Text, text: str, start: int) -> Any:
+    if text.count("[") + text.count("{") > MAX_DEPTH:
+        _limit_depth(whole, text, start)
+    try:
+        data = _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        if "\x85" in text and not whole.encoding.startswith("utf-"):  # the line end of EBCDIC
+            return _decoded(whole._replace(text=whole.text.replace("\x85", "\n")), text.replace("\x85", "\n"), start)
+        at, said = _said(text, error)
+        _refuse(whole, start + at, said, ended=said.startswith("Unterminated string"), why=error)
+    except RecursionError as error:
+        _refuse(whole, start, f"objects and arrays are nested deeper than {MAX_DEPTH} levels", why=error)
+    except (InvalidOperation, ValueError) as error:
+        _refuse_number(whole, text, start, error)
+    if data.__class__ is not list and not isinstance(data, dict):
+        _refuse(whole, start, "a document is an object or an array")
+    if "\\u" in text and "\\ud" in text.lower():
+        _refuse_surrogates(whole, text, start, data)
+    return data
+
+
+def _said(text: str, error: json.JSONDecodeError) -> tuple[int, str]:
+    """Returns where and what is wrong, the same whether or not this Python knows commas that nothing follows."""
+    if not error.msg.startswith("Illegal trailing comma"):
+        return error.pos, error.msg
+    at = next(at for at in range(error.pos + 1, len(text)) if text[at] not in _BLANKS)
+    return at, "Expecting value" if text[at] == "]" else "Expecting property name enclosed in double quotes"
+
+
+def _limit_depth(whole: _Text, text: str, start: int) -> None:
+    brackets = _NO_BRACKET.sub("", _STRING.sub("", text))
+    if max(accumulate(map(_STEPS.__getitem__, brackets)), default=0) > MAX_DEPTH:
+        depth = 0
+        for found in re.finditer(rf"{_STRING.pattern}|[\[\]{{}}]", text, re.DOTALL):
+            depth += _STEPS.get(found[0], 0)
+            if depth > MAX_DEPTH:
+                at = start + found.start()
+                _refuse(whole, at, f"objects and arrays are nested deeper than {MAX_DEPTH} levels")
+
+
+def _refuse_number(whole: _Text, text: str, start: int, error: Exception) -> NoReturn:
+    """A number that no type can hold, or a word for one that JSON does not have; the scanner does not say where."""
+    for found in re.finditer(rf"{_STRING.pattern}|-?Infinity|NaN|[-+.\dEe]++", text, re.DOTALL):
+        if found[0][0] == '"':
+            continue
+        try:
+            _DECODER.decode(found[0])
+        except (InvalidOperation, ValueError):
+            shown = found[0] if len(found[0]) <= _SNIPPET else f"{found[0][:_SNIPPET]}… ({len(found[0])} characters)"
+            _refuse(whole, start + found.start(), f"{shown} is no number that can be held", why=error)
+    _refuse(whole, start, str(error), why=error)
+
+
+def _refuse_surrogates(whole: _Text, text: str, start: int, data: object) -> None:
+    for found in _STRING.finditer(text):
+        if "\\" in found[0] and _SURROGATE.search(json.loads(found[0])):
+            _refuse(whole, start + found.start(), f"half of a surrogate pair stands alone in {found[0][:_SNIPPET]}")
+
+
+def _refuse(whole: _Text, at: int, text: str, *, ended: bool = False, why: Exception | None = None) -> NoReturn:
+    near = whole.text[max(0, at - _SNIPPET) : at + _SNIPPET]
+    ended = ended or at >= len(whole.text.rstrip(_BLANKS))
+    said = f"{text}, near {near!r}" if not ended else f"the message ends before the document does: {text}"
+    _fail(_ENDED if ended else _INVALID, said, whole.offset(at), whole.text, at, why=why)
+
+
+def _fail(number: int, text: str, offset: int, whole: str, at: int, *, why: Exception | None) -> NoReturn:
+    line, column = whole.count("\n", 0, at) + 1, at - whole.rfind("\n", 0, at)
+    cause = ParserException(
+        number,
+        f"a JSON parsing error occurred at offset {offset} (line {line}, column {column}): {text}",
+        *(Insert(str(each), 2) for each in (line, column)),
+        text,
+    )
+    cause.__cause__ = why
+    raise ParserException(_PARSING, f"JSON parsing errors have occurred: {cause.text}") from cause

@@ -18,8 +18,8 @@ from engine.tree.step import Step
 from parsers.charsets.ccsid import blank, decode, encode
 from parsers.headers import fields
 from parsers.headers.fields import long
+from parsers.headers.folders import Named
 from parsers.headers.layout import ANNOUNCING, TOP, Beside, Extended, Laid, is_field, lay_out
-from parsers.headers.named_children import Named
 
 LAYOUT: Final = lay_out("MQRFH", "RFH ", (long("StrucLength"), *ANNOUNCING))
 

@@ -29,7 +29,7 @@ def show(
     Example: penstock messageset show docs/copybooks/order.cpy
     """
     from parsers.importers.copybook.read import read_copybook
-    from parsers.importers.copybook.table import layout_data, layout_text
+    from parsers.records.model_table import layout_data, layout_text
 
     dialect = source.dialect()
     if existing(file).suffix.lower() in {".yaml", ".yml"}:
@@ -65,8 +65,7 @@ def import_(
     """
     from engine.files.output_files import refuse_inputs, write_file
     from flows.message_sets.writer import write_message_set
-    from parsers.importers.copybook.model import ImportOptions, message_set_of
-    from parsers.importers.copybook.physical import ByteOrder, FloatForm, PhysicalOptions
+    from parsers.importers.copybook.model import ByteOrder, FloatForm, ImportOptions, PhysicalOptions, message_set_of
     from parsers.importers.copybook.read import read_copybook
 
     dialect = source.dialect()

@@ -13,7 +13,7 @@ from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
     from parsers.importers.copybook.dialect import Dialect
-    from parsers.records.coding import Coding
+    from parsers.records.fields import Coding
     from parsers.records.files import Choices, RecordFile
     from parsers.records.framing import Framing
     from parsers.records.modelled import ModelFile
@@ -102,7 +102,7 @@ class CodingOptions:
         """Returns the coding that the options make."""
         from engine.descriptor import is_encoding
         from parsers.charsets.ccsid import codec
-        from parsers.records.coding import ORDERS, ZONED_SIGNS, coding_of
+        from parsers.records.fields import ORDERS, ZONED_SIGNS, coding_of
 
         for ccsid in (self.ccsid, self.national_ccsid):
             codec(ccsid)
@@ -150,7 +150,7 @@ class FramingOptions:
 
     def framing(self, header: int = 0, footer: int = 0) -> Framing:
         """Returns the framing that the options make, for a file with so many bytes around its records."""
-        from parsers.records.coding import ORDERS
+        from parsers.records.fields import ORDERS
         from parsers.records.framing import LONGEST_RECORD, RECORD_FORMATS, Framing
 
         skipped = {

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Final
+from typing import Final, Generic, Protocol, TypeVar
 
 from lxml import etree
 
@@ -19,8 +19,46 @@ from engine.tree.states import EDITED
 from engine.tree.step import Step
 from parsers.charsets.ccsid import codec, decode
 from parsers.headers.layout import TOP, Beside
-from parsers.headers.named_children import Named
 from parsers.markup.text import escape, name_of, quote, text_of
+
+_FEW: Final = 16  # as many are looked through faster than they are sorted
+
+
+class _HasName(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+C = TypeVar("C", bound=_HasName)
+
+
+class Named(Generic[C]):
+    """The children of a source by their names, which are read once and stay as they are.
+
+    >>> from collections import namedtuple
+    >>> Field = namedtuple("Field", "name")
+    >>> fields = [Field(f"f{number}") for number in range(100)]
+    >>> Named().among(None, fields, "f7")
+    [Field(name='f7')]
+    """
+
+    __slots__ = ("_known",)
+
+    def __init__(self) -> None:
+        self._known: dict[object, dict[str, list[C]]] = {}
+
+    def among(self, handle: object, children: Sequence[C], name: str | None) -> Sequence[C]:
+        """The children of a handle that may have a name, in order; all of them where they are few."""
+        if name is None or len(children) <= _FEW:
+            return children
+        known = self._known.get(handle)
+        if known is None:
+            known = {}
+            for child in children:
+                known.setdefault(child.name, []).append(child)
+            self._known[handle] = known  # last: another thread finds it whole
+        return known.get(name, ())
+
 
 ATTRIBUTE: Final = NAME_VALUE | 0x100
 

@@ -10,8 +10,7 @@ from engine.parser import Form, Parser, Portion
 from engine.tree.sharing import written
 from engine.tree.source import Handle, Source
 from engine.tree.states import SHARES
-from parsers.charsets.ccsid import codec
-from parsers.charsets.wrong_ccsid import with_ccsid
+from parsers.charsets.ccsid import codec, with_ccsid
 from parsers.markup.document import TOP, Document
 from parsers.markup.encoding import encode, name_of_codec
 from parsers.markup.flavour import Flavour

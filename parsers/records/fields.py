@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date, time
 from decimal import Decimal
 from math import inf, nan
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 from engine.dates.zones import written_iso
-from parsers.charsets.ccsid import encode
-from parsers.importers.copybook.items import Item
-from parsers.importers.copybook.physical import PhysicalOptions, has_number, physical_of, simple_type_of
+from parsers.charsets.ccsid import codec, encode, is_little_endian, is_single_byte
+from parsers.importers.copybook.items import DataItem
+from parsers.importers.copybook.model import PhysicalOptions, has_number, physical_of, simple_type_of
 from parsers.mrm import numbers
 from parsers.mrm.cwf.declared import CwfFormat
 from parsers.mrm.cwf.fields import stored
@@ -18,7 +19,79 @@ from parsers.mrm.cwf.kept import Form, Kept
 from parsers.mrm.dates import DEFAULT_FORMATS, text_of
 from parsers.mrm.model import Field
 from parsers.mrm.stored import Stored, unfit
-from parsers.records.coding import TURNED, Coding, Trim
+
+ZonedSign: TypeAlias = Literal["ascii", "ebcdic", "ebcdic-custom"]
+Trim: TypeAlias = Literal["both", "left", "right", "none"]
+FloatFormat: TypeAlias = Literal["ieee-big", "ieee-little", "hexadecimal"]
+
+ZONED_SIGNS: Final = ("ascii", "ebcdic", "ebcdic-custom")
+TRIMS: Final = ("right", "left", "both", "none")
+ORDERS: Final = ("big", "little")
+TURNED: Final[dict[Trim, Trim]] = {"right": "left", "left": "right", "both": "both", "none": "none"}  # right-justified
+
+MAINFRAME: Final = 785
+WORKSTATION: Final = 530  # 546 would turn packed decimals around, which no compiler does
+_FLOATS: Final = 0x00000F00
+_DECIMALS: Final = 0x000000F0
+_FLOAT_FORMATS: Final[dict[int, FloatFormat]] = {0x100: "ieee-big", 0x200: "ieee-little", 0x300: "hexadecimal"}
+
+
+@dataclass(frozen=True, slots=True)
+class Coding:
+    """The coding of fields: `encoding` is MQ's, `native` the byte order of COMP-5 and the like.
+
+    `sign` is how a digit holds the sign of a zoned number, `trim` the ends of strings that lose their blanks;
+    `blank_is_null` takes a number of blanks for one that is not there.
+    """
+
+    ccsid: int
+    encoding: int
+    sign: ZonedSign
+    native: Literal["big", "little"]
+    national_ccsid: int = 1200
+    trim: Trim = "right"
+    blank_is_null: bool = False
+
+    @property
+    def order(self) -> Literal["big", "little"]:
+        """The byte order of binary integers."""
+        return "little" if is_little_endian(self.encoding) else "big"
+
+    @property
+    def reversed_packed(self) -> bool:
+        """Returns whether packed decimals have their bytes in reverse."""
+        return self.encoding & _DECIMALS == 0x20
+
+    @property
+    def floats(self) -> FloatFormat:
+        """The form of floating-point numbers."""
+        return _FLOAT_FORMATS.get(self.encoding & _FLOATS, "ieee-big")
+
+
+def is_ebcdic(ccsid: int) -> bool:
+    """Returns whether digits of a CCSID are EBCDIC's.
+
+    >>> is_ebcdic(37), is_ebcdic(819)
+    (True, False)
+    """
+    return is_single_byte(ccsid) and codec(ccsid).encode("0")[0] == b"\xf0"
+
+
+def coding_of(
+    ccsid: int, encoding: int | None = None, sign: ZonedSign | None = None, native: str | None = None
+) -> Coding:
+    """A coding with what is not given taken from the CCSID: EBCDIC is a mainframe's, all else a workstation's.
+
+    >>> coding_of(37).encoding, coding_of(819).sign
+    (785, 'ascii')
+    """
+    ebcdic = is_ebcdic(ccsid)
+    chosen = (MAINFRAME if ebcdic else WORKSTATION) if encoding is None else encoding
+    order: Literal["big", "little"] = "little" if (native or "") == "little" else "big"
+    if native is None:
+        order = "little" if is_little_endian(chosen) else "big"
+    return Coding(ccsid, chosen, sign or ("ebcdic" if ebcdic else "ascii"), order)
+
 
 _NOT_NUMBERS: Final = {"NaN": nan, "Infinity": inf, "-Infinity": -inf}
 PARTS: Final = {kind: pattern for kind, pattern in DEFAULT_FORMATS.items() if kind.startswith("g")}
@@ -39,12 +112,12 @@ def physical_options(coding: Coding) -> PhysicalOptions:
     )
 
 
-def label(item: Item, path: str) -> str:
+def label(item: DataItem, path: str) -> str:
     """Returns what errors call an item: its path, its picture and its usage."""
     return f"{path} ({item.type})"
 
 
-def field_of_item(item: Item, coding: Coding) -> Stored:
+def field_of_item(item: DataItem, coding: Coding) -> Stored:
     """Returns the codec of an elementary item that stands by itself."""
     nullable = item.entry.blank_when_zero and has_number(item)
     field = Field(item.name, simple_type_of(item), nullable=nullable)
@@ -52,7 +125,7 @@ def field_of_item(item: Item, coding: Coding) -> Stored:
     return stored_for(item, Kept(label(item, item.name), field, said, CwfFormat(), form_of(coding)), coding)
 
 
-def stored_for(item: Item, kept: Kept, coding: Coding) -> Stored:
+def stored_for(item: DataItem, kept: Kept, coding: Coding) -> Stored:
     """Returns the codec of an item's field between bytes and what JSON has; NULL is written as what it has without."""
     if item.usage == "COMP-6":
         return _absent_as_zero(_unsigned_packed(item, kept, coding))
@@ -158,7 +231,7 @@ def _digits(kept: Kept, made: Stored) -> Stored:
     return made._replace(decode=lambda data, at, end: data[at:end].hex().upper(), encode=encode_digits)
 
 
-def _unsigned_packed(item: Item, kept: Kept, coding: Coding) -> Stored:
+def _unsigned_packed(item: DataItem, kept: Kept, coding: Coding) -> Stored:
     assert item.picture is not None
     shape = numbers.Shape(kept.what, "integer", item.picture.scale, signed=False)
     return numbers.unsigned_packed(item.length, shape, reverse=coding.reversed_packed)

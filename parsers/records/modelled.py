@@ -25,8 +25,7 @@ from parsers.mrm.dates import value_of
 from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, fields_of
 from parsers.mrm.stored import GARBLED
 from parsers.mrm.wire_format import Codec, Definition, wire_format_catalog
-from parsers.records.coding import Coding
-from parsers.records.fields import PARTS, form_of, plain, stored_for_model
+from parsers.records.fields import PARTS, Coding, form_of, plain, stored_for_model
 from parsers.records.framing import LONGEST_RECORD, Cut, Framing, cut_records
 from parsers.records.plan import Sizes
 from parsers.records.reading import BAD_FIELD, Read, Reader, read_record

@@ -2,21 +2,109 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+from typing import Any, Final, TypeAlias
 
-from parsers.importers.copybook.entries import Entry
-from parsers.importers.copybook.items import Record
-from parsers.importers.copybook.model import FORMAT, ImportOptions, message_set_of_record
+from engine.errors import BrokerError
+from parsers.importers.copybook.items import DataItem, Entry, Record
+from parsers.importers.copybook.model import FORMAT, ImportOptions, has_number, message_set_of_record
 from parsers.mrm.cwf.kept import Kept
 from parsers.mrm.cwf.layout import Choice, Item, Layout, lay_out
 from parsers.mrm.model import UNBOUNDED, Field
 from parsers.mrm.stored import Stored
 from parsers.mrm.wire_format import Definition
-from parsers.records.coding import Coding
-from parsers.records.fields import form_of, label, physical_options, stored_for
-from parsers.records.initial import initial
+from parsers.records.fields import Coding, form_of, label, physical_options, stored_for
 from parsers.records.reading import Read, Reader
+
+Write: TypeAlias = Callable[[Any], bytes]
+
+_ZEROS = frozenset({"ZERO", "ZEROS", "ZEROES"})
+_SPACES = frozenset({"SPACE", "SPACES"})
+_BYTES = {
+    "LOW-VALUE": 0x00,
+    "LOW-VALUES": 0x00,
+    "HIGH-VALUE": 0xFF,
+    "HIGH-VALUES": 0xFF,
+    "NULL": 0x00,
+    "NULLS": 0x00,
+}
+_PREFIXED: Final = re.compile(r"(NX|BX|HX|UX|NC|[XNGBZUH])(?=['\"])", re.IGNORECASE)
+
+
+def initial(item: DataItem, stored: Stored) -> bytes:
+    """The bytes of an item that was given no value; a VALUE that its type cannot hold does not count."""
+    write = partial(_write, item, stored)
+    empty = write(0 if has_number(item) else None)
+    values = item.entry.values
+    if not values:
+        return empty
+    try:
+        return _of_literal(values[0].first, item, write, empty)
+    except (ValueError, ArithmeticError, BrokerError):
+        return empty
+
+
+def _write(item: DataItem, stored: Stored, value: Any) -> bytes:
+    return stored.encode(value, item.length)
+
+
+def _of_literal(literal: str, item: DataItem, write: Write, empty: bytes) -> bytes:
+    upper = literal.upper()
+    if upper in _BYTES:
+        return bytes([_BYTES[upper]]) * item.length
+    if upper in _SPACES or upper in {"ALL SPACE", "ALL SPACES"}:
+        return empty if _is_number(item) else write("")
+    if upper in _ZEROS:
+        return write(0) if _is_number(item) else write("0" * item.length)
+    if upper in {"QUOTE", "QUOTES"}:
+        return write('"' * item.length)
+    if upper.startswith("ALL "):
+        text = text_of_literal(literal[4:].strip())
+        return write((text * item.length)[: item.length])
+    prefix = _PREFIXED.match(literal)
+    if prefix:
+        return _of_prefixed(prefix[1].upper(), text_of_literal(literal[prefix.end() :]), item, write, empty)
+    if literal[:1] in {"'", '"'}:
+        return _of_text(text_of_literal(literal), item, write)
+    return write(Decimal(literal.replace(",", ".")) if _is_number(item) else literal)
+
+
+def _of_prefixed(prefix: str, text: str, item: DataItem, write: Write, empty: bytes) -> bytes:
+    """The bytes of a literal with letters before its quote: hexadecimal, national, with a zero byte, or a number."""
+    if prefix == "X":
+        data = bytes.fromhex(text)
+        return data + empty[len(data) :] if len(data) <= item.length else empty
+    if prefix in {"H", "HX", "B", "BX"}:
+        return write(int(text, 2 if prefix == "B" else 16))
+    if prefix in {"NX", "UX"}:
+        text = bytes.fromhex(text).decode("utf-16-be" if prefix == "NX" else "utf-8")
+    return _of_text(text + "\0" * (prefix == "Z"), item, write)
+
+
+def _of_text(text: str, item: DataItem, write: Write) -> bytes:
+    """The bytes of a text: a VALUE begins at the left, whether JUSTIFIED or not."""
+    positions = item.picture.positions if item.entry.justified and item.picture else 0
+    return write(text.ljust(positions))
+
+
+def _is_number(item: DataItem) -> bool:
+    return item.picture is None or item.picture.category == "numeric"
+
+
+def text_of_literal(literal: str) -> str:
+    """The text that a literal in quotes stands for.
+
+    >>> text_of_literal("'it''s'")
+    "it's"
+    """
+    quote = literal[:1]
+    if quote not in {"'", '"'}:
+        raise ValueError(f"{literal} is no literal in quotes")
+    return literal[1:].removesuffix(quote).replace(quote * 2, quote)
 
 
 class Sizes:

@@ -12,7 +12,7 @@ from engine.parser import Follow, Header, Portion, parser_catalog
 from engine.tree.element import Element
 from engine.tree.sharing import copy
 from engine.tree.step import step
-from parsers.headers.pcf import Parameters
+from parsers.mqcfh import Parameters
 from tests.parsers.samples import BIG, CODECS, FORMS, LITTLE, Writer, built, tree, write
 
 HEAD = {"Type": 7, "StrucLength": 36, "Version": 3, "Command": 45, "MsgSeqNumber": 1, "Control": 1, "CompCode": 1}

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from parsers.importers.copybook.constants import with_numbers
-from parsers.importers.copybook.entries import Entry, Occurs, Sign, Values
 from parsers.importers.copybook.findings import Findings
-from parsers.importers.copybook.words import Word
+from parsers.importers.copybook.items import Entry, Occurs, Sign, Values
+from parsers.importers.copybook.tokens import Word
 
 USAGES: Final = {
     "DISPLAY": "DISPLAY",

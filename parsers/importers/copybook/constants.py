@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from parsers.importers.copybook.findings import Findings
-from parsers.importers.copybook.words import Word
+from parsers.importers.copybook.tokens import Word
 
 _NUMBER: Final = re.compile(r"\+?\d{1,12}")
 _NAME_IN_PICTURE: Final = re.compile(r"\(([A-Za-z0-9][\w-]*)\)")

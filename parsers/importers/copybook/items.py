@@ -6,9 +6,65 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from parsers.importers.copybook.entries import Entry, Occurs, Sign, Values
 from parsers.importers.copybook.findings import Spot
 from parsers.importers.copybook.pictures import Picture
+from parsers.importers.copybook.tokens import Word
+
+
+@dataclass(frozen=True, slots=True)
+class Occurs:
+    """The OCCURS clause of an item; `most` is None where it is unbounded, `depending` a name and its qualifiers."""
+
+    least: int
+    most: int | None
+    depending: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    indexes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """The place of a number's sign."""
+
+    leading: bool = False
+    separate: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Literals of a VALUE clause, as written; one with an end stands for a range."""
+
+    first: str
+    last: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.first} THRU {self.last}" if self.last else self.first
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entry:
+    """A data description entry as written: a clause that is not there is None, empty or false.
+
+    One that is `faulty` could not be read to its end, which has been told.
+    """
+
+    word: Word
+    level: int
+    name: str = ""
+    redefines: Word | None = None
+    picture: Word | None = None
+    usage: str = ""
+    unsigned: bool = False
+    sign: Sign | None = None
+    occurs: Occurs | None = None
+    synchronized: bool = False
+    justified: bool = False
+    blank_when_zero: bool = False
+    values: tuple[Values, ...] = ()
+    renames: tuple[str, ...] = ()
+    external: bool = False
+    national_group: bool = False
+    faulty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +87,7 @@ class Renaming:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Item:
+class DataItem:
     """An item of a record; offset and length are in bytes, the length that of one occurrence.
 
     Where something depends on a count, offsets and lengths are the largest. `name` is empty for FILLER. `redefines` is
@@ -45,10 +101,10 @@ class Item:
     synchronized: bool = False
     offset: int = 0
     length: int = 0
-    children: tuple[Item, ...] = ()
+    children: tuple[DataItem, ...] = ()
     conditions: tuple[Condition, ...] = ()
-    redefines: Item | None = None
-    counter: Item | None = None
+    redefines: DataItem | None = None
+    counter: DataItem | None = None
     slack: int = 0
 
     @property
@@ -107,7 +163,7 @@ class Item:
             words += ["SEPARATE"] if self.sign.separate else []
         return " ".join(words)
 
-    def walk(self) -> Iterator[Item]:
+    def walk(self) -> Iterator[DataItem]:
         """The item and all under it, in order."""
         yield self
         for child in self.children:
@@ -119,7 +175,7 @@ class Record:
     """A record: a level 01 or 77, or what stands without one; `implied` says that the copybook does not name it."""
 
     name: str
-    top: Item
+    top: DataItem
     renamings: tuple[Renaming, ...] = ()
     implied: bool = False
 

@@ -5,20 +5,174 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final, Literal
 
 from engine.errors import ConfigurationException
-from parsers.importers.copybook.items import Copybook, Item, Record
-from parsers.importers.copybook.names import has_names, named_children
-from parsers.importers.copybook.physical import (
-    PhysicalOptions,
-    has_number,
-    physical_of,
-    simple_type_of,
-    slack_of,
-)
+from parsers.importers.copybook.arrange import BINARY, origin
+from parsers.importers.copybook.items import Copybook, DataItem, Record
 from parsers.mrm.cwf.declared import CWF, CwfField, CwfFormat
-from parsers.mrm.model import NOTHING, UNBOUNDED, Field, Group, Member, Message, MessageSet, WireFormatUse
+from parsers.mrm.model import (
+    NOTHING,
+    UNBOUNDED,
+    Field,
+    Group,
+    Kind,
+    Member,
+    Message,
+    MessageSet,
+    SimpleType,
+    WireFormatUse,
+)
+
+ByteOrder = Literal["", "bigEndian", "littleEndian"]
+FloatForm = Literal["", "ieee", "s390"]
+
+_ADDRESSES: Final = frozenset({"POINTER", "POINTER-32", "PROCEDURE-POINTER", "FUNCTION-POINTER", "OBJECT"})
+_WIDTH_KINDS: Final[dict[tuple[int, bool], Kind]] = {
+    (1, True): "byte",
+    (2, True): "short",
+    (4, True): "int",
+    (8, True): "long",
+    (1, False): "unsignedByte",
+    (2, False): "unsignedShort",
+    (4, False): "unsignedInt",
+    (8, False): "unsignedLong",
+}
+_UTF_8: Final = 1208
+
+
+@dataclass(frozen=True, slots=True)
+class PhysicalOptions:
+    """The coding of fields where it is not their message's; what is empty or 0 is the message's."""
+
+    ccsid: int = 0
+    byte_order: ByteOrder = ""
+    native_order: ByteOrder = ""
+    float_format: FloatForm = ""
+    sign_ebcdic_custom: bool = False
+    national_ccsid: int = 1200
+
+
+def has_number(item: DataItem) -> bool:
+    """Returns whether an elementary item is a number, and not an address or an edited one."""
+    if item.usage in _ADDRESSES:
+        return False
+    return item.picture is None or item.picture.category == "numeric"
+
+
+def simple_type_of(item: DataItem) -> SimpleType:
+    """The simple type of an elementary item."""
+    picture = item.picture
+    if item.usage in _ADDRESSES or item.usage == "COMP-6":
+        return SimpleType("binary", max_length=item.length)
+    if item.usage in {"COMP-1", "COMP-2"}:
+        return SimpleType("float" if item.usage == "COMP-1" else "double")
+    if picture is None:
+        return SimpleType(_WIDTH_KINDS[item.length, not item.entry.unsigned])
+    if item.usage in BINARY and picture.category == "alphanumeric":
+        return SimpleType("unsignedLong")
+    if picture.category != "numeric":
+        return SimpleType("string", max_length=picture.positions)
+    if picture.scale:
+        digits = max(picture.digits, picture.scale, picture.digits - picture.scale)
+        return SimpleType("decimal", total_digits=digits, fraction_digits=max(0, picture.scale))
+    kind: Kind = "short" if picture.digits <= 4 else "int" if picture.digits <= 9 else "long"
+    return SimpleType(kind if picture.digits <= 18 else "integer")
+
+
+def physical_of(item: DataItem, options: PhysicalOptions) -> CwfField:
+    """Returns what CWF says of an elementary item."""
+    said = _number(item, options) if has_number(item) else _text(item, options)
+    return (
+        CwfField(length=item.length, leading_skip_count=slack_of(item), **said)
+        if "length" not in said
+        else CwfField(leading_skip_count=slack_of(item), **said)
+    )
+
+
+def slack_of(item: DataItem) -> int:
+    """Returns the bytes in front of an item that put it on its boundary: of what shares a storage, those of the first.
+
+    They stand in each option of a choice, as all of them begin where the one before the choice ends.
+    """
+    return origin(item).slack
+
+
+def _text(item: DataItem, options: PhysicalOptions) -> dict[str, Any]:
+    picture = item.picture
+    if picture is None:
+        return {"physical_type": "binary"}
+    said: dict[str, Any] = {"physical_type": "fixedLengthString", "padding_character": "SPACE"}
+    said["justification"] = "right" if item.entry.justified else "left"
+    if item.usage in BINARY:
+        return {"physical_type": "integer", "signed": False, "byte_order": _order(item, options)}
+    if item.usage in {"NATIONAL", "DISPLAY-1"}:
+        return said | {"length": picture.positions, "length_units": "characters", "ccsid": options.national_ccsid}
+    return said | {"ccsid": _UTF_8 if picture.category == "utf-8" else options.ccsid}
+
+
+def _number(item: DataItem, options: PhysicalOptions) -> dict[str, Any]:
+    picture = item.picture
+    if item.usage in {"COMP-1", "COMP-2"}:
+        return {"physical_type": "float", "float_format": options.float_format, "byte_order": options.byte_order}
+    if item.usage == "COMP-6":
+        return {"physical_type": "binary"}
+    if picture is None:
+        return {"physical_type": "integer", "signed": not item.entry.unsigned, "byte_order": _order(item, options)}
+    said = {"signed": picture.signed, "virtual_decimal_point": picture.scale}
+    if item.usage in BINARY:
+        return said | {"physical_type": "integer", "byte_order": _order(item, options)}
+    if item.usage == "PACKED-DECIMAL":
+        return said | {"physical_type": "packedDecimal"}
+    return said | _zoned(item, options)
+
+
+def _zoned(item: DataItem, options: PhysicalOptions) -> dict[str, Any]:
+    said: dict[str, Any] = {"physical_type": "externalDecimal", "padding_character": "0", "justification": "right"}
+    said["ccsid"] = options.ccsid
+    if item.usage == "NATIONAL":
+        said |= {"ccsid": options.national_ccsid, "length": item.length // 2, "length_units": "characters"}
+    sign = item.sign
+    if sign is not None and item.picture is not None and item.picture.signed:
+        said["sign_orientation"] = ("leading" if sign.leading else "trailing") + "Separate" * sign.separate
+    said["sign_ebcdic_custom"] = options.sign_ebcdic_custom and bool(item.picture and item.picture.signed)
+    if item.entry.blank_when_zero:
+        said |= {"encoding_null": "nullLiteralFill", "encoding_null_value": " "}
+    return said
+
+
+def _order(item: DataItem, options: PhysicalOptions) -> ByteOrder:
+    if item.usage == "COMP-X":
+        return "bigEndian"
+    return options.byte_order if item.usage == "BINARY" else options.native_order or options.byte_order
+
+
+FILLER: Final = "FILLER"
+
+
+def named_children(item: DataItem, *, without: frozenset[int] = frozenset()) -> Iterator[tuple[DataItem, str]]:
+    """The items of a group with their names, but for those whose ids are in `without`, which have none.
+
+    An item without a name is FILLER; one whose name is taken has a number behind it.
+    """
+    used: set[str] = set()
+    for child in item.children:
+        if id(child) in without:
+            yield child, ""
+            continue
+        name = key = child.name or FILLER
+        number = 1
+        while key in used:
+            number += 1
+            key = f"{name}_{number}"
+        used.add(key)
+        yield child, key
+
+
+def has_names(item: DataItem) -> bool:
+    """Returns True where an item, or one under it, has a name."""
+    return any(inner.name for inner in item.walk())
+
 
 FORMAT: Final = "CWF1"
 AS_MESSAGE: Final = PhysicalOptions()
@@ -50,7 +204,7 @@ def message_set_of(name: str, books: Iterable[Copybook], options: ImportOptions)
     return _set_of(name, messages)
 
 
-def message_set_of_record(record: Record, options: ImportOptions) -> tuple[MessageSet, dict[int, Item]]:
+def message_set_of_record(record: Record, options: ImportOptions) -> tuple[MessageSet, dict[int, DataItem]]:
     """Returns the message set of one record, and the item that each field is of, by the field's id."""
     importer = Importer(options)
     made = _set_of(record.name, {record.name: importer.message(record)})
@@ -66,7 +220,7 @@ def _set_of(name: str, messages: dict[str, Message]) -> MessageSet:
 class Around:
     """A group around an item, with the names that its fields have."""
 
-    item: Item
+    item: DataItem
     names: dict[int, str]
 
 
@@ -77,7 +231,7 @@ class Importer:
 
     def __init__(self, options: ImportOptions) -> None:
         self._options = options
-        self.items: dict[int, Item] = {}
+        self.items: dict[int, DataItem] = {}
 
     def message(self, record: Record) -> Message:
         """The message of a record."""
@@ -88,7 +242,7 @@ class Importer:
             content = Group((self._field(top, record.name, ()),))
         return Message(record.name, content, documentation=_documented(top, record))
 
-    def _group(self, item: Item, above: tuple[Around, ...]) -> Group:
+    def _group(self, item: DataItem, above: tuple[Around, ...]) -> Group:
         """The fields of a group; those that share their storage are a choice."""
         names = self._names(item)
         way = (*above, Around(item, names))
@@ -98,12 +252,12 @@ class Importer:
             members.append(fields[0] if len(fields) == 1 else Group(fields, "choice"))
         return Group(tuple(members))
 
-    def _names(self, item: Item) -> dict[int, str]:
+    def _names(self, item: DataItem) -> dict[int, str]:
         hidden = [] if self._options.fillers else [child for child in item.children if not has_names(child)]
         without = frozenset(id(child) for child in hidden)
         return {id(child.entry): name for child, name in named_children(item, without=without)}
 
-    def _field(self, item: Item, name: str, way: tuple[Around, ...]) -> Field:
+    def _field(self, item: DataItem, name: str, way: tuple[Around, ...]) -> Field:
         options = self._options
         most = UNBOUNDED if item.occurs is not None and item.occurs.most is None else item.most
         least = item.least if item.counter is not None else most
@@ -122,7 +276,7 @@ class Importer:
         self.items[id(made)] = item
         return made
 
-    def _path(self, counter: Item, way: tuple[Around, ...]) -> str:
+    def _path(self, counter: DataItem, way: tuple[Around, ...]) -> str:
         """The path to a counter: from the innermost group around the table that holds it."""
         for around in reversed(way):
             names = self._names_to(counter, around.item, around.names)
@@ -130,7 +284,7 @@ class Importer:
                 return ".".join(names)
         return counter.name
 
-    def _names_to(self, wanted: Item, group: Item, names: dict[int, str]) -> list[str]:
+    def _names_to(self, wanted: DataItem, group: DataItem, names: dict[int, str]) -> list[str]:
         for child in group.children:
             name = names[id(child.entry)]
             if child.entry is wanted.entry:
@@ -141,15 +295,15 @@ class Importer:
                     return [name, *inner]
         return []
 
-    def _physical(self, item: Item) -> CwfField:
+    def _physical(self, item: DataItem) -> CwfField:
         if not item.is_group:
             return physical_of(item, self._options.physical)
         end = max(child.offset + child.total for child in item.children)
         return CwfField(leading_skip_count=slack_of(item), trailing_skip_count=item.offset + item.length - end)
 
 
-def _areas(item: Item) -> Iterator[list[Item]]:
-    area: list[Item] = []
+def _areas(item: DataItem) -> Iterator[list[DataItem]]:
+    area: list[DataItem] = []
     for child in item.children:
         if child.redefines is None and area:
             yield area
@@ -159,7 +313,7 @@ def _areas(item: Item) -> Iterator[list[Item]]:
         yield area
 
 
-def _default(item: Item) -> str | None:
+def _default(item: DataItem) -> str | None:
     """The VALUE of an item as XML Schema writes it; None where it is no plain literal."""
     if len(item.entry.values) != 1:
         return None
@@ -178,7 +332,7 @@ def _default(item: Item) -> str | None:
     return literal[1:-1].replace(quote * 2, quote) if quote in {"'", '"'} and len(literal) > 1 else None
 
 
-def _documented(item: Item, record: Record | None) -> str:
+def _documented(item: DataItem, record: Record | None) -> str:
     """Returns what a copybook says that a message set has no place for: condition names and renamings."""
     said = [f"88 {c.name} VALUE {', '.join(str(value) for value in c.values)}" for c in item.conditions]
     for renaming in record.renamings if record is not None else ():

@@ -10,20 +10,15 @@ from typing import Final
 
 from engine.errors import ConfigurationException
 from engine.files.input_files import read_file
-from parsers.importers.copybook.arrange import Node, arrange
+from parsers.importers.copybook.arrange import Node, arrange, renamings, with_counters
 from parsers.importers.copybook.clauses import Sentence, read_entry
 from parsers.importers.copybook.constants import note_constant
-from parsers.importers.copybook.counters import with_counters
 from parsers.importers.copybook.dialect import IBM, Dialect
-from parsers.importers.copybook.entries import Entry
 from parsers.importers.copybook.findings import Findings, Spot
-from parsers.importers.copybook.items import Condition, Copybook, Item, Record
+from parsers.importers.copybook.items import Condition, Copybook, DataItem, Entry, Record
 from parsers.importers.copybook.library import LARGEST_FILE, read_words
-from parsers.importers.copybook.renames import renamings
-from parsers.importers.copybook.sentences import sentences
 from parsers.importers.copybook.source import text_of
-from parsers.importers.copybook.tokens import tokens_of
-from parsers.importers.copybook.words import Word
+from parsers.importers.copybook.tokens import Word, sentences, tokens_of
 
 _SKIPPED: Final = frozenset({"FD", "SD", "RD", "CD"})
 _PARTS: Final = frozenset({"DIVISION", "SECTION"})
@@ -96,7 +91,7 @@ def _records(file: str, entries: Iterable[Entry], dialect: Dialect, findings: Fi
     """The records that entries describe: each 01 and 77, and one for what stands before the first of them."""
     tops, renames = _trees(entries, findings)
     stray = [node for node in tops if node.entry.level not in {1, 77}]
-    named: dict[str, Item] = {}
+    named: dict[str, DataItem] = {}
     if stray and not (len(stray) == 1 and stray[0].children):
         first = stray[0].entry
         top = Node(Entry(first.word, 1, _stem(file)), children=stray)
@@ -109,7 +104,9 @@ def _records(file: str, entries: Iterable[Entry], dialect: Dialect, findings: Fi
             yield _record(node, renames.get(id(node), []), dialect, findings, named)
 
 
-def _record(node: Node, renames: list[Entry], dialect: Dialect, findings: Findings, named: dict[str, Item]) -> Record:
+def _record(
+    node: Node, renames: list[Entry], dialect: Dialect, findings: Findings, named: dict[str, DataItem]
+) -> Record:
     entry = node.entry
     item = with_counters(arrange(node, dialect, findings), findings)
     if entry.redefines is not None:

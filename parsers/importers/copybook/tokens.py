@@ -2,10 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
 
-from parsers.importers.copybook.words import Word
+from parsers.importers.copybook.findings import Findings, Spot
+from parsers.importers.copybook.source import Line
+
+
+def sentences(tokens: Iterator[Word], findings: Findings) -> Iterator[list[Word]]:
+    """The tokens of each sentence; one that lacks its period ends where the next level number opens a line."""
+    sentence: list[Word] = []
+    for token in tokens:
+        if token.text == ".":
+            if sentence:
+                yield sentence
+            sentence = []
+        else:
+            if sentence and token.opens and _begins_entry(token) and not _expects_number(sentence):
+                _unended(sentence, findings)
+                yield sentence
+                sentence = []
+            sentence.append(token)
+    if sentence:
+        _unended(sentence, findings)
+        yield sentence
+
+
+def _begins_entry(token: Word) -> bool:
+    return token.kind == "run" and token.text.isdecimal() and len(token.text) <= 2
+
+
+def _expects_number(sentence: list[Word]) -> bool:
+    """Whether a number that opens a line may belong to the clause before it, as values on lines of their own do."""
+    last = sentence[-1]
+    return last.upper in {"VALUE", "VALUES", "IS", "ARE", "THRU", "THROUGH", "OCCURS", "TO"} or any(
+        word.upper in {"VALUE", "VALUES"} for word in sentence
+    )
+
+
+def _unended(sentence: list[Word], findings: Findings) -> None:
+    last = sentence[-1]
+    name = sentence[1].text if len(sentence) > 1 else sentence[0].text
+    findings.add(last.spot, f"{name} is not ended by a period", last.text)
+
+
+# A literal with its prefix, the mark of pseudo-text, a run of letters, digits and hyphens, any other character.
+_WORD: Final = re.compile(
+    r"""(?P<comment>(?:(?<=\s)|^)\*>.*)
+      | (?P<literal>(?:\b(?:[XNGBZUH]|NX|BX|NC|HX|UX))?(?:'(?:[^']|'')*(?:'|$)|"(?:[^"]|"")*(?:"|$)))
+      | (?P<mark>==)
+      | (?P<run>[\w\-]+)
+      | (?P<sign>\S)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+class Word(NamedTuple):
+    """A piece of text: `kind` is run, literal, mark or sign; `glued` says that no space is before it."""
+
+    text: str
+    kind: str
+    spot: Spot
+    glued: bool = False
+    opens: bool = False
+
+    @property
+    def upper(self) -> str:
+        """The text as names and keywords are compared."""
+        return self.text if self.kind == "literal" else self.text.upper()
+
+
+def words_of(file: str, lines: Iterable[Line], findings: Findings) -> Iterator[Word]:
+    """The words of logical lines; a word that opens a line says so."""
+    for line in lines:
+        text = "".join(piece.text for piece in line.pieces)
+        piece, begins, end, opens = 0, 0, -1, True
+        for found in _WORD.finditer(text):
+            kind = str(found.lastgroup)
+            if kind == "comment":
+                break
+            while found.start() >= begins + len(line.pieces[piece].text):
+                begins += len(line.pieces[piece].text)
+                piece += 1
+            at = line.pieces[piece]
+            spot = Spot(file, at.line, at.column + found.start() - begins)
+            yield Word(found[0], kind, spot, glued=found.start() == end, opens=opens)
+            end, opens = found.end(), False
+
 
 _SEPARATORS: Final = frozenset({".", ",", ";"})
 _NATIONAL_MARKS: Final = frozenset("#@$")

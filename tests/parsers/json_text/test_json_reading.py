@@ -15,8 +15,8 @@ from engine.message.writer import write_message
 from engine.tree.element import Element
 from engine.tree.source import NAME_VALUE, Source
 from engine.tree.step import step
-from parsers.json_text import reading
-from parsers.json_text.document import Document
+from parsers import json
+from parsers.json_tree import Document
 from tests.parsers.json_text.json_documents import ARRAY, body, documents, layouts, root_of, shown, tree
 
 MANUAL = """{
@@ -179,7 +179,7 @@ def test_one_field_makes_the_elements_on_its_path(monkeypatch: pytest.MonkeyPatc
     """A field of a large document is found without its siblings; nothing is parsed before the first look."""
     made: list[str] = []
     parsed: list[int] = []
-    make, decode = Document.element, reading._decoded
+    make, decode = Document.element, json._decoded
 
     def spy(self: Source, handle: Any, parent: Element) -> Element:
         made.append(handle.name)
@@ -190,7 +190,7 @@ def test_one_field_makes_the_elements_on_its_path(monkeypatch: pytest.MonkeyPatc
         return decode(*given)
 
     monkeypatch.setattr(Document, "element", spy)
-    monkeypatch.setattr(reading, "_decoded", counted)
+    monkeypatch.setattr(json, "_decoded", counted)
     data = json.dumps({"head": {"id": 1}, "lines": [{"code": "x", "text": "y"}] * 2000}).encode()
     root = root_of(data)
     assert write_message(root)[1] is data

@@ -13,7 +13,7 @@ from parsers.mrm.cwf.declared import CwfField, CwfFormat
 from parsers.mrm.dates import Moments, binary_moments, epoch_moments, text_of, value_of
 from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, WireFormatUse
 from parsers.mrm.tds.declared import TdsFormat
-from parsers.records.coding import coding_of
+from parsers.records.fields import coding_of
 from parsers.records.framing import Cut, Framing
 from parsers.records.modelled import model_file
 from tests.parsers.mrm.test_mrm_xml import codec as xml_codec

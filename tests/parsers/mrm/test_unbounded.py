@@ -21,7 +21,7 @@ from parsers.mrm.tds import compile_text
 from parsers.mrm.tds.declared import TdsField, TdsFormat, TdsGroup
 from parsers.mrm.validation import problems_of, validate
 from parsers.mrm.wire_format import Codec, Definition
-from parsers.records.coding import coding_of
+from parsers.records.fields import coding_of
 from parsers.records.files import Choices, record_file
 from parsers.records.framing import Cut, Framing
 from parsers.records.model_table import model_data

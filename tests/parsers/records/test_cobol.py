@@ -10,7 +10,7 @@ import pytest
 
 from parsers.importers.copybook.dialect import Dialect
 from parsers.importers.copybook.read import read_text
-from parsers.records.coding import Coding
+from parsers.records.fields import Coding
 from parsers.records.framing import Framing, cut_records
 from parsers.records.plan import plan_of
 from parsers.records.reading import read_record

@@ -8,7 +8,7 @@ import pytest
 
 from engine.errors import BrokerError
 from parsers.importers.copybook.read import read_text
-from parsers.records.coding import coding_of
+from parsers.records.fields import coding_of
 from parsers.records.files import Choices, record_file
 from parsers.records.framing import Framing, Stream, cut_records, framed
 from tests.limits import bounded

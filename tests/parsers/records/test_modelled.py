@@ -8,10 +8,9 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from parsers.importers.copybook.model import ImportOptions, message_set_of
-from parsers.importers.copybook.physical import PhysicalOptions
+from parsers.importers.copybook.model import ImportOptions, PhysicalOptions, message_set_of
 from parsers.importers.copybook.read import read_text
-from parsers.records.coding import Coding, coding_of
+from parsers.records.fields import Coding, coding_of
 from parsers.records.framing import Cut, Framing
 from parsers.records.modelled import ModelFile, model_file
 from parsers.records.plan import plan_of

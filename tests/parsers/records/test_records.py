@@ -10,7 +10,7 @@ import pytest
 from engine.errors import BrokerError
 from parsers.charsets.ccsid import encode
 from parsers.importers.copybook.read import read_text
-from parsers.records.coding import Coding, coding_of
+from parsers.records.fields import Coding, coding_of
 from parsers.records.plan import plan_of
 from parsers.records.reading import read_record
 from parsers.records.writing import write_record

@@ -9,10 +9,10 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from parsers.importers.copybook.items import Item
-from parsers.importers.copybook.names import named_children
+from parsers.importers.copybook.items import DataItem
+from parsers.importers.copybook.model import named_children
 from parsers.importers.copybook.read import read_text
-from parsers.records.coding import Coding
+from parsers.records.fields import Coding
 from parsers.records.framing import RECORD_FORMATS, Framing, cut_records, framed
 from parsers.records.json_lines import from_json, to_json
 from parsers.records.plan import plan_of
@@ -79,7 +79,7 @@ def books(draw: st.DrawFn) -> str:
     return "\n".join(lines)
 
 
-def leaf_values(item: Item) -> st.SearchStrategy[Any]:
+def leaf_values(item: DataItem) -> st.SearchStrategy[Any]:
     """Values that a field can hold, as they are read again."""
     picture = item.picture
     if item.usage in {"COMP-1", "COMP-2"}:
@@ -96,7 +96,7 @@ def leaf_values(item: Item) -> st.SearchStrategy[Any]:
     return numbers.map(lambda n: Decimal(n).scaleb(-picture.scale)) if picture.scale > 0 else numbers
 
 
-def values(draw: st.DrawFn, item: Item) -> dict[str, Any]:
+def values(draw: st.DrawFn, item: DataItem) -> dict[str, Any]:
     """A record's fields, or those of a group; counts are those of tables, shared storage is given once."""
     found: dict[str, Any] = {}
     for inner, key in named_children(item):
@@ -113,7 +113,7 @@ def values(draw: st.DrawFn, item: Item) -> dict[str, Any]:
     return found
 
 
-def one(draw: st.DrawFn, item: Item) -> Any:
+def one(draw: st.DrawFn, item: DataItem) -> Any:
     return values(draw, item) if item.is_group else draw(leaf_values(item))
 
 
