@@ -19,7 +19,7 @@ from engine.tree.sharing import copy
 from engine.tree.step import step
 from parsers.mrm import Mrm
 from parsers.mrm.cwf.declared import CwfField
-from parsers.mrm.library import Library
+from parsers.mrm.domain import Library
 from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, WireFormatUse
 
 GROUP: Final = "parsers"

@@ -14,7 +14,7 @@ from engine.parser import Template
 from flows.document import content_of
 from flows.message_sets.reader import read_message_set
 from parsers.mrm import Mrm
-from parsers.mrm.library import Library
+from parsers.mrm.domain import Library
 from parsers.mrm.model import MessageSet
 
 ENDING: Final = ".set.yaml"

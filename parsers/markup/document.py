@@ -11,14 +11,23 @@ from lxml import etree
 from engine.tree.element import Element
 from engine.tree.source import EXPAND, Handle, Source, Value
 from parsers.markup import element_types
-from parsers.markup.cdata_sections import pieces_of
+from parsers.markup.doctype import expand
 from parsers.markup.element_types import Kind
-from parsers.markup.entities import expand
 from parsers.markup.flavour import Flavour
-from parsers.markup.item import Item
-from parsers.markup.lxml_nodes import field_value, first_element, has_elements, whole_text, written_as
+from parsers.markup.lxml_nodes import (
+    XMLNS_URI,
+    Item,
+    field_value,
+    first_element,
+    has_elements,
+    own_declarations,
+    pieces_of,
+    prefixed,
+    qualified,
+    whole_text,
+    written_as,
+)
 from parsers.markup.mixed_content import is_unmixed, may_be_mixed
-from parsers.markup.names import XMLNS_URI, own_declarations, prefixed, qualified
 from parsers.markup.prolog import COMPACT_DECLARATION, NO_PROLOG, Prolog, compact_declaration
 
 if TYPE_CHECKING:

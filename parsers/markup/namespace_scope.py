@@ -8,7 +8,7 @@ from typing import Final
 
 from lxml import etree
 
-from parsers.markup.names import own_declarations, qualified
+from parsers.markup.lxml_nodes import own_declarations, qualified
 
 _DECLARATION: Final = re.compile(r' xmlns(?::(?P<prefix>[^\s=]+))?="(?P<uri>[^"&<]*)"')
 _UNPREFIXED: Final = re.compile(r"<(?P<end>/?)(?=[^\s:/>]+[\s/>])")

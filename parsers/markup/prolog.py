@@ -5,12 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+from lxml import etree
 
 from parsers.markup import element_types
 from parsers.markup.doctype import read_doctype
-from parsers.markup.item import Item
+from parsers.markup.lxml_nodes import Item
 from parsers.markup.text import quote
+
+if TYPE_CHECKING:
+    from parsers.markup.document import Document
 
 _TOKEN: Final = re.compile(
     r"(?P<declaration><\?xml\s.*?\?>)|(?P<instruction><\?.*?\?>)|<!--(?P<comment>.*?)-->|(?P<space>\s+)"
@@ -149,3 +154,30 @@ def compact_declaration(declaration: Item) -> Item:
         for part in declaration.children
     )
     return Item(element_types.XML_DECLARATION, COMPACT_DECLARATION, None, parts)
+
+
+def framed(document: Document, text: str, encoding: str = "") -> str:
+    """The root element's text with what stands before and behind it; see `before` for `encoding`."""
+    if document.bounded:
+        return text
+    return f"{before(document, encoding)}{text}{behind(document)}"
+
+
+def before(document: Document, encoding: str = "") -> str:
+    """What stands before the root element; `encoding` is what the declaration is to say, empty to leave that."""
+    prolog = document.prolog
+    if not document.flavour.compact:
+        return prolog.announcing(encoding) if encoding else prolog.text
+    start = prolog.compact_announcing(encoding) if encoding else prolog.compact
+    if document.alone:
+        return start
+    nodes = reversed(list(document.root.itersiblings(preceding=True)))
+    return start + "".join([etree.tostring(node, encoding="unicode", with_tail=False) for node in nodes])
+
+
+def behind(document: Document) -> str:
+    """Returns what stands behind it."""
+    if document.root.getnext() is None:
+        return document.trailing
+    nodes = [etree.tostring(node, encoding="unicode", with_tail=False) for node in document.root.itersiblings()]
+    return "".join(nodes)

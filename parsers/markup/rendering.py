@@ -19,10 +19,20 @@ from parsers.markup.doctype import render_doctype, render_entities
 from parsers.markup.document import Document
 from parsers.markup.element_types import Kind
 from parsers.markup.flavour import Flavour
-from parsers.markup.names import XML_URI, XMLNS_URI, prefixed
+from parsers.markup.lxml_nodes import XML_URI, XMLNS_URI, prefixed
 from parsers.markup.prolog import declaration_text
-from parsers.markup.schema_forms import formed
-from parsers.markup.text import Unwritable, check, comment, escape, instruction, name_of, quote, section, text_of
+from parsers.markup.text import (
+    Unwritable,
+    check,
+    comment,
+    escape,
+    formed,
+    instruction,
+    name_of,
+    quote,
+    section,
+    text_of,
+)
 
 MAX_DEPTH: Final = 512
 

@@ -14,7 +14,7 @@ from engine.tree.element import Element
 from engine.tree.source import Handle, Source
 from parsers.charsets.ccsid import decode
 from parsers.markup import element_types
-from parsers.markup.item import Item
+from parsers.markup.lxml_nodes import Item
 from parsers.markup.prolog import read_prolog
 from parsers.markup.reading import MAX_ATTRIBUTES, MAX_DEPTH
 

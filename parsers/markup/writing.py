@@ -16,12 +16,11 @@ from engine.tree.sharing import appended_children, changed_children, only_change
 from engine.tree.source import Value, leading
 from engine.tree.states import EDITED, EXPANDED, REPLACED, RESTRUCTURED, SHARES, VALUED
 from parsers.markup.document import Document
-from parsers.markup.document_frame import before, behind, framed
 from parsers.markup.element_types import Kind
 from parsers.markup.flavour import Flavour
-from parsers.markup.lxml_nodes import has_sections, is_settable
-from parsers.markup.names import qualified
+from parsers.markup.lxml_nodes import has_sections, is_settable, qualified
 from parsers.markup.namespace_scope import rescoped, unscoped
+from parsers.markup.prolog import before, behind, framed
 from parsers.markup.rendering import NO_SCOPE, Renderer, Scope, kind_of, unwritable
 from parsers.markup.splicing import is_short, keeps_form, spliced, with_value
 from parsers.markup.text import Unwritable, check, escape, name_of, text_of

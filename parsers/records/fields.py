@@ -13,9 +13,8 @@ from parsers.charsets.ccsid import codec, encode, is_little_endian, is_single_by
 from parsers.importers.copybook.items import DataItem
 from parsers.importers.copybook.model import PhysicalOptions, has_number, physical_of, simple_type_of
 from parsers.mrm import numbers
-from parsers.mrm.cwf.declared import CwfFormat
+from parsers.mrm.cwf.declared import CwfFormat, Form, Kept
 from parsers.mrm.cwf.fields import stored
-from parsers.mrm.cwf.kept import Form, Kept
 from parsers.mrm.dates import DEFAULT_FORMATS, text_of
 from parsers.mrm.model import Field
 from parsers.mrm.stored import Stored, unfit

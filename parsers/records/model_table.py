@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from engine.errors import ConfigurationException
 from parsers.importers.copybook.items import Copybook, DataItem, Record
-from parsers.mrm.cwf.declared import CWF, CwfField
-from parsers.mrm.cwf.kept import Form
+from parsers.mrm.cwf.declared import CWF, CwfField, Form
 from parsers.mrm.cwf.layout import Choice, Item, Layout, lay_out
 from parsers.mrm.model import UNBOUNDED, Field, Group, Message, MessageSet, SimpleType
 from parsers.mrm.wire_format import Definition

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 from engine.errors import BrokerError
 from parsers.importers.copybook.items import DataItem, Entry, Record
 from parsers.importers.copybook.model import FORMAT, ImportOptions, has_number, message_set_of_record
-from parsers.mrm.cwf.kept import Kept
+from parsers.mrm.cwf.declared import Kept
 from parsers.mrm.cwf.layout import Choice, Item, Layout, lay_out
 from parsers.mrm.model import UNBOUNDED, Field
 from parsers.mrm.stored import Stored

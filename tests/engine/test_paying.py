@@ -19,7 +19,7 @@ from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, Wir
 from parsers.mrm.tds.declared import TdsField, TdsFormat, TdsGroup
 from parsers.mrm.validation import validate
 from parsers.mrm.wire_format import Definition, wire_format_catalog
-from parsers.mrm.xml.declared import XmlFormat
+from parsers.mrm.xml.spelling import XmlFormat
 from tests.fuzz.trees import Anything, rebuilt
 
 MANY = 60_000

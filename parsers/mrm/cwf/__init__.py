@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from parsers.mrm.cwf.declared import CWF, CwfField, CwfFormat, CwfGroup
-from parsers.mrm.cwf.kept import Form as RecordForm
+from parsers.mrm.cwf.declared import Form as RecordForm
 from parsers.mrm.cwf.layout import MOST_FIELDS, lay_out
 from parsers.mrm.cwf.record import fixed_place, open_record
 from parsers.mrm.cwf.writing import Plan, origin_of, patched, rendered

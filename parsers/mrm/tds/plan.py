@@ -9,14 +9,13 @@ from engine.dates import read_moment
 from engine.errors import ConfigurationException
 from parsers.mrm.model import Field, Group, SimpleType, fields_of
 from parsers.mrm.tds.binary_fields import InBytes
-from parsers.mrm.tds.coding import Coding
-from parsers.mrm.tds.declared import TdsField, TdsFormat, TdsGroup
-from parsers.mrm.tds.scanning import Markup, Pattern
-from parsers.mrm.tds.standards import PLAIN, STANDARDS, Standard, expand
+from parsers.mrm.tds.declared import PLAIN, STANDARDS, Standard, TdsField, TdsFormat, TdsGroup, expand
+from parsers.mrm.tds.scanning import Coding, Markup, Pattern
 from parsers.mrm.tds.values import Spelling, Style
 
 if TYPE_CHECKING:
     from parsers.mrm.wire_format import Definition
+
 
 TAGGED: Final = frozenset({"taggedDelimited", "taggedFixedLength", "taggedEncodedLength"})
 FIXED: Final = frozenset({"fixedLength", "fixedLengthAL3"})
@@ -294,3 +293,29 @@ def _style(settings: TdsFormat, standard: Standard) -> Style:
         century=settings.century_window if settings.century_window >= 0 else standard.century,
         offset=None if not settings.time_zone else read_moment(settings.time_zone, "Z").offset,
     )
+
+
+Stops: TypeAlias = tuple[str, ...]  # markup at which data ends
+
+
+class Place:
+    """The place of a field in the text; a field that the model does not know has a name and no plan.
+
+    It is `bare` where only its tag stands there, with nothing that separates it from data.
+    """
+
+    __slots__ = ("bare", "children", "end", "fixed", "name", "plan", "start")
+
+    def __init__(self, name: str, plan: FieldPlan | None, start: int) -> None:
+        self.name = name
+        self.plan = plan
+        self.start = start
+        self.end = start
+        self.fixed = False
+        self.bare = False
+        self.children: list[Place] | None = None
+
+
+def last_called(places: list[Place], name: str) -> Place | None:
+    """The last place of that name."""
+    return next((one for one in reversed(places) if one.name == name), None)

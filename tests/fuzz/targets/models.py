@@ -20,7 +20,7 @@ from parsers.mrm.cwf.declared import CwfField, CwfFormat
 from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, WireFormatUse, fields_of
 from parsers.mrm.tds.declared import TdsField, TdsFormat, TdsGroup
 from parsers.mrm.wire_format import Codec, Definition, wire_format_catalog
-from parsers.mrm.xml.declared import XmlField, XmlFormat
+from parsers.mrm.xml.spelling import XmlField, XmlFormat
 from tests.fuzz.choices import Choices
 from tests.fuzz.target import Target
 from tests.fuzz.trees import Anything, opened, rebuilt, rewritten, seen

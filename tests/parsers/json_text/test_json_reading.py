@@ -15,7 +15,7 @@ from engine.message.writer import write_message
 from engine.tree.element import Element
 from engine.tree.source import NAME_VALUE, Source
 from engine.tree.step import step
-from parsers import json
+from parsers import json as json_domain
 from parsers.json_tree import Document
 from tests.parsers.json_text.json_documents import ARRAY, body, documents, layouts, root_of, shown, tree
 
@@ -179,7 +179,7 @@ def test_one_field_makes_the_elements_on_its_path(monkeypatch: pytest.MonkeyPatc
     """A field of a large document is found without its siblings; nothing is parsed before the first look."""
     made: list[str] = []
     parsed: list[int] = []
-    make, decode = Document.element, json._decoded
+    make, decode = Document.element, json_domain._decoded
 
     def spy(self: Source, handle: Any, parent: Element) -> Element:
         made.append(handle.name)
@@ -190,7 +190,7 @@ def test_one_field_makes_the_elements_on_its_path(monkeypatch: pytest.MonkeyPatc
         return decode(*given)
 
     monkeypatch.setattr(Document, "element", spy)
-    monkeypatch.setattr(json, "_decoded", counted)
+    monkeypatch.setattr(json_domain, "_decoded", counted)
     data = json.dumps({"head": {"id": 1}, "lines": [{"code": "x", "text": "y"}] * 2000}).encode()
     root = root_of(data)
     assert write_message(root)[1] is data

@@ -9,7 +9,7 @@ from engine.tree.element import Element
 from engine.tree.sharing import copy
 from parsers.mrm import Mrm
 from parsers.mrm.cwf.declared import CwfField, CwfFormat
-from parsers.mrm.library import Library
+from parsers.mrm.domain import Library
 from parsers.mrm.model import Field, Group, Member, Message, MessageSet, SimpleType, WireFormatUse
 
 BIG = 785

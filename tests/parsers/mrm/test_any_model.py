@@ -16,7 +16,7 @@ from parsers.mrm.tds import TaggedText
 from parsers.mrm.tds.declared import TdsField, TdsFormat, TdsGroup
 from parsers.mrm.wire_format import Definition
 from parsers.mrm.xml import ModelledDocument
-from parsers.mrm.xml.declared import XmlField, XmlFormat
+from parsers.mrm.xml.spelling import XmlField, XmlFormat
 from tests.parsers.mrm.texts import built, plain
 
 KINDS = ("string", "integer", "decimal", "boolean")

@@ -10,7 +10,7 @@ from engine.message.assembly import Received, RootDomain
 from engine.parser import Template
 from engine.tree.step import step
 from parsers.mrm import Mrm
-from parsers.mrm.library import Library
+from parsers.mrm.domain import Library
 from parsers.mrm.model import Group, Message, MessageSet, WireFormatUse
 from tests.parsers.mrm.records import field
 

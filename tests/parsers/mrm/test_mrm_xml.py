@@ -18,8 +18,8 @@ from engine.tree.step import step
 from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, WireFormatUse
 from parsers.mrm.wire_format import Definition
 from parsers.mrm.xml import ModelledDocument
-from parsers.mrm.xml.declared import XmlField, XmlFormat, XmlMessage
 from parsers.mrm.xml.source import Document, Place
+from parsers.mrm.xml.spelling import XmlField, XmlFormat, XmlMessage
 from tests.parsers.mrm.texts import built, plain
 
 UTF_8 = 1208
