@@ -56,7 +56,7 @@ def decode(
     from engine.cli.failures_of_records import Failures
     from engine.cli.record_files import input_of, opened, outputs_of, standard_output
     from engine.files.output_files import refuse_inputs, written
-    from parsers.records.fields import TRIMS
+    from parsers.records.json_fields import TRIMS
     from parsers.records.json_lines import to_json
 
     kind, read = description.kind(

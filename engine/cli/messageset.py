@@ -28,13 +28,13 @@ def show(
 
     Example: penstock messageset show docs/copybooks/order.cpy
     """
-    from parsers.importers.copybook.read import read_copybook
-    from parsers.records.model_table import layout_data, layout_text
+    from parsers.importers.copybook.reader import read_copybook
+    from parsers.records.layout_table import layout_data, layout_text
 
     dialect = source.dialect()
     if existing(file).suffix.lower() in {".yaml", ".yml"}:
         from flows.message_sets.reader import load_message_set
-        from parsers.records.model_table import model_data, model_text
+        from parsers.records.layout_table import model_data, model_text
 
         found = load_message_set(file)
         typer.echo(json.dumps(model_data(found), indent=2) if as_json else model_text(found))
@@ -65,8 +65,14 @@ def import_(
     """
     from engine.files.output_files import refuse_inputs, write_file
     from flows.message_sets.writer import write_message_set
-    from parsers.importers.copybook.model import ByteOrder, FloatForm, ImportOptions, PhysicalOptions, message_set_of
-    from parsers.importers.copybook.read import read_copybook
+    from parsers.importers.copybook.message_set import (
+        ByteOrder,
+        FloatForm,
+        ImportOptions,
+        PhysicalOptions,
+        message_set_of,
+    )
+    from parsers.importers.copybook.reader import read_copybook
 
     dialect = source.dialect()
     orders: dict[str, ByteOrder] = {"": "", "big": "bigEndian", "little": "littleEndian"}

@@ -13,10 +13,10 @@ from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
     from parsers.importers.copybook.dialect import Dialect
-    from parsers.records.fields import Coding
     from parsers.records.files import Choices, RecordFile
     from parsers.records.framing import Framing
-    from parsers.records.modelled import ModelFile
+    from parsers.records.json_fields import Coding
+    from parsers.records.messages import ModelFile
 
     Kind = RecordFile | ModelFile
 
@@ -102,7 +102,7 @@ class CodingOptions:
         """Returns the coding that the options make."""
         from engine.descriptor import is_encoding
         from parsers.charsets.ccsid import codec
-        from parsers.records.fields import ORDERS, ZONED_SIGNS, coding_of
+        from parsers.records.json_fields import ORDERS, ZONED_SIGNS, coding_of
 
         for ccsid in (self.ccsid, self.national_ccsid):
             codec(ccsid)
@@ -150,8 +150,8 @@ class FramingOptions:
 
     def framing(self, header: int = 0, footer: int = 0) -> Framing:
         """Returns the framing that the options make, for a file with so many bytes around its records."""
-        from parsers.records.fields import ORDERS
         from parsers.records.framing import LONGEST_RECORD, RECORD_FORMATS, Framing
+        from parsers.records.json_fields import ORDERS
 
         skipped = {
             "--record-start": self.record_start,
@@ -250,7 +250,7 @@ class DescriptionOptions:
         self, dialect: Dialect, framing: Framing, coding: Coding, choices: Choices
     ) -> tuple[RecordFile, tuple[Path, ...]]:
         from engine.cli.command_failures import existing
-        from parsers.importers.copybook.read import read_copybook
+        from parsers.importers.copybook.reader import read_copybook
         from parsers.records.files import record_file
 
         if self.format_ not in {"", "CWF"}:
@@ -261,7 +261,7 @@ class DescriptionOptions:
     def _of_set(self, framing: Framing, coding: Coding, choices: Choices) -> ModelFile:
         from engine.cli.command_failures import existing
         from flows.message_sets.reader import load_message_set
-        from parsers.records.modelled import model_file
+        from parsers.records.messages import model_file
 
         if choices.segments or choices.length_field or choices.fillers or framing.format == "L":
             raise ConfigurationException("segments, length fields and fillers are those of a copybook: name one")

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, Final, Literal, NamedTuple
 
-from parsers.mrm.hexadecimal import from_hexadecimal, to_hexadecimal
-from parsers.mrm.stored import Decode, Encode, Stored, exact, garbled, unfit, whole_number
+from parsers.mrm.hexadecimal_floats import from_hexadecimal, to_hexadecimal
+from parsers.mrm.stored_value import Decode, Encode, Stored, exact, garbled, unfit, whole_number
 
 Number = Literal["integer", "decimal", "float", "exact"]  # exact: a float, or a decimal where no float tells it apart
 Signs = Literal["ascii", "ebcdic", "custom"]

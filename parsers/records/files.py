@@ -12,11 +12,11 @@ from engine.errors import BrokerError, ConfigurationException, ParserException
 from parsers.charsets.ccsid import encode
 from parsers.importers.copybook.items import Copybook, DataItem, Entry, Record
 from parsers.mrm.cwf.layout import Item
-from parsers.mrm.stored import Decode, Stored
-from parsers.records.fields import Coding, field_of_item, is_ebcdic
+from parsers.mrm.stored_value import Decode, Stored
 from parsers.records.framing import Cut, Framing, Measure, cut_records
-from parsers.records.plan import RecordPlan, plan_of
+from parsers.records.json_fields import Coding, field_of_item, is_ebcdic
 from parsers.records.reading import BAD_FIELD, REFUSED, read_record
+from parsers.records.record_plan import RecordPlan, plan_of
 from parsers.records.writing import write_record
 
 _RULE: Final = re.compile(r"\s*([^=\s]+)\s*=(.*):\s*([\w$#@-]+)\s*")

@@ -9,8 +9,8 @@ from engine.catalog import did_you_mean
 from engine.errors import ParserException
 from parsers.mrm.cwf.layout import Choice, Item, Layout
 from parsers.records.framing import LONGEST_RECORD
-from parsers.records.plan import RecordPlan
 from parsers.records.reading import BAD_FIELD, REFUSED
+from parsers.records.record_plan import RecordPlan
 
 NOTHING = object()
 MOST_ABSENT: Final = 1_000_000  # occurrences in a record that are not given, of which a count may ask for any number

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from parsers.mrm.cwf.declared import CWF, CwfField, CwfFormat, CwfGroup
-from parsers.mrm.cwf.declared import Form as RecordForm
 from parsers.mrm.cwf.layout import MOST_FIELDS, lay_out
+from parsers.mrm.cwf.properties import CWF, CwfField, CwfFormat, CwfGroup
+from parsers.mrm.cwf.properties import Form as RecordForm
 from parsers.mrm.cwf.record import fixed_place, open_record
 from parsers.mrm.cwf.writing import Plan, origin_of, patched, rendered
 from parsers.mrm.wire_format import Codec, Definition, wire_format

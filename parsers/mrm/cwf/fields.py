@@ -9,10 +9,10 @@ from typing import Any, Final
 from engine.errors import BrokerError
 from parsers.charsets import ccsid as characters
 from parsers.mrm import dates, numbers
-from parsers.mrm.cwf.declared import Kept, justified_right, moments_of, pad_bytes, padding_of
+from parsers.mrm.cwf.properties import Kept, justified_right, moments_of, pad_bytes, padding_of
 from parsers.mrm.cwf.texts import length_encoded, null_terminated, string
 from parsers.mrm.model import WIDTHS
-from parsers.mrm.stored import Stored, garbled, unfit
+from parsers.mrm.stored_value import Stored, garbled, unfit
 
 _PACKED_REVERSED: Final = 0x20
 _DECIMALS: Final = 0xF0

@@ -9,10 +9,10 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from engine.catalog import did_you_mean
 from engine.errors import ConfigurationException
 from engine.tree.source import NAME, NAME_VALUE
-from parsers.mrm.cwf.declared import CwfField, CwfFormat, CwfGroup, Form, Kept
 from parsers.mrm.cwf.fields import stored
+from parsers.mrm.cwf.properties import CwfField, CwfFormat, CwfGroup, Form, Kept
 from parsers.mrm.model import UNBOUNDED, Field, Group, Member, SimpleType
-from parsers.mrm.stored import Decode, Stored
+from parsers.mrm.stored_value import Decode, Stored
 from parsers.mrm.wire_format import Definition
 
 MOST_FIELDS: Final = 25_000

@@ -9,8 +9,8 @@ from typing import Any
 
 from engine.dates import MomentError
 from parsers.charsets import ccsid as characters
-from parsers.mrm.cwf.declared import CwfField, Kept, justified_right, length_factor, moments_of, pad_bytes
-from parsers.mrm.stored import Decode, Encode, Measure, Span, Stored, garbled, unfit
+from parsers.mrm.cwf.properties import CwfField, Kept, justified_right, length_factor, moments_of, pad_bytes
+from parsers.mrm.stored_value import Decode, Encode, Measure, Span, Stored, garbled, unfit
 
 
 def _text_of(kept: Kept) -> tuple[Any, Any]:

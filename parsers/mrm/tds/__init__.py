@@ -5,8 +5,8 @@ from __future__ import annotations
 from engine.parser import Form, Portion
 from engine.tree.element import Element
 from engine.tree.source import Handle, Source
-from parsers.mrm.tds.declared import TdsField, TdsFormat, TdsGroup
-from parsers.mrm.tds.plan import Plans
+from parsers.mrm.tds.message_plan import Plans
+from parsers.mrm.tds.properties import TdsField, TdsFormat, TdsGroup
 from parsers.mrm.tds.scanning import Coding
 from parsers.mrm.tds.source import TOP, Text
 from parsers.mrm.tds.writing import Writing

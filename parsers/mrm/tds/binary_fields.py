@@ -12,8 +12,8 @@ from parsers.mrm import dates, numbers
 from parsers.mrm.dates import Moments
 from parsers.mrm.model import WIDTHS, Field, SimpleType
 from parsers.mrm.number_text import integer_of, number_of, plain
-from parsers.mrm.stored import Stored, garbled, unfit
-from parsers.mrm.tds.declared import TdsField
+from parsers.mrm.stored_value import Stored, garbled, unfit
+from parsers.mrm.tds.properties import TdsField
 from parsers.mrm.tds.scanning import Coding
 
 _DECIMALS, _PACKED_REVERSED = 0xF0, 0x20

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from engine.errors import ParserException
 from engine.tree.element import Element
 from engine.tree.step import step
-from parsers.mrm.stored import LARGEST
+from parsers.mrm.stored_value import LARGEST
 from parsers.mrm.tds.values import UNWRITABLE
 
 if TYPE_CHECKING:
-    from parsers.mrm.tds.plan import FieldPlan
+    from parsers.mrm.tds.message_plan import FieldPlan
 
 
 class Said:

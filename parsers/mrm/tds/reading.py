@@ -11,9 +11,19 @@ from engine.errors import ParserException
 from engine.parser import Portion
 from engine.tree.source import Value
 from parsers.mrm.regex_time import Patience
-from parsers.mrm.tds.plan import FIXED, TAGGED, UNDEFINED, FieldPlan, GroupPlan, Place, Plans, Stops, last_called
+from parsers.mrm.tds.groups import all_delimited, by_pattern, fixed_lengths, some_delimited, tagged, undefined
+from parsers.mrm.tds.message_plan import (
+    FIXED,
+    TAGGED,
+    UNDEFINED,
+    FieldPlan,
+    GroupPlan,
+    Place,
+    Plans,
+    Stops,
+    last_called,
+)
 from parsers.mrm.tds.scanning import Coding, Pattern
-from parsers.mrm.tds.untagged import all_delimited, by_pattern, fixed_lengths, some_delimited, tagged, undefined
 
 MISPLACED: Final = 5421  # the text does not have the structure of its message
 _DEEPEST: Final = 512

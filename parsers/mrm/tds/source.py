@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from engine.tree.element import Element
 from engine.tree.source import NAME, NAME_VALUE, Handle, Source, Value
-from parsers.mrm.tds.plan import Place
+from parsers.mrm.tds.message_plan import Place
 from parsers.mrm.tds.reading import Reading
 
 if TYPE_CHECKING:
     from engine.parser import Portion
     from engine.tree.step import Step
-    from parsers.mrm.tds.plan import Plans
+    from parsers.mrm.tds.message_plan import Plans
     from parsers.mrm.tds.scanning import Coding
 
 TOP = None

@@ -15,7 +15,7 @@ from engine.tree.source import Value
 from parsers.mrm.dates import DEFAULT_FORMATS, text_of, value_of
 from parsers.mrm.model import Field, SimpleType
 from parsers.mrm.number_text import exact, integer_of, number_of, plain, whole
-from parsers.mrm.tds.declared import TdsField, expand
+from parsers.mrm.tds.properties import TdsField, expand
 
 UNREADABLE: Final = 5285
 UNWRITABLE: Final = 5286

@@ -13,10 +13,10 @@ from engine.tree.source import Value
 from engine.tree.states import EDITED
 from engine.tree.step import step
 from parsers.charsets import ccsid as characters
-from parsers.mrm.stored import LARGEST
+from parsers.mrm.stored_value import LARGEST
 from parsers.mrm.tds.binary_fields import InBytes
 from parsers.mrm.tds.declared_lengths import Said
-from parsers.mrm.tds.plan import DELIMITED, FIXED, TAGGED, UNDEFINED, FieldPlan, GroupPlan, Plan, Plans
+from parsers.mrm.tds.message_plan import DELIMITED, FIXED, TAGGED, UNDEFINED, FieldPlan, GroupPlan, Plan, Plans
 from parsers.mrm.tds.scanning import Coding
 from parsers.mrm.tds.source import Text
 from parsers.mrm.tds.values import UNWRITABLE, Measure

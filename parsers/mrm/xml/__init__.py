@@ -15,9 +15,9 @@ from parsers.markup.encoding import encode, name_of_codec
 from parsers.markup.flavour import Retention
 from parsers.markup.reading import read_document
 from parsers.mrm.wire_format import Codec, Definition, wire_format
-from parsers.mrm.xml.plan import Plans
+from parsers.mrm.xml.message_plan import Plans
 from parsers.mrm.xml.source import Document
-from parsers.mrm.xml.spelling import XmlField, XmlFormat, XmlMessage
+from parsers.mrm.xml.values import XmlField, XmlFormat, XmlMessage
 from parsers.mrm.xml.writing import Writing
 
 _KEEP = Retention(blanks=True, comments=False, instructions=False, references=False)

@@ -17,9 +17,9 @@ from engine.tree.states import EDITED
 from engine.tree.step import step
 from parsers.markup.lxml_nodes import attribute_of, is_settable
 from parsers.markup.text import text_of
-from parsers.mrm.xml.plan import NIL, FieldPlan, GroupPlan, Plans, clark
+from parsers.mrm.xml.message_plan import NIL, FieldPlan, GroupPlan, Plans, clark
 from parsers.mrm.xml.source import XSI, Document, Place
-from parsers.mrm.xml.spelling import UNWRITABLE
+from parsers.mrm.xml.values import UNWRITABLE
 
 _DEEPEST: Final = 512
 

@@ -12,7 +12,7 @@ from flows.reader import read_flow
 from flows.writer import write_flow
 from parsers.markup.xml_schema import Schemas
 from parsers.mrm.wire_format import Definition, wire_format_catalog
-from parsers.records.model_table import model_data
+from parsers.records.layout_table import model_data
 from tests.fuzz.target import Target
 
 _SAMPLES: Final = Path(__file__).resolve().parents[3] / "flows" / "samples"

@@ -6,11 +6,11 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
 
-from parsers.importers.copybook.model import ImportOptions, message_set_of
-from parsers.importers.copybook.read import read_text
-from parsers.records.fields import coding_of
+from parsers.importers.copybook.message_set import ImportOptions, message_set_of
+from parsers.importers.copybook.reader import read_text
 from parsers.records.files import Choices, record_file
 from parsers.records.framing import RECORD_FORMATS, Framing
+from parsers.records.json_fields import coding_of
 from parsers.records.json_lines import from_json, to_json
 from tests.fuzz.target import Target
 

@@ -8,7 +8,7 @@ import pytest
 
 from engine.errors import ConfigurationException
 from parsers.importers.copybook.dialect import IBM, Dialect
-from parsers.importers.copybook.read import read_copybook, read_text
+from parsers.importers.copybook.reader import read_copybook, read_text
 
 Placed = tuple[str, int, int]
 

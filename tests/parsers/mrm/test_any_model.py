@@ -13,10 +13,10 @@ from engine.tree.sharing import copy
 from engine.tree.source import NAME
 from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, WireFormatUse
 from parsers.mrm.tds import TaggedText
-from parsers.mrm.tds.declared import TdsField, TdsFormat, TdsGroup
+from parsers.mrm.tds.properties import TdsField, TdsFormat, TdsGroup
 from parsers.mrm.wire_format import Definition
 from parsers.mrm.xml import ModelledDocument
-from parsers.mrm.xml.spelling import XmlField, XmlFormat
+from parsers.mrm.xml.values import XmlField, XmlFormat
 from tests.parsers.mrm.texts import built, plain
 
 KINDS = ("string", "integer", "decimal", "boolean")

@@ -9,7 +9,7 @@ import pytest
 from engine.errors import ConfigurationException, ParserException
 from engine.tree.sharing import copy
 from engine.tree.step import step
-from parsers.mrm.cwf.declared import CwfGroup
+from parsers.mrm.cwf.properties import CwfGroup
 from parsers.mrm.cwf.record import Record
 from parsers.mrm.model import UNBOUNDED, Composition, Field, Group
 from tests.parsers.mrm.records import BIG, built, edited, field, parser, plain, read, write

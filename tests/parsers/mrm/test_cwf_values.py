@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engine.errors import BrokerError, ParserException
-from parsers.mrm.cwf.declared import CwfFormat
+from parsers.mrm.cwf.properties import CwfFormat
 from tests.parsers.mrm.records import BIG, LITTLE, built, field, parser, plain, read, write
 
 EXTERNAL = "externalDecimal"

@@ -9,13 +9,13 @@ import pytest
 
 from engine.dates import MomentError
 from engine.errors import ParserException
-from parsers.mrm.cwf.declared import CwfField, CwfFormat
+from parsers.mrm.cwf.properties import CwfField, CwfFormat
 from parsers.mrm.dates import Moments, binary_moments, epoch_moments, text_of, value_of
 from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, WireFormatUse
-from parsers.mrm.tds.declared import TdsFormat
-from parsers.records.fields import coding_of
+from parsers.mrm.tds.properties import TdsFormat
 from parsers.records.framing import Cut, Framing
-from parsers.records.modelled import model_file
+from parsers.records.json_fields import coding_of
+from parsers.records.messages import model_file
 from tests.parsers.mrm.test_mrm_xml import codec as xml_codec
 from tests.parsers.mrm.test_mrm_xml import read as read_xml
 from tests.parsers.mrm.test_mrm_xml import simple as xml_field

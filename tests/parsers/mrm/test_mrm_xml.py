@@ -19,7 +19,7 @@ from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, Wir
 from parsers.mrm.wire_format import Definition
 from parsers.mrm.xml import ModelledDocument
 from parsers.mrm.xml.source import Document, Place
-from parsers.mrm.xml.spelling import XmlField, XmlFormat, XmlMessage
+from parsers.mrm.xml.values import XmlField, XmlFormat, XmlMessage
 from tests.parsers.mrm.texts import built, plain
 
 UTF_8 = 1208

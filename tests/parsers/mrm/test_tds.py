@@ -10,7 +10,7 @@ import pytest
 
 from engine.errors import ConfigurationException
 from parsers.mrm.model import Group
-from parsers.mrm.tds.declared import TdsFormat
+from parsers.mrm.tds.properties import TdsFormat
 from tests.parsers.mrm.texts import ALL_DELIMITED, built, codec, complex_, group, plain, read, simple, write
 
 TAGGED = group(

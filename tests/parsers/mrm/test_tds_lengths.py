@@ -13,7 +13,7 @@ from engine.tree.element import Element
 from engine.tree.source import NAME
 from parsers.mrm.model import Group
 from parsers.mrm.tds import TaggedText
-from parsers.mrm.tds.declared import TdsFormat
+from parsers.mrm.tds.properties import TdsFormat
 from tests.parsers.mrm.texts import _Mrm, built, codec, complex_, group, plain, simple
 
 FIXED: dict[str, Any] = {"data_element_separation": "fixedLength"}

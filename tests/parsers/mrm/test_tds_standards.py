@@ -8,7 +8,7 @@ import pytest
 
 from engine.tree.sharing import copy
 from parsers.mrm.model import Group
-from parsers.mrm.tds.declared import TdsFormat
+from parsers.mrm.tds.properties import TdsFormat
 from tests.parsers.mrm.texts import ALL_DELIMITED, built, codec, complex_, group, plain, read, simple, write
 
 SEGMENT = {"group_terminator": "<EDIFACT_GROUP_TERM>", "delimiter": "<EDIFACT_DS>", **ALL_DELIMITED}

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import ConfigurationException, ParserException
-from parsers.mrm.tds.declared import TdsFormat
+from parsers.mrm.tds.properties import TdsFormat
 from tests.parsers.mrm.texts import ALL_DELIMITED, LATIN, built, codec, complex_, group, plain, read, simple, write
 
 # The kind, what TDS says of the field, its text, its value; each is read and written.

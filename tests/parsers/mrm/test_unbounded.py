@@ -12,19 +12,19 @@ from engine.message.assembly import Part
 from engine.parser import Follow, Form, Portion
 from engine.tree.element import Element
 from engine.tree.source import NAME
-from parsers.importers.copybook.read import read_text
+from parsers.importers.copybook.reader import read_text
 from parsers.mrm.cwf import compile_cwf
-from parsers.mrm.cwf.declared import CwfField, CwfFormat
 from parsers.mrm.cwf.layout import MOST_FIELDS
+from parsers.mrm.cwf.properties import CwfField, CwfFormat
 from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, WireFormatUse
 from parsers.mrm.tds import compile_text
-from parsers.mrm.tds.declared import TdsField, TdsFormat, TdsGroup
+from parsers.mrm.tds.properties import TdsField, TdsFormat, TdsGroup
 from parsers.mrm.validation import problems_of, validate
 from parsers.mrm.wire_format import Codec, Definition
-from parsers.records.fields import coding_of
 from parsers.records.files import Choices, record_file
 from parsers.records.framing import Cut, Framing
-from parsers.records.model_table import model_data
+from parsers.records.json_fields import coding_of
+from parsers.records.layout_table import model_data
 from tests.limits import bounded
 from tests.parsers.mrm.texts import _Mrm, built
 from tests.parsers.mrm.texts import read as read_text_message

@@ -8,7 +8,7 @@ from engine.tree.element import Element
 from engine.tree.source import NAME
 from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, WireFormatUse
 from parsers.mrm.tds import TaggedText
-from parsers.mrm.tds.declared import TdsField, TdsFormat, TdsGroup
+from parsers.mrm.tds.properties import TdsField, TdsFormat, TdsGroup
 from parsers.mrm.wire_format import Definition
 
 LATIN = 819

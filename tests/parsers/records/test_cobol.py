@@ -9,11 +9,11 @@ from typing import Literal
 import pytest
 
 from parsers.importers.copybook.dialect import Dialect
-from parsers.importers.copybook.read import read_text
-from parsers.records.fields import Coding
+from parsers.importers.copybook.reader import read_text
 from parsers.records.framing import Framing, cut_records
-from parsers.records.plan import plan_of
+from parsers.records.json_fields import Coding
 from parsers.records.reading import read_record
+from parsers.records.record_plan import plan_of
 from parsers.records.writing import write_record
 from tests.parsers.records.cobol import Written, copybook, expected, program, run_program
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from parsers.importers.copybook.model import ImportOptions, PhysicalOptions, message_set_of
-from parsers.importers.copybook.read import read_text
-from parsers.records.fields import Coding, coding_of
+from parsers.importers.copybook.message_set import ImportOptions, PhysicalOptions, message_set_of
+from parsers.importers.copybook.reader import read_text
 from parsers.records.framing import Cut, Framing
-from parsers.records.modelled import ModelFile, model_file
-from parsers.records.plan import plan_of
+from parsers.records.json_fields import Coding, coding_of
+from parsers.records.messages import ModelFile, model_file
 from parsers.records.reading import read_record
+from parsers.records.record_plan import plan_of
 from parsers.records.writing import write_record
 from tests.parsers.records.test_cobol import EVERYTHING
 from tests.parsers.records.test_round_trip import books, values

@@ -9,10 +9,10 @@ import pytest
 
 from engine.errors import BrokerError
 from parsers.charsets.ccsid import encode
-from parsers.importers.copybook.read import read_text
-from parsers.records.fields import Coding, coding_of
-from parsers.records.plan import plan_of
+from parsers.importers.copybook.reader import read_text
+from parsers.records.json_fields import Coding, coding_of
 from parsers.records.reading import read_record
+from parsers.records.record_plan import plan_of
 from parsers.records.writing import write_record
 
 MAINFRAME = coding_of(37)

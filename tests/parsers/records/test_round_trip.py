@@ -10,13 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from parsers.importers.copybook.items import DataItem
-from parsers.importers.copybook.model import named_children
-from parsers.importers.copybook.read import read_text
-from parsers.records.fields import Coding
+from parsers.importers.copybook.message_set import named_children
+from parsers.importers.copybook.reader import read_text
 from parsers.records.framing import RECORD_FORMATS, Framing, cut_records, framed
+from parsers.records.json_fields import Coding
 from parsers.records.json_lines import from_json, to_json
-from parsers.records.plan import plan_of
 from parsers.records.reading import read_record
+from parsers.records.record_plan import plan_of
 from parsers.records.writing import write_record
 
 USAGES = ("", " COMP", " COMP-5", " COMP-3", " SIGN LEADING", " SIGN TRAILING SEPARATE", " SIGN LEADING SEPARATE")

@@ -9,7 +9,7 @@ from engine.dates import read_moment
 from engine.errors import ConfigurationException
 from parsers.mrm.model import Field, Group, SimpleType, fields_of
 from parsers.mrm.tds.binary_fields import InBytes
-from parsers.mrm.tds.declared import PLAIN, STANDARDS, Standard, TdsField, TdsFormat, TdsGroup, expand
+from parsers.mrm.tds.properties import PLAIN, STANDARDS, Standard, TdsField, TdsFormat, TdsGroup, expand
 from parsers.mrm.tds.scanning import Coding, Markup, Pattern
 from parsers.mrm.tds.values import Spelling, Style
 

@@ -8,9 +8,9 @@ from decimal import Decimal
 from typing import Any, Final, Literal
 
 from engine.errors import ConfigurationException
-from parsers.importers.copybook.arrange import BINARY, origin
 from parsers.importers.copybook.items import Copybook, DataItem, Record
-from parsers.mrm.cwf.declared import CWF, CwfField, CwfFormat
+from parsers.importers.copybook.offsets import BINARY, origin
+from parsers.mrm.cwf.properties import CWF, CwfField, CwfFormat
 from parsers.mrm.model import (
     NOTHING,
     UNBOUNDED,

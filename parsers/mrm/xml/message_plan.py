@@ -10,7 +10,7 @@ from lxml import etree
 from engine.errors import ConfigurationException
 from parsers.markup.lxml_nodes import is_settable
 from parsers.mrm.model import Field, Group, SimpleType, fields_of
-from parsers.mrm.xml.spelling import Spelling, XmlField, XmlFormat, XmlMessage
+from parsers.mrm.xml.values import Spelling, XmlField, XmlFormat, XmlMessage
 
 if TYPE_CHECKING:
     from parsers.mrm.wire_format import Definition

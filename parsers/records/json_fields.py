@@ -11,13 +11,13 @@ from typing import Any, Final, Literal, TypeAlias
 from engine.dates.zones import written_iso
 from parsers.charsets.ccsid import codec, encode, is_little_endian, is_single_byte
 from parsers.importers.copybook.items import DataItem
-from parsers.importers.copybook.model import PhysicalOptions, has_number, physical_of, simple_type_of
+from parsers.importers.copybook.message_set import PhysicalOptions, has_number, physical_of, simple_type_of
 from parsers.mrm import numbers
-from parsers.mrm.cwf.declared import CwfFormat, Form, Kept
 from parsers.mrm.cwf.fields import stored
+from parsers.mrm.cwf.properties import CwfFormat, Form, Kept
 from parsers.mrm.dates import DEFAULT_FORMATS, text_of
 from parsers.mrm.model import Field
-from parsers.mrm.stored import Stored, unfit
+from parsers.mrm.stored_value import Stored, unfit
 
 ZonedSign: TypeAlias = Literal["ascii", "ebcdic", "ebcdic-custom"]
 Trim: TypeAlias = Literal["both", "left", "right", "none"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from parsers.mrm.tds.plan import FieldPlan, GroupPlan, Plan
+from parsers.mrm.tds.message_plan import FieldPlan, GroupPlan, Plan
 
 if TYPE_CHECKING:
-    from parsers.mrm.tds.plan import Stops
+    from parsers.mrm.tds.message_plan import Stops
     from parsers.mrm.tds.reading import Reading
 
 

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from engine.errors import ConfigurationException
 from parsers.importers.copybook.items import Copybook, DataItem, Record
-from parsers.mrm.cwf.declared import CWF, CwfField, Form
 from parsers.mrm.cwf.layout import Choice, Item, Layout, lay_out
+from parsers.mrm.cwf.properties import CWF, CwfField, Form
 from parsers.mrm.model import UNBOUNDED, Field, Group, Message, MessageSet, SimpleType
 from parsers.mrm.wire_format import Definition
-from parsers.records.plan import max_or_none
+from parsers.records.record_plan import max_or_none
 
 _HEADINGS = ("name", "level", "type", "offset", "length", "occurs")
 _NUMBERS = (1, 3, 4)
