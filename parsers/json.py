@@ -1,4 +1,4 @@
-"""JSON: documents in JavaScript Object Notation, as objects, arrays and values below Data."""
+"""JSON: documents in JavaScript Object Notation, as objects, arrays and values below Data, and how they are read."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Json(Parser):
 
 
 def _parts(element: Element) -> tuple[Element | None, str]:
-    """What of an element is to be written, and its padding; one that stands below the top is written by itself."""
+    """Returns the part of an element to write, and its padding; one that stands below the top is written by itself."""
     above = element.parent
     if above is not None and above.owner is element.owner:
         return element, ""

@@ -1,4 +1,4 @@
-"""Writing: a tree under the JSON domain to text; what was read and not changed is taken over as it was read."""
+"""JSON documents as lazy sources of trees, and trees as text: what was read and not changed stays as it was read."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def text_of(document: Any) -> str:
 
 
 def _spelled(value: object) -> str:
-    """What stands for a number until the text is whole: the standard library writes strings, but no digits of ours."""
+    """Returns a mark for a number until the text is whole: the standard library writes strings, no digits of ours."""
     if isinstance(value, _Digits):
         return _TOKEN + value.text
     text = str(value)  # of a number that was read with a point or an exponent, and is to be one again

@@ -1,4 +1,4 @@
-"""MQCFH, the header of programmable command formats: commands, replies and events, as parameters by number."""
+"""MQCFH, the header of programmable command formats, and the parameters behind it, read one by one."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ _STRUC_LENGTH_AT: Final = 8
 
 
 def _span(data: bytes, at: int, field: Field, form: fields.Form, what: str) -> tuple[int, int]:
-    """Where a block's characters are in the message; the field's bytes are their length and offset in the structure."""
+    """Returns the place of a block's characters in the message, from their length and offset in the structure."""
     start = at - field.at
     length, offset = form.integer(data, at), form.integer(data, at + 4)
     if length == 0:

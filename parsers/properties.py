@@ -29,7 +29,7 @@ def creation_time(received: Received) -> datetime | None:
 
 
 def expiration_time(received: Received) -> Value:
-    """When the message expires: -1 for never, else its put time and its Expiry, so that a replay sees the same."""
+    """Returns the time of expiry: -1 for never, else put time and Expiry together, so that a replay sees the same."""
     expiry = received.descriptor.expiry
     if expiry == UNLIMITED:
         return UNLIMITED

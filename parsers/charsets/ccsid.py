@@ -1,4 +1,4 @@
-"""Coded character set identifiers (CCSIDs): which codec reads each, and text to bytes and back by CCSID."""
+"""Coded character set identifiers (CCSIDs): codecs, text to bytes and back, and a hint where a CCSID looks wrong."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ _SPECIAL: Final = {
 
 
 def is_little_endian(encoding: int) -> bool:
-    """Whether an MQ encoding has integers with the least significant byte first; its other bits do not matter here.
+    """Returns True where an MQ encoding has integers with the least significant byte first.
 
     >>> is_little_endian(546), is_little_endian(273), is_little_endian(785)
     (True, False, False)

@@ -367,7 +367,7 @@ def _text(element: Element) -> str:
 
 
 def _typed(element: Element, *, typed: bool) -> tuple[str, str | None]:
-    """What the dt attribute is to say of an element's value, and its text; a type that the value still has stays."""
+    """Returns the dt attribute for an element's value, and its text; a type that the value still has stays."""
     held = written(element)
     node = held.handle if isinstance(held.handle, Node) else None
     if node is not None and not held.state & EDITED:

@@ -1,4 +1,4 @@
-"""Document types: the declarations of an internal subset as a tree, and back; nothing external is ever read."""
+"""Document types: the internal subset as a tree and back, and what entities stand for; nothing external is read."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def render_doctype(element: Element) -> str:
 
 
 def _parts(item: Element) -> list[Element]:
-    """What is in a part of a DTD, each of it something that may be there, and only once where more has no meaning."""
+    """Returns the items in a part of a DTD, and only the first of those that mean nothing again."""
     parts = list(item)
     known = _WITHIN.get(item.type, ())
     single: set[int] = set()
@@ -262,7 +262,7 @@ def _render(item: Element) -> str:
 
 
 def _render_definition(definition: Element) -> str:
-    """What an attribute may be: its type, its default and the value of that, in the order that XML has them in."""
+    """Returns the definition of an attribute: its type, its default and the value of that, in XML's order."""
     pieces = [name_of(definition.name)]
     for part in sorted(_parts(definition), key=lambda part: _IN_ORDER.index(part.type)):
         text = str(part.value)

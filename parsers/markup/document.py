@@ -273,7 +273,7 @@ class Document(Source):
         return ":" not in name or not any(key[0] == "{" for key in handle.attrib)
 
     def _only(self, wanted: Step) -> tuple[bool, bool]:
-        """Whether a step's types admit attributes, and elements; neither where that is not told by the type alone."""
+        """Returns whether a step's types admit attributes, and elements; neither where a type alone does not tell."""
         if len(wanted.types) != 1 or wanted.types[0][0] != _EXACT:
             return False, False
         type_ = wanted.types[0][1]

@@ -1,4 +1,4 @@
-"""Nodes: what is asked of an lxml node, in the ways that cost least."""
+"""Nodes of lxml: names, fields and CDATA sections, in the ways that cost least; and parts that are no nodes (Item)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prolog: what stands before the root element: the XML declaration, comments, instructions, the document type."""
+"""Prolog: the declaration, comments, instructions and document type before the root element; and what is behind it."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def framed(document: Document, text: str, encoding: str = "") -> str:
 
 
 def before(document: Document, encoding: str = "") -> str:
-    """What stands before the root element; `encoding` is what the declaration is to say, empty to leave that."""
+    """Returns the text before the root element; `encoding` is what the declaration is to say, empty to leave that."""
     prolog = document.prolog
     if not document.flavour.compact:
         return prolog.announcing(encoding) if encoding else prolog.text
@@ -176,7 +176,7 @@ def before(document: Document, encoding: str = "") -> str:
 
 
 def behind(document: Document) -> str:
-    """Returns what stands behind it."""
+    """Returns the text behind the root element."""
     if document.root.getnext() is None:
         return document.trailing
     nodes = [etree.tostring(node, encoding="unicode", with_tail=False) for node in document.root.itersiblings()]

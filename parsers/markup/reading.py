@@ -145,7 +145,7 @@ def _text(portion: Portion, data: bytes) -> str:
 
 
 def _has_marks(data: bytes) -> bool:
-    """Whether there may be more than tags and text: then blanks that look like layout may be part of a value."""
+    """Returns True where there may be more than tags and text, so that blanks like layout may be part of a value."""
     at = data.find(b"?", 2)
     if at > 0 and data[at + 1 : at + 2] == b">" and data.startswith(b"<?xml"):  # the end of a declaration
         at = data.find(b"?", at + 1)
@@ -160,7 +160,7 @@ def _has_defaults(data: bytes) -> bool:
 
 
 def _read_again(portion: Portion, data: bytes, how: How, error: etree.XMLSyntaxError, *, spaces: bool) -> Read:
-    """What the first attempt refused, and the domains admit all the same: deep documents, prefixes, EBCDIC lines."""
+    """Reads what the first attempt refused and the domains admit: deep documents, prefixes, EBCDIC lines."""
     admitted = {_NO_URI} if spaces else {_NO_URI, _UNDEFINED_PREFIX}
     if _code(error) in admitted:
         parser = _new_parser(how._replace(recover=True))
@@ -249,7 +249,7 @@ def _original(data: bytes, at: int, portion: Portion, encoding: str) -> int:
 
 
 def _bytes_before(text: bytes, column: int, encoding: str) -> int:
-    """How many bytes of a line stand before a column, which libxml2 counts in characters; it leaves a BOM out."""
+    """Returns the number of bytes of a line before a column, which libxml2 counts in characters without a BOM."""
     mark = len(codecs.BOM_UTF8) if encoding == "utf-8" and text.startswith(codecs.BOM_UTF8) else 0
     line = text[mark:].decode(encoding, "surrogateescape")
     return mark + len(line[: column - 1].encode(encoding, "surrogateescape"))

@@ -1,4 +1,4 @@
-"""Text: values as XML writes them, and the escaping of text and names."""
+"""Text: values as the XML domains and XML Schema write them, and the escaping of text and names."""
 
 from __future__ import annotations
 

@@ -331,13 +331,13 @@ def own_value(element: Element, value: Value, flavour: Flavour) -> str:
 
 
 def _leads(held: Element, document: Document) -> bool:
-    """Whether the value of an element is that of a text which was read, and not its own; one that came later is not."""
+    """Returns True where an element has the value of a text that was read, and none of its own."""
     text = leading(held)
     return text is not None and text.source is document and not text.state & REPLACED
 
 
 def _settable(key: str, node: etree._Element, document: Document) -> bool:
-    """Whether lxml can set an attribute and set it back: not where references or a choice of prefix would be lost."""
+    """Returns True where lxml can set an attribute without loss of references or of a choice of prefix."""
     if document.declared or not is_settable(key):
         return False
     uri = key[1:].rpartition("}")[0] if key[0] == "{" else ""

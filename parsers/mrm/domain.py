@@ -1,4 +1,4 @@
-"""MRM: the parser of messages that message sets describe, whatever their wire format."""
+"""MRM: the parser of messages that message sets describe, and the message sets that templates select from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stored: how one simple value is kept in bytes, and what is said of bytes and values that do not fit."""
+"""Stored: the codec of one simple value in bytes, and what is said of bytes and values that do not fit."""
 
 from __future__ import annotations
 

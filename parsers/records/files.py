@@ -1,4 +1,4 @@
-"""Files of records: their records decoded to JSON objects, and objects encoded, by one description of both."""
+"""Files of records: segments told by a field, records decoded to JSON objects, and objects encoded."""
 
 from __future__ import annotations
 
@@ -297,7 +297,7 @@ def _measure_by_reading(plans: dict[str, RecordPlan], segments: tuple[Segment, .
 
 
 def _length_field(field: str, record: Record, coding: Coding) -> tuple[Measure, int]:
-    """What reads the length of a record: a field's name, or OFFSET:SIZE of a binary number; and the bytes it needs."""
+    """Returns what reads the length of a record, by a field's name or OFFSET:SIZE, and the bytes that it needs."""
     at, colon, size = field.partition(":")
     if colon and at.isdecimal() and size.isdecimal() and 1 <= int(size) <= 8:
         start, end, order = int(at), int(at) + int(size), coding.order

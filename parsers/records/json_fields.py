@@ -1,4 +1,4 @@
-"""Values of fields in JSON: texts without padding, bytes as digits, numbers with all that they hold."""
+"""Fields of records in JSON: their codecs, and what bytes mean beyond what a copybook says (Coding)."""
 
 from __future__ import annotations
 

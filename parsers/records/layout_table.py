@@ -1,4 +1,4 @@
-"""The layout of a message set as a table: name, level, type, offset, length and occurrences of each field."""
+"""Layouts of copybooks and message sets as tables: name, level, type, offset, length and occurrences of each field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RecordPlan: a copybook's record as a layout with codecs for JSON, and what its items hold that are not given."""
+"""RecordPlan: a copybook's record as a layout with codecs for JSON, and the initial values of items not given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""COPY, REPLACE and EXEC: the words of a copybook with everything put in and taken out that they ask for."""
+"""COPY, REPLACE and EXEC: the words of a copybook with everything put in, exchanged and taken out that they ask for."""
 
 from __future__ import annotations
 

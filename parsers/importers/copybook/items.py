@@ -1,4 +1,4 @@
-"""Items: a record as COBOL lays it out, each item with its usage, picture, offset and length, as frozen data."""
+"""Entries as written and items as COBOL lays them out, with usage, picture, offset and length, as frozen data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copybooks as message sets: each record a message, each item a field of CWF, as IBM's importer has them."""
+"""Copybooks as message sets: each record a message, each item a field with the type and CWF properties IBM chooses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entries to items: levels make a tree, groups pass their usage down, sizes and slack bytes make offsets."""
+"""Entries to items: levels make a tree, sizes and slack bytes make offsets; RENAMES, and the counters of tables."""
 
 from __future__ import annotations
 

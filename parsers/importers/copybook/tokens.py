@@ -1,4 +1,4 @@
-"""The tokens of a copybook: words without a space between them put together as COBOL takes them."""
+"""Words, tokens and sentences of a copybook: logical lines cut into words, words put together, entries told apart."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _begins_entry(token: Word) -> bool:
 
 
 def _expects_number(sentence: list[Word]) -> bool:
-    """Whether a number that opens a line may belong to the clause before it, as values on lines of their own do."""
+    """Returns True where a number that opens a line may belong to the clause before it, as values do."""
     last = sentence[-1]
     return last.upper in {"VALUE", "VALUES", "IS", "ARE", "THRU", "THROUGH", "OCCURS", "TO"} or any(
         word.upper in {"VALUE", "VALUES"} for word in sentence

@@ -1,4 +1,4 @@
-"""CWF, the Custom Wire Format: records as C and COBOL lay them out, and what a model may say of them."""
+"""CWF, the Custom Wire Format: what a model may say of records, and the fields with it as they are to be stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups without tags: elements of known lengths, between delimiters, or of a pattern."""
+"""Groups of TDS: with tags, or of known lengths, between delimiters, or of patterns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans: a message of the model with all that TDS says of it, settled once and for all."""
+"""Plans: a message of the model with all that TDS says of it, settled once and for all; places of fields in a text."""
 
 from __future__ import annotations
 

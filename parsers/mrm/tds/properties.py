@@ -1,4 +1,4 @@
-"""TDS, the Tagged/Delimited String format: what a model may say of messages that are text."""
+"""TDS, the Tagged/Delimited String format: what a model may say of texts, and what messaging standards add."""
 
 from __future__ import annotations
 

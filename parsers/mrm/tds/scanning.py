@@ -1,4 +1,4 @@
-"""Scanning: where data ends in text that has delimiters, escapes and quotes; and what data looks like inside those."""
+"""Scanning: a message as text, and the ends of data in text that has delimiters, escapes and quotes."""
 
 from __future__ import annotations
 

@@ -198,10 +198,10 @@ class Spelling:
             text = text.replace(point, ".", 1)
         return text
 
-    def _read_integer(self, text: str) -> Value:
+    def read_integer(self, text: str) -> Value:
         return integer_of(self._digits(text)) * 10 ** max(-self._said.virtual_decimal_point, 0)
 
-    def _read_decimal(self, text: str) -> Decimal:
+    def read_decimal(self, text: str) -> Decimal:
         digits = self._digits(text)
         number = number_of(digits)
         precision = self._said.precision
@@ -209,16 +209,16 @@ class Spelling:
             raise ValueError(text)
         return _EXACT.scaleb(number, -self._said.virtual_decimal_point)
 
-    def _read_float(self, text: str) -> Value:
-        return float(self._read_decimal(text))
+    def read_float(self, text: str) -> Value:
+        return float(self.read_decimal(text))
 
-    def _write_integer(self, value: Any) -> str:
+    def write_integer(self, value: Any) -> str:
         number, rest = divmod(whole(value), 10 ** max(-self._said.virtual_decimal_point, 0))
         if rest:
             raise ValueError(value)
         return self._signed(str(number))
 
-    def _write_decimal(self, value: Any) -> str:
+    def write_decimal(self, value: Any) -> str:
         number, said = exact(value), self._said
         if said.virtual_decimal_point:
             number = _EXACT.scaleb(number, said.virtual_decimal_point)
@@ -226,11 +226,11 @@ class Spelling:
         text = f"{number:f}" if said.precision < 0 else f"{number:.{said.precision}f}"
         return self._signed(text.replace(".", self._style.decimal_point))
 
-    def _write_float(self, value: Any) -> str:
+    def write_float(self, value: Any) -> str:
         number = float(value)
         if not math.isfinite(number):
             raise ValueError(value)
-        return self._write_decimal(Decimal(repr(number)))
+        return self.write_decimal(Decimal(repr(number)))
 
     def _signed(self, text: str) -> str:
         negative = text.startswith("-")
@@ -242,23 +242,23 @@ class Spelling:
 
     # All else
 
-    def _read_boolean(self, text: str) -> Value:
+    def read_boolean(self, text: str) -> Value:
         for value, spelled in ((True, self._style.true), (False, self._style.false)):
             if text.strip() == spelled:
                 return value
         raise ValueError(text)
 
-    def _write_boolean(self, value: Any) -> str:
+    def write_boolean(self, value: Any) -> str:
         if not isinstance(value, bool):
             raise TypeError(value)
         return self._style.true if value else self._style.false
 
-    def _read_moment(self, text: str) -> Value:
+    def read_moment(self, text: str) -> Value:
         style, said = self._style, self._pattern()
         pattern, kind = said or _FORMATS[self._type.kind], self._type.kind
         return value_of(text, pattern, kind, century=style.century, offset=style.offset, whole=not said)
 
-    def _write_moment(self, value: Any) -> str:
+    def write_moment(self, value: Any) -> str:
         said = self._pattern()
         return text_of(value, said or _FORMATS[self._type.kind], offset=self._style.offset, whole=not said)
 
@@ -266,22 +266,22 @@ class Spelling:
         """The format; empty where nothing is said, and dates and times have the form of their kind."""
         return self._said.date_time_format or self._style.date_time_format
 
-    def _read_text(self, text: str) -> Value:
+    def read_text(self, text: str) -> Value:
         return text
 
-    def _write_text(self, value: Any) -> str:
+    def write_text(self, value: Any) -> str:
         return plain(value)
 
 
 _KINDS: Final[Mapping[str, tuple[Callable[[Spelling, str], Any], Callable[[Spelling, Any], str]]]] = {
-    "string": (Spelling._read_text, Spelling._write_text),
-    "duration": (Spelling._read_text, Spelling._write_text),
-    "integer": (Spelling._read_integer, Spelling._write_integer),
-    "decimal": (Spelling._read_decimal, Spelling._write_decimal),
-    "float": (Spelling._read_float, Spelling._write_float),
-    "boolean": (Spelling._read_boolean, Spelling._write_boolean),
-    "dateTime": (Spelling._read_moment, Spelling._write_moment),
-    "binary": (Spelling._read_text, Spelling._write_text),
+    "string": (Spelling.read_text, Spelling.write_text),
+    "duration": (Spelling.read_text, Spelling.write_text),
+    "integer": (Spelling.read_integer, Spelling.write_integer),
+    "decimal": (Spelling.read_decimal, Spelling.write_decimal),
+    "float": (Spelling.read_float, Spelling.write_float),
+    "boolean": (Spelling.read_boolean, Spelling.write_boolean),
+    "dateTime": (Spelling.read_moment, Spelling.write_moment),
+    "binary": (Spelling.read_text, Spelling.write_text),
 }
 
 

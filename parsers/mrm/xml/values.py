@@ -1,4 +1,4 @@
-"""Values in XML: how the fields of a message are spelled in elements and attributes."""
+"""Values in MRM XML: what a model may say of them, and their spelling in elements and attributes."""
 
 from __future__ import annotations
 
@@ -119,34 +119,34 @@ class Spelling:
     def _failure(self, number: int, value: Value, why: str) -> ParserException:
         return ParserException(number, f"{self._name}: {value!r:.60} {why}", self._name)
 
-    def _read_string(self, text: str) -> Value:
+    def read_string(self, text: str) -> Value:
         return text
 
-    def _write_string(self, value: Any) -> str:
+    def write_string(self, value: Any) -> str:
         return plain(value)
 
-    def _read_integer(self, text: str) -> Value:
+    def read_integer(self, text: str) -> Value:
         return integer_of(text)
 
-    def _write_integer(self, value: Any) -> str:
+    def write_integer(self, value: Any) -> str:
         return str(whole(value))
 
-    def _read_decimal(self, text: str) -> Value:
+    def read_decimal(self, text: str) -> Value:
         return number_of(text)
 
-    def _write_decimal(self, value: Any) -> str:
+    def write_decimal(self, value: Any) -> str:
         return f"{exact(value):f}"
 
-    def _read_float(self, text: str) -> Value:
+    def read_float(self, text: str) -> Value:
         return float(_SPECIAL[text] if text in _SPECIAL else number_of(text))
 
-    def _write_float(self, value: Any) -> str:
+    def write_float(self, value: Any) -> str:
         if isinstance(value, bool):
             raise TypeError(value)
         text = repr(float(value))
         return {"inf": "INF", "-inf": "-INF", "nan": "NaN"}.get(text, text)
 
-    def _read_boolean(self, text: str) -> Value:
+    def read_boolean(self, text: str) -> Value:
         settings = self._settings
         if text in {settings.boolean_true_value, "1"}:
             return True
@@ -154,28 +154,28 @@ class Spelling:
             return False
         raise ValueError(text)
 
-    def _write_boolean(self, value: Any) -> str:
+    def write_boolean(self, value: Any) -> str:
         if not isinstance(value, bool):
             raise TypeError(value)
         return self._settings.boolean_true_value if value else self._settings.boolean_false_value
 
-    def _read_bytes(self, text: str) -> Value:
+    def read_bytes(self, text: str) -> Value:
         if self._said.encoding == "base64":
             return base64.b64decode("".join(text.split()), validate=True)
         return bytes.fromhex(text)
 
-    def _write_bytes(self, value: Any) -> str:
+    def write_bytes(self, value: Any) -> str:
         if not isinstance(value, bytes):
             raise TypeError(value)
         return base64.b64encode(value).decode() if self._said.encoding == "base64" else value.hex().upper()
 
-    def _read_moment(self, text: str) -> Value:
+    def read_moment(self, text: str) -> Value:
         pattern = self._pattern()
         if not self._said_pattern() and pattern:
             text = _ZONED.sub("", text)
         return value_of(text, pattern or "I", self._type.kind)
 
-    def _write_moment(self, value: Any) -> str:
+    def write_moment(self, value: Any) -> str:
         pattern = self._pattern()
         if pattern or not isinstance(value, date | time):
             return text_of(value, pattern)
@@ -192,12 +192,12 @@ class Spelling:
 _ZONED: Final = re.compile(r"(?:Z|[+-][0-9]{2}:[0-9]{2})$")  # what a DATE has no room for
 _PARTS: Final = {kind: pattern for kind, pattern in DEFAULT_FORMATS.items() if kind.startswith("g")}
 _KINDS: Final[Mapping[str, tuple[Callable[[Spelling, str], Any], Callable[[Spelling, Any], str]]]] = {
-    "string": (Spelling._read_string, Spelling._write_string),
-    "duration": (Spelling._read_string, Spelling._write_string),
-    "integer": (Spelling._read_integer, Spelling._write_integer),
-    "decimal": (Spelling._read_decimal, Spelling._write_decimal),
-    "float": (Spelling._read_float, Spelling._write_float),
-    "boolean": (Spelling._read_boolean, Spelling._write_boolean),
-    "dateTime": (Spelling._read_moment, Spelling._write_moment),
-    "binary": (Spelling._read_bytes, Spelling._write_bytes),
+    "string": (Spelling.read_string, Spelling.write_string),
+    "duration": (Spelling.read_string, Spelling.write_string),
+    "integer": (Spelling.read_integer, Spelling.write_integer),
+    "decimal": (Spelling.read_decimal, Spelling.write_decimal),
+    "float": (Spelling.read_float, Spelling.write_float),
+    "boolean": (Spelling.read_boolean, Spelling.write_boolean),
+    "dateTime": (Spelling.read_moment, Spelling.write_moment),
+    "binary": (Spelling.read_bytes, Spelling.write_bytes),
 }

@@ -75,7 +75,7 @@ class Writing:
         return "".join(pieces)
 
     def _content(self, group: GroupPlan, element: Element, node: Any, depth: int) -> None:
-        """What stands below an element: fields in the order of the model, and behind them what it does not know."""
+        """Puts fields into a node in the order of the model, and behind them what the model does not know."""
         if depth > _DEEPEST:
             raise ParserException(UNWRITABLE, f"elements are nested deeper than {_DEEPEST} levels at {element.name}")
         known: set[tuple[str, str]] = set()
@@ -130,7 +130,7 @@ class Writing:
         return bool(clark(element.namespace, element.name) == (held.handle.attribute or held.handle.node.tag))
 
     def _as_read(self, plan: FieldPlan | None, element: Element, node: Any) -> bool:
-        """Whether an element that was read by the same model and has not changed is put there in its own form."""
+        """Puts in an element as it was read where it has not changed since the same model read it; False otherwise."""
         held = written(element)
         source = held.source
         if not isinstance(source, Document) or held.state & EDITED or source.plans is not self._plans:
@@ -196,7 +196,7 @@ class Writing:
             raise ParserException(UNWRITABLE, f"{name} holds characters that XML cannot: {error}", name) from error
 
     def _null(self, plan: FieldPlan, node: Any) -> None:
-        """What stands for NULL in an element."""
+        """Puts NULL into a node, as the model spells it."""
         text, spelling = self._null_text(plan), plan.spelling
         assert spelling is not None
         match spelling.null:
@@ -220,7 +220,7 @@ class Writing:
         return plan.spelling.null_value if plan.spelling.null == "nullValue" else ""
 
     def _stranger(self, element: Element, node: Any, depth: int) -> None:
-        """What the model does not know is an element of its own name."""
+        """Puts what the model does not know under its own name."""
         own = self._has_own_name(element)
         if own and (self._as_read(None, element, node) or self._as_attribute(element, node)):
             return
