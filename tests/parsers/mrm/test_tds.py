@@ -173,7 +173,7 @@ def test_undefined_is_for_messages() -> None:
         codec(group(simple("a"), data_element_separation="undefined"))
 
 
-@pytest.mark.parametrize("name", ["scanning", "standards"])
+@pytest.mark.parametrize("name", ["scanning", "properties"])
 def test_examples(name: str) -> None:
     """Every example of the module does what it shows, and there is at least one."""
     found = doctest.testmod(importlib.import_module(f"parsers.mrm.tds.{name}"))
