@@ -30,6 +30,7 @@ class Catalog(Generic[T]):
         self._package = package
         self._entries: dict[str, T] = {}
         self._failure: ConfigurationException | None = None
+        self.get: Callable[[str], T | None] = self._loaded_first  # the thing of a name, or None
 
     def register(self, *names: str) -> Callable[[Named], Named]:
         """A decorator that puts what it decorates into the catalogue under these names."""
@@ -44,11 +45,11 @@ class Catalog(Generic[T]):
 
         return enter
 
-    def get(self, name: str) -> T | None:
-        """The thing of that name, or None."""
-        if self._package or self._failure:
-            self._load()
-        return self._entries.get(name)
+    def _loaded_first(self, name: str) -> T | None:
+        """What `get` answers before the package is imported; afterwards there is nothing to ask but the entries."""
+        self._load()
+        self.get = self._entries.get
+        return self.get(name)
 
     def find(self, name: str) -> T:
         """The thing of that name; an unknown name raises an error that suggests a close one."""

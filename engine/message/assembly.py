@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,7 +23,7 @@ from engine.parser import (
 )
 from engine.tree.element import Element
 from engine.tree.sharing import read_only
-from engine.tree.source import KEEPING, NAME, Domain, Handle, Source, Value, kept
+from engine.tree.source import KEEPING, NAME, Domain, Handle, Source, Value
 from engine.tree.states import READ_ONLY
 
 if TYPE_CHECKING:
@@ -143,15 +142,17 @@ class Received(Source):
         """The parts in order; none of them is read yet, headers are only measured."""
         parts = self._parts
         if parts is None:
-            parts = kept(self, "_parts", self._find_parts())
+            found = self._find_parts()
+            with KEEPING:  # the first that was found, where threads have looked at the same time
+                parts = self._parts = self._parts or found
         return parts
 
     def _find_parts(self) -> list[Part]:
         body, descriptor, options = self.body, self.descriptor, self.options
         follow = Follow(descriptor.format, descriptor.encoding, descriptor.coded_char_set_id)
         template, at, end = self.template, 0, len(body)
-        before = Portion(b"", 0, 0, follow, template, options, self)
-        parts = [Part(self.domain.parser("Properties"), before), Part(self.domain.parser("MQMD"), before)]
+        before, parser = Portion(b"", 0, 0, follow, template, options, self), self.domain.parser
+        parts = [Part(parser("Properties"), before), Part(parser("MQMD"), before)]
         while (header := format_catalog.get(follow.format)) is not None:
             portion = Portion(body, at, end, follow, template, options, self)
             length, follow = header.measure(portion)
@@ -166,7 +167,7 @@ class Received(Source):
             if follow.template is not None:
                 template = follow.template
         name, (domain, another) = template.domain or "BLOB", options.instead
-        reader = self.domain.parser(another if name == domain else name)
+        reader = parser(another if name == domain else name)
         parts.append(Part(reader, Portion(body, at, end, follow, template, options, self)))
         return parts
 
@@ -196,11 +197,6 @@ def _matches(wanted: Step, part: Part) -> bool:
     return wanted.name in {None, part.parser.name} and (not types or any(NAME & mask == v for mask, v in types))
 
 
-@lru_cache(maxsize=256)
-def _named(name: str) -> Parser:
-    return parser_catalog.find(name)
-
-
 def part_element(part: Part, parent: Element | None = None) -> Element:
     """The element that stands in a Root for a part of a message."""
     made = Element(part.parser.name, "", NAME, part, None, parent)
@@ -225,7 +221,7 @@ class RootDomain(Domain):
 
     def parser(self, name: str) -> Parser:
         """The parser of that name; an unknown name raises an error that suggests a close one."""
-        return self.bound.get(name) or _named(name)
+        return self.bound.get(name) or parser_catalog.get(name) or parser_catalog.find(name)
 
 
 NONE_BOUND: Final[Mapping[str, Parser]] = MappingProxyType({})
