@@ -47,7 +47,7 @@ class Compute:
     )
     validate_failure_action: Action = prop("exception", ACTION_WORDS)
 
-    _program: Asking = field(init=False, repr=False)
+    _program: Routine | Asking = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         program = bound(self.compute_expression, "computeExpression")

@@ -29,7 +29,7 @@ class Filter:
     treat_warnings_as_errors: bool = prop(False, WARNINGS)
     throw_exception_on_database_error: bool = prop(True, THROWS)
 
-    _program: Asking = field(init=False, repr=False)
+    _program: Routine | Asking = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         program = bound(self.filter_expression, "filterExpression")

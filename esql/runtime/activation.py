@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from engine.budget import Budget, current
 from engine.databases.statements import Procedure, Select, Statement
 from engine.errors import BrokerError, LimitExceeded, UserException
-from engine.message.assembly import Message, domain_of, new_root
+from engine.message.assembly import Message, domain_of
 from engine.tree.element import Element
 from engine.tree.sharing import copy, hand_over
 from esql.database import Connection, executed, results_of, rows_apart, rows_of, value_from_database
@@ -25,6 +25,7 @@ from esql.values.literals import shown, to_text
 from esql.values.types import Value
 
 if TYPE_CHECKING:
+    from engine.parser import Parser
     from engine.work import UnitOfWork
 
 TOO_MANY_TURNS: Final = 2571
@@ -63,7 +64,7 @@ class Surroundings:
     codec: Codec | None = None
     database: Connection | None = None
     log: Callable[[bool, str], None] = lambda trace, text: None
-    mode: str = "message"
+    sends: frozenset[str] = frozenset(("Root",))  # the output trees that go out in the place of the input's
     trace: Callable[[int, str], None] = lambda number, text: None
 
 
@@ -72,18 +73,17 @@ class Activation(Invocation):
 
     __slots__ = (
         "_budget",
+        "_output_exceptions",
+        "_output_local_environment",
         "_spent",
         "around",
         "database",
         "deepest",
         "has_output",
-        "input_exceptions",
         "input_root",
         "longest",
         "message",
         "nodes",
-        "output_exceptions",
-        "output_local_environment",
         "output_root",
         "own_local_environment",
         "quantum",
@@ -113,8 +113,6 @@ class Activation(Invocation):
         self.reenter = reenter
         self.message = message
         self.input_root = message.root
-        self.parser = domain_of(message.root).inner
-        self.input_exceptions = message.exceptions
         self.own_local_environment: Element | None = None
         self.shared_storage = shared
         self.shared = shared.values
@@ -130,16 +128,33 @@ class Activation(Invocation):
         self._budget: Budget | None = None
         self.sql = NO_ERROR
         self._spent = 0
-        self._start_output()
+        self.output_root = Element("OutputRoot")
+        self.output_root.domain = domain_of(message.root)
+        self._output_local_environment: Element | None = None
+        self._output_exceptions: Element | None = None
 
-    def _output(self) -> tuple[Element, Element, Element]:
-        return self.output_root, self.output_local_environment, self.output_exceptions
+    def parser(self, name: str) -> Parser | None:
+        """The parser of a name that the deployment of the message knows."""
+        return domain_of(self.input_root).inner(name)
 
-    def _start_output(self) -> None:
-        self.output_root = new_root(self.input_root)
-        self.output_root.name = "OutputRoot"
-        self.output_local_environment = Element("OutputLocalEnvironment")
-        self.output_exceptions = Element("OutputExceptionList")
+    @property
+    def input_exceptions(self) -> Element:
+        """The ExceptionList of the message."""
+        return self.message.exceptions
+
+    @property
+    def output_local_environment(self) -> Element:
+        """The OutputLocalEnvironment, made when it is first asked for."""
+        if self._output_local_environment is None:
+            self._output_local_environment = Element("OutputLocalEnvironment")
+        return self._output_local_environment
+
+    @property
+    def output_exceptions(self) -> Element:
+        """The OutputExceptionList, made when it is first asked for."""
+        if self._output_exceptions is None:
+            self._output_exceptions = Element("OutputExceptionList")
+        return self._output_exceptions
 
     @property
     def environment(self) -> Element:
@@ -332,40 +347,39 @@ class Activation(Invocation):
         """PROPAGATE: where to, and what; the output trees start anew, or with DELETE NONE go on as they are."""
         to = f"label {label_of(where)}" if is_label else terminal_of(where)
         if not self.has_output:  # a node without output trees sends its message on, whatever the clauses say
-            return to, self.message.replaced(local_environment=self._changed_input())
-        own = self._output()  # stay what references point to, whether they are emptied or not
+            changed = self.own_local_environment
+            return to, self.message.replaced(local_environment=None if changed is None else copy(changed))
+        own = (
+            self.output_root,
+            self.output_local_environment,
+            self.output_exceptions,
+        )  # stay what references point to, whether they are emptied or not
         leaving = [copy(tree) if keeps else hand_over(tree) for tree in own]
         anew = dict(zip(map(id, own), leaving, strict=True))
-        self.output_root, self.output_local_environment, self.output_exceptions = leaving
+        self.output_root, self._output_local_environment, self._output_exceptions = leaving
         given = (anew.get(id(tree), tree) for tree in (environment, message, exception))
         sent = self.outgoing(*given)
-        self.output_root, self.output_local_environment, self.output_exceptions = own
+        self.output_root, self._output_local_environment, self._output_exceptions = own
         return to, sent
 
     def outgoing(
         self, environment: Element | None = None, root: Element | None = None, exceptions: Element | None = None
     ) -> Message:
         """The message that the node sends, of the trees that its Compute mode says."""
-        mode = self.around.mode.lower()
-        everything = mode == "all"
-        sends_root = root is not None or everything or "message" in mode
-        sends_local = environment is not None or everything or "localenvironment" in mode or "destination" in mode
-        sends_exceptions = exceptions is not None or everything or "exception" in mode
+        sends, local = self.around.sends, None
+        if environment is not None:
+            local = copy(environment)
+        elif "LocalEnvironment" in sends:
+            local = self.output_local_environment
+        elif self.own_local_environment is not None:
+            local = copy(self.own_local_environment)  # of the input, which may be changed again behind a PROPAGATE
+        thrown = self.output_exceptions if "ExceptionList" in sends else None
         return self.message.replaced(
-            root=(self.output_root if root is None else copy(root)) if sends_root else None,
-            local_environment=self._local(environment) if sends_local else self._changed_input(),
-            exceptions=(self.output_exceptions if exceptions is None else copy(exceptions))
-            if sends_exceptions
-            else None,
+            root=copy(root) if root is not None else self.output_root if "Root" in sends else None,
+            local_environment=local,
+            exceptions=thrown if exceptions is None else copy(exceptions),
             as_it_is=True,  # the program finalizes it, or asks not to
         )
-
-    def _local(self, given: Element | None) -> Element:
-        return self.output_local_environment if given is None else copy(given)
-
-    def _changed_input(self) -> Element | None:
-        """The InputLocalEnvironment, if the program had it in hand; it may be changed again behind a PROPAGATE."""
-        return None if self.own_local_environment is None else copy(self.own_local_environment)
 
     def onward(self) -> Message:
         """The message as a node without output trees sends it on."""

@@ -36,7 +36,7 @@ class Asking:
     def __call__(self, message: Message, work: UnitOfWork) -> Evaluation:
         """Run the program for a message, with the databases of the unit of work."""
         connection = self.access.connection(work) if self.asks else None
-        evaluation = self.program(message, connection, work)
+        evaluation = self.program(message, work, connection)
         if self.program.entrance.yields:
             evaluation = _delivered(evaluation)
         if connection is None or not self.access.at_once:
@@ -79,7 +79,7 @@ class StatementNode:
     treat_warnings_as_errors: bool = prop(False, WARNINGS)
     throw_exception_on_database_error: bool = prop(True, THROWS)
 
-    _program: Asking = field(init=False, repr=False)
+    _program: Routine | Asking = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_program", asking(bound(self.statement, "statement"), self))
@@ -94,8 +94,10 @@ _NOWHERE: Final = "nowhere"
 _NO_LABEL: Final = 4245
 
 
-def asking(program: Routine, node: WorksWithDatabases) -> Asking:
-    """A program with its node's way to databases."""
+def asking(program: Routine, node: WorksWithDatabases) -> Routine | Asking:
+    """A program with its node's way to databases, and with one for what PROPAGATE sends, if it needs any."""
+    if not (program.entrance.yields or program.may_ask_databases):
+        return program
     access = Access(
         node.data_source,
         at_once=node.transaction == "commit",

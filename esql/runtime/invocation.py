@@ -74,7 +74,7 @@ class Invocation:
     datetime.datetime(2003, 5, 23, 10, 11, 12)
     """
 
-    __slots__ = ("_displacement", "_now", "_randoms", "clock", "codec", "displace", "doze", "parser")
+    __slots__ = ("_displacement", "_now", "_randoms", "clock", "codec", "displace", "doze")
 
     def __init__(
         self,
@@ -88,10 +88,13 @@ class Invocation:
         self.displace = displace
         self.codec = NoCodec() if codec is None else codec
         self.doze = doze
-        self.parser: Callable[[str], Parser | None] = parser_catalog.get  # or those of the message's deployment
         self._now: datetime | None = None
         self._displacement: timedelta | None = None
         self._randoms: dict[str, random.Random] = {}
+
+    def parser(self, name: str) -> Parser | None:
+        """The parser of a name."""
+        return parser_catalog.get(name)
 
     @property
     def now(self) -> datetime:

@@ -103,20 +103,26 @@ class Compiled:
         """Run an entrance: yield terminals and what goes out of them."""
         try:
             result = yield from self.results(entrance, here)
-            if entrance.kind == "FILTER":
+            if entrance.kind == "FILTER" and result is not None and result.__class__ is not bool:
                 result = _truth(entrance, result, here)
         except BrokerError as error:
             raise self.placed(error) from error.__cause__
         if entrance.kind == "FILTER":
             yield _TERMINALS[result], here.onward()
-        elif result is True:
-            yield "out", _finished(here) if entrance.kind == "COMPUTE" else here.onward()
+        elif result is not True:
+            return
+        elif entrance.kind == "COMPUTE":
+            finalize(here.output_root)
+            yield "out", here.outgoing()
+        else:
+            yield "out", here.onward()
 
     def results(self, entrance: Entrance, here: Activation) -> Generator[tuple[str, Message], bool, Any]:
         """Run the code of an entrance; the generator's result is what it returned."""
         here.has_output = entrance.kind not in _WITHOUT_OUTPUT
         try:
-            yield from self._start(entrance, here)
+            if entrance.starts or entrance.shares:
+                yield from self._start(entrance, here)
             if entrance.yields:
                 return (yield from entrance.run(here, 1))
             return entrance.run(here, 1)
@@ -178,12 +184,6 @@ def _shown(value: object, sql_of: Callable[[Statement], str]) -> str:
     return sql_of(value) + rest
 
 
-def _finished(here: Activation) -> Message:
-    """Returns what a Compute node sends at the end of its program."""
-    finalize(here.output_root)
-    return here.outgoing()
-
-
 def _truth(entrance: Entrance, result: Any, here: Activation) -> Any:
     """Returns what a Filter's text has returned, which may be a field with the characters TRUE, as a BOOLEAN."""
     try:
@@ -202,14 +202,15 @@ class Routine:
     around: Surroundings
 
     def __call__(
-        self, message: Message, database: Connection | None = None, work: UnitOfWork | None = None
+        self, message: Message, work: UnitOfWork | None = None, database: Connection | None = None
     ) -> Evaluation:
         """Run it for a message, in its unit of work: yield terminals and what goes out of them."""
-        here = self.program.activation(message, self.around)
+        program = self.program
+        here = Activation(message, self.around, program.shared, program.places, program.reenter)
         here.work = work
         if database is not None:
             here.database = database
-        return self.program.entered(self.entrance, here)
+        return program.entered(self.entrance, here)
 
     @property
     def asks_databases(self) -> bool:
@@ -243,7 +244,17 @@ class Routine:
 
     def sending(self, mode: str) -> Routine:
         """The same for a node of another Compute mode."""
-        return replace(self, around=replace(self.around, mode=mode))
+        return replace(self, around=replace(self.around, sends=sends_of(mode)))
+
+
+def sends_of(mode: str) -> frozenset[str]:
+    """Returns the output trees that a Compute mode sends.
+
+    >>> sorted(sends_of("destinationAndMessage"))
+    ['LocalEnvironment', 'Root']
+    """
+    words = {"message": "Root", "destination": "LocalEnvironment", "exception": "ExceptionList"}
+    return frozenset(tree for word, tree in words.items() if mode == "all" or word in mode.lower())
 
 
 def bound(value: object, name: str) -> Routine:
