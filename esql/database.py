@@ -23,7 +23,7 @@ from engine.tree.element import Element
 from engine.tree.fresh_rows import fresh_rows
 from engine.tree.states import LOOSE
 from esql.runtime.select import new_row
-from esql.runtime.support import NO_ERROR, SqlState, sql_state_of
+from esql.runtime.support import NO_ERROR, SqlStatus, sql_status_of
 from esql.values.types import Bit, Interval, qualifier
 
 NO_DATABASE: Final = 2393
@@ -51,7 +51,7 @@ class Asks(Protocol):
     """An invocation of a node: the databases of its unit of work, and what SQLCODE and its kin say."""
 
     database: Connection | None
-    sql: SqlState
+    sql: SqlStatus
 
 
 def with_lists(
@@ -83,11 +83,11 @@ def executed(here: Asks, statement: Statement, place: Names, values: tuple[Any, 
     except DatabaseException as error:
         if database.throws:
             raise
-        here.sql = sql_state_of(error)
+        here.sql = sql_status_of(error)
         return NOTHING
     if answer.warning is not None:
         code, state, native, text = answer.warning
-        here.sql = SqlState(code, f"D{state}", text, native)
+        here.sql = SqlStatus(code, f"D{state}", text, native)
     elif here.sql is not NO_ERROR:
         here.sql = NO_ERROR
     return answer

@@ -1,8 +1,9 @@
 """Syntax -> problems: everything that can be said to be wrong with a program before it sees a message.
 
 >>> from esql.read import read_statements
+>>> from esql.scope import Library, resolve
 >>> program = read_statements("SET OutputRot = InputRoot;", "Compute")
->>> [problem.text for problem in check(program, "COMPUTE")]
+>>> [problem.text for problem in problems_of(resolve(program, "COMPUTE"), Library())]
 ['nothing called OutputRot is declared here; did you mean OutputRoot?']
 """
 
@@ -14,15 +15,12 @@ from typing import TYPE_CHECKING
 
 from engine.errors import Problem
 from esql.check import assignments, calls, flow, names, operators
-from esql.scope import Library, Resolution, resolve
+from esql.scope import Library, Resolution
 from esql.syntax import Position
 from esql.text.source import problem_at
 
 if TYPE_CHECKING:
     from esql.check.finding import Finding, Pass
-    from esql.syntax import Program
-
-__all__ = ["PASSES", "check", "problems_of"]
 
 PASSES: tuple[Pass, ...] = (
     names.unknown_names,
@@ -58,26 +56,16 @@ PASSES: tuple[Pass, ...] = (
 )
 
 
-def check(program: Program, kind: str | None = None, library: Library | None = None) -> tuple[Problem, ...]:
-    """Find all problems of a program, in the order of its text.
-
-    The kind is that of the node whose property the text is, None for a file. The library holds the files that are
-    deployed together, the program's own among them: from there come the name and the lines that problems show.
-    """
-    library = library or Library()
-    return problems_of(resolve(program, kind, library), library)
-
-
 def problems_of(found: Resolution, library: Library) -> tuple[Problem, ...]:
-    """Find all problems of a program whose names are already looked up."""
+    """Returns all problems of a program, in the order of its text.
+
+    The library holds the files that are deployed together, the program's own among them: from there come the name and
+    the lines that problems show.
+    """
     file = library.file(found.program)
     lines = file.lines()
     problems = [_placed(finding, file.name, lines) for run in PASSES for finding in run(found)]
-    return tuple(sorted(dict.fromkeys(problems), key=_order))
-
-
-def _order(problem: Problem) -> tuple[int, int]:
-    return problem.line, problem.column
+    return tuple(sorted(dict.fromkeys(problems), key=lambda one: (one.line, one.column)))
 
 
 def _placed(finding: Finding, name: str, lines: list[str]) -> Problem:

@@ -18,37 +18,20 @@ if TYPE_CHECKING:
     from esql.scope import DeclaredRoutine
 
 
-@dataclass(frozen=True, slots=True)
-class Endings:
-    """The statements of a program that never go on, by identity."""
-
-    never: frozenset[int]
-
-    @classmethod
-    def of(cls, found: Resolution) -> Endings:
-        """Find them; what is inside a statement was visited after it."""
-        left = frozenset(id(found.of(visit.node)) for visit in found.each(syntax.Leave))
-        repeated = frozenset(id(found.of(visit.node)) for visit in found.each(syntax.Iterate))
-        survey = _Survey(set(), left, repeated)
-        for visit in reversed(found.sequence):
-            node = visit.node
-            if isinstance(node, syntax.Throw | syntax.Resignal):
-                ends = not visit.place.continues
-            elif type(node) in _RULES:
-                ends = _RULES[type(node)](node, survey)
-            else:
-                continue
-            if ends:
-                survey.never.add(id(node))
-        return cls(frozenset(survey.never))
-
-    def ends(self, statement: syntax.Node) -> bool:
-        """Say whether a statement never goes on."""
-        return id(statement) in self.never
-
-    def any_ends(self, statements: tuple[syntax.Statement, ...]) -> bool:
-        """Say whether a list of statements never goes on."""
-        return _any_ends(statements, self.never)
+def _never_ending(found: Resolution) -> frozenset[int]:
+    """Returns the statements of a program that never go on, by identity; what is inside one was visited after it."""
+    left = frozenset(id(found.of(visit.node)) for visit in found.each(syntax.Leave))
+    repeated = frozenset(id(found.of(visit.node)) for visit in found.each(syntax.Iterate))
+    survey = _Survey(set(), left, repeated)
+    for visit in reversed(found.sequence):
+        node = visit.node
+        if isinstance(node, syntax.Throw | syntax.Resignal):
+            ends = not visit.place.continues
+        else:
+            ends = type(node) in _RULES and _RULES[type(node)](node, survey)
+        if ends:
+            survey.never.add(id(node))
+    return frozenset(survey.never)
 
 
 @dataclass(slots=True)
@@ -129,7 +112,7 @@ _DECLARING = (syntax.Empty, syntax.Routine, syntax.Declare, syntax.DeclareHandle
 
 def unreachable_statements(found: Resolution) -> Iterator[Finding]:
     """Statements behind one that never goes on."""
-    endings = Endings.of(found)
+    never = _never_ending(found)
     for statements in _lists(found):
         ended: Any = None
         for statement in statements:
@@ -142,7 +125,7 @@ def unreachable_statements(found: Resolution) -> Iterator[Finding]:
                 )
                 yield Finding(statement, "flow", text, stops=False)
                 break
-            if ended is None and type(statement) in _STEPPING_ON and endings.ends(statement):
+            if ended is None and type(statement) in _STEPPING_ON and id(statement) in never:
                 ended = statement
 
 
@@ -159,16 +142,16 @@ def _lists(found: Resolution) -> Iterator[tuple[syntax.Statement, ...]]:
 
 def missing_returns(found: Resolution) -> Iterator[Finding]:
     """Functions that can end without a RETURN; Main of a node that is no Filter may."""
-    endings = Endings.of(found)
+    never = _never_ending(found)
     for routine in found.routines:
         node = routine.node
         if node.returns is None or isinstance(node.body, syntax.External) or _may_fall_off(routine):
             continue
-        if not endings.ends(node.body):
+        if id(node.body) not in never:
             text = f"{node.name} can end without RETURN: put a RETURN with its value on every way to its END"
             yield Finding(node, "flow", text, word=node.name)
     body = [item for item in found.program.statements if not isinstance(item, syntax.Routine)]
-    if found.kind == "FILTER" and not endings.any_ends(tuple(body)):
+    if found.kind == "FILTER" and not _any_ends(tuple(body), never):
         text = (
             "the text of a Filter node can end without RETURN: put a RETURN with its condition on every way to its end"
         )

@@ -62,7 +62,7 @@ def cast(body: Body, node: syntax.Cast) -> Value:
     made: list[ast.expr] = [group([source.code for source in sources]), body.unit.constant(target), name("here")]
     if not is_plain:
         parts = [constant(None) if part is None else body.expression(part).code for part in clauses]
-        made.append(call("clauses", *parts))
+        made.append(call("Clauses", *parts))
     if node.default is not None:
         nothing = ast.arguments([], [], None, [], [], None, [])
         body.memory.paused += 1

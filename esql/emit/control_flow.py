@@ -284,7 +284,7 @@ class _Scope:
             body.locate(one, handler)
         return [
             assign(self.busy, constant(True)),
-            set_attribute(name("here"), "sql", call("sql_state_of", name(error))),
+            set_attribute(name("here"), "sql", call("sql_status_of", name(error))),
             *inside,
             set_attribute(name("here"), "sql", name(self.before)),
             assign(self.busy, constant(False)),

@@ -306,7 +306,7 @@ class Body:
         return made
 
     def is_local(self, variable: Variable) -> bool:
-        """Whether a variable lives in the function that declares it; routines see those of the text around them."""
+        """Returns True where a variable lives in the function that declares it; routines see those around them."""
         if variable.lifetime == "SHARED" or variable in self.unit.stored:
             return False
         return variable.role not in {"module", "schema"} and (variable.role != "text" or self.unit.text_is_local)

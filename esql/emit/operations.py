@@ -66,7 +66,7 @@ def _result(left: str, right: str) -> str:
 
 def _folded(body: Body, node: syntax.Operation) -> Value:
     values = [body.expression(operand) for operand in node.operands]
-    made = call("fold", name(_FUNCTIONS[node.operator]), group([value.code for value in values]))
+    made = call("reduce", name(_FUNCTIONS[node.operator]), group([value.code for value in values]))
     type_ = INTEGER if all(value.type == INTEGER for value in values) else ""
     return Value(made, type_)
 

@@ -218,7 +218,7 @@ def listed(body: Body, path: syntax.Path) -> Value:
 
 
 def counted(body: Body, path: syntax.Path, question: str, nothing: object) -> ast.expr | None:
-    """What `every`, `count` or `child` says of the fields that a path with [] means; None where it has no []."""
+    """Returns the answer of `every`, `count` or `child` for the fields that a path with [] means; None without []."""
     if path.steps and isinstance(path.steps[-1].index, syntax.IndexAll):
         chain = chain_to(body, path, path.steps[:-1])
         owner = chain.settle()

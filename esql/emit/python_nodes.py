@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 LOAD: Final = ast.Load()
 STORE: Final = ast.Store()
+_PLACED: Final = (ast.expr, ast.stmt, ast.excepthandler, ast.arg, ast.keyword, ast.alias)  # nodes with line and column
 
 
 def name(text: str) -> ast.Name:
@@ -155,9 +156,9 @@ def locate(tree: ast.AST, at: Position, lines: Sequence[str] = ()) -> None:
         node = pending.pop()
         if hasattr(node, "lineno"):
             continue
-        if "lineno" in node._attributes:
-            node.lineno, node.end_lineno = line, end_line  # type: ignore[attr-defined]  # it has these attributes
-            node.col_offset, node.end_col_offset = start, end  # type: ignore[attr-defined]
+        if isinstance(node, _PLACED):
+            node.lineno, node.end_lineno = line, end_line
+            node.col_offset, node.end_col_offset = start, end
         if isinstance(node, ast.Attribute) and end_line != line:
             # Python counts an attribute to its last line, where it supposes the name; a first line is all that it gets
             first = lines[line - 1] if line <= len(lines) else ""

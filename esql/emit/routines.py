@@ -215,7 +215,7 @@ class Emitter:
         return slot
 
     def _start_alone(self, shared: list[syntax.Declare]) -> None:
-        """What a SHARED variable of a text starts with is worked out once, before any other variable of it is there."""
+        """Refuse what a SHARED variable of a text cannot start with, which starts before all other variables."""
         for node in shared:
             pending: list[syntax.Node] = [] if node.initial is None else [node.initial]
             while pending:

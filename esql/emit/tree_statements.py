@@ -9,7 +9,7 @@ from typing import Final
 from esql import syntax
 from esql.emit.function_body import Body, Statements
 from esql.emit.paths import ensured, found, nodes
-from esql.emit.python_nodes import assign, call, constant, do, is_some, name, set_attribute, when
+from esql.emit.python_nodes import assign, call, constant, do, is_some, method, name, set_attribute, when
 from esql.emit.steps import step_of
 from esql.emit.unit import EmitError
 from esql.scope.references import Variable
@@ -22,7 +22,7 @@ def create(body: Body, node: syntax.CreateField) -> None:
     source = None if node.source is None else _kept(body, found(body, node.source)[0])
     parse = None if node.parse is None else [_kept(body, part) for part in _parse_parts(body, node.parse)]
     made = body.fresh()
-    body.emit(do(call("count_node", nodes(body))))
+    body.emit(do(method(nodes(body), "made")))
     named = any((node.name, node.namespace, node.type, node.identity, node.repeat, node.placement is None))
     if source is not None and not named:
         created = call("create_from", ensured(body, node.target), constant(node.placement), source, nodes(body))

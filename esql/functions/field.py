@@ -181,7 +181,7 @@ def as_bitstream(
 
 
 def _is_top(field: Element, owner: Any) -> bool:
-    """Whether a field stands for a whole message: it has a parser of its own, or stands in no tree of its parser's."""
+    """Returns True for a field that stands for a whole message: one with a parser of its own, or in no tree of it."""
     return field.domain is not None or field.parent is None or field.parent.owner is not owner
 
 

@@ -153,8 +153,9 @@ class TooDeepError(Exception):
 class _Parser(ESQLParser):  # type: ignore[misc]
     """The generated parser, with a limit to nesting."""
 
-    def __init__(self, tokens: Any, handler: Any) -> None:
+    def __init__(self, tokens: Any, handler: Any, prediction: Any = PredictionMode.LL) -> None:
         super().__init__(tokens)
+        self._interp.predictionMode = prediction
         self.buildParseTrees = False
         self.removeErrorListeners()
         self._errHandler = handler
@@ -220,8 +221,7 @@ def try_rule(rule: str, stream: Any) -> Any:
     that has no problem.
     """
     stream.seek(0)
-    parser = _Parser(stream, _StopAtOnce())
-    parser._interp.predictionMode = PredictionMode.SLL
+    parser = _Parser(stream, _StopAtOnce(), PredictionMode.SLL)
     try:
         return getattr(parser, rule)()
     except Stop:

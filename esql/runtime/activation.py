@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from engine.budget import Budget, current
-from engine.databases.statements import Procedure, Select, Statement
+from engine.databases.statements import Answer, Procedure, Select, Statement
 from engine.errors import BrokerError, LimitExceeded, UserException
 from engine.message.assembly import Message, domain_of
 from engine.tree.element import Element
@@ -269,7 +269,7 @@ class Activation(Invocation):
         self, statement: Statement, place: tuple[str, ...], values: tuple[Value, ...], names: tuple[str, ...]
     ) -> list[Element]:
         """Do a SELECT, and give its rows with these names for its columns."""
-        return rows_of(executed(self, statement, place, values)._replace(names=names), is_loose=False)
+        return rows_of(Answer(names, executed(self, statement, place, values).rows), is_loose=False)
 
     def joined(self, statement: Select, place: tuple[str, ...], values: tuple[Value, ...]) -> list[tuple[Element, ...]]:
         """Do a SELECT of several tables, and give the rows of each beside one another."""

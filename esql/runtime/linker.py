@@ -23,10 +23,10 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             *("equal", "unequal", "less", "less_or_equal", "greater", "greater_or_equal"),
             *("between", "between_symmetric", "is_in", "is_state", "is_not_state", "not_", "difference", "in_units"),
         ),
-        "esql.cast": ("assign", "cast"),
+        "functools": ("reduce",),
+        "esql.cast": ("Clauses", "assign", "cast"),
         "esql.runtime.support": (
             *(
-                "fold",
                 "joined",
                 "boolean",
                 "value_of",
@@ -37,8 +37,8 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
                 "step_of",
                 "types_of",
             ),
-            *("items_of", "joined_items", "siblings", "sibling", "and_all", "or_all", "subtract_in_units", "clauses"),
-            *("give", "count_node", "sql_state_of", "handler_of"),
+            *("items_of", "joined_items", "siblings", "sibling", "and_all", "or_all", "subtract_in_units"),
+            *("give", "sql_status_of", "handler_of"),
         ),
         "esql.trees": (
             "set_field",  # (target, found, nodes): SET field = field or row; None deletes

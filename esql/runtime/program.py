@@ -304,7 +304,7 @@ def until_sent(errors: Sequence[BrokerError]) -> list[BrokerError]:
 
 
 def evaluated(error: BrokerError, spot: Spot, statements: Mapping[str, Sequence[Stretch]]) -> list[BrokerError]:
-    """What an operation on values adds: the expression that it was part of, by its line in the routine and column."""
+    """Returns what an operation on values adds: the expression that it was part of, by its place in the routine."""
     if not isinstance(error, ValueFailure) or error.number in _CASTS:
         return []
     stretch = innermost(statements.get(spot.file, ()), spot.line, spot.column)

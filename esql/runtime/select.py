@@ -6,7 +6,7 @@ whatever can be iterated. A row is an element without a parent; rows and element
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
@@ -16,6 +16,7 @@ from engine.tree.states import LOOSE
 from engine.tree.step import Step
 from esql.operators import add, equal, greater, less
 from esql.runtime.invocation import Zone
+from esql.runtime.support import and_all
 from esql.trees import copy_of, set_field, set_list
 from esql.values.errors import wrong_types
 from esql.values.types import Interval, type_of
@@ -152,7 +153,7 @@ def same_lists(left: Sequence[object], right: Sequence[object], zone: Zone) -> b
     """
     if len(left) != len(right):
         return False
-    return _all(_same(*pair, zone) for pair in zip(left, right, strict=True))
+    return and_all([_same(*pair, zone) for pair in zip(left, right, strict=True)])
 
 
 def same_rows(left: object, right: object, zone: Zone) -> bool | None:
@@ -190,14 +191,9 @@ def _same_below(left: Element, right: Element, zone: Zone) -> bool | None:
     first, second = _columns(left), _columns(right)
     if [(one.name, one.namespace) for one in first] != [(one.name, one.namespace) for one in second]:
         return False
-    return _all(_below(*pair, zone) for pair in zip(first, second, strict=True))
+    return and_all([_below(*pair, zone) for pair in zip(first, second, strict=True)])
 
 
 def _columns(row: Element) -> list[Element]:
     """The fields below a row or field; the texts that its own value is made of are none."""
     return [one for one in row if one.type & NAME]
-
-
-def _all(truths: Iterable[bool | None]) -> bool | None:
-    known = list(truths)
-    return False if False in known else None if None in known else True

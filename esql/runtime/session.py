@@ -106,7 +106,7 @@ class Session:
         self._here = compile_text(";", "COMPUTE").activation(message_of(body, domain), around)
 
     def answer(self, line: str) -> Iterator[str]:
-        """What there is to say to a line; a statement goes on until a line ends it with its semicolon, or is empty."""
+        """Yields the answers to a line; a statement goes on until a line ends it with its semicolon, or is empty."""
         self._pending.append(line)
         entry = "\n".join(self._pending)
         if not entry.strip():

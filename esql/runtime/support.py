@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import reduce
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from engine.errors import BrokerError, LimitExceeded
 from engine.tree.element import Element
 from engine.tree.step import Step, Types, step
-from esql.cast import Clauses
 from esql.names.element_types import types_of_number
 from esql.operators import concatenate, difference, in_units, like, subtract
 from esql.runtime.invocation import Invocation, Zone
@@ -20,16 +18,6 @@ from esql.values.types import Interval, Qualifier, Value, type_of
 
 _NO_SUCH_FIELD: Final = 2528
 _LONGEST_KEPT: Final = 1000
-
-
-def fold(operation: Callable[[Value, Value], Value], values: Sequence[Value]) -> Value:
-    """A long chain of one operator.
-
-    >>> from esql.operators import add
-    >>> fold(add, (1, 2, 3))
-    6
-    """
-    return reduce(operation, values)
 
 
 def joined(here: Invocation, values: Sequence[Value]) -> Value:
@@ -165,11 +153,6 @@ def subtract_in_units(left: Value, right: Value, units: Qualifier, zone: Zone) -
     return difference(left, right, units, zone)
 
 
-def clauses(ccsid: Value, encoding: Value, format_: Value) -> Clauses:
-    """The clauses of a CAST."""
-    return Clauses(ccsid, encoding, format_)
-
-
 def give(target: Element, value: object, nodes: Nodes) -> None:
     """SET where only now it shows whether a field or a value is given."""
     if isinstance(value, Element):
@@ -180,15 +163,10 @@ def give(target: Element, value: object, nodes: Nodes) -> None:
         target.value = value
 
 
-def count_node(nodes: Nodes) -> None:
-    """Count one element that is made."""
-    nodes.made()
-
-
 # Handlers of errors
 
 
-class SqlState:
+class SqlStatus:
     """The values of SQLCODE, SQLSTATE, SQLERRORTEXT and SQLNATIVEERROR."""
 
     __slots__ = ("sqlcode", "sqlerrortext", "sqlnativeerror", "sqlstate")
@@ -200,13 +178,13 @@ class SqlState:
         self.sqlnativeerror = native
 
 
-NO_ERROR: Final = SqlState()
+NO_ERROR: Final = SqlStatus()
 
 
-def sql_state_of(error: BrokerError) -> SqlState:
+def sql_status_of(error: BrokerError) -> SqlStatus:
     """Returns what a handler is told of an error."""
     native, text = getattr(error, "sqlnativeerror", error.number), getattr(error, "sqlerrortext", error.text)
-    return SqlState(getattr(error, "sqlcode", -1), sqlstate_of(error), text, native)
+    return SqlStatus(getattr(error, "sqlcode", -1), sqlstate_of(error), text, native)
 
 
 def handler_of(error: BrokerError, handlers: Sequence[Sequence[tuple[str, str, str]]]) -> int:
@@ -226,9 +204,6 @@ def _fits(state: str, kind: str, text: str, escape: str) -> bool:
     if kind == "LIKE":
         return bool(like(state, text, escape))
     return kind == "SQLEXCEPTION"
-
-
-Registered = Callable[..., Any]
 
 
 _TERMINAL: Final = 4009

@@ -6,9 +6,9 @@ It keeps its own stack: however deep a program nests, Python's stack does not gr
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from esql import syntax
 from esql.names.predefined import XML_PREFIXES, is_domain
@@ -132,7 +132,7 @@ class Walk:
 
     def _visit(self, node: syntax.Node, place: Place) -> None:
         self.visits.append(Visit(node, place))
-        visit = _VISITS.get(type(node))
+        visit = self.VISITS.get(type(node))
         if visit is None:
             self._push(children(node), place)
         else:
@@ -336,39 +336,38 @@ class Walk:
         else:
             self.references[id(node)] = label.block
 
+    VISITS: ClassVar[Mapping[type, Callable[[Walk, Any, Place], None]]] = {
+        syntax.Module: _module,
+        syntax.Routine: _routine,
+        syntax.Declare: _declaration,
+        syntax.DeclareHandler: _handler,
+        syntax.Compound: _compound,
+        syntax.Loop: _loop,
+        syntax.While: _while,
+        syntax.Repeat: _repeat,
+        syntax.For: _for,
+        syntax.If: _if,
+        syntax.IfBranch: _branch,
+        syntax.CaseStatement: _case,
+        syntax.CaseStatementBranch: _branch,
+        syntax.Select: _select,
+        syntax.Quantified: _quantified,
+        syntax.Update: _update,
+        syntax.DeleteFrom: _delete,
+        syntax.ColumnChange: _change,
+        syntax.Path: _path,
+        syntax.Step: _step,
+        syntax.Call: _call,
+        syntax.CallStatement: _call,
+        syntax.CreateField: _create,
+        syntax.Propagate: _propagate,
+        syntax.Leave: _jump,
+        syntax.Iterate: _jump,
+    }
+
 
 def _last_name(source: syntax.Expression) -> str:
     """Give the name that a list or table goes by when AS does not give it one."""
     if not isinstance(source, syntax.Path):
         return ""
     return getattr(source.steps[-1].name, "text", "") if source.steps else source.root
-
-
-_VISITS: dict[type, Callable[[Walk, Any, Place], None]] = {
-    syntax.Module: Walk._module,
-    syntax.Routine: Walk._routine,
-    syntax.Declare: Walk._declaration,
-    syntax.DeclareHandler: Walk._handler,
-    syntax.Compound: Walk._compound,
-    syntax.Loop: Walk._loop,
-    syntax.While: Walk._while,
-    syntax.Repeat: Walk._repeat,
-    syntax.For: Walk._for,
-    syntax.If: Walk._if,
-    syntax.IfBranch: Walk._branch,
-    syntax.CaseStatement: Walk._case,
-    syntax.CaseStatementBranch: Walk._branch,
-    syntax.Select: Walk._select,
-    syntax.Quantified: Walk._quantified,
-    syntax.Update: Walk._update,
-    syntax.DeleteFrom: Walk._delete,
-    syntax.ColumnChange: Walk._change,
-    syntax.Path: Walk._path,
-    syntax.Step: Walk._step,
-    syntax.Call: Walk._call,
-    syntax.CallStatement: Walk._call,
-    syntax.CreateField: Walk._create,
-    syntax.Propagate: Walk._propagate,
-    syntax.Leave: Walk._jump,
-    syntax.Iterate: Walk._jump,
-}

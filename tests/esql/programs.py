@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from engine.errors import BrokerError
+from engine.errors import BrokerError, Problem
+from esql import syntax
+from esql.check import problems_of
 from esql.compile import compile_sources, compile_text
 from esql.runtime.activation import Limits, Surroundings
 from esql.runtime.session import message_of, outcomes, told
+from esql.scope import Library, resolve
 from esql.text.source import SyntaxProblems
 
 FOLDER = Path(__file__).resolve().parent.parent / "programs"
@@ -77,3 +80,9 @@ def with_expected(text: str, found: list[str]) -> str:
 def programs() -> list[Path]:
     """All programs."""
     return sorted(FOLDER.rglob("*.esql"))
+
+
+def check(program: syntax.Program, kind: str | None = None, library: Library | None = None) -> tuple[Problem, ...]:
+    """Returns the problems of a program of a kind of node, or of a file, among those that are deployed with it."""
+    library = library or Library()
+    return problems_of(resolve(program, kind, library), library)

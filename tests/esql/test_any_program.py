@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from esql import syntax
-from esql.check import check
 from esql.format import format_program
 from esql.read import read_file, read_statements
 from esql.scope import resolve, routine_facts
 from tests.esql import trees
+from tests.esql.programs import check
 
 # the strategies are large, and so is how Hypothesis would show them
 pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")

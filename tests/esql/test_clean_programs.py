@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from esql import syntax
-from esql.check import check
 from esql.compile import compile_sources, compile_text
 from esql.read import read_file, read_statements
 from esql.scope import File, Library
+from tests.esql.programs import check
 from tests.esql.test_round_trip import nodes
 
 COMPUTE = [

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from esql.check import check
 from esql.read import read_file, read_statements
 from esql.scope import File, Library
+from tests.esql.programs import check
 
 CASES = Path(__file__).resolve().parent.parent / "problems" / "esql"
 LEAD = "-- "
