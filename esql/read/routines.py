@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from esql import syntax
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
-from esql.read import literals, paths
+from esql.read import expressions, paths
 from esql.read.expressions import optional
 from esql.read.statements import builds, statement, statements
 
@@ -28,7 +28,7 @@ def _declare(context: Any, source: Source) -> syntax.Statement:
     lifetimes = [modifier for modifier in modifiers if modifier != "CONSTANT"]
     if len(set(modifiers)) < len(modifiers) or len(lifetimes) > 1:
         source.problem_at(context, f"{' '.join(modifiers)}: one of SHARED and EXTERNAL, and CONSTANT, each once")
-    kind, initial = literals.data_type(context.type_, source), optional(context.initial, source)
+    kind, initial = expressions.data_type(context.type_, source), optional(context.initial, source)
     if kind.name == "REFERENCE" and (initial is None or context.type_.to is None):
         source.problem_at(context.type_, "a reference must point to something: REFERENCE TO and a field")
     names = tuple(paths.name(name) for name in context.names)
@@ -63,7 +63,7 @@ def _clauses(contexts: Any, source: Source) -> tuple[syntax.Returns | None, str 
             source.problem_at(context, f"{word} is said twice")
         said.add(word)
         if context.result is not None:
-            kind = literals.data_type(context.result, source)
+            kind = expressions.data_type(context.result, source)
             returns = syntax.Returns(kind, _nullable(context.null), position=source.of(context))
         elif context.sets is not None:
             sets = int(context.sets.text)
@@ -89,7 +89,7 @@ def _parameter(context: Any, source: Source) -> syntax.Parameter:
     direction = None if context.direction is None else context.direction.text.upper()
     return syntax.Parameter(
         paths.name(context.name),
-        literals.data_type(context.type_, source),
+        expressions.data_type(context.type_, source),
         direction,
         context.constant is not None,
         _nullable(context.null),
@@ -106,7 +106,7 @@ def _external(context: Any, source: Source) -> syntax.External:
 def _external_name(context: Any) -> str:
     if context.dotted is not None:
         return ".".join(paths.parts(context.dotted))
-    return literals.text_of(context.start) if context.start.text.startswith("'") else paths.name(context)
+    return expressions.text_of(context.start) if context.start.text.startswith("'") else paths.name(context)
 
 
 @builds(Rules.CreateModuleStatementContext)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from esql import syntax
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
-from esql.read import expressions, literals, paths
+from esql.read import expressions, paths
 from esql.read.expressions import Register, each, expression, optional
 from esql.read.functions import bitstream_clauses, keyed
 from esql.text.source import Source
@@ -217,11 +217,11 @@ def _handler(context: Any, source: Source) -> syntax.Statement:
 def _condition(context: Any, source: Source) -> syntax.HandlerCondition:
     at = source.of(context)
     if context.pattern is not None:
-        pattern, escape = literals.text_of(context.pattern), literals.optional_text(context.escape)
+        pattern, escape = expressions.text_of(context.pattern), expressions.optional_text(context.escape)
         return syntax.HandlerCondition("LIKE", pattern, escape, position=at)
     if context.kind is not None:
         return syntax.HandlerCondition(context.kind.text.upper(), position=at)
-    return syntax.HandlerCondition("SQLSTATE", literals.text_of(context.sqlstate), position=at)
+    return syntax.HandlerCondition("SQLSTATE", expressions.text_of(context.sqlstate), position=at)
 
 
 _LABELLED = {
