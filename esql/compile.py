@@ -12,8 +12,8 @@ from engine.errors import Problem
 from esql import syntax
 from esql.check import problems_of
 from esql.emit import Deployment, Emitted
+from esql.emit.emission_unit import EmittedRoutine
 from esql.emit.eval_scope import Given, GivenRoutine, declared, routine_of, stored
-from esql.emit.unit import EmittedRoutine
 from esql.read import read_expression, read_file, read_statements
 from esql.runtime.linker import Door, Parts, executed, link, split_lines
 from esql.runtime.program import Compiled

@@ -10,7 +10,7 @@ from typing import Any, Final
 from engine.dates import read_moment
 from esql.cast.request import Job
 from esql.cast.strings import characters
-from esql.operators import moments
+from esql.operators import datetimes
 from esql.values.errors import CAST_REFUSED, DATETIME_RANGE, cast_failure
 from esql.values.literal_contents import read_interval_literal, read_literal
 from esql.values.literals import shown
@@ -26,13 +26,13 @@ def text_to_moment(value: Strings, job: Job) -> Moment:
     if pattern is None:
         if not isinstance(value, str):
             raise job.failure(value, "it needs a FORMAT")
-        found: Moment = moments.settled(read_literal(job.target.name, value), job.here.zone, gmt=gmt)
+        found: Moment = datetimes.settled(read_literal(job.target.name, value), job.here.zone, gmt=gmt)
         return found
     fields = read_moment(characters(value, job), pattern)
     now = job.here.now.replace(tzinfo=None) if gmt else job.here.local_now
     moment = fields.timestamp(now)
     if fields.offset is not None:
-        moment = moments.displaced(moment, (timedelta() if gmt else job.here.zone()) - fields.offset)
+        moment = datetimes.displaced(moment, (timedelta() if gmt else job.here.zone()) - fields.offset)
     return _part(moment.replace(tzinfo=UTC) if gmt else moment, job)
 
 
@@ -57,14 +57,14 @@ def moment_to_moment(value: Any, job: Job) -> Moment:
         return _part(datetime.combine(value, now.time(), now.tzinfo), job)
     if job.target.name == "DATE":
         return value.date()
-    converted = moments.gmt(value, here.zone) if gmt else moments.local(value, here.zone)
+    converted = datetimes.gmt(value, here.zone) if gmt else datetimes.local(value, here.zone)
     return _part(converted, job)
 
 
 def _timed(value: time, now: datetime, job: Job) -> Moment:
     """A time with the date of now, which is that of its new zone."""
     here, gmt = job.here, job.target.name.startswith("GMT")
-    moment: time = moments.gmt(value, here.zone) if gmt else moments.local(value, here.zone)
+    moment: time = datetimes.gmt(value, here.zone) if gmt else datetimes.local(value, here.zone)
     return moment if job.target.name in {"TIME", "GMTTIME"} else datetime.combine(now.date(), moment)
 
 
@@ -78,7 +78,7 @@ def number_to_interval(value: Number, job: Job) -> Interval:
     units = job.target.units
     if units is None or len(units.fields) > 1:
         raise job.failure(value, "a number becomes an INTERVAL of one field only, such as INTERVAL DAY")
-    return moments.interval_of(value, units)
+    return datetimes.interval_of(value, units)
 
 
 def interval_to_interval(value: Interval, job: Job) -> Interval | None:
@@ -88,7 +88,7 @@ def interval_to_interval(value: Interval, job: Job) -> Interval | None:
         return value
     if units.has_months != value.qualifier.has_months:
         raise job.failure(value, "months are not so many days: cast within YEAR and MONTH, or within DAY to SECOND")
-    return moments.in_units(value, units)
+    return datetimes.in_units(value, units)
 
 
 # Several values to one
@@ -154,7 +154,7 @@ def many_to_one(values: tuple[Value, ...], job: Job) -> Moment:
 def _combined(day: date, clock: time, job: Job) -> datetime:
     """A DATE and a time, which has the zone of both."""
     both = datetime.combine(day, clock)
-    found: datetime = (moments.gmt if job.target.name.startswith("GMT") else moments.local)(both, job.here.zone)
+    found: datetime = (datetimes.gmt if job.target.name.startswith("GMT") else datetimes.local)(both, job.here.zone)
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from esql.cast.number_patterns import number_pattern
 from esql.cast.request import Job
 from esql.cast.strings import characters
-from esql.operators import moments
+from esql.operators import datetimes
 from esql.values.errors import OVERFLOW
 from esql.values.literal_contents import read_boolean, read_decimal, read_float, read_integer
 from esql.values.types import DECIMAL, Bit, Interval, Number, fits_integer
@@ -105,7 +105,7 @@ def interval_to_number(value: Interval, job: Job) -> Number:
     """Returns how many of its one field an INTERVAL is."""
     if len(value.qualifier.fields) > 1:
         raise job.failure(value, "an INTERVAL of several fields is no number: cast it to one of one field first")
-    found = moments.counted(value)
+    found = datetimes.counted(value)
     if job.target.name == "INTEGER":
         return decimal_to_integer(found, job)
     return float(found) if job.target.name == "FLOAT" else fitted(found, job)

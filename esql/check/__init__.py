@@ -20,7 +20,7 @@ from esql.syntax import Position
 from esql.text.source import problem_at
 
 if TYPE_CHECKING:
-    from esql.check.finding import Finding, Pass
+    from esql.check.findings import Finding, Pass
 
 PASSES: tuple[Pass, ...] = (
     names.unknown_names,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from esql import syntax
 from esql.check.casts import SCALARS, can_assign
-from esql.check.finding import Finding, a
+from esql.check.findings import Finding, a
 from esql.functions import Function
 from esql.names.mq_constants import MQConstant
 from esql.names.predefined import BrokerProperty, Correlation, ElementType, Option, SpecialName

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from esql import syntax
 from esql.check.casts import SCALARS, can_assign, can_cast
-from esql.check.finding import Finding, a, accepted_types
+from esql.check.findings import Finding, a, accepted_types
 from esql.functions import Function
 from esql.scope import DeclaredRoutine
 from esql.values.types import NUMBERS

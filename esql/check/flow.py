@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.catalog import did_you_mean
 from esql import syntax
-from esql.check.finding import TERMINAL_NUMBER, Finding
+from esql.check.findings import TERMINAL_NUMBER, Finding
 from esql.names.predefined import TERMINALS
 from esql.scope import Resolution
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine.catalog import did_you_mean
 from esql import syntax
-from esql.check.finding import ANY_NUMBER, NAME_NUMBER, Finding
+from esql.check.findings import ANY_NUMBER, NAME_NUMBER, Finding
 from esql.names.element_types import constants
 from esql.names.predefined import (
     AGGREGATES,
@@ -23,7 +23,7 @@ from esql.names.predefined import (
     predefined_names,
     special_names,
 )
-from esql.scope.walk import REMEMBERED
+from esql.scope.name_resolution import REMEMBERED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

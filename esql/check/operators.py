@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from engine.catalog import did_you_mean
 from esql import syntax
 from esql.check.casts import SCALARS, can_cast, can_compare, common_cast, part_counts
-from esql.check.finding import ANY_NUMBER, FILTER_RESULT_NUMBER, OPERATOR_NUMBER, Finding, a, accepted_types, one_of
+from esql.check.findings import ANY_NUMBER, FILTER_RESULT_NUMBER, OPERATOR_NUMBER, Finding, a, accepted_types, one_of
 from esql.scope import Resolution
 from esql.scope.types import arithmetic
 from esql.values.types import DATES, NUMBERS, STRINGS

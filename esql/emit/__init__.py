@@ -23,10 +23,10 @@ from esql.emit import (
     selects,
     tree_statements,
 )
+from esql.emit.emission_unit import Constants, EmittedRoutine, Unit
 from esql.emit.function_body import Tables
 from esql.emit.routines import Emitted, Emitter, Entrance, GivenDeclarations
 from esql.emit.shared_statements import is_shared_tree
-from esql.emit.unit import Constants, EmittedRoutine, Unit
 from esql.scope import Resolution, RoutineFacts, Variable
 from esql.scope.references import DeclaredRoutine
 

@@ -9,14 +9,14 @@ from typing import Final
 from esql import syntax
 from esql.emit import tracing
 from esql.emit.case_and_cast import assigned, target_of
+from esql.emit.emission_unit import EmitError
 from esql.emit.emitted_value import INTEGER, Value, is_literal
 from esql.emit.function_body import Body, Statements
 from esql.emit.integer_formulas import Formula, given_to
+from esql.emit.path_steps import step_of
 from esql.emit.paths import ensured, ensured_like, found, is_nameless, last_step, nodes, peeked, root_of
 from esql.emit.python_nodes import assign, call, constant, do, is_none, is_some, method, name, set_attribute, when
 from esql.emit.selects import complex_value, is_complex, is_list
-from esql.emit.steps import step_of
-from esql.emit.unit import EmitError
 from esql.scope.references import Variable
 from esql.scope.types import is_of_one
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from engine.tree.step import Step
 from esql import syntax
+from esql.emit.emission_unit import EmitError
 from esql.emit.emitted_value import is_literal, literal
-from esql.emit.steps import known_step
-from esql.emit.unit import EmitError
+from esql.emit.path_steps import known_step
 from esql.names.predefined import Correlation
 from esql.scope.references import DeclaredRoutine, Variable
 from esql.syntax.node import children

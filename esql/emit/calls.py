@@ -13,12 +13,12 @@ from esql import syntax
 from esql.cast import Target
 from esql.emit.case_and_cast import assigned, target_of
 from esql.emit.databases import data_source
+from esql.emit.emission_unit import EmitError
 from esql.emit.emitted_value import Value
 from esql.emit.function_body import Body, Expressions
 from esql.emit.functions import function_call
 from esql.emit.paths import ensured, found, root_of
 from esql.emit.python_nodes import call, choose, constant, group, is_some, item, method, name, walrus
-from esql.emit.unit import EmitError
 from esql.scope.references import DeclaredRoutine, Variable
 
 _SCALARS: Final = frozenset(

@@ -9,6 +9,7 @@ from typing import Final
 
 from esql import syntax
 from esql.emit.conditions import comparison_test
+from esql.emit.emission_unit import EmitError
 from esql.emit.emitted_value import Value
 from esql.emit.function_body import Body, Level, Statements, handed_in, tick
 from esql.emit.python_nodes import (
@@ -24,7 +25,6 @@ from esql.emit.python_nodes import (
     when,
 )
 from esql.emit.shared_statements import expression_alone
-from esql.emit.unit import EmitError
 
 _LEAVE: Final = 1
 _ITERATE: Final = 2

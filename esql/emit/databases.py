@@ -26,11 +26,11 @@ from engine.databases.statements import (
     Update,
 )
 from esql import syntax
+from esql.emit.emission_unit import EmitError
 from esql.emit.emitted_value import Value
 from esql.emit.function_body import Body, Expressions, Statements
 from esql.emit.python_nodes import call, constant, do, group, method, name
-from esql.emit.terms import ImpossibleError, Terms, column_name, correlation_of, is_database, static_names
-from esql.emit.unit import EmitError
+from esql.emit.sql_terms import ImpossibleError, Terms, column_name, correlation_of, is_database, static_names
 from esql.scope.references import Variable
 from esql.syntax.node import children
 

@@ -10,6 +10,7 @@ from esql import syntax
 from esql.emit.assignments import give_code, give_list, give_variable
 from esql.emit.calls import invoke
 from esql.emit.case_and_cast import assigned, target_of
+from esql.emit.emission_unit import EmitError
 from esql.emit.emitted_value import Value
 from esql.emit.eval_scope import contents_of, evaluation, passed
 from esql.emit.function_body import Body, Statements, handed_in
@@ -17,7 +18,6 @@ from esql.emit.functions import function_call
 from esql.emit.paths import found
 from esql.emit.python_nodes import assign, attribute, call, constant, do, group, item, method, name
 from esql.emit.selects import complex_value, is_complex, is_the
-from esql.emit.unit import EmitError
 from esql.scope.references import DeclaredRoutine, Variable
 
 _COMPLEX: Final = frozenset(("REFERENCE", "ROW", "LIST", ""))

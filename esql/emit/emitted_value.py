@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from esql import syntax
-from esql.emit.unit import EmitError
+from esql.emit.emission_unit import EmitError
 from esql.values import literal_contents
 from esql.values.literal_contents import UnreadableError
 from esql.values.types import qualifier, type_of

@@ -12,9 +12,9 @@ from esql.emit.python_nodes import constant, group, method, name
 from esql.scope.references import Variable
 
 if TYPE_CHECKING:
+    from esql.emit.emission_unit import EmittedRoutine
     from esql.emit.emitted_value import Value
     from esql.emit.function_body import Body
-    from esql.emit.unit import EmittedRoutine
     from esql.scope.references import DeclaredRoutine, Place, Resolution
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from engine.budget import pay
 from esql import syntax
 from esql.emit import tracing
+from esql.emit.emission_unit import EmitError, Unit
 from esql.emit.emitted_value import BOOLEAN, Value
 from esql.emit.integer_formulas import looked_at
 from esql.emit.python_nodes import (
@@ -32,7 +33,6 @@ from esql.emit.python_nodes import (
     when,
 )
 from esql.emit.shared_statements import expression_alone, statement_alone
-from esql.emit.unit import EmitError, Unit
 from esql.scope.references import Variable
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
+from esql.emit.emission_unit import EmitError
 from esql.emit.emitted_value import BOOLEAN, CHARACTER, Value
 from esql.emit.eval_scope import evaluation
 from esql.emit.function_body import Body, Expressions
 from esql.emit.operations import limited
 from esql.emit.paths import counted, found
 from esql.emit.python_nodes import call, choose, constant, group, is_none, is_some, name
-from esql.emit.unit import EmitError
 from esql.functions import Function, Parameter, function_catalog
 
 Keywords = Mapping[str, Value]

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
+from esql.emit.emission_unit import EmitError
 from esql.emit.emitted_value import BOOLEAN, CHARACTER, INTEGER, Value, known
 from esql.emit.function_body import Body, Conditions, Expressions
 from esql.emit.integer_formulas import formula_of
@@ -24,7 +25,6 @@ from esql.emit.python_nodes import (
     negated,
     walrus,
 )
-from esql.emit.unit import EmitError
 from esql.values.types import INTEGER_HIGH, Qualifier, qualifier
 
 LONGEST_INLINE: Final = 24  # a chain with more terms is folded over a tuple, for Python's compiler nests each operator

@@ -9,11 +9,11 @@ from typing import Final
 from engine.tree.step import Step
 from esql import syntax
 from esql.emit.cached_elements import key_of
+from esql.emit.emission_unit import EmitError
 from esql.emit.emitted_value import Value, is_literal, known, literal
 from esql.emit.function_body import Body, Expressions
+from esql.emit.path_steps import is_known, known_step, number_of, step_of
 from esql.emit.python_nodes import attribute, call, choose, constant, every, is_some, method, name, some, walrus
-from esql.emit.steps import is_known, known_step, number_of, step_of
-from esql.emit.unit import EmitError
 from esql.names.element_types import element_type
 from esql.names.mq_constants import MQConstant
 from esql.names.predefined import BrokerProperty, Correlation, ElementType, Option, SpecialName

@@ -12,10 +12,10 @@ from esql import syntax
 from esql.emit.assigned_variables import has_handlers, never_null
 from esql.emit.assignments import initialize
 from esql.emit.effect_statements import parameter_variable, with_outputs
+from esql.emit.emission_unit import EmitError, EmittedRoutine, Unit
 from esql.emit.function_body import Body, Tables, called
 from esql.emit.integer_formulas import settled
 from esql.emit.python_nodes import assign, attribute, compare, constant, do, function, group, method, name, when
-from esql.emit.unit import EmitError, EmittedRoutine, Unit
 from esql.scope import RoutineFacts, body_may_propagate
 from esql.scope.references import DeclaredRoutine, Variable
 from esql.syntax.node import children

@@ -10,14 +10,14 @@ from typing import Final
 from esql import syntax
 from esql.emit import tracing
 from esql.emit.databases import aggregate_asked, conjuncts, rows_as_asked, rows_selected, run_of_tables
+from esql.emit.emission_unit import EmitError
 from esql.emit.emitted_value import BOOLEAN, Value
 from esql.emit.function_body import Body, Expressions, called
 from esql.emit.functions import the_item
+from esql.emit.path_steps import step_of
 from esql.emit.paths import found
 from esql.emit.python_nodes import assign, call, constant, do, group, method, name, when
-from esql.emit.steps import step_of
-from esql.emit.terms import aggregate_of, is_database
-from esql.emit.unit import EmitError
+from esql.emit.sql_terms import aggregate_of, is_database
 from esql.names.predefined import Correlation
 from esql.scope.references import DeclaredRoutine, Variable
 

@@ -7,11 +7,11 @@ from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
+from esql.emit.emission_unit import EmitError
 from esql.emit.function_body import Body, Statements
+from esql.emit.path_steps import step_of
 from esql.emit.paths import ensured, found, nodes
 from esql.emit.python_nodes import assign, call, constant, do, is_some, method, name, set_attribute, when
-from esql.emit.steps import step_of
-from esql.emit.unit import EmitError
 from esql.scope.references import Variable
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from esql.functions import Numeric, Same, String, arguments, function
 from esql.functions.arguments import character, integer, strings
-from esql.functions.searching import find, units
+from esql.functions.string_search import find, units
 from esql.runtime.invocation import Invocation
 from esql.values.errors import SUBSTRING_RANGE, out_of_range
 from esql.values.types import Bit, Value

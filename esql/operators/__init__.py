@@ -18,7 +18,7 @@ from esql.operators.comparison import (
     or_,
     unequal,
 )
-from esql.operators.moments import difference, in_units
+from esql.operators.datetimes import difference, in_units
 from esql.operators.strings import concatenate, like
 
 __all__ = [

@@ -8,7 +8,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
-from esql.operators import moments
+from esql.operators import datetimes
 from esql.values.errors import division_by_zero, overflow, wrong_types
 from esql.values.literals import shown
 from esql.values.types import DECIMAL, INTEGER_HIGH, INTEGER_LOW, Interval, Value, fits_integer, type_of
@@ -83,24 +83,24 @@ _MOMENTS: Final = (date, time, datetime)
 
 _ADD: Final[_Table] = {
     **_numbers(_fitting("+", lambda a, b: a + b), _decimal("+", DECIMAL.add), _float("+", lambda a, b: a + b)),
-    (Interval, Interval): moments.add_intervals,
-    **{(kind, Interval): moments.shift for kind in _MOMENTS},
-    **{(Interval, kind): _swapped(moments.shift) for kind in _MOMENTS},
+    (Interval, Interval): datetimes.add_intervals,
+    **{(kind, Interval): datetimes.shift for kind in _MOMENTS},
+    **{(Interval, kind): _swapped(datetimes.shift) for kind in _MOMENTS},
 }
 _SUBTRACT: Final[_Table] = {
     **_numbers(_fitting("-", lambda a, b: a - b), _decimal("-", DECIMAL.subtract), _float("-", lambda a, b: a - b)),
-    (Interval, Interval): lambda left, right: moments.add_intervals(left, moments.negated(right)),
-    **{(kind, Interval): lambda left, right: moments.shift(left, moments.negated(right)) for kind in _MOMENTS},
-    **{(one, two): moments.refuse_bare_difference for one in _MOMENTS for two in _MOMENTS},
+    (Interval, Interval): lambda left, right: datetimes.add_intervals(left, datetimes.negated(right)),
+    **{(kind, Interval): lambda left, right: datetimes.shift(left, datetimes.negated(right)) for kind in _MOMENTS},
+    **{(one, two): datetimes.refuse_bare_difference for one in _MOMENTS for two in _MOMENTS},
 }
 _MULTIPLY: Final[_Table] = {
     **_numbers(_fitting("*", lambda a, b: a * b), _decimal("*", DECIMAL.multiply), _float("*", lambda a, b: a * b)),
-    **{(Interval, kind): moments.scale for kind in _NUMBERS},
-    **{(kind, Interval): _swapped(moments.scale) for kind in _NUMBERS},
+    **{(Interval, kind): datetimes.scale for kind in _NUMBERS},
+    **{(kind, Interval): _swapped(datetimes.scale) for kind in _NUMBERS},
 }
 _DIVIDE: Final[_Table] = {
     **_numbers(_fitting("/", _quotient), _decimal("/", _decimal_quotient), _float("/", _divided)),
-    **{(Interval, kind): moments.divide for kind in _NUMBERS},
+    **{(Interval, kind): datetimes.divide for kind in _NUMBERS},
 }
 
 
@@ -127,9 +127,9 @@ def add(left: Value, right: Value) -> Value:
 
 
 def subtract(left: Value, right: Value) -> Value:
-    """The difference; that of dates and times needs units and is moments.difference.
+    """The difference; that of dates and times needs units and is datetimes.difference.
 
-    >>> subtract(1, 2), subtract(date(2000, 3, 1), Interval(86_400_000_000, moments.DAY))
+    >>> subtract(1, 2), subtract(date(2000, 3, 1), Interval(86_400_000_000, datetimes.DAY))
     (-1, datetime.date(2000, 2, 29))
     """
     if type(left) is int and type(right) is int:
@@ -181,7 +181,7 @@ def negate(value: Value) -> Value:
     if kind is float:
         return -value
     if kind is Interval:
-        return moments.negated(value)
+        return datetimes.negated(value)
     raise wrong_types("-", type_of(value))
 
 

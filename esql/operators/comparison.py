@@ -8,7 +8,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
-from esql.operators import moments
+from esql.operators import datetimes
 from esql.runtime.invocation import Zone, local_zone
 from esql.values.errors import cast_failure, wrong_types
 from esql.values.literal_contents import UnreadableError, read_interval_literal, read_literal
@@ -74,13 +74,13 @@ def _local(left: Any, right: Any, zone: Zone) -> _Pair:
     """GMT kinds and DATEs become local TIMEs and TIMESTAMPs, where the other side is one."""
     if is_gmt(left) and is_gmt(right):
         return left, right
-    return moments.local(left, zone), moments.local(right, zone)
+    return datetimes.local(left, zone), datetimes.local(right, zone)
 
 
 def _dated(left: Any, right: Any, zone: Zone) -> _Pair:
     """A DATE beside a TIMESTAMP is its midnight."""
     return tuple(  # type: ignore[return-value]  # two in, two out
-        moments.local(side, zone) if isinstance(side, datetime) else datetime.combine(side, time())
+        datetimes.local(side, zone) if isinstance(side, datetime) else datetime.combine(side, time())
         for side in (left, right)
     )
 
@@ -121,7 +121,7 @@ def _read(text: str, like: Any, zone: Zone) -> Any:
         value = read_literal(kind, text)
     except UnreadableError as error:
         raise cast_failure(shown(text), "CHARACTER", kind, error.why, error.sqlstate) from error
-    return moments.settled(value, zone, gmt=is_gmt(like))
+    return datetimes.settled(value, zone, gmt=is_gmt(like))
 
 
 _NUMBERS: Final = (int, float, Decimal)

@@ -16,6 +16,7 @@ from esql import syntax
 from esql.names.predefined import KINDS
 from esql.scope.deployed_routines import File, Library, RoutineFacts, body_may_propagate, routine_facts
 from esql.scope.loop_changes import loop_changes, targets
+from esql.scope.name_resolution import Walk
 from esql.scope.references import (
     Changes,
     DeclaredRoutine,
@@ -29,7 +30,6 @@ from esql.scope.references import (
     Visit,
 )
 from esql.scope.types import types_of
-from esql.scope.walk import Walk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,7 +18,7 @@ from engine.tree.step import step
 from esql import syntax
 from esql.cast import Clauses, Target, cast
 from esql.functions import Function, function_catalog
-from esql.operators import moments
+from esql.operators import datetimes
 from esql.runtime.invocation import Invocation
 from esql.runtime.support import a_name, index
 from esql.values.errors import ValueFailure, wrong_types
@@ -66,7 +66,7 @@ def sample(rules: dict[type, Any] | None = None) -> Scope:
     body = root.add("BLOB")
     body.domain = parser_catalog.find("BLOB")
     body.add("BLOB", b"JK")
-    now = datetime.fromisoformat("2003-05-23T09:11:12.123456+00:00").astimezone(moments.UTC)
+    now = datetime.fromisoformat("2003-05-23T09:11:12.123456+00:00").astimezone(datetimes.UTC)
     here = Invocation(lambda: now, lambda: timedelta(hours=1), codec=ccsid)
     return Scope(
         {"Environment": environment, "InputRoot": root},
@@ -219,8 +219,8 @@ def in_units(node: syntax.InUnits, scope: Scope) -> Any:
         case syntax.Operation("-", (left, right)):
             one, other = evaluate(left, scope), evaluate(right, scope)
             if not isinstance(one, Interval) and not isinstance(other, Interval):
-                return moments.difference(one, other, units(node.qualifier), scope.here.zone)
-    return moments.in_units(evaluate(node.expression, scope), units(node.qualifier))
+                return datetimes.difference(one, other, units(node.qualifier), scope.here.zone)
+    return datetimes.in_units(evaluate(node.expression, scope), units(node.qualifier))
 
 
 # Casts and functions

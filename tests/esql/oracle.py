@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from esql.cast import Target, cast
-from esql.operators import moments
+from esql.operators import datetimes
 from esql.runtime.invocation import Invocation
 from esql.values.errors import cast_failure, division_by_zero, overflow, wrong_types
 from esql.values.literal_contents import UnreadableError, read_interval_literal
@@ -76,16 +76,16 @@ def temporal(operator: str, left: Any, right: Any, kinds: tuple[str, str]) -> An
     datelike = {"DATE", *TIMES, *TIMESTAMPS}
     match operator, *kinds:
         case "+" | "-", "INTERVAL", "INTERVAL":
-            other = right if operator == "+" else moments.negated(right)
-            return moments.add_intervals(left, other)
+            other = right if operator == "+" else datetimes.negated(right)
+            return datetimes.add_intervals(left, other)
         case "+" | "-", kind, "INTERVAL" if kind in datelike:
-            return moments.shift(left, right if operator == "+" else moments.negated(right))
+            return datetimes.shift(left, right if operator == "+" else datetimes.negated(right))
         case "+", "INTERVAL", kind if kind in datelike:
-            return moments.shift(right, left)
+            return datetimes.shift(right, left)
         case "*" | "/", "INTERVAL", kind if kind in NUMBERS:
-            return moments.scale(left, right) if operator == "*" else moments.divide(left, right)
+            return datetimes.scale(left, right) if operator == "*" else datetimes.divide(left, right)
         case "*", kind, "INTERVAL" if kind in NUMBERS:
-            return moments.scale(right, left)
+            return datetimes.scale(right, left)
     raise wrong_types(operator, *kinds)
 
 
@@ -136,7 +136,7 @@ def instant(value: Any, mixed: bool, here: Invocation) -> Any:
         return value
     if type(value) is date:
         return datetime.combine(value, time())
-    return moments.local(value, here.zone)
+    return datetimes.local(value, here.zone)
 
 
 def matches(text: str, pattern: str, escape: str) -> bool:

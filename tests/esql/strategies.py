@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from hypothesis import strategies as st
 
-from esql.operators.moments import interval
+from esql.operators.datetimes import interval
 from esql.values.types import DECIMAL, INTEGER_HIGH, INTEGER_LOW, MICROSECONDS, Bit, qualifier
 
 DAY_TIME = ("DAY", "HOUR", "MINUTE", "SECOND")

@@ -15,7 +15,7 @@ MODULES = (
     "esql.names.predefined",
     "esql.check",
     "esql.check.casts",
-    "esql.check.finding",
+    "esql.check.findings",
     "esql.scope",
     "esql.scope.deployed_routines",
 )

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from engine.errors import BrokerError
 from esql import operators
 from esql.cast import Clauses, Target, cast
-from esql.operators import moments
+from esql.operators import datetimes
 from esql.read import read_expression
 from esql.runtime.invocation import Invocation
 from esql.values.literals import to_literal
@@ -95,7 +95,7 @@ def test_timestamp_format_and_back(pattern: str, value: Any) -> None:
 def test_zones_and_back(value: Any, pattern: str) -> None:
     """A FORMAT with a zone means the same moment in GMT and in local time."""
     value, clauses = value.replace(microsecond=123000), Clauses(format=pattern)
-    local = moments.local(value, HERE.zone)
+    local = datetimes.local(value, HERE.zone)
     texts = [cast((moment,), Target("CHARACTER"), HERE, clauses) for moment in (value, local)]
     for text in texts:
         assert value == cast((text,), Target("GMTTIMESTAMP"), HERE, clauses)
@@ -181,13 +181,13 @@ def test_like_takes_no_long_way() -> None:
 @given(st.dates(), st.dates())
 def test_difference_and_sum(one: Any, other: Any) -> None:
     """(a - b) DAY added to b is a."""
-    assert one == operators.add(other, operators.difference(one, other, moments.DAY))
+    assert one == operators.add(other, operators.difference(one, other, datetimes.DAY))
 
 
 @given(strategies.values, st.sampled_from(sorted(strategies.BY_TYPE)))
 def test_casts_fail_in_the_words_of_esql(value: Any, kind: str) -> None:
     """Any cast of any value gives a value of the type, NULL, or an error with a SQLSTATE."""
-    units = moments.DAY if kind == "INTERVAL" else None
+    units = datetimes.DAY if kind == "INTERVAL" else None
     found = outcome(cast, (value,), Target(kind, units=units), HERE)
     assert found[0] in {"NULL", kind} or found.startswith("S22")
 

@@ -18,6 +18,7 @@ from esql.text.source import problem_at
 if TYPE_CHECKING:
     from esql.scope.references import DeclaredRoutine, Resolution
 
+
 _ANY_NUMBER = 2402  # as the checks have it for what has no number of its own
 _LITERAL = (str, bytes, bool, type(None))
 

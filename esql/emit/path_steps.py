@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from engine.tree.step import Step, Types, step
 from esql import syntax
+from esql.emit.emission_unit import EmitError
 from esql.emit.emitted_value import INTEGER, is_literal, literal
 from esql.emit.function_body import Body
 from esql.emit.python_nodes import call, choose, constant, is_some
-from esql.emit.unit import EmitError
 from esql.names.element_types import types_of_constant
 from esql.names.predefined import XML_PREFIXES, ElementType
 from esql.scope.references import Variable

@@ -37,6 +37,7 @@ from esql.syntax.node import children
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+
 _CALLS = syntax.Call | syntax.CallStatement
 Action = Callable[[Any, Place], None]
 _WORD = re.compile(r"[^\W\d]\w*")
