@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from esql import syntax
-from esql.read import functions
 from esql.read.expressions import expression
 from esql.read.parser import TooDeepError, match_rule, report_depth, tokenize, try_rule
 from esql.read.recovery import may_be_condition

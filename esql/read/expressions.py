@@ -1,18 +1,14 @@
-"""Contexts of the parser -> expressions."""
+"""Contexts of the parser -> expressions, literals and data types."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from esql import syntax
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
 from esql.text.source import Source
-
-if TYPE_CHECKING:
-    from esql.text.source import Source
-
 
 T = TypeVar("T")
 

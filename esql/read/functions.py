@@ -1,4 +1,4 @@
-"""Contexts of the parser -> functions that have a form of their own."""
+"""Contexts of the parser -> SELECT, ROW, LIST, quantified predicates and functions that have a form of their own."""
 
 from __future__ import annotations
 
