@@ -250,7 +250,7 @@ def _content(held: Element) -> Any:
 
 
 def _is_as_read(held: Element, element: Element) -> bool:
-    return held.source is DOCUMENT and not held.state & EDITED and element._type == held.handle.type
+    return held.source is DOCUMENT and not held.state & EDITED and element.raw_type == held.handle.type
 
 
 def _patched(held: Element) -> tuple[Any, list[tuple[Element, _Put]]] | None:

@@ -9,9 +9,6 @@ import ast
 import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 
 import pytest
 
@@ -22,9 +19,9 @@ from tests.imports_allowed import (
     MAY_IMPORT,
     THIRD_PARTY,
 )
+from tests.private_names import PRIVATE_CASES, inside_of_tree, private_names
+from tests.sources import PACKAGES, ROOT, Source, imports, source, sources, within
 
-ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("engine", "nodes", "esql", "parsers", "flows", "spark_exec")
 LONGEST_MODULE = 400
 
 # What turns data into code, and where it may happen.
@@ -57,54 +54,8 @@ MUTATORS = (
 DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp)
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A module as it stands on disk, or as a self-test makes it up."""
-
-    module: str
-    path: str
-    text: str
-    tree: ast.Module
-
-    @property
-    def package(self) -> str:
-        """The package that relative imports start from."""
-        return self.module if self.path.endswith("__init__.py") else self.module.rpartition(".")[0]
-
-    def at(self, node: ast.AST, problem: str) -> str:
-        """The problem with its file and line in front."""
-        return f"{self.path}:{getattr(node, 'lineno', 1)}: {problem}"
-
-
-def source(path: str, text: str) -> Source:
-    module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-    return Source(module, path, text, ast.parse(text))
-
-
-@cache
-def sources() -> tuple[Source, ...]:
-    paths = sorted(path for folder in (*PACKAGES, "tests") for path in (ROOT / folder).rglob("*.py"))
-    inside = [path.relative_to(ROOT) for path in paths]
-    return tuple(source(p.as_posix(), (ROOT / p).read_text("utf-8")) for p in inside if "generated" not in p.parts)
-
-
-def within(module: str, row: str) -> bool:
-    return module == row or module.startswith(row + ".")
-
-
 def row_of(module: str) -> str:
     return max((row for row in MAY_IMPORT if within(module, row)), key=len, default="")
-
-
-def imports(src: Source) -> Iterator[tuple[ast.stmt, str]]:
-    """Every import, absolute: `from engine import mq` and `from . import mq` are both engine.mq."""
-    for node in ast.walk(src.tree):
-        if isinstance(node, ast.Import):
-            yield from ((node, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            above = src.package.split(".")[: len(src.package.split(".")) - node.level + 1] if node.level else []
-            origin = ".".join([*above, *([node.module] if node.module else [])])
-            yield from ((node, f"{origin}.{alias.name}") for alias in node.names)
 
 
 def foreign_imports(src: Source) -> Iterator[str]:
@@ -255,7 +206,9 @@ def danger(src: Source) -> Iterator[str]:
 
 Rule = Callable[[Source], Iterator[str]]
 EVERYWHERE: tuple[Rule, ...] = (length, names, docstring)
-IN_PACKAGES: tuple[Rule, ...] = (foreign_imports, packages_from_outside, state, printing, danger)
+IN_PACKAGES: tuple[Rule, ...] = (
+    *(foreign_imports, packages_from_outside, state, printing, danger, private_names, inside_of_tree),
+)
 
 
 @pytest.mark.parametrize("rule", EVERYWHERE + IN_PACKAGES, ids=lambda rule: rule.__name__)
@@ -350,10 +303,22 @@ CASES: tuple[tuple[Rule, str, str, str | None], ...] = (
     (danger, "esql/runtime/linker.py", "exec(code, names)", None),
     (danger, "esql/runtime/linker.py", "eval(code)", "uses eval"),
     (danger, "nodes/x.py", "self.exec('select')", None),
+    (
+        private_names,
+        "nodes/x.py",
+        "class A:\n    __slots__ = ('_v',)\n    def f(self, other):\n        del other._v",
+        None,
+    ),
+    (
+        private_names,
+        "nodes/x.py",
+        "class A:\n    _v: int\nclass B:\n    def f(self, a):\n        a._v()",
+        ":5: uses _v",
+    ),
 )
 
 
-@pytest.mark.parametrize(("rule", "path", "text", "expected"), CASES)
+@pytest.mark.parametrize(("rule", "path", "text", "expected"), CASES + PRIVATE_CASES)
 def test_rule(rule: Rule, path: str, text: str, expected: str | None) -> None:
     """Each rule finds what it is there to find, and leaves alone what is fine."""
     problems = list(rule(source(path, text)))

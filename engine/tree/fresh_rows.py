@@ -35,14 +35,14 @@ def fresh_rows(names: Sequence[str], rows: Iterable[Sequence[Value]], *, is_loos
         for name, value in zip(names, values, strict=True):
             field = Element(name, "", NAME, None, None, row)
             if value is not None:
-                field._value = value
+                field.raw_value = value
                 field.state = _FIELD
             if last is None:
-                row._first = field
+                row.first_linked = field
             else:
-                last._next = field
-                field._previous = last
+                last.next_linked = field
+                field.previous_linked = last
             last = field
-        row._last = last
+        row.last_linked = last
         made.append(row)
     return made

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from engine.budget import pay
 from engine.tree.element import Element
-from engine.tree.links import known, release
-from engine.tree.source import KIND, UNREAD, VALUE, Handle, Source, Value
+from engine.tree.links import link, made_children, mark_edited, release, replace_content, restructure
+from engine.tree.source import EXPAND, KIND, UNREAD, VALUE, Handle, Source, Value, of_one_owner
 from engine.tree.states import (
     CHANGED,
     EDITED,
@@ -29,6 +29,7 @@ from engine.tree.step import Step
 
 _BLOCK: Final = 256  # elements that are paid for together
 _UNLIKE: Final = EXPANDED | RESTRUCTURED | REPLACED | SHARES  # not simply what its source has in its place
+_NOT_AS_READ: Final = EXPANDED | SHARES
 _LEVEL: Final = EXPANDED | EDITED | VALUED | RESTRUCTURED | RETYPED | LOOSE
 _CLEAN: Final = REPLACED | SHARES | VALUED | LOOSE
 
@@ -54,49 +55,48 @@ def copy(element: Element) -> Element:
         if not left:
             pay(left := _BLOCK)
         new.state |= old.state & _LEVEL
-        new._value = old._value
+        new.raw_value = old.raw_value
         if not old.state & EXPANDED:
             departed = _departed(old)
-            new._found = {place: alike(child, new) for place, child in departed}
-            pending += [(child, new._found[place]) for place, child in departed if child.state & EDITED]
-        at = old._first
+            new.found_by_place = {place: alike(child, new) for place, child in departed}
+            pending += [(child, new.found_by_place[place]) for place, child in departed if child.state & EDITED]
+        at = old.first_linked
         while at is not None:
             child = alike(at, new)
-            new._link(child)
+            link(new, child)
             if at.state & EDITED:
                 pending.append((at, child))
-            at = at._next
+            at = at.next_linked
     return twin
 
 
 def copy_into(target: Element, other: Element) -> None:
     """Give the target the value, type and children of another element; it keeps its name."""
-    source, handle, domain, type_, value = other.source, other.handle, other.domain, other._type, other._value
+    source, handle, domain, type_, value = other.source, other.handle, other.domain, other.raw_type, other.raw_value
     state = other.state
     twin = copy(other) if state & EDITED else None
     parent = target.parent
     if type_ & KIND == VALUE and parent is not None and not parent.state & EXPANDED:
-        parent._restructure()  # while it is still told whose the parent's value is: its own, or that of its first text
-    if parent is None or twin is not None or target._type != type_ or (target.state ^ state) & VALUED:
-        target._placed_anew()
+        restructure(parent)  # while it is still told whose the parent's value is: its own, or that of its first text
+    if parent is None or twin is not None or target.raw_type != type_ or (target.state ^ state) & VALUED:
+        replace_content(target)
     else:  # it keeps its type, so that what was found by type is still right
         if not parent.state & EDITED:
-            parent._touch()
+            mark_edited(parent)
         if parent.state & EXPANDED:
             parent.state |= RESTRUCTURED
-    if target._first is not None or target._found:
+    if target.first_linked is not None or target.found_by_place:
         release(target)
-    target.domain, target._type = domain or target.domain, type_
+    target.domain, target.raw_type = domain or target.domain, type_
     if twin is None:
-        target.source, target.handle, target._value = source, handle, UNREAD if value is None else value
-        target._found = target._first = target._last = None
+        target.source, target.handle, target.raw_value = source, handle, UNREAD if value is None else value
+        target.first_linked = target.last_linked = None
+        target.found_by_step = target.found_by_place = target.indexes = None
         target.state = state & _CLEAN | REPLACED
         return
-    target.source, target.handle, target._value = twin.source, twin.handle, twin._value
-    target._first, target._last, target._found = twin._first, twin._last, twin._found
+    target.source, target.handle, target.raw_value = twin.source, twin.handle, twin.raw_value
+    _take_children(target, twin)
     target.state = twin.state | REPLACED
-    for child in known(target):
-        child.parent = target
 
 
 def hand_over(element: Element) -> Element:
@@ -108,34 +108,82 @@ def hand_over(element: Element) -> Element:
     >>> len(list(order)), id.parent is taken
     (0, True)
     """
-    taken = Element(element.name, element.namespace, element._type)
+    taken = Element(element.name, element.namespace, element.raw_type)
     taken.source, taken.handle, taken.domain = element.source, element.handle, element.domain
-    taken.state, taken._value = element.state, element._value
-    taken._first, taken._last, taken._found = element._first, element._last, element._found
-    for child in known(taken):
-        child.parent = taken
+    taken.state, taken.raw_value = element.state, element.raw_value
+    _take_children(taken, element)
     element.source = None  # type: ignore[assignment]  # nothing is left to read
-    element.handle, element.state, element._value = None, EXPANDED | EDITED, None
-    element._first = element._last = element._found = None
+    element.handle, element.state, element.raw_value = None, EXPANDED | EDITED, None
+    element.first_linked = element.last_linked = None
+    element.found_by_step = element.found_by_place = element.indexes = None
     return taken
+
+
+def _take_children(target: Element, other: Element) -> None:
+    target.first_linked, target.last_linked = other.first_linked, other.last_linked
+    target.found_by_step, target.found_by_place, target.indexes = (
+        other.found_by_step,
+        other.found_by_place,
+        other.indexes,
+    )
+    for child in made_children(target):
+        child.parent = target
 
 
 def alike(element: Element, parent: Element | None = None) -> Element:
     """A copy of what the element is by itself: of a clean one that is all of it."""
-    twin = Element(element.name, element.namespace, element._type, element.source, element.handle, parent)
+    twin = Element(element.name, element.namespace, element.raw_type, element.source, element.handle, parent)
     twin.domain = element.domain
     if element.source is not None:
         twin.state = element.state & _CLEAN
-        if element._value is not None:  # an expanded element may have left its value to its first child
-            twin._value = element._value
+        if element.raw_value is not None:  # an expanded element may have left its value to its first child
+            twin.raw_value = element.raw_value
     return twin
+
+
+def peek(parent: Element, wanted: Step) -> Element | Handle | None:
+    """The first child that a step without types matches, or only its place where no one has asked for it yet."""
+    if parent.state & _NOT_AS_READ:
+        return parent.child(wanted)
+    found = parent.found_by_step
+    if found is not None and (known := found.get(wanted)) is not None:
+        return known
+    place, places = parent.source.first(parent.handle, wanted), parent.found_by_place
+    if place is None or place is EXPAND or (places is not None and place in places):
+        return parent.child(wanted)
+    return place
+
+
+def append_as_read(parent: Element, wanted: Step, above: Element, place: Handle, asked: Step) -> bool:
+    """Append what a place below `above`, to which `asked` leads, was read as, under the name that is wanted.
+
+    Returns False, and appends nothing, where an element was made for the place, or where another parser owns it.
+    """
+    if not parent.state & EDITED:
+        mark_edited(parent)
+    if above.state & _NOT_AS_READ or (above.found_by_place and place in above.found_by_place):
+        return False
+    if not of_one_owner(above, parent, asked, wanted):
+        return False
+    made = above.source.element(place, parent)
+    if made.domain is not None:
+        return False
+    made.name, made.namespace = wanted.name or "", wanted.namespace or ""
+    made.state |= REPLACED
+    link(parent, made)
+    return True
+
+
+def child_in(parent: Element, place: Handle, asked: Step) -> Element | None:
+    """The child in a place that `peek` has told, which may have been made or replaced since."""
+    return parent.child(asked) if parent.state & _NOT_AS_READ else parent.child_in(place)
 
 
 def read_only(element: Element) -> Element:
     """A view of a tree that refuses changes; the tree itself must stay as it is from now on."""
     view = alike(element)
     if element.state & EDITED:
-        view.source, view.handle, view._value = SHARED, element, UNREAD
+        view.source, view.handle, view.raw_value = SHARED, element, UNREAD
         view.state = SHARES | _valued(element) | element.state & LOOSE
     view.state |= READ_ONLY
     return view
@@ -144,7 +192,7 @@ def read_only(element: Element) -> Element:
 def changed_children(element: Element) -> list[tuple[Handle, Element]]:
     """The children that differ from what the source has in their place, each with that place."""
     if not element.state & EXPANDED:
-        changed = _departed(element) if element._found else []
+        changed = _departed(element)
         for at, (place, child) in enumerate(changed):
             if child.state & SHARES:
                 changed[at] = place, _held(child)
@@ -160,10 +208,10 @@ def only_change(element: Element) -> tuple[Handle, Element] | None:
 
     It is asked for first, as most programs that change a message change one field; None says to look closer.
     """
-    while not element.state & _UNLIKE and element._first is None:
+    while not element.state & _UNLIKE and element.first_linked is None:
         only: tuple[Handle, Element] | None = None
-        for place, child in (element._found or {}).items():
-            if place.__class__ is not Step and child.__class__ is Element and child.state & CHANGED:
+        for place, child in (element.found_by_place or {}).items():
+            if child.state & CHANGED:
                 if only is not None:
                     return None
                 only = place, child
@@ -171,21 +219,21 @@ def only_change(element: Element) -> tuple[Handle, Element] | None:
             return None
         element = only[1]
         if element.state & VALUED:
-            alone = not element._found and element._first is None and not element.state & _UNLIKE
+            alone = not element.found_by_place and element.first_linked is None and not element.state & _UNLIKE
             return only if alone and element.source is not None else None
     return None
 
 
 def appended_children(element: Element) -> list[Element]:
     """The children that came after those of the source, while the element is not RESTRUCTURED."""
-    if element._first is None:
+    if element.first_linked is None:
         return []
     if element.state & EXPANDED:
         return [at for at in element if at.state & REPLACED or _held(at).source is None]
-    appended, at = [], element._first
+    appended, at = [], element.first_linked
     while at is not None:
         appended.append(at)
-        at = at._next  # type: ignore[assignment]  # None ends the loop
+        at = at.next_linked  # type: ignore[assignment]  # None ends the loop
     return appended
 
 
@@ -208,11 +256,8 @@ def written(element: Element) -> Element:
 
 def _departed(element: Element) -> list[tuple[Handle, Element]]:
     """The children of an unexpanded element that are no longer what is in their places."""
-    departed = []
-    for place, child in (element._found or {}).items():
-        if child.__class__ is Element and child.state & CHANGED and place.__class__ is not Step:
-            departed.append((place, child))
-    return departed
+    found = element.found_by_place
+    return [(place, child) for place, child in found.items() if child.state & CHANGED] if found else []
 
 
 def _held(child: Element) -> Element:
@@ -259,7 +304,7 @@ class _Shared(Source):
     def element(self, handle: Element, parent: Element) -> Element:
         twin = alike(handle, parent)
         if handle.state & EDITED:
-            twin.source, twin.handle, twin._value = self, handle, UNREAD
+            twin.source, twin.handle, twin.raw_value = self, handle, UNREAD
             twin.state = handle.state & (REPLACED | LOOSE) | _valued(handle) | SHARES
         return twin
 
@@ -275,27 +320,25 @@ class _Shared(Source):
 
     def take_over(self, element: Element) -> None:
         edited: Element = element.handle
-        wrapped: dict[Handle, Element] = element._found or {}
+        wrapped = element.found_by_place or {}
         element.source, element.handle = edited.source, edited.handle
-        element._value = edited._value
+        element.raw_value = edited.raw_value
         was_expanded = element.state & EXPANDED
         element.state |= edited.state & _LEVEL & ~EDITED
         element.state &= ~SHARES
         if was_expanded:
             return
-        element._found = None
+        element.found_by_step = element.found_by_place = element.indexes = None
         if not edited.state & EXPANDED:
-            element._found = {
+            element.found_by_place = {
                 place: wrapped.get(child) or self.element(child, element)
-                for place, child in (edited._found or {}).items()
-                if place.__class__ is not Step
-                and child.__class__ is Element
-                and (child.state & CHANGED or child in wrapped)
+                for place, child in (edited.found_by_place or {}).items()
+                if child.state & CHANGED or child in wrapped
             }
-        at = edited._first
+        at = edited.first_linked
         while at is not None:
-            element._link(wrapped.get(at) or self.element(at, element))
-            at = at._next
+            link(element, wrapped.get(at) or self.element(at, element))
+            at = at.next_linked
 
 
 SHARED: Final = _Shared()

@@ -22,14 +22,14 @@ NAME_VALUE: Final = 0x03000000
 KIND: Final = 0xFF000000
 
 
-class _Mark:
+class Mark:
     """A value that no message can hold."""
 
     __slots__ = ()
 
 
-UNREAD: Final = _Mark()
-EXPAND: Final = _Mark()
+UNREAD: Final = Mark()
+EXPAND: Final = Mark()
 
 
 class Source:
@@ -138,21 +138,21 @@ def of_one_owner(one: Element, other: Element, first: Any = None, second: Any = 
     return (domain.inner(name or "") or domain) is (rival.inner(named or "") or rival)
 
 
-def _beside(element: Any) -> frozenset[int]:
+def _beside(element: Element) -> frozenset[int]:
     """The types of attributes of an element: a tree that belongs to no domain is as its parser has read it."""
     source = element.source
     return owner_of(element).beside or (source.beside(element.handle) if source else frozenset())
 
 
-def leading(element: Any) -> Any:
+def leading(element: Element) -> Element | None:
     """The child whose text counts as the element's value: a VALUE with nothing but attributes in front of it."""
     at, beside = element.first_child, None
-    while at is not None and at._type & KIND != VALUE:
-        if not at._type & VALUE:
+    while at is not None and at.raw_type & KIND != VALUE:
+        if not at.raw_type & VALUE:
             return None
         if beside is None:
             beside = _beside(element)
-        if at._type not in beside:
+        if at.raw_type not in beside:
             return None
-        at = at._next
+        at = at.next_linked
     return at

@@ -3,7 +3,7 @@
 from typing import Final
 
 # An element starts unexpanded: `source` and `handle` say where its content is. A child that is asked for by name is
-# made alone and kept in `_found` under its handle; `_first … _last` then link only the children appended since.
+# made alone and kept in `found_by_place`; the links from `first_linked` then lead only to the children appended since.
 # When order matters the element is expanded: every child is made and linked, in order.
 #
 # EDITED on an element says that something in or below it is no longer what its source says. It is set along the path

@@ -20,12 +20,6 @@ class _Named(Protocol):
     def type(self) -> int: ...
 
 
-class Each:
-    """The key under which an element keeps all children that a step matches."""
-
-    __slots__ = ()
-
-
 class Step:
     """One step of a path: a name (None: any), a namespace (None: any), and the types it accepts (empty: all).
 
@@ -34,13 +28,12 @@ class Step:
     meaning of its own there.
     """
 
-    __slots__ = ("clark", "each", "name", "namespace", "plain", "types")
+    __slots__ = ("clark", "name", "namespace", "plain", "types")
 
     def __init__(self, name: str | None, namespace: str | None, types: Types) -> None:
         self.name = name
         self.namespace = namespace
         self.types = types
-        self.each = Each()
         self.plain = bool(name) and not _SPECIAL.search(f"{name}{namespace or ''}")
         self.clark: str = (name or "*") if namespace == "" else f"{{{'*' if namespace is None else namespace}}}{name}"
 

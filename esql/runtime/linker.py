@@ -44,7 +44,6 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "set_field",  # (target, found, nodes): SET field = field or row; None deletes
             "ensure_nth",  # (parent, Step, number, nodes) -> element
             "give_child",  # (parent, Step, value, nodes): SET parent.step = value that is not NULL
-            "peek",  # (parent, Step) -> found, or its place in the source
             "set_child",  # (parent, Step, what peek found, its parent, its Step, nodes): SET parent.step = parent.step
             "set_list",  # (parent, Step, list, nodes): SET field[] = list
             "delete",  # (found)
@@ -69,6 +68,7 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "move",  # (element, direction, Step or None) -> found; the direction is as in syntax.MoveBy
             "move_repeat",  # (element, direction, same_type, same_name) -> found
         ),
+        "engine.tree.sharing": ("peek",),  # (parent, Step) -> found, or its place in the source
         "esql.runtime.select": (
             "new_row",  # () -> row
             "add_column",  # (row, steps, value, found or list): `expression AS path`; steps a tuple of Step

@@ -17,7 +17,7 @@ from esql.trees.creating import (
     ensure_like,
     identify,
 )
-from esql.trees.filling import ensure_nth, give_child, peek, set_child
+from esql.trees.filling import ensure_nth, give_child, set_child
 from esql.trees.limit import Nodes
 from esql.trees.moving import each, move, move_repeat
 from esql.trees.naming import path_of
@@ -46,7 +46,6 @@ __all__ = [
     "move_repeat",
     "parse",
     "path_of",
-    "peek",
     "set_child",
     "set_domain",
     "set_field",

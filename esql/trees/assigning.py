@@ -28,7 +28,7 @@ def set_field(target: Element, source: Element | None, nodes: Nodes | None = Non
         return
     if source is target:
         return
-    if target._type != NAME and is_special(target) and is_leaf(source):
+    if target.raw_type != NAME and is_special(target) and is_leaf(source):
         _replace(target, source.value)
         return
     if of_one_owner(source, target):

@@ -123,12 +123,12 @@ def own_type(element: Element, owner: Domain) -> int:
 
     A path or CREATE may give such an element XML.Attribute, which has the number of NameValue.
     """
-    return element._type if owner is GENERIC else element.type
+    return element.raw_type if owner is GENERIC else element.type
 
 
 def is_special(element: Element) -> bool:
     """Returns whether a field is an attribute, or was given another type that says more than name and value."""
-    kind = element._type
+    kind = element.raw_type
     return bool(kind & ~KIND or (kind == NAME_VALUE and _stands_beside(element.owner, kind)))
 
 

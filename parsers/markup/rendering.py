@@ -99,13 +99,13 @@ class Renderer:
                     text = f"elements are nested deeper than {MAX_DEPTH} levels: make the tree flatter"
                     raise unwritable(at, text)
                 first, closing, inner = opened
-                levels.append((at._next, closing, scope))
+                levels.append((at.next_linked, closing, scope))
                 at, scope = first, inner
                 continue
-            end = _end_of_reference(at) if at._type == _REFERENCE else None
+            end = _end_of_reference(at) if at.raw_type == _REFERENCE else None
             if not levels:
                 return end
-            following = at._next if end is None else end._next
+            following = at.next_linked if end is None else end.next_linked
             while following is None:
                 following, closing, scope = levels.pop()
                 out.append(closing)
@@ -117,7 +117,7 @@ class Renderer:
         """Append the text of an element; where it has content, that of its start tag alone."""
         flavour = self._flavour
         state, source = element.state, element.source
-        if source is None and element._type == NAME:
+        if source is None and element.raw_type == NAME:
             return _element(element, flavour, scope, out)
         if state & SHARES:
             source = written(element).source
@@ -148,7 +148,7 @@ class Renderer:
 
 def kind_of(element: Element, flavour: Flavour) -> Kind:
     """Returns what an element is to a document; a name is an element, whether it has got a value or not."""
-    number = element._type
+    number = element.raw_type
     return Kind.ELEMENT if number == NAME else flavour.kind(number)
 
 
@@ -180,11 +180,11 @@ def render_declaration(element: Element, encoding: str = "") -> str:
 
 def _own_text(element: Element, flavour: Flavour) -> str:
     """The text of the value that is the element's own, and not that of its first child."""
-    value = element._value
+    value = element.raw_value
     if value is UNREAD or element.state & SHARES:
         value = element.value
-        if element._first is not None and leading(element) is not None:
-            value = written(element)._value  # a copy may have cached what is its first child's
+        if element.first_linked is not None and leading(element) is not None:
+            value = written(element).raw_value  # a copy may have cached what is its first child's
     if value is None or value is UNREAD:
         return ""
     text = formed(element, value, flavour)
@@ -218,20 +218,20 @@ def _element(element: Element, flavour: Flavour, scope: Scope, out: list[str]) -
     """Append an element without content, or its start tag."""
     beside: list[tuple[Kind, Element]] = []
     content: Element | None = None
-    child = element._first if element.state & EXPANDED else element.first_child
+    child = element.first_linked if element.state & EXPANDED else element.first_child
     while child is not None:
-        number = child._type
+        number = child.raw_type
         if number == NAME:
             content = content or child
         elif (kind := flavour.kind(number)) in _BESIDE:
             beside.append((kind, child))
         else:
             content = content or child
-        child = child._next
+        child = child.next_linked
     tag = head = name_of(element.name)
     if beside or element.namespace or len(scope) > 1:
         tag, head, scope = _head(element, beside, flavour, scope)
-    text = "" if element._value is None and not element.state & SHARES else _own_text(element, flavour)
+    text = "" if element.raw_value is None and not element.state & SHARES else _own_text(element, flavour)
     if content is None:
         out.append(f"<{head}>{text}</{tag}>" if text else f"<{head}/>")
         return None
@@ -254,13 +254,13 @@ def _leaves(content: Element, out: list[str]) -> Element | None:
         if text is None:
             return at
         out.append(text)
-        at = at._next
+        at = at.next_linked
     return None
 
 
 def _leaf(element: Element) -> str | None:
     """An element that has neither namespace nor attributes nor children, but a text: as it was read, or its value."""
-    source, number, value = element.source, element._type, element._value
+    source, number, value = element.source, element.raw_type, element.raw_value
     if element.namespace:
         return None
     if source.__class__ is Document:
@@ -270,7 +270,7 @@ def _leaf(element: Element) -> str | None:
         if number != NAME and not (source.flavour.compact and number == element_types.FIELD):
             return None
         value = node.text
-    elif number != NAME or element._first is not None or source is not None:
+    elif number != NAME or element.first_linked is not None or source is not None:
         return None
     if value.__class__ is not str or not value:
         return None
@@ -315,14 +315,14 @@ def _head(
 
 def _quoted(child: Element, flavour: Flavour) -> str:
     """The value of an attribute."""
-    value = child._value
+    value = child.raw_value
     if value.__class__ is not str:
         held = written(child)
-        is_list = flavour.compact and held._first and any(flavour.kind(item.type) in _ITEMS for item in held)
+        is_list = flavour.compact and held.first_linked and any(flavour.kind(item.type) in _ITEMS for item in held)
         value = _items_text(child, flavour) if is_list else formed(child, child.value, flavour)
     text = str(value)
     try:
-        return quote(text, single=child._type == element_types.SINGLE_ATTRIBUTE)
+        return quote(text, single=child.raw_type == element_types.SINGLE_ATTRIBUTE)
     except Unwritable as error:
         raise unwritable(child, str(error)) from error
 

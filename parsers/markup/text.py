@@ -177,7 +177,7 @@ _DATES: Final[dict[int, Callable[[str], str]]] = {
 
 def formed(element: Element, value: Value, flavour: Flavour) -> str:
     """A value in the form that the type of its element asks for, or as the domain writes such values."""
-    if flavour.compact and (form := element._type & element_types.FORM):
+    if flavour.compact and (form := element.raw_type & element_types.FORM):
         if form == element_types.BASE64 and value.__class__ is bytes:
             return b64encode(value).decode("ascii")
         if form in _DATES and value.__class__ is date:

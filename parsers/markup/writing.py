@@ -73,7 +73,7 @@ class Writer:
         """The document that an element holds; where most of that is as it was read, also as what."""
         if document is not None:
             changed = changed_children(held)
-            if not held.state & RESTRUCTURED and (held._first is None or not appended_children(held)):
+            if not held.state & RESTRUCTURED and (held.first_linked is None or not appended_children(held)):
                 if not changed:
                     return self._document(document, None)
                 if len(changed) == 1 and changed[0][0] is document.root:
@@ -182,16 +182,16 @@ class Writer:
             return self._rearranged(held, node, document)
         changes: list[Change] = []
         below: list[tuple[etree._Element, Element]] = []
-        if state & VALUED and not (state & EXPANDED and held._value is None and _leads(held, document)):
+        if state & VALUED and not (state & EXPANDED and held.raw_value is None and _leads(held, document)):
             if (document.cdata and has_sections(node)) or (document.flavour.compact and len(node)):
                 return None
-            changes.append(("text", node, "", own_value(held, held._value, self._flavour) or None))
+            changes.append(("text", node, "", own_value(held, held.raw_value, self._flavour) or None))
         for place, child in changed_children(held):
             if place.__class__ is etree._Element:
                 below.append((place, child))
             elif child.state & REPLACED or not self._change_field(place, child, document, changes):
                 return None
-        if held._last is not None and not self._add(appended_children(held), node, node, document, changes):
+        if held.last_linked is not None and not self._add(appended_children(held), node, node, document, changes):
             return None
         return changes, below
 
@@ -213,7 +213,7 @@ class Writer:
         gone = [place for place in document.children(node) if place not in staying]
         if held.state & VALUED or not all(self._take_away(place, document, changes) for place in gone):
             return None
-        return (changes, below) if held._first is not None else None
+        return (changes, below) if held.first_linked is not None else None
 
     def _change_field(self, place: Any, child: Element, document: Document, changes: list[Change]) -> bool:
         """Add the change of what lxml keeps in a field of a node; False where no patch can do it."""

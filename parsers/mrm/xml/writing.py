@@ -224,7 +224,7 @@ class Writing:
         own = self._has_own_name(element)
         if own and (self._as_read(None, element, node) or self._as_attribute(element, node)):
             return
-        if element._type == VALUE:
+        if element.raw_type == VALUE:
             raise ParserException(UNWRITABLE, f"{node.tag} has a value beside its fields, which MRM does not hold")
         if depth > _DEEPEST:
             raise ParserException(UNWRITABLE, f"elements are nested deeper than {_DEEPEST} levels at {element.name}")
