@@ -35,58 +35,53 @@ if TYPE_CHECKING:
 class Part(Source):
     """The part of a message that one parser reads; nothing is read before it is looked at, and once for all copies."""
 
-    __slots__ = ("_source", "_top", "parser", "portion")
+    __slots__ = ("_top", "parser", "portion", "source")
 
     def __init__(self, parser: Parser, portion: Portion) -> None:
         self.parser = parser
         self.portion = portion
-        self._source: Source | None = None
+        self.source: Source | None = None  # what its parser read, once something has looked into it
         self._top: Handle = None
 
     def _open(self) -> Source:
         read, top = self.parser.read(self.portion)
         with KEEPING:
-            source = self._source
+            source = self.source
             if source is None:
                 self._top = top
-                source = self._source = read  # last: who finds it finds its top
+                source = self.source = read  # last: who finds it finds its top
         return source
-
-    @property
-    def is_read(self) -> bool:
-        """Returns whether anything has looked into it yet."""
-        return self._source is not None
 
     @property
     def top(self) -> Handle:
         """The place of the part's top in what its parser read."""
-        if self._source is None:
+        if self.source is None:
             self._open()
         return self._top
 
     @property
     def content(self) -> Source:
         """Returns what its parser read."""
-        return self._source or self._open()
+        return self.source or self._open()
 
     def value(self, handle: Handle) -> Value:
-        source = self._source or self._open()
+        source = self.source or self._open()
         return source.value(self._top)
 
     def children(self, handle: Handle) -> object:  # type: ignore[override]
-        source = self._source or self._open()
+        source = self.source or self._open()
         return source.children(self._top)
 
     def element(self, handle: Handle, parent: Element) -> Element:
-        source = self._source or self._open()
+        source = self.source or self._open()
         return source.element(handle, parent)
 
     def first(self, handle: Handle, wanted: Step) -> Handle:
-        source = self._source or self._open()
+        source = self.source or self._open()
         return source.first(self._top, wanted)
 
     def every(self, handle: Handle, wanted: Step) -> object:
-        source = self._source or self._open()
+        source = self.source or self._open()
         return source.every(self._top, wanted)
 
 
@@ -333,14 +328,16 @@ class Message:
             from engine.message.finalizer import finalize  # noqa: PLC0415 - it imports what was received
 
             finalize(root)
-        if isinstance(local_environment, Element):
-            local_environment = read_only(local_environment)
-        return Message(
-            self.root if root is None else read_only(root),
-            local_environment=self._local_environment if local_environment is None else local_environment,
-            exceptions=self._exceptions if exceptions is None else read_only(exceptions),
-            way=self._way,
-        )
+        made = Message(self.root, local_environment=self._local_environment, exceptions=self._exceptions, way=self._way)
+        if root is not None:
+            made.root = read_only(root)
+        if local_environment is not None:
+            made._local_environment = local_environment
+            if isinstance(local_environment, Element):
+                made._local_environment = read_only(local_environment)
+        if exceptions is not None:
+            made._exceptions = read_only(exceptions)
+        return made
 
     def failed(self, error: BrokerError) -> Message:
         """The same message with the ExceptionList of an error, for a catch or failure terminal."""

@@ -24,7 +24,7 @@ from engine.parser import Follow, Header
 from engine.tree.element import Element
 from engine.tree.sharing import written
 from engine.tree.source import Value
-from engine.tree.states import EDITED, SHARES
+from engine.tree.states import EDITED
 from engine.tree.step import step
 
 # What Properties and the MQMD both say, by their names for it.
@@ -41,12 +41,11 @@ def finalize(root: Element) -> None:
 
     What cannot be written yet is left as it is: nodes further on may mend it, and writing tells of it if they do not.
     """
-    held = written(root) if root.state & SHARES else root
-    received = held.source
-    if received.__class__ is Received and (not held.state & EDITED or new_body(held, received) is not None):
+    if root.source.__class__ is Received and not root.state & EDITED:
         return
     try:
-        _finalize(root, links_of(held))
+        if new_body(root) is None:
+            _finalize(root, links_of(written(root)))
     except BrokerError:
         return
 

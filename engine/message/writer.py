@@ -54,19 +54,16 @@ def write_message(root: Element) -> tuple[Descriptor, bytes]:
 
 def write(root: Element) -> Written:
     """The message that a Root stands for, as it is put on a queue."""
-    if root.state & SHARES:
-        root = written(root)
-    received = root.source
-    if received.__class__ is Received:
-        if not root.state & EDITED:
-            return Written(received.descriptor, received.body, received.transactional)
-        body = new_body(root, received)
-        if body is not None:
-            came, descriptor, link = received.parts[-1], received.descriptor, _link(body)
+    if not root.state & (EDITED | SHARES) and root.source.__class__ is Received:
+        return Written(root.source.descriptor, root.source.body, root.source.transactional)
+    changed = new_body(root)
+    if changed is not None:
+        received, came, link = changed
+        if not isinstance(came.parser, Header) and not isinstance(link.owner, Header):
+            descriptor = received.descriptor
             form = Form(descriptor.encoding, descriptor.coded_char_set_id, came.portion.template)
-            if not isinstance(came.parser, Header) and not isinstance(link.owner, Header):
-                return Written(descriptor, _write(link, form), received.transactional)
-    properties, header, chain = sorted_links(links_of(root))
+            return Written(descriptor, _write(link, form), received.transactional)
+    properties, header, chain = sorted_links(links_of(written(root)))
     descriptor = descriptor_of(header, properties)
     template = template_of(properties)
     transactional = _is_transactional(properties)
@@ -84,15 +81,16 @@ def write(root: Element) -> Written:
     return Written(descriptor, b"".join(pieces), transactional)
 
 
-def new_body(root: Element, received: Received) -> Element | None:
-    """The body of a Root that alone differs from what was received, where no header stands in front of it."""
-    if root.state & (EXPANDED | RESTRUCTURED) or appended_children(root):
+def new_body(root: Element) -> tuple[Received, Part, Link] | None:
+    """What was received, its body and the new one, where that alone differs and no header stands in front of it."""
+    held = written(root)
+    if held.source.__class__ is not Received or held.state & (EXPANDED | RESTRUCTURED):
         return None
-    parts, changed = received.parts, changed_children(root)
-    if len(parts) != _PLAIN or len(changed) != 1:
+    changed, appended = changed_children(held), appended_children(held)
+    parts = held.source.parts
+    if len(parts) != _PLAIN or len(changed) != 1 or appended or changed[0][0] is not parts[-1]:
         return None
-    place, body = changed[0]
-    return body if place is parts[-1] else None
+    return held.source, parts[-1], _link(changed[0][1])
 
 
 def _is_transactional(properties: Link | None) -> bool:

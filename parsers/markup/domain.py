@@ -54,33 +54,6 @@ def read_markup(portion: Portion, flavour: Flavour) -> tuple[Source, Handle]:
     return Document(read, flavour, read_prolog(read[1], read[2])), TOP
 
 
-def write_markup(element: Element, form: Form, flavour: Flavour) -> bytes:
-    """The bytes of a document; characters that the CCSID lacks are written as references.
-
-    A declaration that was read names the new encoding where the document is written in another CCSID; it is left
-    alone otherwise, whatever it says, and so is one that the flow has written.
-    """
-    info = codec(form.ccsid, form.encoding)
-    held = written(element) if element.state & SHARES else element
-    part, document, encoding = held.source, None, ""
-    if part.__class__ is Part:
-        content = part.content
-        if content.__class__ is Document and content.flavour.compact == flavour.compact:
-            document = content
-        if part.portion.follow.ccsid != form.ccsid:
-            encoding = name_of_codec(info.name)
-    data = None if document is None or encoding else with_one_value(document, held)
-    if document is None or data is None:
-        text = Writer(flavour, form.ccsid, encoding).body(held, document)
-    elif document.encoding == info.name:
-        return data
-    else:
-        text = data.decode(document.encoding)
-    if encoding or info.name in _MARKING:
-        text = text.removeprefix("\ufeff")
-    return encode(text, info, form.ccsid)
-
-
 class Markup(Parser):
     """A parser of one flavour."""
 
@@ -92,4 +65,27 @@ class Markup(Parser):
         return read_markup(portion, self.flavour)
 
     def write(self, element: Element, form: Form) -> bytes:
-        return write_markup(element, form, self.flavour)
+        """The bytes of a document; characters that the CCSID lacks are written as references.
+
+        A declaration that was read names the new encoding where the document is written in another CCSID; it is left
+        alone otherwise, whatever it says, and so is one that the flow has written.
+        """
+        info = codec(form.ccsid, form.encoding)
+        held = written(element) if element.state & SHARES else element
+        part, document, encoding = held.source, None, ""
+        if part.__class__ is Part:
+            content = part.source or part.content
+            if content.__class__ is Document and content.flavour.compact == self.flavour.compact:
+                document = content
+            if part.portion.follow.ccsid != form.ccsid:
+                encoding = name_of_codec(info.name)
+        data = None if document is None or encoding else with_one_value(document, held)
+        if document is None or data is None:
+            text = Writer(self.flavour, form.ccsid, encoding).body(held, document)
+        elif document.encoding == info.name:
+            return data
+        else:
+            text = data.decode(document.encoding)
+        if encoding or info.name in _MARKING:
+            text = text.removeprefix("\ufeff")
+        return encode(text, info, form.ccsid)

@@ -99,7 +99,7 @@ def test_lazily() -> None:
     body = sent.root.last_child
     assert body is not None
     assert isinstance(body.source, Part)
-    assert not body.source.is_read
+    assert body.source.source is None
     with pytest.raises(BrokerError):
         _ = body.first_child
 

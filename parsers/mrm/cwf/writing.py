@@ -40,7 +40,7 @@ def origin_of(element: Element, plan: Plan) -> Record | None:
     """The record that an element was read from, if it was in the form that is to be written."""
     source: Source | None = written(element).source
     if isinstance(source, Part):
-        source = source.content if source.is_read else None
+        source = source.source
     return source if isinstance(source, Record) and source.plan is plan else None
 
 

@@ -248,7 +248,7 @@ def _place_of(element: Element) -> Place | None:
     held = written(element)
     source = held.source
     if isinstance(source, Part):
-        content = source.content if source.is_read else None
+        content = source.source
         return content.top if isinstance(content, Document) else None
     place: Place | None = held.handle if isinstance(source, Document) else None
     return place
