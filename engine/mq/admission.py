@@ -17,7 +17,7 @@ from engine.descriptor import (
     Descriptor,
 )
 from engine.errors import MessageException
-from engine.mq.packed_descriptor import with_whole_ids
+from engine.mq.packed_descriptor import pack, with_whole_ids
 from engine.mq.queued_message import Stored, backed_out
 from engine.mq.refusals import (
     EXPIRY_ERROR,
@@ -45,6 +45,7 @@ _IDS_LENGTH: Final = 3 * len(NO_ID)
 ORDER_BITS: Final = 50  # number the messages of one priority
 SEGMENT_UNIT: Final = 16  # segments but the last are so many bytes long, or a multiple
 EIGHT_BYTES: Final = (1 << 64) - 1
+_MOST: Final = (1 << 31) - 1  # of a number of 32 bits
 _PERSISTENCES: Final = (NON_PERSISTENT, PERSISTENT)  # anything else: as the queue has it
 _STAMPED: Final = "%Y%m%d%H%M%S"
 _ACTIVITY: Final = 4  # MQRO_ACTIVITY
@@ -152,7 +153,11 @@ class Admission:
         if msg_id == NO_ID:
             msg_id = numbers.identifier(number)
         stamp = descriptor[19:21] if descriptor.put_date else self.stamped(int(now * 100))
-        own = completed(descriptor, msg_id, stamp, context)
+        try:
+            own = completed(descriptor, msg_id, stamp, context)
+        except MessageException:
+            self._give_up(queue, persistence, length)
+            raise
         if queue.definition.fifo:
             priority = target.attributes.default_priority
         return tuple.__new__(Stored, ((MAX_PRIORITY - priority << ORDER_BITS) + number, own, body, expires))
@@ -258,6 +263,15 @@ class Admission:
                 if stored.expires:
                     self.expiry.note(queue, stored)
 
+    def _give_up(self, queue: Queue, persistence: int, length: int) -> None:
+        """Gives back the place of a message that is refused."""
+        counts = queue.counts
+        with self._lock:
+            queue.reserved -= 1
+            counts.puts[persistence] -= 1
+            counts.put_bytes[persistence] -= length
+            counts.puts_failed += 1
+
     def _too_long(self, target: Target, length: int) -> MessageException:
         most = target.queue.definition.max_message_length
         target.queue.counts.puts_failed += 1
@@ -299,6 +313,10 @@ def completed(descriptor: Descriptor, msg_id: bytes, stamp: tuple[str, str], con
     (report, kind, expiry, feedback, encoding, ccsid, form, priority, persistence, own_id, correl_id, backouts, queue,
      queue_manager, user, token, identity, program_kind, program, date, moment, origin, group_id, number, offset,
      flags, length) = descriptor
+    if not (
+        0 <= report | kind | feedback | encoding | ccsid | program_kind | number | offset | flags | length + 1 <= _MOST
+    ):
+        pack(descriptor)  # some that are negative are good; it refuses others
     if context is not _NO_CONTEXT and not (user and program):
         program_kind = program_kind or (0 if program else _USER_APPLICATION)
         user, program = user or context[0], program or context[1]
@@ -342,7 +360,7 @@ def released(descriptor: Descriptor) -> Descriptor:
 
 def expires_at(expiry: int, now: float) -> int:
     """Returns the moment, in tenths of seconds since 1970, at which a message of an expiry is no longer delivered."""
-    if expiry <= 0:
+    if not 0 < expiry <= _MOST:
         text = f"an expiry of {expiry} is none: give tenths of a second, or {UNLIMITED} for a message that stays"
         raise refusal(EXPIRY_ERROR, text)
     return int(now * 10) + expiry

@@ -14,14 +14,14 @@ from engine.mq.client_work import ClientWork
 from engine.mq.connection import Connection
 from engine.mq.mqsc import Answer
 from engine.mq.protection.unit_protection import Protection
-from engine.mq.works import Works
+from engine.mq.works import Publisher, Works
 from engine.work import Arrival, QueueAttributes
 
 if TYPE_CHECKING:
-    from engine.descriptor import Descriptor
+    pass
 
 
-class Client:
+class Client(Publisher):
     """A queue manager that another process serves; each unit of work has a connection of its own.
 
     A connection that breaks ends its unit of work with reason 2009, and the next call makes a new one.
@@ -122,15 +122,6 @@ class Client:
     def clear(self, queue: str) -> None:
         """Removes the messages of a queue that nobody has open."""
         self._call("clear", queue)
-
-    def publish(
-        self, topic: str, descriptor: Descriptor, body: bytes, *, retain: bool = False, point: str = ""
-    ) -> Descriptor:
-        """Publishes a message on a topic in a unit of work of its own."""
-        with closing(self.work()) as work:
-            published = work.publish(topic, descriptor, body, retain=retain, point=point)
-            work.commit()
-        return published
 
     def forget_retained(self, topic: str, point: str = "") -> bool:
         """Removes what is retained on a topic; False where nothing is."""

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from engine.descriptor import Descriptor
 from engine.message.topics import ADDRESS
 from engine.mq.admission import Admission, Numbers, Target
 from engine.mq.attributes import Value
@@ -28,7 +27,7 @@ from engine.mq.topics.objects import KINDS
 from engine.mq.topics.publishing import Topics
 from engine.mq.topics.status import TPSTATUS, status
 from engine.mq.unit import Moved, Work
-from engine.mq.works import Works
+from engine.mq.works import Publisher, Works
 from engine.work import Arrival, QueueAttributes, Selection
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ _MOST_TARGETS: Final = 20_000
 _SLICE: Final = 1_000  # messages that are purged or expire in one step
 
 
-class QueueManager:
+class QueueManager(Publisher):
     """A queue manager that keeps its queues in this process.
 
     >>> queues = QueueManager("IN", "OUT")
@@ -150,15 +149,6 @@ class QueueManager:
     def dead_letter_queue(self) -> str:
         """The name of the dead-letter queue, or nothing."""
         return str(self.directory.settings["DEADQ"])
-
-    def publish(
-        self, topic: str, descriptor: Descriptor, body: bytes, *, retain: bool = False, point: str = ""
-    ) -> Descriptor:
-        """Publish a message on a topic in a unit of work of its own."""
-        work = self.work()
-        published = work.publish(topic, descriptor, body, retain=retain, point=point)
-        work.commit()
-        return published
 
     def forget_retained(self, topic: str, point: str = "") -> bool:
         """Remove what is retained on a topic; False where nothing is."""

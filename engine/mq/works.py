@@ -1,11 +1,15 @@
-"""The units of work of a queue manager that somebody has, which come and go while others look at them."""
+"""The units of work of a queue manager that somebody has, and publications in units of their own."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from typing import Generic, TypeVar
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from weakref import WeakSet
+
+if TYPE_CHECKING:
+    from engine.descriptor import Descriptor
 
 WorkT = TypeVar("WorkT")
 
@@ -28,3 +32,20 @@ class Works(Generic[WorkT]):
         """Yields those that there are now."""
         with self._lock:
             return iter(list(self._found))
+
+
+class Publisher:
+    """A queue manager as one publishes on it, in this process or another, as its owner or as a user."""
+
+    def work(self) -> Any:
+        """Returns a new unit of work."""
+        raise NotImplementedError
+
+    def publish(
+        self, topic: str, descriptor: Descriptor, body: bytes, *, retain: bool = False, point: str = ""
+    ) -> Descriptor:
+        """Publishes a message on a topic in a unit of work of its own."""
+        with closing(self.work()) as work:
+            published: Descriptor = work.publish(topic, descriptor, body, retain=retain, point=point)
+            work.commit()
+        return published

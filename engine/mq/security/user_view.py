@@ -28,10 +28,10 @@ from engine.mq.security.authorities import (
 )
 from engine.mq.security.records import AUTHREC, SELF
 from engine.mq.security.rights import base_of
+from engine.mq.works import Publisher
 from engine.work import Selection
 
 if TYPE_CHECKING:
-    from engine.descriptor import Descriptor
     from engine.mq.attributes import Value
     from engine.mq.manager import QueueManager
     from engine.mq.mqsc import Answer
@@ -44,7 +44,7 @@ _SUB: Final = "SUB"
 _BESIDE: Final = ("DURABLE", "NEWONLY")  # what a subscription is defined with beside its attributes
 
 
-class Guarded:
+class Guarded(Publisher):
     """The face of a queue manager for one user: each call is checked, and then carried out as the owner would."""
 
     def __init__(self, manager: QueueManager, user: str) -> None:
@@ -182,15 +182,6 @@ class Guarded:
         """Returns what was done to each queue that the user may see."""
         seen = set(self.names())
         return [one for one in self._manager.statistics() if one["queue"] in seen]
-
-    def publish(
-        self, topic: str, descriptor: Descriptor, body: bytes, *, retain: bool = False, point: str = ""
-    ) -> Descriptor:
-        """Publishes a message on a topic in a unit of work of its own."""
-        work = self.work()
-        published = work.publish(topic, descriptor, body, retain=retain, point=point)
-        work.commit()
-        return published
 
     def cursor(self, queue: str, selector: str = "", *, examines: bool = False) -> Iterator[Arrival]:
         """Yields the messages of a queue one after the other; they stay there. To examine is the owner's alone."""

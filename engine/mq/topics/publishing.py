@@ -13,6 +13,7 @@ from engine.mq import stream_rules
 from engine.mq.admission import MAX_PRIORITY, Target, expires_at, limited
 from engine.mq.definitions import QueueDefinition
 from engine.mq.directory import check_gate
+from engine.mq.packed_descriptor import pack
 from engine.mq.queue import Queue
 from engine.mq.refusals import (
     ALIAS_BASE_Q_TYPE_ERROR,
@@ -268,6 +269,7 @@ class Topics:
         origin = (descriptor.user_identifier or given[1], *descriptor[15:17], _BROKER, self._manager.name)
         own = tuple.__new__(Descriptor, (*told, *origin, *stamp, *descriptor[21:]))
         expires = 0 if own.expiry == UNLIMITED else expires_at(own.expiry, now)
+        pack(own)  # which refuses numbers of more than 32 bits
         return tuple.__new__(Publication, (topic, point, own, body, expires, False, at or int(now * 1_000_000)))
 
     def _retain(self, publication: Publication, work: Work, *, remote: bool) -> None:

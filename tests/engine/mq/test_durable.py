@@ -23,6 +23,10 @@ from engine.mq.unit import Work
 from engine.work import Selection
 
 LASTING = Descriptor(persistence=1)
+NUMBERS = (
+    *("report", "msg_type", "feedback", "encoding", "coded_char_set_id", "put_appl_type", "msg_seq_number"),
+    *("offset", "original_length"),
+)
 
 
 @pytest.fixture
@@ -62,17 +66,42 @@ def test_short_ids_are_whole_on_a_queue(folder: Path, persistence: int) -> None:
         assert [b"x"] * 6 == [found.body for each in wanted if (found := queues.work().get("Q", each)) is not None]
 
 
-def test_an_id_that_is_too_long_is_refused_and_nothing_else_is_lost(folder: Path) -> None:
-    """The put is refused with 2026, and an orderly end keeps the messages that are only in memory."""
+@pytest.mark.parametrize("persistence", [0, 1])
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        (Descriptor(correl_id=bytes(30)), 2026),
+        *((Descriptor(**{name: number}), 2026) for name in NUMBERS for number in (1 << 31, -(1 << 31) - 1)),  # type: ignore[arg-type]
+        (Descriptor(expiry=1 << 31), 2013),
+    ],
+)
+def test_a_descriptor_that_cannot_be_kept_is_refused(
+    folder: Path, wrong: Descriptor, reason: int, persistence: int
+) -> None:
+    """The put is refused with MQ's reason, as a publication's is, and an orderly end keeps what is in memory."""
     with QueueManager.open(folder) as queues:
-        work = queues.work()
+        work, own = queues.work(), wrong._replace(persistence=persistence)
         work.put("Q", Descriptor(), b"stays")
-        with pytest.raises(MessageException) as refused:
-            work.put("Q", Descriptor(correl_id=bytes(30)), b"long")
-        assert 2026 == refused.value.reason
+        is_given = wrong.report or wrong.put_appl_type  # to publications, by the queue manager
+        for put in (work.put,) if is_given else (work.put, work.publish):
+            with pytest.raises(MessageException) as refused:
+                put("Q", own, b"never")
+            assert reason == refused.value.reason
         work.commit()
+        assert 1 == queues.depth("Q")
     with QueueManager.open(folder) as queues:
         assert [b"stays"] == bodies(queues)
+
+
+@pytest.mark.parametrize("number", [(1 << 31) - 1, -(1 << 31)])
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_of_32_bits(folder: Path, name: str, number: int) -> None:
+    """The largest and the smallest number of 32 bits is kept."""
+    with QueueManager.open(folder) as queues:
+        queues.work().put("Q", LASTING._replace(**{name: number}), b"kept", syncpoint=False)
+    with QueueManager.open(folder) as queues:
+        (arrival,) = queues.browse("Q")
+        assert number == getattr(arrival.descriptor, name)
 
 
 def bodies(queues: QueueManager) -> list[bytes]:
