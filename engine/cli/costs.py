@@ -18,7 +18,7 @@ from engine.cli.costs_plan import WithPlan
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
-    from engine.costs.bounds import Measured
+    from engine.costs.measuring import Measured
     from engine.costs.nodes import How
     from engine.costs.on_spark import Spark
     from engine.costs.report import Comparison
@@ -141,7 +141,7 @@ def _refuse_overlap(output: str | None, compare: str | None) -> None:
 
 
 def _write_messages(output: str | None, *, as_json: bool) -> None:
-    from engine.costs.written_messages import write_messages
+    from engine.costs.scenarios import write_messages
 
     if not output:
         raise ConfigurationException("--output names no directory: say where the messages are to be written")
@@ -155,7 +155,7 @@ def _write_messages(output: str | None, *, as_json: bool) -> None:
 def _show_group(group: str, size: tuple[int | None, float | None], *, check: bool, as_json: bool) -> None:
     """Measure one group of benchmarks beside their bounds."""
     from engine.catalog import did_you_mean
-    from engine.costs.bounds import table
+    from engine.costs.measuring import table
     from engine.costs.suite import GROUPS, measure
 
     if group not in GROUPS:
@@ -343,6 +343,5 @@ def _json(found: Results, compared: Comparison | None) -> str:
 
 
 def _all_met(found: Results) -> bool:
-    from engine.costs.report import verdicts
 
     return all(verdict.met for verdict in verdicts(found))

@@ -20,9 +20,9 @@ from engine.broker.changes import switched
 from engine.broker.definition import FlowUse
 from engine.broker.repository.repository import Change
 from engine.broker.state import STATISTICS_LEVELS
-from engine.costs.bounds import Measured
 from engine.costs.broker_runs import broker_with, cpu_of, put, runs_of, wait_until
 from engine.costs.deploying import flow_file, own_folders
+from engine.costs.measuring import Measured
 from engine.costs.results import Key
 from engine.costs.scenarios import scenarios
 from engine.descriptor import Descriptor

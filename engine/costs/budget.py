@@ -11,12 +11,10 @@ from contextlib import suppress
 from typing import Final
 
 from engine.budget import Unpaid
-from engine.costs.bounds import Measured
 from engine.costs.deploying import IN, OUT, hindrance, own_folders, queues, subscriptions
 from engine.costs.deploying import deployed as deployed_of
-from engine.costs.measuring import made_ready
-from engine.costs.published import published
-from engine.costs.results import Key
+from engine.costs.measuring import Measured, made_ready
+from engine.costs.results import Key, published
 from engine.costs.scenarios import Scenario, scenarios
 from engine.errors import BrokerError
 

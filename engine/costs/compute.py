@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Final
 
 import flows
-from engine.costs.bounds import Measured
 from engine.costs.limits import complex_path_by_hand
-from engine.costs.measuring import side_by_side
+from engine.costs.measuring import Measured, side_by_side
 from engine.costs.messages import complex_path
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError

@@ -12,8 +12,7 @@ from typing import Any, Final, TypeAlias
 import sqlalchemy as sa
 from lxml import etree
 
-from engine.costs.bounds import Measured
-from engine.costs.measuring import side_by_side
+from engine.costs.measuring import Measured, side_by_side
 from engine.costs.messages import simple
 from engine.costs.postgresql_server import binaries, running
 from engine.databases.coordination import Coordinator

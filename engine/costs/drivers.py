@@ -12,8 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Final
 
-from engine.costs.deploying import IN, OUT, Folders, deployed, opened, subscriptions
-from engine.costs.lasting import database, with_data_sources
+from engine.costs.deploying import IN, OUT, Folders, database, deployed, opened, subscriptions, with_data_sources
 from engine.costs.messages import Sample
 from engine.costs.processes import own_cpu_seconds
 from engine.costs.scenarios import Scenario

@@ -9,9 +9,8 @@ from pathlib import Path
 from time import process_time
 from typing import Any, Final
 
-from engine.costs.bounds import Measured
 from engine.costs.limits import complex_path_by_hand
-from engine.costs.measuring import Beside, side_by_side
+from engine.costs.measuring import Beside, Measured, side_by_side
 from engine.costs.messages import complex_path
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError

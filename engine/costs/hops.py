@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from engine.costs.bounds import Measured
-from engine.costs.measuring import side_by_side
+from engine.costs.measuring import Measured, side_by_side
 from engine.costs.messages import simple
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from engine.costs.bounds import Measured
 from engine.costs.limits import change_one_field
-from engine.costs.measuring import side_by_side
+from engine.costs.measuring import Measured, side_by_side
 from engine.costs.messages import SIZES, simple
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError

@@ -105,7 +105,7 @@ def tagged(size: int) -> Sample:
     return Sample(Descriptor(format=HEADER), front + _filled(size - len(front) - len(tail)) + tail)
 
 
-def published(size: int) -> Sample:
+def on_topic(size: int) -> Sample:
     """An order behind an MQRFH2 that publishes it on a topic."""
     front = header("<psc><Command>Publish</Command><Topic>costs/orders</Topic></psc>")
     return Sample(Descriptor(format=HEADER), front + simple(size - len(front)))

@@ -17,8 +17,7 @@ from engine.costs.deploying import NO_PROCESSES, Folders, hindrance, own_folders
 from engine.costs.drivers import Run, Stand
 from engine.costs.messages import Sample
 from engine.costs.processes import cpu_ms, cpu_percent, own_rss_mib, processors
-from engine.costs.published import published
-from engine.costs.results import Key, Node, Row, Spread, Taken
+from engine.costs.results import Key, Node, Row, Spread, Taken, published
 from engine.costs.scenarios import Scenario, scenarios
 from engine.descriptor import PERSISTENT
 from engine.errors import ConfigurationException

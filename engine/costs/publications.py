@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from engine.costs.bounds import Measured
-from engine.costs.measuring import side_by_side
+from engine.costs.measuring import Measured, side_by_side
 from engine.descriptor import Descriptor
 from engine.mq import QueueManager
 

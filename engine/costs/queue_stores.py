@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import lmdb
 
-from engine.costs.bounds import Measured
+from engine.costs.measuring import Measured
 from engine.costs.processes import rss_mib
 from engine.costs.queue_rows import figure, in_turn, rate, rate_of_all, rates_beside
 from engine.costs.streams import COMPRESSIBLE, compressible

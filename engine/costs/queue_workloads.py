@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final
 
-from engine.costs.bounds import Measured
+from engine.costs.measuring import Measured
 from engine.costs.queue_rows import Run, cost_beside, figure, in_turn, rate_of_all, rates_beside
 from engine.costs.securing import passing
 from engine.descriptor import Descriptor

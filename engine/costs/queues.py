@@ -16,8 +16,7 @@ from typing import Any, Final
 import lmdb
 
 from engine.costs import publications, queue_stores, queue_workloads, securing, streams
-from engine.costs.bounds import Measured
-from engine.costs.measuring import side_by_side
+from engine.costs.measuring import Measured, side_by_side
 from engine.costs.sockets import through_the_socket
 from engine.descriptor import Descriptor
 from engine.mq import QueueManager

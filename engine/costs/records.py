@@ -9,8 +9,7 @@ from functools import partial
 from itertools import chain, cycle, islice
 from typing import Any, Final
 
-from engine.costs.bounds import Measured
-from engine.costs.measuring import side_by_side
+from engine.costs.measuring import Measured, side_by_side
 from engine.errors import BrokerError
 from engine.message.assembly import Part, part_element
 from engine.parser import Follow, Form, Portion, Template

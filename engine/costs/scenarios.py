@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import struct
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache, partial
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from engine.costs import limits_of_databases as databases
-from engine.costs import limits_of_records as records
+from engine.costs import limits as databases
+from engine.costs import limits as records
 from engine.costs.limits import change_one_field, complex_path_by_hand, pass_on, pass_on_by_list, pass_on_if_north
-from engine.costs.messages import FORMS, Sample, paths, plain, published, tagged
-from engine.costs.published import published as published_rows
-from engine.costs.results import Key
+from engine.costs.messages import FORMS, HEADER, Sample, on_topic, paths, plain, tagged
+from engine.costs.results import Key, published
+from engine.files.output_folders import OutputFolder
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
+
 
 Make: TypeAlias = Callable[[int], Sample]
 ByHand: TypeAlias = Callable[[bytes], bytes]
@@ -56,12 +62,12 @@ class Scenario:
 def scenarios() -> Mapping[str, Scenario]:
     """Every scenario by its name, in the report's order."""
     declared = {scenario.name: scenario for scenario in _declared()}
-    return MappingProxyType({key.scenario: declared[key.scenario] for key in published_rows()})
+    return MappingProxyType({key.scenario: declared[key.scenario] for key in published()})
 
 
 def keys(scenario: str) -> Iterator[Key]:
     """The rows that the report has of a scenario."""
-    return (key for key in published_rows() if key.scenario == scenario)
+    return (key for key in published() if key.scenario == scenario)
 
 
 def _declared() -> Iterator[Scenario]:
@@ -88,4 +94,41 @@ def _declared() -> Iterator[Scenario]:
         yield Scenario(f"database_update_coordinated_{answer}", plain, None, on_database=databases.update)
     for number in SUBSCRIBERS:
         name = f"publication_{number}_subscriber" + ("s" if number > 1 else "")
-        yield Scenario(name, published, pass_on, flow=PUBLICATION, subscribers=number - 1)
+        yield Scenario(name, on_topic, pass_on, flow=PUBLICATION, subscribers=number - 1)
+
+
+INDEX: Final = "index.json"
+_LENGTH: Final = struct.Struct("<i")
+
+
+def write_messages(directory: Path) -> tuple[Path, ...]:
+    """Write the message of each scenario and size as SCENARIO-SIZE, and what they are into index.json."""
+    files, entries = [], []
+    with closing(OutputFolder(directory)) as folder:
+        for name, size in dict.fromkeys((key.scenario, key.message_bytes) for key in published()):
+            sample = scenarios()[name].message(size)
+            file = folder.add((f"{name}-{size}.{'bin' if _front(sample) else 'xml'}",), sample.body)
+            files.append(file)
+            entries.append(_entry(name, size, file.name, sample))
+        index = json.dumps({"format": 1, "messages": entries}, indent=1) + "\n"
+        folder.add((INDEX,), index.encode())
+        folder.publish()
+    return tuple(files)
+
+
+def _front(sample: Sample) -> int:
+    """Returns how many bytes at the start are an MQRFH2; what they announce follows them."""
+    return int(_LENGTH.unpack_from(sample.body, 8)[0]) if sample.descriptor.format == HEADER else 0
+
+
+def _entry(scenario: str, size: int, file: str, sample: Sample) -> dict[str, Any]:
+    return {
+        "scenario": scenario,
+        "message_bytes": size,
+        "file": file,
+        "mqrfh2_bytes": _front(sample),
+        "format": sample.descriptor.format,
+        "encoding": sample.descriptor.encoding,
+        "ccsid": sample.descriptor.coded_char_set_id,
+        "sha256": hashlib.sha256(sample.body).hexdigest(),
+    }

@@ -11,8 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from engine.costs.bounds import Measured
-from engine.costs.measuring import side_by_side
+from engine.costs.measuring import Measured, side_by_side
 from engine.descriptor import Descriptor
 from engine.mq import QueueManager
 from engine.mq.protection.policies import policy_of

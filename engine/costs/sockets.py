@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from engine.costs.bounds import Measured
+from engine.costs.measuring import Measured
 from engine.costs.queue_rows import figure, in_turn
 from engine.costs.queue_stores import request_and_reply, sizes
 from engine.descriptor import Descriptor

@@ -16,8 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import flows
-from engine.costs.bounds import Measured
-from engine.costs.measuring import made_ready
+from engine.costs.measuring import Measured, made_ready
 from engine.costs.messages import complex_path, simple
 from engine.descriptor import Descriptor
 from engine.runtime.deployment import deploy

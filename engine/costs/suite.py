@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from engine.costs import broker, budget, compute, databases, esql, hops, kernel, queue_stores, queues, records, spark
-from engine.costs.bounds import Benchmark, Measured
+from engine.costs.measuring import Benchmark, Measured
 
 GROUPS: Final[Mapping[str, Benchmark]] = MappingProxyType(
     {

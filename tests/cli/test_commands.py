@@ -17,7 +17,7 @@ from typer.main import get_command
 
 from engine import cli
 from engine.costs import suite
-from engine.costs.bounds import Measured
+from engine.costs.measuring import Measured
 from engine.errors import BrokerError
 from engine.node import node_catalog
 from engine.parser import parser_catalog

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.costs.published import published
 from engine.costs.report import read_results
+from engine.costs.results import published
 from tests.cli.command_line import penstock
 
 TINY = ("--seconds", "0.002", "--runs", "2", "--drivers", "2")

@@ -18,8 +18,7 @@ from engine.costs.deploying import Folders, hindrance, own_folders
 from engine.costs.drivers import Run, Stand
 from engine.costs.messages import plain
 from engine.costs.nodes import How, chosen, rows, taken
-from engine.costs.published import PROCESSORS, published
-from engine.costs.results import Key, Row
+from engine.costs.results import PROCESSORS, Key, Row, published
 from engine.costs.scenarios import scenarios
 from engine.descriptor import PERSISTENT
 from engine.errors import BrokerError, ConfigurationException

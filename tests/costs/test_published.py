@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.costs.published import PROCESSORS, published
+from engine.costs.results import PROCESSORS, published
 
 
 def test_every_row_of_the_appendix_is_carried() -> None:

@@ -8,8 +8,7 @@ import pytest
 
 from engine.costs.deploying import hindrance, own_folders
 from engine.costs.drivers import Stand
-from engine.costs.published import published
-from engine.costs.results import Key
+from engine.costs.results import Key, published
 from engine.costs.scenarios import scenarios
 
 NOT_PERSISTENT = [key for key in published() if not key.persistent]

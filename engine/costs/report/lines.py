@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import isfinite
 
-from engine.costs.published import Published, published
 from engine.costs.report.wording import section_order
-from engine.costs.results import Key, Results, Row, Taken
+from engine.costs.results import Key, Published, Results, Row, Taken, published
 
 
 def divided(one: float | None, other: float | None) -> float | None:

@@ -12,9 +12,21 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from engine.costs.published import MACHINE, PROCESSORS, published
 from engine.costs.report import plots
-from engine.costs.report.analysis import SCALING, Curve, Growth, correlation, differing, growth, orders, relative
+from engine.costs.report.analysis import (
+    LEAST_CORRELATION,
+    SCALING,
+    Curve,
+    Growth,
+    compared_rows,
+    correlation,
+    differing,
+    growth,
+    orders,
+    relative,
+    slower,
+    verdicts,
+)
 from engine.costs.report.analysis import scaling as scaling_curves
 from engine.costs.report.analysis import subscribers as subscribers_curves
 from engine.costs.report.charts import LETTER, tick_text
@@ -23,9 +35,8 @@ from engine.costs.report.lines import Line, Section, divided, lines, sections
 from engine.costs.report.reading import measured
 from engine.costs.report.tables import GROUPS, HEADS, NOT_YET, Grid, grid
 from engine.costs.report.tables import OURS as OUR_COLUMNS
-from engine.costs.report.verdicts import LEAST_CORRELATION, compared_rows, slower, verdicts
 from engine.costs.report.wording import DASH, counted, figure, kind, named, run_on, span, times, title
-from engine.costs.results import Key, Node, Results
+from engine.costs.results import MACHINE, PROCESSORS, Key, Node, Results, published
 
 _GLOBALS: Final = (counted, figure, kind, run_on, span, times, title, tick_text, by_scenario)
 

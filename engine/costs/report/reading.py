@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, TypeVar, get_args, get_type_hints
 
 from engine.catalog import did_you_mean
-from engine.costs.bounds import Measured
+from engine.costs.measuring import Measured
 from engine.costs.report.wording import named, printable
 from engine.costs.results import FORMAT, Key, Node, Results, Row, Spread, Taken
 from engine.costs.results import Place as RunOn

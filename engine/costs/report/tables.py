@@ -11,10 +11,10 @@ from typing import Final
 
 from rich.text import Text
 
-from engine.costs import bounds
+from engine.costs import measuring
+from engine.costs.report.analysis import verdict_lines, verdicts
 from engine.costs.report.lines import Line, Section, lines, sections
 from engine.costs.report.reading import measured
-from engine.costs.report.verdicts import verdict_lines, verdicts
 from engine.costs.report.wording import counted, figure, printable, run_on, span, times, title
 from engine.costs.results import Results, Spread, Taken
 
@@ -115,12 +115,12 @@ _STYLES: Final = (
 
 
 def tables(results: Results, *, width: int = WIDTH) -> str:
-    """Every section as a table of text, then the figures beside their bounds, then what follows from all."""
+    """Every section as a table of text, then the figures beside their measuring, then what follows from all."""
     found = ["\n".join(_section(grid(section), width)) for section in sections(results)]
     if found:
         found.append("\n".join(wrap(_LEGEND, width)))
     if results.bounds:
-        found.append(bounds.table([measured(each) for each in results.bounds]))
+        found.append(measuring.table([measured(each) for each in results.bounds]))
     found.append(f"{_summary(results)}\n{verdict_lines(verdicts(results))}")
     return "\n\n".join(found) + "\n"
 

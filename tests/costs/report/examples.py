@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from zlib import crc32
 
-from engine.costs.bounds import Measured
-from engine.costs.published import Published, published
-from engine.costs.results import Key, Node, Place, Results, Row, Spread, Taken
+from engine.costs.measuring import Measured
+from engine.costs.results import Key, Node, Place, Published, Results, Row, Spread, Taken, published
 
 MACHINE = {"processor": "Example 3000, 2 cores", "system": "Linux 6.1", "python": "3.11.9", "memory": "24 GiB"}
 OPTIONS = {"seconds": 0.5, "runs": 3, "scenario": [], "size": []}

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.costs.bounds import Measured
-from engine.costs.published import published
+from engine.costs.measuring import Measured
 from engine.costs.report.analysis import (
     At,
     Curve,
     Fit,
+    Verdict,
     correlation,
     differing,
     fit,
@@ -24,12 +24,14 @@ from engine.costs.report.analysis import (
     ranks,
     relative,
     scaling,
+    slower,
     spearman,
     subscribers,
+    verdict_lines,
+    verdicts,
 )
 from engine.costs.report.lines import lines, sections
-from engine.costs.report.verdicts import Verdict, slower, verdict_lines, verdicts
-from engine.costs.results import Key, Place, Results, Row, Spread
+from engine.costs.results import Key, Place, Results, Row, Spread, published
 from tests.costs.report.examples import MACHINE, OPTIONS, example, only, taken
 
 

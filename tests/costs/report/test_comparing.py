@@ -6,10 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from engine.costs.published import published
 from engine.costs.report import Change, compare
 from engine.costs.report.comparing import by_scenario
-from engine.costs.results import Key, Results, Row, Spread
+from engine.costs.results import Key, Results, Row, Spread, published
 from tests.costs.report.examples import MACHINE, OPTIONS, spread, taken
 
 KEY = Key("7.4", "filter", persistent=False, message_bytes=1024)

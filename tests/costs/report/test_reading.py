@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.costs.bounds import Measured
+from engine.costs.measuring import Measured
 from engine.costs.report.reading import read_results, results_from, results_json
 from engine.costs.results import Key, Node, Results, Row, Spread, Taken
 from engine.errors import ConfigurationException

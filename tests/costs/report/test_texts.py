@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from engine.costs.published import published
 from engine.costs.report import changes_table, compare, rows_csv, tables, terminal_tables
-from engine.costs.results import Key, Node, Results, Row
+from engine.costs.results import Key, Node, Results, Row, published
 from tests.costs.report.examples import example, later, only, spread, taken
 
 EXPECTED = Path(__file__).parent / "expected"
