@@ -266,7 +266,6 @@ def _spark() -> tuple[Spark | None, str, dict[str, str]]:
     if find_spec("pyspark") is None:
         return None, "needs PySpark: pip install 'penstock[spark]'", {}
     from engine.costs.on_spark import Spark
-    from engine.costs.processes import family
     from spark_exec.measuring import carrier, first_body, versions
     from spark_exec.session import java
 
@@ -274,8 +273,6 @@ def _spark() -> tuple[Spark | None, str, dict[str, str]]:
         java()
     except ConfigurationException as error:
         return None, error.text, {}
-    if not family():
-        return None, "needs a system that says in /proc what Java and Python's workers take", {}
     return Spark(carrier, first_body), "", versions()
 
 
@@ -343,5 +340,6 @@ def _json(found: Results, compared: Comparison | None) -> str:
 
 
 def _all_met(found: Results) -> bool:
+    from engine.costs.report import verdicts
 
     return all(verdict.met for verdict in verdicts(found))

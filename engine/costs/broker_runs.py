@@ -20,7 +20,9 @@ from engine.broker.start import start_apart
 from engine.broker.statistics import slots
 from engine.broker.statistics.snapshots import done_by
 from engine.costs.deploying import OUT, Folders, flow_file
-from engine.costs.drivers import BROKEN, Run
+from engine.costs.drivers import Run
+from engine.costs.measuring import BROKEN
+from engine.costs.processes import cpu_seconds_of
 from engine.descriptor import NON_PERSISTENT, PERSISTENT, Descriptor
 from engine.errors import BrokerError
 
@@ -146,18 +148,16 @@ def _taken(broker: Broker) -> int:
     )
 
 
-def cpu_of(broker: Broker) -> dict[str, float]:
-    """Returns the processor time that each process of a broker has taken, in seconds."""
+def processes_of(broker: Broker) -> dict[str, int]:
+    """Returns the number of each process of a broker, those of workers by their group and themselves."""
     status: dict[str, Any] = broker.status() or {"processes": []}
-    found: dict[str, float] = {}
+    found: dict[str, int] = {}
     for one in status["processes"]:
-        found[one["name"]] = _seconds(one["process"])
-        for worker in one["workers"]:
-            found[f"{one['name']}/{worker['process']}"] = _seconds(worker["process"])
+        found[one["name"]] = one["process"]
+        found |= {f"{one['name']}/{worker['process']}": worker["process"] for worker in one["workers"]}
     return found
 
 
-def _seconds(pid: int) -> float:
-    """Returns the processor time of a process to the nanosecond, where /proc/PID/stat counts hundredths of seconds."""
-    threads = Path(f"/proc/{pid}/task").iterdir()
-    return sum(int((thread / "schedstat").read_text("ascii").split()[0]) for thread in threads) / 1e9
+def cpu_of(broker: Broker) -> dict[str, float]:
+    """Returns the processor time that each process of a broker has taken, in seconds."""
+    return {name: cpu_seconds_of(process) for name, process in processes_of(broker).items()}

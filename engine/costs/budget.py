@@ -5,15 +5,16 @@ The ten dearest rows are taken; on and off alternate in one process, forty pairs
 
 from __future__ import annotations
 
-import time
+import statistics
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 from engine.budget import Unpaid
 from engine.costs.deploying import IN, OUT, hindrance, own_folders, queues, subscriptions
 from engine.costs.deploying import deployed as deployed_of
-from engine.costs.measuring import Measured, made_ready
+from engine.costs.measuring import BROKEN, Measured, Program, cpu, made_ready
 from engine.costs.results import Key, published
 from engine.costs.scenarios import Scenario, scenarios
 from engine.errors import BrokerError
@@ -35,7 +36,7 @@ def benchmarks() -> Iterator[Measured]:
     can_run = [key for key in known.values() if not hindrance(scenarios()[key.scenario], folders)]
     alone = [key for key in can_run if _is_alone(scenarios()[key.scenario])]
     with made_ready():
-        costs = {key: _spent(_program(key), 1) for key in alone}
+        costs = {key: cpu(partial(_program(key), True)) for key in alone}
         for key in sorted(alone, key=lambda key: -costs[key])[:ROWS]:
             yield _row(key)
 
@@ -47,30 +48,22 @@ def _is_alone(scenario: Scenario) -> bool:
 
 def _row(key: Key) -> Measured:
     program = _program(key)
-    once = _spent(program, 3) / 3
-    count = max(1, round(_SECONDS / max(once, 1e-6)))
-    pairs = [_pair(program, count, is_first=bool(number % 2)) for number in range(PAIRS)]
+    paying, free = partial(program, True), partial(program, False)
+    count = max(1, round(_SECONDS / max(cpu(paying, 3), 1e-6)))
+    pairs = [_pair(paying, free, count, is_first=bool(number % 2)) for number in range(PAIRS)]
     ratios = sorted(on / off for on, off in pairs)
     low, high = ratios[_LOWER], ratios[_UPPER]
-    own = sorted(on for on, _ in pairs)[PAIRS // 2] / count * 1e6
-    beside = sorted(off for _, off in pairs)[PAIRS // 2] / count * 1e6
+    own, beside = (statistics.median_high(each) * 1e6 for each in zip(*pairs, strict=True))
     name = f"{key.scenario}, {key.message_bytes} bytes, 95 % {low:.3f} to {high:.3f}"
-    return Measured(
-        GROUP, name, own, (ratios[PAIRS // 2 - 1] + ratios[PAIRS // 2]) / 2, MOST_FOR_PAYING, "x", low, high, beside
-    )
+    return Measured(GROUP, name, own, statistics.median(ratios), MOST_FOR_PAYING, "x", low, high, beside)
 
 
-def _pair(program: Callable[[bool], None], count: int, *, is_first: bool) -> tuple[float, float]:
-    """Processor seconds of so many runs with the budget and without, in either order."""
-    seen = {pays: _spent(program, count, pays=pays) for pays in (is_first, not is_first)}
-    return seen[True], seen[False]
-
-
-def _spent(program: Callable[[bool], None], count: int, *, pays: bool = True) -> float:
-    started = time.process_time()
-    for _ in range(count):
-        program(pays)
-    return time.process_time() - started
+def _pair(paying: Program, free: Program, count: int, *, is_first: bool) -> tuple[float, float]:
+    """Returns the processor seconds of a run with the budget and of one without, taken in either order."""
+    if is_first:
+        return cpu(paying, count), cpu(free, count)
+    off = cpu(free, count)
+    return cpu(paying, count), off
 
 
 def _program(key: Key) -> Callable[[bool], None]:
@@ -87,7 +80,7 @@ def _program(key: Key) -> Callable[[bool], None]:
         work.put(IN, descriptor, body, syncpoint=False)
         outcome = flow.process(flow.entrances[0], work, patient=False)
         if outcome is None or outcome.error is not None:
-            raise outcome.error if outcome and outcome.error else BrokerError(2230, f"{key.scenario} has no message")
+            raise outcome.error if outcome and outcome.error else BrokerError(BROKEN, f"{key.scenario} has no message")
         for queue in outputs:
             with suppress(BrokerError):
                 work.get(queue, syncpoint=False)

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 import sqlalchemy as sa
 from lxml import etree
 
-from engine.costs.measuring import Measured, side_by_side
+from engine.costs.measuring import BROKEN, Measured, Row, cost_beside
 from engine.costs.messages import simple
 from engine.costs.postgresql_server import binaries, running
 from engine.databases.coordination import Coordinator
@@ -85,12 +85,10 @@ def _beside(
     engine = sa.create_engine(url)
     with closing(Sources([Definition("DB", url)])) as sources:
         by_hand = _on_queues(made_by_hand(engine), coordinated=coordinated)
-        seen = side_by_side({"hand": by_hand, "flow": _flow(sources, program, coordinated=coordinated)})
-    engine.dispose()
-    ratio, own = seen.ratios["flow"], seen.timings["flow"]
-    return Measured(
-        GROUP, name, own.median, ratio.median, bound, "x", ratio.low, ratio.high, seen.timings["hand"].median
-    )
+        try:
+            return cost_beside(Row(GROUP, name, bound), by_hand, _flow(sources, program, coordinated=coordinated))
+        finally:
+            engine.dispose()
 
 
 def _content() -> list[dict[str, Any]]:
@@ -130,7 +128,7 @@ def _flow(sources: Sources, program: str, *, coordinated: bool) -> Callable[[], 
         queues.put("IN", descriptor, body, syncpoint=False)
         outcome = deployed.process(deployed.entrances[0], work)
         if outcome is None or outcome.error is not None:
-            raise BrokerError(2230, f"the flow that is measured failed: {outcome}")
+            raise BrokerError(BROKEN, f"the flow that is measured failed: {outcome}")
         queues.get("OUT", syncpoint=False)
 
     return run

@@ -1,4 +1,4 @@
-"""Deploying scenarios: their flows, found by name, and what one still waits for before it can be measured."""
+"""Deploying scenarios: their flows, found by name, their queues and databases, and what one still waits for."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.costs.deploying import IN, OUT, Folders, database, deployed, opened, subscriptions, with_data_sources
+from engine.costs.measuring import BROKEN
 from engine.costs.messages import Sample
 from engine.costs.processes import own_cpu_seconds
 from engine.costs.scenarios import Scenario
@@ -22,7 +23,6 @@ from engine.runtime.accounting import meter
 from engine.runtime.deployment import DeployedFlow
 from engine.work import UnitOfWork
 
-BROKEN: Final = 2230  # a flow that does not do its work
 _PAUSE: Final = 0.0001  # seconds until an instance looks again for a message that another may have taken
 
 

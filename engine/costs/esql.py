@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import gc
+import statistics
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from time import process_time
 from typing import Any, Final
 
 from engine.costs.limits import complex_path_by_hand
-from engine.costs.measuring import Beside, Measured, side_by_side
+from engine.costs.measuring import BROKEN, Measured, Row, cost_beside, cpu, figure
 from engine.costs.messages import complex_path
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
@@ -31,7 +32,6 @@ MOST_COMPILING: Final = 3_000_000.0
 MOST_FROM_CACHE: Final = 50_000.0
 TURNS: Final = 1000
 RECORDS: Final = 242
-BROKEN: Final = 2230
 
 _COMPLEX: Final = """
 SET C = CARDINALITY(OutputRoot.XML.CSIM.TestCase.Stack.ProcessingPath.Element[]);
@@ -100,16 +100,8 @@ def _run(compiled: Compiled, body: bytes, domain: str) -> bytes:
 def _beside_hand(name: str, repetitions: int, bound: float) -> Measured:
     """The report's compute program beside the same by hand with lxml; five times over, still beside one by hand."""
     body, compiled = complex_path(4096), compile_text(_START + _COMPLEX * repetitions, "COMPUTE", name)
-    if _run(compiled, body, "XML") != complex_path_by_hand(body):
-        raise BrokerError(BROKEN, f"{name}: the programs do not write the same, so their cost says nothing")
-    seen = side_by_side({"hand": lambda: complex_path_by_hand(body), "esql": lambda: _run(compiled, body, "XML")})
-    return _ratio(name, seen, "hand", "esql", bound)
-
-
-def _ratio(name: str, seen: Beside, hand: str, own: str, bound: float) -> Measured:
-    ratio, timing = seen.ratios[own], seen.timings[own]
-    beside = seen.timings[hand].median
-    return Measured(GROUP, name, timing.median, ratio.median, bound, "x", ratio.low, ratio.high, beside)
+    own = partial(_run, compiled, body, "XML")
+    return cost_beside(Row(GROUP, name, bound), partial(complex_path_by_hand, body), own, alike=name)
 
 
 def _records(count: int) -> bytes:
@@ -120,32 +112,24 @@ def _records(count: int) -> bytes:
 
 def subscripts() -> Measured:
     """Repeating records copied by subscript, beside the same by references that move."""
-    body = _records(RECORDS)
+    body, name = _records(RECORDS), f"{RECORDS} records by subscript"
     by_subscript, by_reference = (compile_text(text, "COMPUTE", "copy") for text in (_SUBSCRIPTS, _REFERENCES))
-    if not _run(by_subscript, body, "XMLNSC") == _run(by_reference, body, "XMLNSC") == body:
-        raise BrokerError(BROKEN, "subscripts: the programs do not write the same, so their cost says nothing")
-    seen = side_by_side(
-        {
-            "reference": lambda: _run(by_reference, body, "XMLNSC"),
-            "subscript": lambda: _run(by_subscript, body, "XMLNSC"),
-        }
-    )
-    return _ratio(f"{RECORDS} records by subscript", seen, "reference", "subscript", MOST_SUBSCRIPTS)
+    if _run(by_reference, body, "XMLNSC") != body:
+        raise BrokerError(BROKEN, f"{name}: a program does not copy its message, so what it costs says nothing")
+    base, own = (partial(_run, compiled, body, "XMLNSC") for compiled in (by_reference, by_subscript))
+    return cost_beside(Row(GROUP, name, MOST_SUBSCRIPTS), base, own, alike=name)
 
 
 def linear() -> Measured:
     """Ten times as many records by subscript take about ten times as long, Python's search for garbage apart."""
-    few, many = _records(1000), _records(10_000)
     compiled = compile_text(_SUBSCRIPTS, "COMPUTE", "copy")
+    few, many = (partial(_run, compiled, _records(count), "XMLNSC") for count in (1000, 10_000))
     gc.collect()
     gc.disable()
     try:
-        seen = side_by_side(
-            {"few": lambda: _run(compiled, few, "XMLNSC"), "many": lambda: _run(compiled, many, "XMLNSC")}, rounds=3
-        )
+        return cost_beside(Row(GROUP, "10,000 records beside 1,000", MOST_FOR_TEN_TIMES), few, many, rounds=3)
     finally:
         gc.enable()
-    return _ratio("10,000 records beside 1,000", seen, "few", "many", MOST_FOR_TEN_TIMES)
 
 
 def arithmetic() -> Measured:
@@ -159,8 +143,7 @@ def arithmetic() -> Measured:
 
     if run() is not True or _bare(3, 4, 5) != 17:
         raise BrokerError(BROKEN, "arithmetic: the programs do not agree, so their cost says nothing")
-    seen = side_by_side({"bare": lambda: _bare(3, 4, 5), "esql": run})
-    return _ratio(f"a*b+c, {TURNS * 10:,} times", seen, "bare", "esql", MOST_ARITHMETIC)
+    return cost_beside(Row(GROUP, f"a*b+c, {TURNS * 10:,} times", MOST_ARITHMETIC), partial(_bare, 3, 4, 5), run)
 
 
 def _bare(a: Any, b: Any, c: Any) -> object:
@@ -183,8 +166,8 @@ def _bare(a: Any, b: Any, c: Any) -> object:
 def compiling() -> Measured:
     """A program of 1,000 lines, from text to code."""
     text = _START + _COMPLEX * 100
-    took = min(_timed(lambda: compile_text(text, "COMPUTE", "long")) for _ in range(3))
-    return Measured(GROUP, "compiling 1,000 lines", took, took, MOST_COMPILING, "µs", took, took)
+    took = min(cpu(lambda: compile_text(text, "COMPUTE", "long")) for _ in range(3)) * 1e6
+    return figure(Row(GROUP, "compiling 1,000 lines", MOST_COMPILING, "µs"), [took], microseconds=took)
 
 
 def from_cache() -> Measured:
@@ -200,11 +183,6 @@ def from_cache() -> Measured:
             version.cache_clear()
             return kept.text(text, "COMPUTE", "long")
 
-        took = sorted(_timed(start) for _ in range(9))
-    return Measured(GROUP, "1,000 lines from the cache", took[4], took[4], MOST_FROM_CACHE, "µs", took[2], took[6])
-
-
-def _timed(work: Callable[[], object]) -> float:
-    started = process_time()
-    work()
-    return (process_time() - started) * 1e6
+        took = [cpu(start) * 1e6 for _ in range(9)]
+    row = Row(GROUP, "1,000 lines from the cache", MOST_FROM_CACHE, "µs")
+    return figure(row, took, microseconds=statistics.median(took))

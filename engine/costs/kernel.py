@@ -1,58 +1,79 @@
-"""The kernel's benchmarks: one field of a document changed, a message passed through, repeating fields by subscript."""
+"""The kernel's benchmarks: trees beside lxml, messages passed through, nodes in a row, a whole flow beside lxml."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
 
-from engine.costs.limits import change_one_field
-from engine.costs.measuring import Measured, side_by_side
-from engine.costs.messages import SIZES, simple
+import flows
+from engine.costs.limits import change_one_field, complex_path_by_hand
+from engine.costs.measuring import BROKEN, Measured, Row, cost_beside, side_by_side
+from engine.costs.messages import SIZES, complex_path, simple
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
 from engine.flow.definition import Flow, NodeUse, Setting, Wire
-from engine.message.assembly import Part
-from engine.parser import Follow, Form, Portion, parser_catalog
-from engine.runtime.deployment import deploy
+from engine.message.assembly import Message, Part
+from engine.parser import Follow, Form, Portion, Template, parser_catalog
+from engine.runtime.deployment import Station, deploy
+from engine.runtime.user_trace import UserTrace
 from engine.transports.memory import MemoryQueues
 from engine.tree.element import Element
 from engine.tree.sharing import copy
 from engine.tree.source import NAME
 from engine.tree.step import step
+from flows.files import load_flow
+from flows.programs import binder
 
 GROUP: Final = "kernel"
+HOPS_GROUP: Final = "hops"
+FLOW_GROUP: Final = "compute"
 MOST_BESIDE_LXML: Final = 1.6
 MOST_FOR_A_PASS: Final = 10.0
 MOST_FOR_TWICE_AS_MANY: Final = 2.3  # linear, and a little for what else a processor does
+MOST_FOR_A_HOP: Final = 1.0
+MOST_WITH_THE_TRACE_OFF: Final = 1.02
+MOST_AS_FLOW: Final = 2.5  # with what queues, two nodes more and a unit of work add
 REPEATS: Final = 5_000
-BROKEN: Final = 2230  # a program that does not do its work
+HOPS: Final = 20
+_IN: Final = NodeUse("In", "MQInput", (Setting("queueName", "IN"), Setting("messageDomainProperty", "XMLNSC")))
+_PROGRAM: Final = "SET OutputRoot = InputRoot; SET OutputRoot.XMLNSC.Order.Status = 'DONE';"
+_FLOW_SIZE: Final = 4096
 
 
 def benchmarks() -> Iterator[Measured]:
-    """All of them."""
+    """Trees and passes."""
     for size in SIZES:  # small ones first: large documents leave memory in pieces that small ones are slow to get
         for domain in ("XML", "XMLNSC"):
             yield change(domain, size)
     yield pass_through()
-    yield subscripts()
+    name = f"subscripts, {2 * REPEATS:,} repeats beside {REPEATS:,}"
+    yield cost_beside(Row(GROUP, name, MOST_FOR_TWICE_AS_MANY), _loop(REPEATS), _loop(2 * REPEATS), rounds=7)
+
+
+def hops() -> Iterator[Measured]:
+    """Nodes in a row, and a trace that is off."""
+    yield each_hop()
+    yield trace_off()
+
+
+def whole_flow() -> Iterator[Measured]:
+    """Put, MQInput, Compute with the report's complex program, MQOutput, get: beside the same change by hand."""
+    body, name = complex_path(_FLOW_SIZE), f"complex as a whole flow, {_FLOW_SIZE // 1024} KiB"
+    by_hand = partial(complex_path_by_hand, body)
+    yield cost_beside(Row(FLOW_GROUP, name, MOST_AS_FLOW), by_hand, _complex_flow(body), alike=name)
 
 
 def change(domain: str, size: int) -> Measured:
     """Read a body lazily, change one field of a shared copy, write it: beside lxml by hand."""
-    body = simple(size)
-    programs = {"hand": lambda: change_one_field(body), "tree": _changed_tree(domain, body)}
-    if len({program() for program in programs.values()}) != 1:
-        raise BrokerError(
-            BROKEN, f"{domain}, {size} bytes: the programs do not write the same, so their cost says nothing"
-        )
-    seen = side_by_side(programs)
-    ratio, own = seen.ratios["tree"], seen.timings["tree"]
-    name = f"one field changed, {domain}, {size // 1024} KiB"
-    hand = seen.timings["hand"].median
-    return Measured(GROUP, name, own.median, ratio.median, MOST_BESIDE_LXML, "x", ratio.low, ratio.high, hand)
+    body, name = simple(size), f"one field changed, {domain}, {size // 1024} KiB"
+    by_hand, own = partial(change_one_field, body), changed_tree(domain, body)
+    return cost_beside(Row(GROUP, name, MOST_BESIDE_LXML), by_hand, own, alike=f"{domain}, {size} bytes")
 
 
-def _changed_tree(domain: str, body: bytes) -> Callable[[], bytes]:
+def changed_tree(domain: str, body: bytes) -> Callable[[], bytes]:
+    """Returns a program that changes one field of a document and writes it."""
     parser = parser_catalog.find(domain)
     order, status, follow, form = step("Order"), step("Status"), Follow(), Form()
 
@@ -68,15 +89,9 @@ def _changed_tree(domain: str, body: bytes) -> Callable[[], bytes]:
 
 def pass_through() -> Measured:
     """A message that no one looks into: get, MQInput, MQOutput, put, commit."""
-    flow = Flow(
-        "Pass",
-        nodes=(
-            NodeUse("In", "MQInput", (Setting("queueName", "IN"), Setting("messageDomainProperty", "XMLNSC"))),
-            NodeUse("Out", "MQOutput", (Setting("queueName", "IN"),)),
-        ),
-        wires=(Wire("In", "out", "Out"),),
-    )
-    deployed, queues, body = deploy(flow), MemoryQueues("IN"), simple(1024)
+    out = NodeUse("Out", "MQOutput", (Setting("queueName", "IN"),))
+    deployed = deploy(Flow("Pass", nodes=(_IN, out), wires=(Wire("In", "out", "Out"),)))
+    queues, body = MemoryQueues("IN"), simple(1024)
     work, entrance = queues.work(), deployed.entrances[0]
     work.put("IN", Descriptor(), body)
     work.commit()
@@ -86,17 +101,8 @@ def pass_through() -> Measured:
     return Measured(GROUP, "pass through, 1 KiB", own.median, own.median, MOST_FOR_A_PASS, "µs", own.low, own.high)
 
 
-def subscripts() -> Measured:
-    """WHILE i <= CARDINALITY(Item[]) over Item[i]: twice as many repeats take twice as long."""
-    seen = side_by_side({"half": _loop(REPEATS), "whole": _loop(2 * REPEATS)}, rounds=7)
-    ratio, own = seen.ratios["whole"], seen.timings["whole"]
-    name = f"subscripts, {2 * REPEATS:,} repeats beside {REPEATS:,}"
-    bound = MOST_FOR_TWICE_AS_MANY
-    half = seen.timings["half"].median
-    return Measured(GROUP, name, own.median, ratio.median, bound, "x", ratio.low, ratio.high, half)
-
-
 def _loop(count: int) -> Callable[[], int]:
+    """Returns WHILE i <= CARDINALITY(Item[]) over Item[i]: twice as many repeats take twice as long."""
     body = b"<List>" + b"".join(b"<Item>%d</Item>" % n for n in range(1, count + 1)) + b"</List>"
     parser, item = parser_catalog.find("XMLNSC"), step("Item")
 
@@ -114,4 +120,73 @@ def _loop(count: int) -> Callable[[], int]:
 
     if run() != count * (count + 1) // 2:
         raise BrokerError(BROKEN, "the loop does not see every repeat, so its cost says nothing")
+    return run
+
+
+def each_hop() -> Measured:
+    """Twenty nodes in a row, beside the work of their generators called one by one by hand."""
+    nodes = tuple(NodeUse(f"N{number}", "Passthrough") for number in range(HOPS))
+    wires = tuple(Wire(f"N{number}", "out", f"N{number + 1}") for number in range(HOPS - 1))
+    stations = list(deploy(Flow("Hops", nodes=nodes, wires=wires)).stations.values())
+    message, work = Message.received(Descriptor(), simple(1024), template=Template("XMLNSC")), MemoryQueues().work()
+    first = stations[0]
+    programs = {"hand": lambda: _by_hand(stations, message, work), "flow": lambda: first.carry(message, work)}
+    seen = side_by_side(programs, rounds=15).timings
+    hand, own = seen["hand"].median, seen["flow"]
+    value, low, high = ((each - hand) / HOPS for each in (own.median, own.low, own.high))
+    return Measured(HOPS_GROUP, f"each of {HOPS} hops", own.median, value, MOST_FOR_A_HOP, "µs", low, high, hand)
+
+
+def _by_hand(stations: list[Station], message: Message, work: Any) -> None:
+    """Start each generator with what the one before sent, then let each end, the last first."""
+    waiting = []
+    for station in stations:
+        evaluation = station.evaluate(message, work)
+        _, message = next(evaluation)
+        waiting.append(evaluation)
+    for evaluation in reversed(waiting):
+        try:
+            evaluation.send(True)
+        except StopIteration:
+            continue
+
+
+def trace_off() -> Measured:
+    """A flow with a Compute node, deployed without a trace beside one with it, and before there was any."""
+    without = _traced_flow(None)
+    _traced_flow(UserTrace("debug"))()
+    off = _traced_flow(None)
+    row = Row(HOPS_GROUP, "a flow with its trace off", MOST_WITH_THE_TRACE_OFF)
+    return cost_beside(row, without, off, rounds=25)
+
+
+def _traced_flow(trace: UserTrace | None) -> Callable[[], None]:
+    compute = NodeUse("Change", "Compute", (Setting("computeExpression", _PROGRAM),))
+    out = NodeUse("Out", "MQOutput", (Setting("queueName", "OUT"),))
+    wires = (Wire("In", "out", "Change"), Wire("Change", "out", "Out"))
+    flow = Flow("Trace", nodes=(_IN, compute, out), wires=wires)
+    deployed = deploy(flow, bind=binder(flow, trace=trace), trace=trace)
+    if trace is None and {type(station) for station in deployed.stations.values()} != {Station}:
+        raise BrokerError(BROKEN, "a flow without a trace has traced stations, so what it costs says nothing")
+    work, body, descriptor = MemoryQueues("IN", "OUT").work(), simple(1024), Descriptor()
+
+    def run() -> None:
+        work.put("IN", descriptor, body, syncpoint=False)
+        deployed.process(deployed.entrances[0], work)
+        work.get("OUT", syncpoint=False)
+
+    return run
+
+
+def _complex_flow(body: bytes) -> Callable[[], bytes]:
+    flow = load_flow(str(Path(flows.__path__[0]) / "samples" / "complex_compute" / "complex_compute.yaml"))
+    deployed, descriptor = deploy(flow, bind=binder(flow)), Descriptor()
+    work, entrance = MemoryQueues("COMPLEX.IN", "COMPLEX.OUT").work(), deployed.entrances[0]
+
+    def run() -> bytes:
+        work.put("COMPLEX.IN", descriptor, body, syncpoint=False)
+        deployed.process(entrance, work)
+        arrival = work.get("COMPLEX.OUT", syncpoint=False)
+        return b"" if arrival is None else arrival.body
+
     return run

@@ -1,16 +1,25 @@
-"""Measuring: the CPU of several programs run in turn in one process, so that what disturbs one disturbs all."""
+"""Measuring: programs that take turns, so that what disturbs one disturbs all, and their figures beside bounds."""
 
 from __future__ import annotations
 
 import gc
 import statistics
+import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
 
+from engine.errors import BrokerError
 from engine.room import with_room
+
+Program: TypeAlias = Callable[[], object]
+Unit: TypeAlias = Literal["x", "µs", "s", "bytes", "/s"]
+
+ROUNDS: Final = 9
+BROKEN: Final = 2230  # a program or flow that does not do its work
+_SLICE: Final = 0.02  # seconds of CPU that one program runs before the next has its turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +31,7 @@ class Measured:
     microseconds: float | None
     value: float
     bound: float
-    unit: Literal["x", "µs", "s", "bytes", "/s"]
+    unit: Unit
     low: float
     high: float
     beside: float | None = None
@@ -34,7 +43,7 @@ class Measured:
         return self.value >= self.bound if self.at_least else self.value <= self.bound
 
     def data(self) -> dict[str, Any]:
-        """The figure as JSON has it."""
+        """Returns the figure as JSON has it."""
         told = asdict(self) | {"met": self.met}
         if not self.at_least:
             del told["at_least"]
@@ -44,8 +53,19 @@ class Measured:
 Benchmark = Callable[[], Iterator[Measured]]
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a group as it is declared: what is measured, its bound, and which way the bound goes."""
+
+    group: str
+    name: str
+    bound: float
+    unit: Unit = "x"
+    at_least: bool = False
+
+
 def table(figures: list[Measured]) -> str:
-    """The figures as a table of text."""
+    """Returns the figures as a table of text."""
     head = ("benchmark", "µs", "by hand µs", "figure", "quartiles", "bound", "")
     rows = [head, *(_row(figure) for figure in figures)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
@@ -67,12 +87,6 @@ def _row(figure: Measured) -> tuple[str, ...]:
         f"{'at least ' if figure.at_least else ''}{figure.bound:g}{unit}",
         "met" if figure.met else "NOT MET",
     )
-
-
-Program: TypeAlias = Callable[[], object]
-
-ROUNDS: Final = 9
-_SLICE: Final = 0.02  # seconds of CPU that one program runs before the next has its turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,20 +111,16 @@ def side_by_side(programs: Mapping[str, Program], *, rounds: int = ROUNDS) -> Be
     with made_ready():
         seen = with_room(lambda: _measured(programs, rounds))
     first = next(iter(seen.values()))
-    ratios = {name: [own / base for own, base in zip(each, first, strict=True)] for name, each in seen.items()}
     return Beside(
-        {name: _timing(each) for name, each in seen.items()},
-        {name: _timing(each) for name, each in ratios.items()},
+        {name: timing(each) for name, each in seen.items()},
+        {name: timing(divided(each, first)) for name, each in seen.items()},
     )
 
 
 def _measured(programs: Mapping[str, Program], rounds: int) -> dict[str, list[float]]:
-    seen: dict[str, list[float]] = {name: [] for name in programs}
     counts = {name: _calibrated(program) for name, program in programs.items()}
-    for _ in range(rounds):
-        for name, program in programs.items():
-            seen[name].append(_cpu(program, counts[name]))
-    return seen
+    runs = {name: lambda name=name: cpu(programs[name], counts[name]) * 1e6 for name in programs}
+    return in_turn(runs, rounds)
 
 
 @contextmanager
@@ -127,18 +137,81 @@ def made_ready() -> Iterator[None]:
 def _calibrated(program: Program) -> int:
     program()
     count = 1
-    while (spent := _cpu(program, count) * count / 1e6) < _SLICE / 4:
+    while (spent := cpu(program, count) * count) < _SLICE / 4:
         count *= 2
     return max(1, round(count * _SLICE / spent))
 
 
-def _cpu(program: Program, count: int) -> float:
+def cpu(program: Program, count: int = 1) -> float:
+    """Returns the seconds of processor time that a run of a program takes, all threads together."""
     started = time.process_time()
     for _ in range(count):
         program()
-    return (time.process_time() - started) / count * 1e6
+    return (time.process_time() - started) / count
 
 
-def _timing(values: list[float]) -> Timing:
+def timing(values: Sequence[float]) -> Timing:
+    """Returns the median of what was measured several times, with its quartiles."""
     low, median, high = statistics.quantiles(values, n=4) if len(values) > 1 else (values[0],) * 3
     return Timing(median, low, high)
+
+
+def divided(own: Sequence[float], base: Sequence[float]) -> list[float]:
+    """Returns ratios turn by turn."""
+    return [ours / theirs for ours, theirs in zip(own, base, strict=True)]
+
+
+def cost_beside(row: Row, base: Program, own: Program, *, alike: str = "", rounds: int = ROUNDS) -> Measured:
+    """Returns the processor time of a program beside another's; with `alike` both must return the same."""
+    if alike and base() != own():
+        raise BrokerError(BROKEN, f"{alike}: the programs do not write the same, so their cost says nothing")
+    seen = side_by_side({"base": base, "own": own}, rounds=rounds)
+    return _figure(row, seen.ratios["own"], seen.timings["base"].median, seen.timings["own"].median)
+
+
+def figure(
+    row: Row, values: Sequence[float], beside: float | None = None, *, microseconds: float | None = None
+) -> Measured:
+    """Returns what was measured several times, or once, beside its bound."""
+    return _figure(row, timing(values), beside, microseconds)
+
+
+def _figure(row: Row, found: Timing, beside: float | None, microseconds: float | None) -> Measured:
+    figures = microseconds, found.median, row.bound, row.unit, found.low, found.high, beside
+    return Measured(row.group, row.name, *figures, row.at_least)
+
+
+def rates_beside(row: Row, rates: Mapping[str, list[float]]) -> Measured:
+    """Returns the rates of the second of two programs that took turns beside the first's; the bound is the least."""
+    base, own = rates.values()
+    return figure(replace(row, at_least=True), divided(own, base), 1e6 / statistics.median(base))
+
+
+def in_turn(runs: Mapping[str, Callable[[], float]], rounds: int = 5) -> dict[str, list[float]]:
+    """Returns what programs that take turns return, each several times."""
+    found: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(rounds):
+        for name, run in runs.items():
+            found[name].append(run())
+    return found
+
+
+def rate(act: Program, seconds: float) -> float:
+    """Returns how often a second something can be done."""
+    count, begun = 0, time.perf_counter()
+    while time.perf_counter() < begun + seconds:
+        act()
+        count += 1
+    return count / (time.perf_counter() - begun)
+
+
+def rate_of_all(workers: Sequence[Callable[[float], int]], seconds: float) -> float:
+    """Returns how much a second threads do together, each of which is told when to end, and returns how much it did."""
+    done: list[int] = []
+    begun = time.perf_counter()
+    threads = [threading.Thread(target=lambda work=work: done.append(work(begun + seconds))) for work in workers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sum(done) / (time.perf_counter() - begun)

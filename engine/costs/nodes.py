@@ -16,7 +16,7 @@ from engine.costs.broker_runs import SECTIONS, runs_of
 from engine.costs.deploying import NO_PROCESSES, Folders, hindrance, own_folders
 from engine.costs.drivers import Run, Stand
 from engine.costs.messages import Sample
-from engine.costs.processes import cpu_ms, cpu_percent, own_rss_mib, processors
+from engine.costs.processes import cpu_ms, cpu_percent, processors, rss_mib
 from engine.costs.results import Key, Node, Row, Spread, Taken, published
 from engine.costs.scenarios import Scenario, scenarios
 from engine.descriptor import PERSISTENT
@@ -111,7 +111,7 @@ def _measured(stand: Stand, sample: Sample, how: How) -> Taken:
         limits,
         drivers=stand.drivers,
         nodes=tuple(Node(label, spent) for label, spent in nodes.items()),
-        rss_mib=own_rss_mib(),
+        rss_mib=rss_mib(),
     )
 
 

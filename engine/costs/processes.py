@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import resource
-import sys
-from collections.abc import Iterator
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+import psutil
+
 _MEBIBYTE: Final = 1024 * 1024
-_PROC: Final = Path("/proc")
 
 
 def processors() -> int:
     """Returns how many processors this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    own = psutil.Process()
+    return len(own.cpu_affinity()) if hasattr(own, "cpu_affinity") else psutil.cpu_count() or 1
 
 
 def cpu_percent(cpu_seconds: float, seconds: float, count: int) -> float:
@@ -29,7 +30,7 @@ def cpu_percent(cpu_seconds: float, seconds: float, count: int) -> float:
 
 
 def cpu_ms(percent: float, count: int, rate: float) -> float:
-    """Processor milliseconds a message by the report's formula: the busy share of all processors, over the rate.
+    """Returns processor milliseconds a message by the report's formula: the busy share of all processors, by the rate.
 
     >>> round(cpu_ms(79.43, 2, 1175.64), 3)
     1.351
@@ -43,73 +44,54 @@ def own_cpu_seconds() -> float:
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
-def own_rss_mib() -> float:
-    """Returns how much memory this process has in hand; where the system does not say, the most that it ever had."""
+def cpu_seconds_of(pid: int) -> float:
+    """Returns what another process has taken, all its threads together, where possible to the nanosecond."""
     try:
-        return rss_mib(os.getpid())
+        return time.clock_gettime((~pid << 3) | 2)  # as clock_getcpuclockid(3) names its clock on Linux
     except OSError:
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return most / (_MEBIBYTE if sys.platform == "darwin" else 1024)
+        spent = psutil.Process(pid).cpu_times()
+        return float(spent.user + spent.system)
 
 
-def family() -> dict[int, int]:
-    """The process that asks and all that come of it, each with its parent; empty where the system does not say."""
-    parents = dict(_parents())
-    found = {pid: parents[pid] for pid in (os.getpid(),) if pid in parents}
-    while added := {pid: parent for pid, parent in parents.items() if parent in found and pid not in found}:
-        found |= added
-    return found
+def family() -> list[psutil.Process]:
+    """Returns this process and all that come of it."""
+    own = psutil.Process()
+    return [own, *own.children(recursive=True)]
 
 
 def family_cpu_seconds() -> float:
     """Returns what this process, all that come of it, and those of them that have ended have taken."""
-    tick = os.sysconf("SC_CLK_TCK")
-    return sum(sum(map(int, fields[11:15])) for pid in family() if (fields := _stat(pid))) / tick
+    total = 0.0
+    for process in family():
+        with suppress(psutil.Error):  # it has ended meanwhile
+            total += sum(process.cpu_times()[:4])  # user and system, its own and its children's
+    return total
 
 
 def family_rss_mib() -> float:
     """Returns how much memory they have in hand; pages that they share count for each."""
     total = 0.0
-    for pid in family():
-        try:
-            total += rss_mib(pid)
-        except OSError:  # it has ended meanwhile
-            continue
+    for process in family():
+        with suppress(psutil.Error):
+            total += rss_mib(process.pid)
     return total
 
 
-def _parents() -> Iterator[tuple[int, int]]:
-    for entry in _PROC.iterdir() if _PROC.is_dir() else ():
-        if entry.name.isdigit() and (fields := _stat(int(entry.name))):
-            yield int(entry.name), int(fields[1])
-
-
-def _stat(pid: int) -> list[str]:
-    """The fields of a process behind its name, which may hold anything; none where it has ended."""
-    try:
-        text = (_PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return []
-    return text.rpartition(")")[2].split()
-
-
-def rss_mib(pid: int) -> float:
-    """Returns the memory of a process, in MiB."""
-    pages = (_PROC / str(pid) / "statm").read_text(encoding="ascii").split()[1]
-    return int(pages) * os.sysconf("SC_PAGE_SIZE") / _MEBIBYTE
+def rss_mib(pid: int | None = None) -> float:
+    """Returns the memory that a process has in hand, this one without a number, in MiB."""
+    return float(psutil.Process(pid).memory_info().rss) / _MEBIBYTE
 
 
 def machine() -> dict[str, str]:
     """Returns what this runs on: the processor, how many of it, the memory, the system, Python and lxml."""
     from lxml import etree  # noqa: PLC0415  # for its version alone
 
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / _MEBIBYTE / 1024
     numbers = ".".join(map(str, etree.LXML_VERSION[:3]))
     libxml2 = ".".join(map(str, etree.LIBXML_VERSION))
     return {
         "processor": _processor(),
         "processors": str(processors()),
-        "memory": f"{memory:.1f} GiB",
+        "memory": f"{psutil.virtual_memory().total / _MEBIBYTE / 1024:.1f} GiB",
         "system": platform.platform(),
         "Python": f"{platform.python_implementation()} {platform.python_version()}",
         "lxml": f"{numbers} with libxml2 {libxml2}",
@@ -118,7 +100,7 @@ def machine() -> dict[str, str]:
 
 def _processor() -> str:
     try:
-        lines = (_PROC / "cpuinfo").read_text(encoding="utf-8").splitlines()
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         lines = []
     named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))

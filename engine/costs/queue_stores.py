@@ -17,10 +17,10 @@ from typing import Any, Final
 
 import lmdb
 
-from engine.costs.measuring import Measured
+from engine.costs.measuring import Measured, divided, figure, in_turn, rate, rate_of_all, rates_beside
 from engine.costs.processes import rss_mib
-from engine.costs.queue_rows import figure, in_turn, rate, rate_of_all, rates_beside
-from engine.costs.streams import COMPRESSIBLE, compressible
+from engine.costs.queue_programs import BODY, KIB, LASTING, MQSTR, SECONDS, emptied, filled, lasting, putter, row
+from engine.costs.queue_streams import COMPRESSIBLE, compressible
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
 from engine.mq import QueueManager
@@ -28,9 +28,6 @@ from engine.mq.client import Client
 from engine.work import Selection
 
 REUSE_SECONDS: Final = 10.0  # of request and reply on one file; the report's row takes 600
-_KIB: Final = 1_024
-_BODY: Final = bytes(2 * _KIB)
-_SECONDS: Final = 0.4
 _NINE: Final = 9
 _MANY: Final = 16
 _SLOW: Final = 0.003  # seconds that a sync takes where it is slowed
@@ -42,15 +39,12 @@ _PER_CONNECTION: Final = 24_576.0  # bytes
 _CLIENTS: Final = 200
 _AGAIN: Final = 0.05  # seconds until a client that is not served tries again
 _PAGE: Final = 4_295.0  # bytes of the file that a small message may take
-_OWN: Final = (Descriptor(format="MQSTR"), Descriptor(format="MQSTR", persistence=1))
+_OWN: Final = (MQSTR, LASTING)
 
 
 def benchmarks(folder: Path, seconds: float = REUSE_SECONDS) -> Iterator[Measured]:
     """All of them; the space of a file is watched for so many seconds."""
-    QueueManager.create(folder)
-    with QueueManager.open(folder) as queues:
-        for number in range(_MANY):
-            queues.define("QLOCAL", f"Q{number}", {})
+    with lasting(folder, *(f"Q{number}" for number in range(_MANY))) as queues:
         yield from request_and_reply(queues)
         yield from commits(queues, folder)
         yield from implicit(queues)
@@ -67,7 +61,7 @@ def benchmarks(folder: Path, seconds: float = REUSE_SECONDS) -> Iterator[Measure
 def request_and_reply(queues: QueueManager | Client, where: str = "") -> Iterator[Measured]:
     """Persistent request and reply by 16 requesters beside the same that is not persistent."""
     rates = in_turn({name: partial(_asked, queues, own) for name, own in zip("NP", _OWN, strict=True)})
-    yield rates_beside(f"persistent request and reply by 16 requesters{where}, beside non-persistent", rates, 0.29)
+    yield rates_beside(row(f"persistent request and reply by 16 requesters{where}, beside non-persistent", 0.29), rates)
 
 
 def _asked(queues: QueueManager | Client, own: Descriptor) -> float:
@@ -77,7 +71,7 @@ def _asked(queues: QueueManager | Client, own: Descriptor) -> float:
     def request(end: float) -> int:
         work, done = queues.work(), 0
         while time.perf_counter() < end:
-            sent = work.put("Q0", own, _BODY)
+            sent = work.put("Q0", own, BODY)
             work.commit()
             work.get("Q1", Selection(correl_id=sent.msg_id), wait=10.0)
             work.commit()
@@ -99,7 +93,7 @@ def _asked(queues: QueueManager | Client, own: Descriptor) -> float:
         stopped.set()
         return 0
 
-    return rate_of_all([watch, *[reply] * 4, *[request] * _MANY], _SECONDS)
+    return rate_of_all([watch, *[reply] * 4, *[request] * _MANY], SECONDS)
 
 
 def commits(queues: QueueManager, folder: Path) -> Iterator[Measured]:
@@ -110,52 +104,33 @@ def commits(queues: QueueManager, folder: Path) -> Iterator[Measured]:
 
     def together(committers: int) -> float:
         before = journal.syncs
-        found = rate_of_all([_putter(queues, number) for number in range(committers)], _SECONDS)
+        found = rate_of_all([putter(queues, number) for number in range(committers)], SECONDS)
         if committers == _NINE:
-            shared.append(found * _SECONDS / max(1, journal.syncs - before))
-        _emptied(queues)
+            shared.append(found * SECONDS / max(1, journal.syncs - before))
+        emptied(queues)
         return found
 
-    with lmdb.open(str(folder / "bare"), map_size=1 << 32) as bare:
-        rates = in_turn({"bare": partial(_bare, bare, _NINE), "nine": partial(together, _NINE)})
-    yield figure(f"units of work a sync, {_NINE} committers", shared, _PER_SYNC * _NINE, at_least=True)
-    yield rates_beside(f"{_NINE} committers, beside bare LMDB with {_NINE} messages a sync", rates, 0.7)
+    with lmdb.open(str(folder / "bare"), map_size=1 << 32) as environment:
+        rates = in_turn({"bare": partial(bare, environment, _NINE), "nine": partial(together, _NINE)})
+    yield figure(row(f"units of work a sync, {_NINE} committers", _PER_SYNC * _NINE, at_least=True), shared)
+    yield rates_beside(row(f"{_NINE} committers, beside bare LMDB with {_NINE} messages a sync", 0.7), rates)
     journal.watch = lambda step: time.sleep(_SLOW) if step == "written" else None
     try:
         rates = in_turn({str(count): partial(together, count) for count in (1, _NINE)})
     finally:
         journal.watch = None
-    yield rates_beside(f"{_NINE} committers beside 1, a sync of 3 ms more", rates, 6.95)
+    yield rates_beside(row(f"{_NINE} committers beside 1, a sync of 3 ms more", 6.95), rates)
 
 
-def _putter(queues: QueueManager, number: int, unit: int = 1) -> Callable[[float], int]:
-    """Returns what puts messages to a queue until it is told to end; `unit` is 0 for puts outside units of work."""
-
-    def run(end: float) -> int:
-        work, done = queues.work(), 0
-        while time.perf_counter() < end:
-            work.put(f"Q{number}", _OWN[1], _BODY, syncpoint=unit > 0)
-            work.commit()
-            done += 1
-        return done
-
-    return run
-
-
-def _emptied(queues: QueueManager) -> None:
-    for name in queues.names():
-        queues.purge(name)
-
-
-def _bare(environment: lmdb.Environment, unit: int) -> float:
-    """Returns how many messages a second LMDB itself commits, so many a transaction."""
+def bare(environment: lmdb.Environment, unit: int) -> float:
+    """Returns how many messages of 2 KiB a second LMDB itself commits, so many a transaction."""
 
     def act() -> None:
         with environment.begin(write=True) as transaction:
             for _ in range(unit):
-                transaction.put(os.urandom(8), _BODY)
+                transaction.put(os.urandom(8), BODY)
 
-    return unit * rate(act, _SECONDS)
+    return unit * rate(act, SECONDS)
 
 
 def implicit(queues: QueueManager) -> Iterator[Measured]:
@@ -163,13 +138,13 @@ def implicit(queues: QueueManager) -> Iterator[Measured]:
     for count in (1, 4, _MANY):
 
         def putting(unit: int, count: int = count) -> float:
-            found = rate_of_all([_putter(queues, number % count, unit) for number in range(_MANY)], _SECONDS)
-            _emptied(queues)
+            found = rate_of_all([putter(queues, number % count, unit) for number in range(_MANY)], SECONDS)
+            emptied(queues)
             return found
 
         rates = in_turn({"explicit": partial(putting, 1), "implicit": partial(putting, 0)})
         name = f"persistent puts by {_MANY} to {count} queue{'s' * (count > 1)} outside units, beside units of one"
-        yield rates_beside(name, rates, 0.95)
+        yield rates_beside(row(name, 0.95), rates)
 
 
 def one_by_one(queues: QueueManager) -> Iterator[Measured]:
@@ -181,23 +156,23 @@ def one_by_one(queues: QueueManager) -> Iterator[Measured]:
             work, done = queues.work(), 0
             while time.perf_counter() < end:
                 with turn:
-                    work.put("Q0", _OWN[1], _BODY, syncpoint=False)
+                    work.put("Q0", LASTING, BODY, syncpoint=False)
                 done += 1
             return done
 
         return run
 
     def putting(workers: list[Callable[[float], int]]) -> float:
-        found = rate_of_all(workers, _SECONDS)
-        _emptied(queues)
+        found = rate_of_all(workers, SECONDS)
+        emptied(queues)
         return found
 
-    together = [_putter(queues, 0, 0) for _ in range(_MANY)]
+    together = [putter(queues, 0, 0) for _ in range(_MANY)]
     each = [alone(number) for number in range(_MANY)]
     rates = in_turn({"each": partial(putting, each), "together": partial(putting, together)})
-    yield rates_beside(f"persistent puts by {_MANY} to 1 queue, together beside one at a time", rates, 4.0)
+    yield rates_beside(row(f"persistent puts by {_MANY} to 1 queue, together beside one at a time", 4.0), rates)
     rates = in_turn({"one": partial(putting, together[:1]), "each": partial(putting, each)})
-    yield rates_beside(f"persistent puts by {_MANY} to 1 queue, one at a time beside 1 putter", rates, 0.8)
+    yield rates_beside(row(f"persistent puts by {_MANY} to 1 queue, one at a time beside 1 putter", 0.8), rates)
 
 
 def sizes(queues: QueueManager | Client, where: str = "") -> Iterator[Measured]:
@@ -211,15 +186,14 @@ def sizes(queues: QueueManager | Client, where: str = "") -> Iterator[Measured]:
             work.get("Q0")
             work.commit()
 
-        return rate(act, _SECONDS / 2) * len(body)
+        return rate(act, SECONDS / 2) * len(body)
 
     for kind, own in zip(("non-persistent", "persistent"), _OWN, strict=True):
-        bodies = {size: os.urandom(size * _KIB) for size in (2, *(size for size, *_ in _SIZES))}
+        bodies = {size: os.urandom(size * KIB) for size in (2, *(size for size, *_ in _SIZES))}
         rates = in_turn({str(size): partial(passed, own, body) for size, body in bodies.items()}, 3)
         for size, *bounds in _SIZES:
             name = f"bytes a second of {kind} messages of {size:,} KiB{where}, beside 2 KiB"
-            ratios = [large / small for large, small in zip(rates[str(size)], rates["2"], strict=True)]
-            yield figure(name, ratios, bounds[own.persistence], at_least=True)
+            yield figure(row(name, bounds[own.persistence], at_least=True), divided(rates[str(size)], rates["2"]))
 
 
 def drained(queues: QueueManager) -> Measured:
@@ -231,7 +205,7 @@ def drained(queues: QueueManager) -> Measured:
     def passed(unit: int) -> Callable[[], float]:
         def act() -> None:
             for _ in range(10):
-                work.put("Q0", _OWN[1], _BODY)
+                work.put("Q0", LASTING, BODY)
                 work.commit()
             for got in range(10):
                 work.get("Q0")
@@ -239,42 +213,37 @@ def drained(queues: QueueManager) -> Measured:
                 if got % unit == unit - 1:
                     work.commit()
 
-        return lambda: rate(act, _SECONDS)
+        return lambda: rate(act, SECONDS)
 
     rates = in_turn({str(unit): passed(unit) for unit in (1, 10)})
     queues.alter("QLOCAL", "Q0", {"STREAMQ": ""})
-    return rates_beside("messages and their copies got 10 a unit, beside 1", rates, 1.07)
+    return rates_beside(row("messages and their copies got 10 a unit, beside 1", 1.07), rates)
 
 
 def compressed(queues: QueueManager) -> Iterator[Measured]:
     """The rates of bodies of 100 KiB and 1 MiB of which a part can be compressed, by ZLIBFAST beside plain."""
     work = queues.work()
-    for size, part in product((100, _KIB), COMPRESSIBLE):
-        body = compressible(size * _KIB, part, 1)
+    for size, part in product((100, KIB), COMPRESSIBLE):
+        body = compressible(size * KIB, part, 1)
 
         def put(codec: str, body: bytes = body) -> float:
             queues.alter("QMGR", "", {"COMPLOG": codec})
-            found = rate(lambda: work.put("Q0", _OWN[1], body, syncpoint=False), _SECONDS)
+            found = rate(lambda: work.put("Q0", LASTING, body, syncpoint=False), SECONDS)
             queues.purge("Q0")
             return found
 
         rates = in_turn({codec: partial(put, codec) for codec in ("NONE", "ZLIBFAST")})
         name = f"bodies of {size:,} KiB that are {part} % compressible, compressed beside plain"
-        yield rates_beside(name, rates, 1.0 if part else 0.976)
+        yield rates_beside(row(name, 1.0 if part else 0.976), rates)
     queues.alter("QMGR", "", {"COMPLOG": "NONE"})
 
 
 def reuse(folder: Path, seconds: float) -> Iterator[Measured]:
     """Persistent request and reply on one file, a browse open half of the time: its size and cost late and early."""
-    QueueManager.create(folder)
     tenths: list[tuple[float, int]] = []
-    with QueueManager.open(folder) as queues:
-        for name in ("IN", "OUT", "READ"):
-            queues.define("QLOCAL", name, {})
+    with lasting(folder, "IN", "OUT", "READ") as queues:
+        filled(queues, 100, LASTING, BODY, queue="READ")
         work, browser = queues.work(), queues.work()
-        for _ in range(100):
-            work.put("READ", _OWN[1], _BODY)
-        work.commit()
         for _ in range(10):
             begun, spent, done = time.perf_counter(), time.process_time(), 0
             while time.perf_counter() < begun + seconds / 10:
@@ -282,7 +251,7 @@ def reuse(folder: Path, seconds: float) -> Iterator[Measured]:
                 if is_late and done % 10 == 0 and browser.get("READ", Selection(browse=True)) is None:
                     browser = queues.work()
                 for asked in ("IN", "OUT"):
-                    work.put(asked, _OWN[1], _BODY)
+                    work.put(asked, LASTING, BODY)
                     work.commit()
                     work.get(asked)
                     work.commit()
@@ -291,27 +260,19 @@ def reuse(folder: Path, seconds: float) -> Iterator[Measured]:
             tenths.append((cost, (folder / "store" / "data.mdb").stat().st_blocks * 512))
     grown, cost = tenths[-1][1] / tenths[0][1], tenths[-1][0] / tenths[0][0]
     name = f"{seconds:,.0f} s of request and reply on one file with a browse"
-    yield figure(f"{name}: the file at the end beside the first tenth", [grown], 1.1)
-    yield figure(f"{name}: the cost of the last tenth beside the first", [cost], 1.06)
+    yield figure(row(f"{name}: the file at the end beside the first tenth", 1.1), [grown])
+    yield figure(row(f"{name}: the cost of the last tenth beside the first", 1.06), [cost])
 
 
 def space(folder: Path) -> Iterator[Measured]:
     """The bytes of the file that small messages take."""
-    for size in (100, _KIB):
-        place = folder.with_name(f"{folder.name}{size}")
-        QueueManager.create(place)
-        with QueueManager.open(place) as queues:
-            queues.define("QLOCAL", "Q", {})
+    for size in (100, KIB):
+        with lasting(folder.with_name(f"{folder.name}{size}"), "Q") as queues:
             assert queues.store is not None
-            work, before, count = queues.work(), queues.store.store.used(), 10_000
-            for number in range(count):
-                work.put("Q", _OWN[1], bytes(size))
-                if number % 1_000 == 999:
-                    work.commit()
+            before, count = queues.store.store.used(), 10_000
+            filled(queues, count, LASTING, bytes(size))
             used = (queues.store.store.used() - before) / count
-        yield Measured(
-            "queues", f"bytes of the file a message of {size:,} bytes", None, used, _PAGE, "bytes", used, used
-        )
+        yield figure(row(f"bytes of the file a message of {size:,} bytes", _PAGE, "bytes"), [used])
 
 
 def connections(folder: Path) -> Measured:
@@ -320,10 +281,10 @@ def connections(folder: Path) -> Measured:
         works = [_idle(client.work()) for _ in range(_WARM)]
         before = rss_mib(process.pid)
         works += [_idle(client.work()) for _ in range(_IDLE)]
-        taken = (rss_mib(process.pid) - before) * _KIB**2 / _IDLE
+        taken = (rss_mib(process.pid) - before) * KIB**2 / _IDLE
         for work in works:
             work.close()
-    return Measured("queues", "memory of an idle connection", None, taken, _PER_CONNECTION, "bytes", taken, taken)
+    return figure(row("memory of an idle connection", _PER_CONNECTION, "bytes"), [taken])
 
 
 @contextmanager
@@ -342,9 +303,9 @@ def _serving(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
 def reconnections(folder: Path) -> Measured:
     """The time from a kill until 200 clients have got from the process that follows, beside one client."""
     taken = in_turn({str(count): partial(_reconnection, folder, count) for count in (1, _CLIENTS)}, 3)
-    ratios = [many / one for one, many in zip(*taken.values(), strict=True)]
-    beside = statistics.median(taken["1"]) * 1e6
-    return figure(f"{_CLIENTS} clients back after a kill and a start, beside 1", ratios, 5.0, beside)
+    one, many = taken.values()
+    name = f"{_CLIENTS} clients back after a kill and a start, beside 1"
+    return figure(row(name, 5.0), divided(many, one), statistics.median(one) * 1e6)
 
 
 def _reconnection(folder: Path, clients: int) -> float:

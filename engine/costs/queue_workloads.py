@@ -8,20 +8,24 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final
 
-from engine.costs.measuring import Measured
-from engine.costs.queue_rows import Run, cost_beside, figure, in_turn, rate_of_all, rates_beside
-from engine.costs.securing import passing
-from engine.descriptor import Descriptor
+from engine.costs.measuring import (
+    Measured,
+    Program,
+    cost_beside,
+    cpu,
+    divided,
+    figure,
+    in_turn,
+    rate_of_all,
+    rates_beside,
+)
+from engine.costs.queue_programs import BODY, MQSTR, SECONDS, TOLERANCE, committing, emptied, filled, passing, row
 from engine.mq import QueueManager
 from engine.mq.properties import join
 from engine.mq.statistics import STATISTICS
 from engine.mq.unit import Work
 from engine.work import Selection
 
-_BODY: Final = bytes(2_048)
-_MQSTR: Final = Descriptor(format="MQSTR")
-_SECONDS: Final = 0.4
-_TOLERANCE: Final = 1.06  # between runs, as the reports have it
 _OTHERS: Final = 1_000
 _COPIES: Final = 6
 _INQUIRED: Final = 4
@@ -48,11 +52,11 @@ def request_and_reply() -> Iterator[Measured]:
     rates = in_turn({str(count): partial(_requesters, count, 1) for count in (1, 4, 16, 64)})
     best = [max(each) for each in zip(*(rates[name] for name in ("1", "4", "16")), strict=True)]
     many = {"best": best, "64": rates["64"]}
-    yield rates_beside("request and reply by 64 requesters, beside the best of fewer", many, 0.9)
+    yield rates_beside(row("request and reply by 64 requesters, beside the best of fewer", 0.9), many)
     rates = in_turn({str(pairs): partial(_requesters, 4, pairs) for pairs in (1, 4)})
-    yield rates_beside("request and reply over 4 pairs of queues, beside 1", rates, 1 / _TOLERANCE)
+    yield rates_beside(row("request and reply over 4 pairs of queues, beside 1", 1 / TOLERANCE), rates)
     inside, outside = (_asked_and_answered(QueueManager("IN", "OUT"), syncpoint=unit) for unit in (True, False))
-    yield cost_beside("request and reply, replier in units of work beside none", outside, inside, 1 / 0.8)
+    yield cost_beside(row("request and reply, replier in units of work beside none", 1 / 0.8), outside, inside)
 
 
 def _requesters(count: int, pairs: int) -> float:
@@ -65,12 +69,12 @@ def _requesters(count: int, pairs: int) -> float:
         def run(end: float) -> int:
             (asked, answered), work, done = names[number % pairs], queues.work(), 0
             while time.perf_counter() < end:
-                sent = work.put(asked, _MQSTR, _BODY, syncpoint=False)
+                sent = work.put(asked, MQSTR, BODY, syncpoint=False)
                 work.get(answered, Selection(correl_id=sent.msg_id), syncpoint=False, wait=10.0)
                 done += 1
             if not next(asking):
                 for replier in range(_REPLIERS):
-                    work.put(names[replier % pairs][0], _MQSTR._replace(format=stopped), b"", syncpoint=False)
+                    work.put(names[replier % pairs][0], MQSTR._replace(format=stopped), b"", syncpoint=False)
             return done
 
         return run
@@ -81,24 +85,24 @@ def _requesters(count: int, pairs: int) -> float:
             while (arrival := work.get(asked, syncpoint=False, wait=10.0)) is not None:
                 if arrival.descriptor.format == stopped:
                     break
-                own = _MQSTR._replace(correl_id=arrival.descriptor.msg_id)
+                own = MQSTR._replace(correl_id=arrival.descriptor.msg_id)
                 work.put(answered, own, arrival.body, syncpoint=False)
             return 0
 
         return run
 
-    return rate_of_all([*map(reply, range(_REPLIERS)), *map(request, range(count))], _SECONDS)
+    return rate_of_all([*map(reply, range(_REPLIERS)), *map(request, range(count))], SECONDS)
 
 
-def _asked_and_answered(queues: QueueManager, *, syncpoint: bool) -> Run:
+def _asked_and_answered(queues: QueueManager, *, syncpoint: bool) -> Program:
     """Returns a program that asks and answers by turns; the answer is in a unit of work or is not."""
     asking, answering = queues.work(), queues.work()
 
     def run() -> None:
-        sent = asking.put("IN", _MQSTR, _BODY, syncpoint=False)
+        sent = asking.put("IN", MQSTR, BODY, syncpoint=False)
         arrival = answering.get("IN", syncpoint=syncpoint)
         assert arrival is not None
-        answering.put("OUT", _MQSTR._replace(correl_id=arrival.descriptor.msg_id), arrival.body, syncpoint=syncpoint)
+        answering.put("OUT", MQSTR._replace(correl_id=arrival.descriptor.msg_id), arrival.body, syncpoint=syncpoint)
         if syncpoint:
             answering.commit()
         asking.get("OUT", Selection(correl_id=sent.msg_id), syncpoint=False)
@@ -111,57 +115,52 @@ def selectors() -> Iterator[Measured]:
     wanted = b"\2" * 24
     by_id, text = Selection(correl_id=wanted), f"JMSCorrelationID = 'ID:{wanted.hex()}'"
     plainly, selecting = _got(1_000, by_id), _got(1_000, Selection(selector=text))
-    yield cost_beside("get by a selector of a correlation id, beside get by id", plainly, selecting, _TOLERANCE / 0.8)
+    yield cost_beside(
+        row("get by a selector of a correlation id, beside get by id", TOLERANCE / 0.8), plainly, selecting
+    )
     queues, never = QueueManager("Q"), Selection(selector="JMSPriority > 4")
-    _fill(queues, 1_000)
+    filled(queues, 1_000)
     again = queues.work()
     yield cost_beside(
-        "second scan of 1,000 messages by a selector, beside the first",
+        row("second scan of 1,000 messages by a selector, beside the first", 0.05),
         lambda: queues.work().get("Q", never),
         lambda: again.get("Q", never),
-        0.05,
     )
     properties: dict[str, Any] = {f"property{number}": f"value {number}" for number in range(15)}
     works = [QueueManager("Q").work() for _ in range(2)]
 
     def plain() -> None:
-        works[0].put("Q", _MQSTR, _BODY)
+        works[0].put("Q", MQSTR, BODY)
         works[0].back_out()
 
     def rich() -> None:
-        works[1].put("Q", *join(properties, _MQSTR, _BODY))
+        works[1].put("Q", *join(properties, MQSTR, BODY))
         works[1].back_out()
 
-    yield cost_beside("put with 15 properties, beside none", plain, rich, 2.0)
+    yield cost_beside(row("put with 15 properties, beside none", 2.0), plain, rich)
     alone, crowded = _selecting(1), _selecting(10)
-    yield cost_beside("get by a property with 10 getters on the queue, beside 1", alone, crowded, 10.0)
+    yield cost_beside(row("get by a property with 10 getters on the queue, beside 1", 10.0), alone, crowded)
 
 
-def _got(among: int, selection: Selection) -> Run:
+def _got(among: int, selection: Selection) -> Program:
     """Returns a program that puts a message among others, and gets it."""
     queues = QueueManager("Q")
-    _fill(queues, among)
-    work, own = queues.work(), _MQSTR._replace(correl_id=b"\2" * 24)
+    filled(queues, among)
+    work, own = queues.work(), MQSTR._replace(correl_id=b"\2" * 24)
 
     def run() -> None:
-        work.put("Q", own, _BODY, syncpoint=False)
+        work.put("Q", own, BODY, syncpoint=False)
         assert work.get("Q", selection, syncpoint=False) is not None
 
     return run
 
 
-def _fill(queues: QueueManager, count: int) -> None:
-    work = queues.work()
-    for _ in range(count):
-        work.put("Q", _MQSTR, b"", syncpoint=False)
-
-
-def _selecting(getters: int) -> Run:
+def _selecting(getters: int) -> Program:
     """Returns a program that puts a message for each of some getters, who get theirs by a property."""
     queues = QueueManager("Q")
     works = [queues.work() for _ in range(getters)] * (_GETS // getters)
     wanted = [Selection(selector=f"getter = {number % getters}") for number in range(_GETS)]
-    messages = [join({"getter": number % getters}, _MQSTR, _BODY) for number in range(_GETS)]
+    messages = [join({"getter": number % getters}, MQSTR, BODY) for number in range(_GETS)]
 
     def run() -> None:
         for message in messages:
@@ -176,39 +175,34 @@ def expiry() -> Iterator[Measured]:
     """Runs of the expiry task over large bodies, and over messages that do not expire."""
     now = [1_000.0]
     queues = QueueManager("Q", clock=lambda: now[0])
-    work, count = queues.work(), 2_000
+    count = 2_000
 
     def run(body: bytes, expires: int) -> float:
-        for _ in range(count):
-            work.put("Q", _MQSTR._replace(expiry=expires), body, syncpoint=False)
+        filled(queues, count, MQSTR._replace(expiry=expires), body)
         now[0] += 1
-        begun = time.process_time()
-        queues.expire(count)
-        spent = time.process_time() - begun
+        spent = cpu(lambda: queues.expire(count))
         queues.purge("Q")
         return spent
 
-    spent = in_turn(
-        {"small": lambda: run(bytes(1_024), 1), "large": lambda: run(bytes(65_536), 1), "idle": lambda: run(b"", 10**6)}
-    )
+    kinds = {"small": (bytes(1_024), 1), "large": (bytes(65_536), 1), "idle": (b"", 10**6)}
+    spent = in_turn({name: partial(run, *kind) for name, kind in kinds.items()})
     for name, kind, bound in (
         ("a message of 64 KiB that expires, beside one of 1 KiB", "large", 1.75),
         ("a run of the expiry task with nothing to expire, beside all", "idle", 0.01),
     ):
-        ratios = [own / base for own, base in zip(spent[kind], spent["small"], strict=True)]
-        yield figure(name, ratios, bound, sum(spent["small"]) / len(spent["small"]) / count * 1e6)
+        beside = statistics.mean(spent["small"]) / count * 1e6
+        yield figure(row(name, bound), divided(spent[kind], spent["small"]), beside)
 
 
 def puts_while_expiring() -> Measured:
     """The rate of a putter while the expiry task removes messages, beside its rate alone."""
     now = [1_000.0]
     queues = QueueManager("Q", "LATE", clock=lambda: now[0])
-    filling = queues.work()
 
     def put(end: float) -> int:
         work, done = queues.work(), 0
         while not done or time.perf_counter() < end:
-            work.put("Q", _MQSTR, b"", syncpoint=False)
+            work.put("Q", MQSTR, b"", syncpoint=False)
             done += 1
         return done
 
@@ -218,16 +212,14 @@ def puts_while_expiring() -> Measured:
         return 0
 
     def putting(*beside: Callable[[float], int]) -> float:
-        for _ in range(_LATE):
-            filling.put("LATE", _MQSTR._replace(expiry=1), b"", syncpoint=False)
+        filled(queues, _LATE, MQSTR._replace(expiry=1), queue="LATE")
         now[0] += 1
-        found = rate_of_all([put, *beside], _SECONDS)
-        queues.purge("Q")
-        queues.purge("LATE")
+        found = rate_of_all([put, *beside], SECONDS)
+        emptied(queues)
         return found
 
     rates = in_turn({"alone": putting, "beside": partial(putting, expire)})
-    return rates_beside("puts while messages expire, beside puts alone", rates, 0.5)
+    return rates_beside(row("puts while messages expire, beside puts alone", 0.5), rates)
 
 
 def accounting() -> Iterator[Measured]:
@@ -238,28 +230,26 @@ def accounting() -> Iterator[Measured]:
         queues.mqsc(f"ALTER QMGR ACCTIME({interval}) ACCTQ(ON)")
         managers.append(queues)
     seldom, often = (passing(queues) for queues in managers)
-    yield cost_beside("accounting at 1 s, beside 4 s", seldom, often, 1.01)
-    plain = QueueManager("Q")
-    works = [plain.work(), managers[0].work()]
-    calls = [_calls(work) for work in works]
-    spent = in_turn({"plain": partial(_cpu, calls[0]), "counted": partial(_cpu, calls[1])}, 40)
-    gathering = [max(1e-9, own - base) for own, base in zip(spent["counted"], spent["plain"], strict=True)]
-    ends = in_turn(
-        {"plain": partial(_cpu, partial(_ended, plain)), "counted": partial(_cpu, partial(_ended, managers[0]))}, 40
+    yield cost_beside(row("accounting at 1 s, beside 4 s", 1.01), seldom, often)
+    both = {"plain": QueueManager("Q"), "counted": managers[0]}
+    calls = {name: _calls(queues.work()) for name, queues in both.items()}
+    spent = in_turn({name: partial(cpu, run, 200) for name, run in calls.items()}, 40)
+    ends = in_turn({name: partial(cpu, partial(_ended, queues), 200) for name, queues in both.items()}, 40)
+    gathering, ending = (
+        [own - base for own, base in zip(each["counted"], each["plain"], strict=True)] for each in (spent, ends)
     )
-    ending = [own - base for own, base in zip(ends["counted"], ends["plain"], strict=True)]
-    ratio = statistics.median(ending) / statistics.median(gathering)
-    yield figure("end of a task that is accounted for, beside counting its 10 calls", [ratio], 1.0)
+    ratio = statistics.median(ending) / statistics.median(max(1e-9, each) for each in gathering)
+    yield figure(row("end of a task that is accounted for, beside counting its 10 calls", 1.0), [ratio])
     for queues in managers:
         queues.close()
 
 
-def _calls(work: Work) -> Run:
+def _calls(work: Work) -> Program:
     """Returns a program of ten calls."""
 
     def run() -> None:
         for _ in range(5):
-            work.put("Q", _MQSTR, _BODY, syncpoint=False)
+            work.put("Q", MQSTR, BODY, syncpoint=False)
             work.get("Q", syncpoint=False)
 
     return run
@@ -272,25 +262,18 @@ def _ended(queues: QueueManager) -> None:
     work.close()
 
 
-def _cpu(run: Run) -> float:
-    begun = time.process_time()
-    for _ in range(200):
-        run()
-    return (time.process_time() - begun) / 200
-
-
 def waiting() -> Iterator[Measured]:
     """A put to a getter that waits, as the queue manager's process has them, beside one that finds the message."""
-    yield cost_beside("put to a getter that waits, beside one that comes later", _waited(0), _waited(1), 1.0)
-    yield cost_beside("put to one of 16 getters that wait by id, beside 1", _waited(1), _waited(16), 1.2)
+    yield cost_beside(row("put to a getter that waits, beside one that comes later", 1.0), _waited(0), _waited(1))
+    yield cost_beside(row("put to one of 16 getters that wait by id, beside 1", 1.2), _waited(1), _waited(16))
 
 
-def _waited(waiters: int) -> Run:
+def _waited(waiters: int) -> Program:
     """Returns a program that puts for one getter, which waits among others, or comes later."""
     queues = QueueManager("Q")
     putting, getting = queues.work(), queues.work()
     ids = [number.to_bytes(24) for number in range(1, max(waiters, 1) + 1)]
-    own, wanted = _MQSTR._replace(correl_id=ids[-1]), Selection(correl_id=ids[-1])
+    own, wanted = MQSTR._replace(correl_id=ids[-1]), Selection(correl_id=ids[-1])
     for other in ids[:-1]:
         work, selection = queues.work(), Selection(correl_id=other)
         work.get("Q", selection)
@@ -298,13 +281,13 @@ def _waited(waiters: int) -> Run:
 
     def wait() -> None:
         _, waiter = getting.get_or_wait("Q", wanted, lambda: None)
-        putting.put("Q", own, _BODY, syncpoint=False)
+        putting.put("Q", own, BODY, syncpoint=False)
         assert waiter is not None
         assert waiter.taken(syncpoint=True) is not None
         getting.commit()
 
     def find() -> None:
-        putting.put("Q", own, _BODY, syncpoint=False)
+        putting.put("Q", own, BODY, syncpoint=False)
         assert getting.get("Q", wanted) is not None
         getting.commit()
 
@@ -325,44 +308,28 @@ def streams_to_topics() -> Iterator[Measured]:
         assert not answer.failed, answer
     work = queues.work()
 
-    def passed(to: str, *reads: str) -> Run:
-        def run() -> None:
-            work.put(to, _MQSTR, _BODY)
-            work.commit()
-            for queue in reads:
-                work.get(queue)
-                work.commit()
-
-        return run
-
     heirs = [f"S{number}" for number in range(_COPIES)]
-    streamed = passed("BASE", "BASE", *heirs)
-    yield cost_beside("6 copies by a topic beside no copy", passed("Q", "Q"), streamed, _TOLERANCE / 0.189)
-    published = passed("TB", "LAST", *(f"P{number}" for number in range(_COPIES)))
-    yield cost_beside("6 copies by a topic beside a publication to 7", published, streamed, _TOLERANCE / 1.02)
+    streamed = committing(work, "BASE", "BASE", *heirs)
+    yield cost_beside(
+        row("6 copies by a topic beside no copy", TOLERANCE / 0.189), committing(work, "Q", "Q"), streamed
+    )
+    published = committing(work, "TB", "LAST", *(f"P{number}" for number in range(_COPIES)))
+    yield cost_beside(row("6 copies by a topic beside a publication to 7", TOLERANCE / 1.02), published, streamed)
 
 
 def other_subscriptions() -> Measured:
     """A publication where 1,000 other topics and subscriptions are defined, beside one where none are."""
     alone, among = _published(0), _published(_OTHERS)
-    return cost_beside(f"publication among {_OTHERS:,} other topics, beside none", alone, among, 1 / 0.95)
+    return cost_beside(row(f"publication among {_OTHERS:,} other topics, beside none", 1 / 0.95), alone, among)
 
 
-def _published(others: int) -> Run:
+def _published(others: int) -> Program:
     queues = QueueManager("S", "OTHER")
     queues.define("SUB", "S", {"TOPICSTR": "costs/#", "DEST": "S"})
     for number in range(others):
         queues.define("TOPIC", f"T{number}", {"TOPICSTR": f"other/{number}"})
         queues.define("SUB", f"T{number}", {"TOPICSTR": f"other/{number}", "DEST": "OTHER"})
-    work = queues.work()
-
-    def run() -> None:
-        work.publish("costs/one", _MQSTR, _BODY)
-        work.commit()
-        work.get("S")
-        work.commit()
-
-    return run
+    return committing(queues.work(), "", "S", topic="costs/one")
 
 
 def statistics_records() -> Iterator[Measured]:
@@ -372,7 +339,9 @@ def statistics_records() -> Iterator[Measured]:
         queues = QueueManager(*(f"Q{number}" for number in range(count)), clock=partial(_clock, later))
         queues.mqsc("ALTER QMGR STATIME(1.00) STATQ(ON)")
         name = f"statistics of {count:,} queues, beside {asked} {'inquiries' if asked > 1 else 'inquiry'}"
-        yield cost_beside(name, partial(_inquire, queues, asked), partial(_record, queues, queues.work(), later), bound)
+        yield cost_beside(
+            row(name, bound), partial(_inquire, queues, asked), partial(_record, queues, queues.work(), later)
+        )
         queues.close()
 
 

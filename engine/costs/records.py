@@ -9,7 +9,7 @@ from functools import partial
 from itertools import chain, cycle, islice
 from typing import Any, Final
 
-from engine.costs.measuring import Measured, side_by_side
+from engine.costs.measuring import BROKEN, Measured, Row, cost_beside
 from engine.errors import BrokerError
 from engine.message.assembly import Part, part_element
 from engine.parser import Follow, Form, Portion, Template
@@ -25,9 +25,11 @@ GROUP: Final = "parsers"
 MOST_BESIDE_STRUCT: Final = 3.0
 MOST_FOR_THREE: Final = 0.1
 MOST_FOR_UNREAD: Final = 1.2
+MOST_FOR_A_CHANGE: Final = 0.25
+_THREE: Final = 3, 80, 160  # fields
+_MORE: Final = 1670  # that nobody reads
 EBCDIC: Final = 37
 BIG_ENDIAN: Final = 785
-BROKEN: Final = 2230
 
 # What the fields are, over and over: a name for the kind, the logical type, what CWF says, the struct code.
 _TEXT: Final = ("T", SimpleType("string"), CwfField(length=12), "12s")
@@ -41,14 +43,6 @@ _PACKED: Final = (
 _BINARY: Final = ("B", SimpleType("int"), CwfField(), "i")
 _LONG_TEXT: Final = ("L", SimpleType("string"), CwfField(length=18), "18s")
 _COUNTS: Final = ((_TEXT, 60), (_ZONED, 40), (_PACKED, 45), (_BINARY, 20), (_LONG_TEXT, 2))
-
-
-def benchmarks() -> Iterator[Measured]:
-    """All of them."""
-    yield whole_record()
-    yield three_fields()
-    yield unread_fields()
-    yield one_changed()
 
 
 def _kinds() -> list[Any]:
@@ -137,63 +131,34 @@ def _some(made: Callable[[], Element], names: tuple[str, ...]) -> list[object]:
     return [child.value for name in names if (child := top.child(step(name))) is not None]
 
 
-def whole_record() -> Measured:
-    """Every field through the tree, beside the same fields by hand."""
-    data, hand = record(), _by_hand()
-    made = tree(data)
-    if _all(made) != hand(data):
-        raise BrokerError(BROKEN, "the record does not read as the program by hand reads it")
-    seen = side_by_side({"hand": partial(hand, data), "tree": partial(_all, made)})
-    ratio, own = seen.ratios["tree"], seen.timings["tree"]
-    beside = seen.timings["hand"].median
-    name = "167 fields of a record of 1,341 bytes"
-    return Measured(GROUP, name, own.median, ratio.median, MOST_BESIDE_STRUCT, "x", ratio.low, ratio.high, beside)
-
-
-_THREE: Final = 3, 80, 160
-
-
-def _names() -> tuple[str, ...]:
-    kinds = _kinds()
-    return tuple(f"{kinds[at][0]}{at:03d}" for at in _THREE)
-
-
-def three_fields() -> Measured:
-    """Three of the fields, beside all of them."""
-    made, names = tree(record()), _names()
-    if len(_some(made, names)) != len(_THREE):
+def benchmarks() -> Iterator[Measured]:
+    """All of them."""
+    data, hand, kinds = record(), _by_hand(), _kinds()
+    made, names = tree(data), tuple(f"{kinds[at][0]}{at:03d}" for at in _THREE)
+    every, three = partial(_all, made), partial(_some, made, names)
+    if len(three()) != len(_THREE):
         raise BrokerError(BROKEN, "the three fields are not found")
-    seen = side_by_side({"all": partial(_all, made), "three": partial(_some, made, names)})
-    return _ratio("3 of the 167 beside all", seen.ratios["three"], seen.timings, "all", "three", MOST_FOR_THREE)
+    whole = "167 fields of a record of 1,341 bytes"
+    yield cost_beside(Row(GROUP, whole, MOST_BESIDE_STRUCT), partial(hand, data), every, alike=whole)
+    yield cost_beside(Row(GROUP, "3 of the 167 beside all", MOST_FOR_THREE), every, three)
+    unread = partial(_some, tree(record(_MORE), _MORE), names)
+    yield cost_beside(Row(GROUP, f"3 fields, {_MORE:,} more unread", MOST_FOR_UNREAD), three, unread)
+    changed = Row(GROUP, "one field changed beside all read", MOST_FOR_A_CHANGE)
+    yield cost_beside(changed, every, _changing(data, names[1]))
 
 
-def unread_fields() -> Measured:
-    """Three fields of a record that has ten times as many beside them, beside the same of the short one."""
-    names, more = _names(), 1670
-    few, many = tree(record()), tree(record(more), more)
-    seen = side_by_side({"few": partial(_some, few, names), "many": partial(_some, many, names)})
-    return _ratio("3 fields, 1,670 more unread", seen.ratios["many"], seen.timings, "few", "many", MOST_FOR_UNREAD)
-
-
-def one_changed() -> Measured:
-    """One field changed and the record written, beside reading all fields."""
-    data = record()
-    made, name = tree(data), step(_names()[1])
+def _changing(data: bytes, name: str) -> Callable[[], bytes]:
+    """Returns a program that changes one field and writes the record."""
+    made, field = tree(data), step(name)
     parser = made().owner
     assert isinstance(parser, Mrm)
     form = Form(BIG_ENDIAN, EBCDIC, Template("MRM", "COSTS", "Record", "CWF"))
 
     def change() -> bytes:
         changed = copy(made())
-        changed.ensure(name).value = 7
+        changed.ensure(field).value = 7
         return parser.write(changed, form)
 
     if len(change()) != len(data) or change() == data:
         raise BrokerError(BROKEN, "the record is not written as it was changed")
-    seen = side_by_side({"all": partial(_all, made), "changed": change})
-    return _ratio("one field changed beside all read", seen.ratios["changed"], seen.timings, "all", "changed", 0.25)
-
-
-def _ratio(name: str, ratio: Any, timings: Any, beside: str, own: str, bound: float) -> Measured:
-    took, base = timings[own].median, timings[beside].median
-    return Measured(GROUP, name, took, ratio.median, bound, "x", ratio.low, ratio.high, base)
+    return change

@@ -1,4 +1,4 @@
-"""Results: what a run of the node-cost suite has found, as data that is written, read again, compared and drawn."""
+"""Results: the data that a run of the node-cost suite finds, and that of the WMQI V2.1 report (its appendix B)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The scenarios of the WMQI report: what each is called, its flow, its messages, and the program by hand beside it."""
+"""The scenarios of the WMQI report: the table of their flows, messages and programs by hand; the messages as files."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from engine.costs import limits as databases
-from engine.costs import limits as records
-from engine.costs.limits import change_one_field, complex_path_by_hand, pass_on, pass_on_by_list, pass_on_if_north
+from engine.costs import limits
+from engine.costs.limits import complex_path_by_hand
 from engine.costs.messages import FORMS, HEADER, Sample, on_topic, paths, plain, tagged
 from engine.costs.results import Key, published
 from engine.files.output_folders import OutputFolder
@@ -71,30 +70,30 @@ def keys(scenario: str) -> Iterator[Key]:
 
 
 def _declared() -> Iterator[Scenario]:
-    yield Scenario("mq_input_output", plain, pass_on)
-    yield Scenario("mq_input_output_transactional", plain, pass_on)
-    yield Scenario("compute_simple", plain, change_one_field)
+    yield Scenario("mq_input_output", plain, limits.pass_on)
+    yield Scenario("mq_input_output_transactional", plain, limits.pass_on)
+    yield Scenario("compute_simple", plain, limits.change_one_field)
     yield Scenario("compute_complex", paths, complex_path_by_hand)
     yield Scenario("compute_complex_x5_nodes", paths, complex_path_by_hand)
     yield Scenario(VERY_COMPLEX, paths, complex_path_by_hand)
-    yield Scenario("filter", tagged, pass_on_if_north)
+    yield Scenario("filter", tagged, limits.pass_on_if_north)
     for entries in (1, 100):
-        yield Scenario(f"route_to_label_{entries}", plain, partial(pass_on_by_list, entries))
+        yield Scenario(f"route_to_label_{entries}", plain, partial(limits.pass_on_by_list, entries))
     for given, message in FORMS.items():
         for wanted in FORMS:
-            by_hand = partial(records.convert, given, wanted)
+            by_hand = partial(limits.convert, given, wanted)
             yield Scenario(f"convert_{given}_to_{wanted}", message, by_hand)
     for number in INSTANCES:
         very_complex = partial(Scenario, message=paths, by_hand=complex_path_by_hand)
         yield very_complex(f"additional_instances_{number}")
         yield very_complex(f"flow_copies_{number}", flow=VERY_COMPLEX, copies=number)
         yield very_complex(f"execution_groups_{number}", flow=VERY_COMPLEX, groups=number)
-    yield Scenario("database_insert_delete_coordinated", plain, None, on_database=databases.insert_and_delete)
+    yield Scenario("database_insert_delete_coordinated", plain, None, on_database=limits.insert_and_delete)
     for answer in ("no", "yes"):
-        yield Scenario(f"database_update_coordinated_{answer}", plain, None, on_database=databases.update)
+        yield Scenario(f"database_update_coordinated_{answer}", plain, None, on_database=limits.update)
     for number in SUBSCRIBERS:
         name = f"publication_{number}_subscriber" + ("s" if number > 1 else "")
-        yield Scenario(name, on_topic, pass_on, flow=PUBLICATION, subscribers=number - 1)
+        yield Scenario(name, on_topic, limits.pass_on, flow=PUBLICATION, subscribers=number - 1)
 
 
 INDEX: Final = "index.json"

@@ -17,8 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from engine.costs.measuring import Measured
-from engine.costs.queue_rows import figure, in_turn
+from engine.costs.measuring import Measured, divided, figure, in_turn, rates_beside
+from engine.costs.queue_programs import BODY, row
 from engine.costs.queue_stores import request_and_reply, sizes
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
@@ -28,11 +28,9 @@ from engine.mq.server import Server
 from engine.mq.socket_poll import READS, poll
 from engine.work import Selection
 
-GROUP: Final = "queues"
 _ROUNDS: Final = 3
 _TRIPS: Final = 4_800  # round trips of one run, of all requesters together
 _BESIDE: Final = 1_200  # of one that something goes on beside
-_BODY: Final = bytes(2_048)
 _WAITERS: Final = 82
 _PASSED: Final = 500  # messages of one run
 _WHERE: Final = " over the socket"
@@ -70,13 +68,11 @@ def through_the_socket(folder: Path) -> Iterator[Measured]:
         for queue in ("REQUESTS", "REPLIES", "LARGE", "HUGE"):
             client.define("QLOCAL", queue, {"MAXDEPTH": 1_000_000, "MAXMSGL": 104_857_600})
         seen = [(_bare(folder, n), _ours(folder / "SOCKET", n)) for _ in range(_ROUNDS) for n in (1, 4)]
-        one, four = seen[::2], seen[1::2]
-        ratios = [ours.median / bare.median for bare, ours in one]
-        beside = statistics.median(bare.median for bare, _ in one) * 1e6
-        yield _measured("request and reply of 2 KiB, 1 requester, beside bare", ratios, 3.0, beside)
-        rates = [ours.rate / bare.rate for bare, ours in four]
-        beside = 1e6 / statistics.median(bare.rate for bare, _ in four)
-        yield _measured("round trips a second, 4 requesters, beside bare", rates, 0.4, beside, at_least=True)
+        bare, ours = ([each.median for each in side] for side in zip(*seen[::2], strict=True))
+        name = "request and reply of 2 KiB, 1 requester, beside bare"
+        yield figure(row(name, 3.0), divided(ours, bare), statistics.median(bare) * 1e6)
+        bare, ours = ([each.rate for each in side] for side in zip(*seen[1::2], strict=True))
+        yield rates_beside(row("round trips a second, 4 requesters, beside bare", 0.4), {"bare": bare, "ours": ours})
         yield from over_the_socket(client, used)
         yield idle(client, used)
         yield from disturbed(folder / "SOCKET", fill)
@@ -97,9 +93,9 @@ def over_the_socket(client: Any, used: Callable[[], float]) -> Iterator[Measured
         return time.process_time() + used() - begun
 
     spent = in_turn({name: partial(passed, body) for name, body in bodies.items()})
-    ratios = [large / small for small, large in zip(*spent.values(), strict=True)]
-    beside = statistics.median(spent["small"]) / _PASSED * 1e6
-    yield figure("put and get over the socket, 128 KiB beside 2 KiB", ratios, 8.0, beside)
+    small, large = spent.values()
+    name = "put and get over the socket, 128 KiB beside 2 KiB"
+    yield figure(row(name, 8.0), divided(large, small), statistics.median(small) / _PASSED * 1e6)
     work.close()
     yield from request_and_reply(client, _WHERE)
     yield from sizes(client, _WHERE)
@@ -119,7 +115,7 @@ def idle(client: Any, used: Callable[[], float]) -> Measured:
         work.interrupt()
         thread.join()
         work.close()
-    return Measured(GROUP, f"{_WAITERS} waiters, beside a processor", None, share, 0.01, "x", share, share)
+    return figure(row(f"{_WAITERS} waiters, beside a processor", 0.01), [share])
 
 
 def disturbed(folder: Path, fill: Callable[[int], float]) -> Iterator[Measured]:
@@ -140,10 +136,7 @@ def disturbed(folder: Path, fill: Callable[[int], float]) -> Iterator[Measured]:
         other.kill()
         other.join()
         ratio = beside.tail / quiet.tail if went_on else math.nan  # it had ended, and disturbed nobody
-        yield Measured(
-            *(GROUP, f"slowest of 100 round trips beside {name}", None, ratio, 10.0, "x", ratio, ratio),
-            beside=quiet.tail * 1e6,
-        )
+        yield figure(row(f"slowest of 100 round trips beside {name}", 10.0), [ratio], quiet.tail * 1e6)
 
 
 def _purge(folder: Path) -> None:
@@ -236,7 +229,7 @@ def _ask(folder: Path, times: int, answers: Any) -> None:
     work, taken = _reached(folder).work(), []
     for _ in range(times):
         begun = time.perf_counter()
-        sent = work.put("REQUESTS", Descriptor(reply_to_q="REPLIES"), _BODY)
+        sent = work.put("REQUESTS", Descriptor(reply_to_q="REPLIES"), BODY)
         work.commit_then_get("REPLIES", Selection(correl_id=sent.msg_id), wait=60.0)
         taken.append(time.perf_counter() - begun)
     work.commit()
@@ -332,9 +325,9 @@ def _passed(
 
 
 def _frame(connection: socket.socket) -> tuple[int, int, bytes]:
-    data = connection.recv(_HEAD.size + len(_BODY))
+    data = connection.recv(_HEAD.size + len(BODY))
     while data and len(data) < _HEAD.size + _HEAD.unpack_from(data)[0]:
-        data += connection.recv(len(_BODY))
+        data += connection.recv(len(BODY))
     if not data:
         raise EOFError
     _, kind, who = _HEAD.unpack_from(data)
@@ -345,7 +338,7 @@ def _ask_bare(path: str, times: int, answers: Any) -> None:
     connection, taken = _bare_connection(path), []
     for _ in range(times):
         begun = time.perf_counter()
-        connection.sendall(_HEAD.pack(len(_BODY), _REQUEST, 0) + _BODY)
+        connection.sendall(_HEAD.pack(len(BODY), _REQUEST, 0) + BODY)
         _frame(connection)
         taken.append(time.perf_counter() - begun)
     answers.put(taken)
@@ -368,8 +361,3 @@ def _bare_connection(path: str) -> socket.socket:
             time.sleep(0.01)
         else:
             return connection
-
-
-def _measured(name: str, ratios: list[float], bound: float, beside: float, *, at_least: bool = False) -> Measured:
-    middle, low, high = statistics.median(ratios), min(ratios), max(ratios)
-    return Measured(GROUP, name, None, middle, bound, "x", low, high, beside, at_least)

@@ -7,19 +7,22 @@ from multiprocessing import get_context
 from types import MappingProxyType
 from typing import Final
 
-from engine.costs import broker, budget, compute, databases, esql, hops, kernel, queue_stores, queues, records, spark
+from engine.costs import broker, budget, databases, esql, kernel, queues, records, spark
 from engine.costs.measuring import Benchmark, Measured
 
 GROUPS: Final[Mapping[str, Benchmark]] = MappingProxyType(
     {
-        module.GROUP: module.benchmarks
-        for module in (kernel, hops, esql, compute, budget, queues, databases, records, broker, spark)
+        kernel.GROUP: kernel.benchmarks,
+        kernel.HOPS_GROUP: kernel.hops,
+        esql.GROUP: esql.benchmarks,
+        kernel.FLOW_GROUP: kernel.whole_flow,
+        **{module.GROUP: module.benchmarks for module in (budget, queues, databases, records, broker, spark)},
     }
 )
 
 
 def measure(group: str | None = None, messages: int | None = None, seconds: float | None = None) -> Iterator[Measured]:
-    """The figures of one group, or of all that need neither minutes nor more than Python, as they are taken.
+    """Measures one group, or all that need neither minutes nor more than Python, and yields figures as they are taken.
 
     All of them are taken group by group, each in a new process: one in which much has run has less of the processor's
     caches for small programs, and the programs by hand are the smallest.
@@ -27,18 +30,14 @@ def measure(group: str | None = None, messages: int | None = None, seconds: floa
     if group == spark.GROUP:
         yield from spark.benchmarks(messages or spark.MESSAGES)
     elif group == queues.GROUP:
-        yield from queues.benchmarks(messages or queues.DEPTH, seconds or queue_stores.REUSE_SECONDS)
+        yield from queues.benchmarks(messages or queues.DEPTH, seconds or queues.REUSE_SECONDS)
     elif group is not None:
         yield from GROUPS[group]()
     else:
         for name in GROUPS:
             if name != spark.GROUP:
-                yield from _apart(name)
-
-
-def _apart(group: str) -> list[Measured]:
-    with get_context("spawn").Pool(1) as pool:
-        return pool.apply(_measured, (group,))
+                with get_context("spawn").Pool(1) as pool:
+                    yield from pool.apply(_measured, (name,))
 
 
 def _measured(group: str) -> list[Measured]:

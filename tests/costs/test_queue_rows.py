@@ -6,21 +6,18 @@ import time
 from pathlib import Path
 
 from engine.costs import queue_stores
-from engine.costs.queue_rows import figure, in_turn, rate_of_all, rates_beside
+from engine.costs.measuring import Row, figure, in_turn, rate_of_all, rates_beside
 
 
 def test_rates_beside_each_other() -> None:
     """The second's rates are divided by the first's turn by turn, and the bound is the least."""
     turns = iter(range(1, 100))
     rates = in_turn({"base": lambda: 2.0, "own": lambda: float(next(turns))}, 3)
-    row = rates_beside("row", rates, 1.0)
+    row = rates_beside(Row("group", "row", 1.0), rates)
     assert (1.0, True, 500_000.0) == (row.value, row.met, row.beside)
-    assert not rates_beside("row", rates, 1.1).met
-    assert (3.0, 3.0, 3.0) == (
-        figure("row", [3.0], 1.0).low,
-        figure("row", [3.0], 1.0).value,
-        figure("row", [3.0], 1).high,
-    )
+    assert not rates_beside(Row("group", "row", 1.1), rates).met
+    once = figure(Row("group", "row", 1.0), [3.0])
+    assert (3.0, 3.0, 3.0) == (once.low, once.value, once.high)
 
 
 def test_rate_of_threads() -> None:

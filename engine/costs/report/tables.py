@@ -115,7 +115,7 @@ _STYLES: Final = (
 
 
 def tables(results: Results, *, width: int = WIDTH) -> str:
-    """Every section as a table of text, then the figures beside their measuring, then what follows from all."""
+    """Every section as a table of text, then the figures beside their bounds, then what follows from all."""
     found = ["\n".join(_section(grid(section), width)) for section in sections(results)]
     if found:
         found.append("\n".join(wrap(_LEGEND, width)))
