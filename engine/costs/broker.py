@@ -5,14 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Literal
+from typing import Any, Final, NamedTuple
 
 from engine.broker import queues
 from engine.broker.administration import Broker, broker_of
@@ -20,14 +20,18 @@ from engine.broker.changes import switched
 from engine.broker.definition import FlowUse
 from engine.broker.repository.repository import Change
 from engine.broker.state import STATISTICS_LEVELS
-from engine.costs.broker_runs import broker_with, cpu_of, put, runs_of, wait_until
+from engine.costs.broker_runs import broker_with, processes_of, put, runs_of, wait_until
 from engine.costs.deploying import flow_file, own_folders
-from engine.costs.measuring import Measured
+from engine.costs.measuring import BROKEN, Measured, Row, cpu, figure, made_ready
+from engine.costs.messages import Sample
+from engine.costs.processes import cpu_seconds_of
 from engine.costs.results import Key
 from engine.costs.scenarios import scenarios
 from engine.descriptor import Descriptor
+from engine.errors import BrokerError
 from engine.runtime.deployment import deploy
 from engine.transports.memory import MemoryQueues
+from engine.work import Selection
 from flows.files import load_flow
 from flows.programs import binder
 
@@ -36,9 +40,10 @@ MOST_AROUND: Final = 120.0
 MOST_WITH_STATISTICS: Final = {"basic": 1.03, "nodes": 1.10}
 LEAST_OF_TWO: Final = 1.7
 MOST_SECONDS: Final = 1.0
-COUNT: Final = 500  # messages of a turn: short ones, as machines do not stay the same for long
-ROUNDS: Final = 21
-_LOOKS: Final = 0.02  # seconds between two looks at whether all have come, which take processor time as well
+COUNT: Final = 100  # messages of a slice: short ones, as machines do not stay the same for long
+ROUNDS: Final = 60
+_WARM: Final = 3  # rounds before those that count
+_SETTLES: Final = 0.005  # seconds after the last message, in which processes end what they do for it
 _FLOW: Final = "compute_simple"
 _SIZE: Final = 1024
 _IDLE: Final = "COSTS.IDLE"  # a queue that nobody reads
@@ -63,8 +68,13 @@ def benchmarks() -> Iterator[Measured]:
 
 
 def around_a_flow(count: int = COUNT, rounds: int = ROUNDS) -> Iterator[Measured]:
-    """The processor time of worker and queue manager for a message beside a desk's, and beside none with statistics."""
-    file = flow_file(scenarios()[_FLOW], own_folders())
+    """The processor time of a broker for a message beside a desk's, and beside a message that is not counted.
+
+    Slices of a few messages take turns on processes that have been started once: none, basic, none, nodes, and so on.
+    Thus each level stands between two slices of none, and a desk beside that of basic. The figures are medians of
+    differences and ratios of neighbours. The puts of the messages are no part of it: what they take is subtracted.
+    """
+    file = str(flow_file(scenarios()[_FLOW], own_folders()))
     sample = scenarios()[_FLOW].message(_SIZE)
 
     def uses(given: FlowUse) -> list[FlowUse]:
@@ -74,17 +84,22 @@ def around_a_flow(count: int = COUNT, rounds: int = ROUNDS) -> Iterator[Measured
         ]
 
     names = [f"{way}.{level}" for way in ("IN", "OUT") for level in STATISTICS_LEVELS]
-    with broker_with(str(file), uses, *names, _IDLE) as (broker, reached, _):
+    with broker_with(file, uses, *names, _IDLE) as (broker, reached, _), _desk(file, sample, count) as desk:
         for level in STATISTICS_LEVELS:
             _switch(broker, level)
-        seen = [_round(broker, reached, (sample.descriptor, sample.body), count) for _ in range(rounds + 1)][1:]
-    desk = [_desk(str(file), sample.descriptor, sample.body, count) for _ in range(rounds + 1)][1:]
-    added = [one["basic"] - own for one, own in zip(seen, desk, strict=True)]
-    yield _measured("added to a message by the broker", added, MOST_AROUND, "µs", beside=median(desk))
-    for counted, bound in MOST_WITH_STATISTICS.items():
-        ratios = [one[counted] / one["none"] for one in seen]
-        beside = median(one["none"] for one in seen)
-        yield _measured(f"a message with statistics {counted}, beside none", ratios, bound, "x", beside=beside)
+        slices = _Slices(broker, reached, sample, count)
+        seen = [_round(slices, desk) for _ in range(rounds + _WARM + 1)][_WARM:]
+    puts = median(one.puts for one in seen)
+    basic = [(one.basic, (one.before + one.between) / 2) for one in seen[:-1]]
+    nodes = [(one.nodes, (one.between + after.before) / 2) for one, after in pairwise(seen)]
+    added = [one.basic - puts - one.desk for one in seen]
+    yield figure(
+        Row(GROUP, "added to a message by the broker", MOST_AROUND, "µs"), added, median(one.desk for one in seen)
+    )
+    for level, pairs in (("basic", basic), ("nodes", nodes)):
+        row = Row(GROUP, f"a message with statistics {level}, beside none", MOST_WITH_STATISTICS[level])
+        ratios = [(own - puts) / (none - puts) for own, none in pairs]
+        yield figure(row, ratios, median(none - puts for _, none in pairs))
 
 
 def _switch(broker: Broker, level: Any) -> None:
@@ -96,38 +111,80 @@ def _switch(broker: Broker, level: Any) -> None:
     )
 
 
-def _has_come(reached: Any, queue: str, count: int) -> bool:
-    return bool(reached.depth(queue) >= count)
+class _Round(NamedTuple):
+    """The microseconds that a message takes in neighbouring slices; `before` and `between` are those of level none."""
+
+    before: float
+    basic: float
+    between: float
+    nodes: float
+    desk: float
+    puts: float
 
 
-def _round(broker: Broker, reached: Any, message: tuple[Descriptor, bytes], count: int) -> dict[str, float]:
-    """Returns the microseconds of a message by the level of its statistics, without those of the put that brings it."""
-    found: dict[str, float] = {}
-    for level in STATISTICS_LEVELS:
-        reached.purge(f"OUT.{level}")
-        before = cpu_of(broker)
-        put(reached, f"IN.{level}", *message, count, persistent=False)
-        wait_until(partial(_has_come, reached, f"OUT.{level}", count), count, _LOOKS)
-        spent = {name: seconds - before.get(name, 0.0) for name, seconds in cpu_of(broker).items()}
-        found[level] = sum(spent.values()) * 1e6 / count
-    before = cpu_of(broker)
-    put(reached, _IDLE, *message, count, persistent=False)
-    puts = sum(cpu_of(broker).values()) - sum(before.values())
-    reached.purge(_IDLE)
-    return {level: each - puts * 1e6 / count for level, each in found.items()}
+class _Slices:
+    """Slices of messages through the groups of a broker, each with the processor time of what has a part in it."""
+
+    __slots__ = ("_count", "_processes", "_reached", "_sample")
+
+    def __init__(self, broker: Broker, reached: Any, sample: Sample, count: int) -> None:
+        self._reached = reached
+        self._sample = sample
+        self._count = count
+        self._processes = processes_of(broker)
+
+    def through(self, level: str) -> float:
+        """Returns the microseconds of a message, put included, until the last of them has come out."""
+        return self._spent(f"IN.{level}", f"OUT.{level}", level)
+
+    def put(self) -> float:
+        """Returns the microseconds of a put alone, to a queue that nobody reads."""
+        return self._spent(_IDLE, _IDLE, "")
+
+    def _spent(self, queue: str, out: str, level: str) -> float:
+        self._reached.purge(out)
+        others = [each for each in STATISTICS_LEVELS if each != level]
+        numbers = [pid for name, pid in self._processes.items() if name.partition("/")[0] not in others]
+        last = Selection(correl_id=time.monotonic_ns().to_bytes(24))
+        before = sum(map(cpu_seconds_of, numbers))
+        put(self._reached, queue, *self._sample, self._count - 1, persistent=False)
+        marked = self._sample.descriptor._replace(correl_id=last.correl_id)
+        put(self._reached, queue, marked, self._sample.body, 1, persistent=False)
+        work = self._reached.work()
+        if work.get(out, last, syncpoint=False, wait=60.0) is None:
+            raise BrokerError(BROKEN, f"{self._count} messages did not come out on {out} in 60 s")
+        work.close()
+        time.sleep(_SETTLES)
+        return (sum(map(cpu_seconds_of, numbers)) - before) * 1e6 / self._count
 
 
-def _desk(file: str, descriptor: Descriptor, body: bytes, count: int) -> float:
+def _round(slices: _Slices, desk: Callable[[], float]) -> _Round:
+    before, own = slices.through("none"), desk()
+    basic, between = slices.through("basic"), slices.through("none")
+    return _Round(before, basic, between, slices.through("nodes"), own, slices.put())
+
+
+@contextmanager
+def _desk(file: str, sample: Sample, count: int) -> Iterator[Callable[[], float]]:
+    """Gives what carries so many messages through a flow in this process, and returns the microseconds of each."""
     flow = load_flow(file)
     deployed = deploy(flow, bind=binder(flow))
-    work = MemoryQueues("COSTS.IN", "COSTS.OUT").work()
-    for _ in range(count):
-        work.put("COSTS.IN", descriptor, body)
-    work.commit()
-    began = time.process_time()
-    while deployed.process(deployed.entrances[0], work) is not None:
-        continue
-    return (time.process_time() - began) * 1e6 / count
+    queues = MemoryQueues("COSTS.IN", "COSTS.OUT")
+    work = queues.work()
+
+    def carry() -> None:
+        while deployed.process(deployed.entrances[0], work) is not None:
+            continue
+
+    def carried() -> float:
+        queues.purge("COSTS.OUT")
+        for _ in range(count):
+            work.put("COSTS.IN", *sample)
+        work.commit()
+        return cpu(carry) * 1e6 / count
+
+    with made_ready():
+        yield carried
 
 
 def of_two(name: str, what: str) -> Measured:
@@ -139,16 +196,17 @@ def of_two(name: str, what: str) -> Measured:
             runs, _ = runs_of(scenario, Key("7.8", scenario.name, False, 4096), 1.0, 3, own_folders())
             seen += [run.messages / run.seconds for run in runs]
     beside = median(rates[1])
-    ratios = [rate / beside for rate in rates[2]]
-    return _measured(f"rate of two {what}, beside one", ratios, LEAST_OF_TWO, "x", beside=1e6 / beside, at_least=True)
+    row = Row(GROUP, f"rate of two {what}, beside one", LEAST_OF_TWO, at_least=True)
+    return figure(row, [rate / beside for rate in rates[2]], 1e6 / beside)
 
 
 def starting() -> Iterator[Measured]:
     """The seconds until a broker has processed its first message, and until one of its 100 flows is deployed."""
     with TemporaryDirectory(prefix="penstock-costs-") as place, _running(Path(place), FLOWS) as (broker, files):
-        yield _measured("deploying one of 100 flows", [_deployed(broker, files) for _ in range(5)], MOST_SECONDS, "s")
+        row = Row(GROUP, "deploying one of 100 flows", MOST_SECONDS, "s")
+        yield figure(row, [_deployed(broker, files) for _ in range(5)])
     with TemporaryDirectory(prefix="penstock-costs-") as place, _running(Path(place), 1) as (broker, _):
-        yield _measured("start to the first message", [_first(broker) for _ in range(5)], MOST_SECONDS, "s")
+        yield figure(Row(GROUP, "start to the first message", MOST_SECONDS, "s"), [_first(broker) for _ in range(5)])
 
 
 def _deployed(broker: Broker, files: list[Path]) -> float:
@@ -194,16 +252,3 @@ def _run(*words: str) -> None:
     """Run a command in a process of its own."""
     root = str(Path(__file__).resolve().parents[2])
     subprocess.run([sys.executable, "-c", _PROGRAM, root, *words], check=True, capture_output=True)  # noqa: S603
-
-
-def _measured(
-    name: str,
-    values: list[float],
-    bound: float,
-    unit: Literal["x", "µs", "s"],
-    *,
-    beside: float | None = None,
-    at_least: bool = False,
-) -> Measured:
-    low, high = min(values), max(values)
-    return Measured(GROUP, name, None, median(values), bound, unit, low, high, beside=beside, at_least=at_least)
