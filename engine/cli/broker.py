@@ -1,4 +1,4 @@
-"""penstock broker: brokers made, started, stopped, looked at and taken away."""
+"""penstock broker: brokers made, started, stopped, looked at, taken away, and shown at work."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from engine.errors import ConfigurationException
 if TYPE_CHECKING:
     from engine.broker.administration import Broker
     from engine.broker.state import BrokerState
+
 
 broker = typer.Typer(help="Make, start, stop and look at brokers.", no_args_is_help=True)
 app.add_typer(broker, name="broker")
@@ -359,3 +360,18 @@ def units(
         written = [str(opened.add((file,), text.encode())) for file, text in files_for(found(name)).items()]
         opened.publish()
     show({"files": written}, written, as_json=as_json)
+
+
+@broker.command()
+def demo(
+    output: Annotated[Path, typer.Option(help="The broker's folder, which is not there yet.")] = Path("out/demo"),
+    as_json: Json = False,
+) -> None:
+    """Make a broker of sample flows, kill one of its groups in the middle of its work, and tell what comes of it.
+
+    Example: penstock broker demo --output out/demo
+    """
+    from engine.broker.demonstration import demonstrate
+
+    for line in demonstrate(output):
+        typer.echo(json.dumps({"line": line}) if as_json else line)

@@ -53,8 +53,7 @@ def decode(
     Example: penstock decode flows/samples/cobol_records/records/order.bin --copybook
     flows/samples/cobol_records/order.cpy --ccsid 37
     """
-    from engine.cli.failures_of_records import Failures
-    from engine.cli.record_files import input_of, opened, outputs_of, standard_output
+    from engine.cli.record_files import Failures, input_of, opened, outputs_of, standard_output
     from engine.files.output_files import refuse_inputs, written
     from parsers.records.json_fields import TRIMS
     from parsers.records.json_lines import to_json

@@ -24,7 +24,7 @@ from engine.cli.record_options import (
 from engine.errors import BrokerError, ParserException
 
 if TYPE_CHECKING:
-    from engine.cli.failures_of_records import Failures
+    from engine.cli.record_files import Failures
     from engine.cli.record_options import Kind
 
 
@@ -48,8 +48,7 @@ def encode(
 
     Example: penstock encode docs/copybooks/orders.json --copybook docs/copybooks/order.cpy --output orders.bin
     """
-    from engine.cli.failures_of_records import Failures
-    from engine.cli.record_files import input_of, opened, outputs_of, standard_output
+    from engine.cli.record_files import Failures, input_of, opened, outputs_of, standard_output
     from engine.files.output_files import refuse_inputs, written
 
     if framing.record_format.upper() == "L" and not choice.length_field:

@@ -51,9 +51,9 @@ def check(files: Files, max_input: MaxInput = MAX_INPUT, as_json: Json = False) 
 
     Example: penstock esql check flows/samples
     """
-    from engine.cli.workspace import deployments
     from engine.files.input_files import size_of
     from esql.compile import problems_in
+    from flows.esql_files import deployments
 
     problems = []
     for own, others in deployments(_paths(files)):

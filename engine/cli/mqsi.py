@@ -126,25 +126,24 @@ def told(line: str) -> None:
 
 def programs() -> dict[str, Program]:
     """Returns the programs by name."""
-    from engine.cli import mqsi_flows as flows
-    from engine.cli import mqsi_nodes as nodes
+    from engine.cli import mqsi_programs as own
 
     return {
-        "mqsicreatebroker": Program(nodes.create, "qiapnuswvgklPbrt"),
-        "mqsideletebroker": Program(nodes.delete, bare="wqn"),
-        "mqsicreateexecutiongroup": Program(nodes.create_group, "ewv"),
-        "mqsideleteexecutiongroup": Program(nodes.delete_group, "ewv"),
-        "mqsistart": Program(nodes.start),
-        "mqsistop": Program(nodes.stop, bare="iq"),
-        "mqsilist": Program(nodes.list_, "ekydw", "ra", needs_component=False),
-        "mqsideploy": Program(nodes.deploy, "eamdwkynipq", "m"),
-        "mqsichangeproperties": Program(flows.change_properties, "eonvpkybw", "f"),
-        "mqsireportproperties": Program(flows.report_properties, "eonkybw", "ar"),
-        "mqsichangeflowstats": Program(flows.change_statistics, "efckyntbow", "asgjr"),
-        "mqsireportflowstats": Program(flows.report_statistics, "efkyw", "asgj"),
-        "mqsistartmsgflow": Program(flows.start, "emkyw", "gj"),
-        "mqsistopmsgflow": Program(flows.stop, "emkyw", "gj"),
-        "mqsichangetrace": Program(flows.change_trace, "eflckyw", "utrnb"),
-        "mqsireadlog": Program(flows.read_log, "efokyw", "ut"),
-        "mqsiformatlog": Program(flows.format_log, "io", needs_component=False),
+        "mqsicreatebroker": Program(own.create, "qiapnuswvgklPbrt"),
+        "mqsideletebroker": Program(own.delete, bare="wqn"),
+        "mqsicreateexecutiongroup": Program(own.create_group, "ewv"),
+        "mqsideleteexecutiongroup": Program(own.delete_group, "ewv"),
+        "mqsistart": Program(own.start),
+        "mqsistop": Program(own.stop, bare="iq"),
+        "mqsilist": Program(own.list_, "ekydw", "ra", needs_component=False),
+        "mqsideploy": Program(own.deploy, "eamdwkynipq", "m"),
+        "mqsichangeproperties": Program(own.change_properties, "eonvpkybw", "f"),
+        "mqsireportproperties": Program(own.report_properties, "eonkybw", "ar"),
+        "mqsichangeflowstats": Program(own.change_statistics, "efckyntbow", "asgjr"),
+        "mqsireportflowstats": Program(own.report_statistics, "efkyw", "asgj"),
+        "mqsistartmsgflow": Program(own.start_flows, "emkyw", "gj"),
+        "mqsistopmsgflow": Program(own.stop_flows, "emkyw", "gj"),
+        "mqsichangetrace": Program(own.change_trace, "eflckyw", "utrnb"),
+        "mqsireadlog": Program(own.read_log, "efokyw", "ut"),
+        "mqsiformatlog": Program(own.format_log, "io", needs_component=False),
     }

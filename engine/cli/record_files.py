@@ -1,4 +1,4 @@
-"""The files of decode and encode: what they read and write, by names or as the standard streams."""
+"""The files of decode and encode: what they read and write, by names or as standard streams, and records that fail."""
 
 from __future__ import annotations
 
@@ -6,14 +6,18 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from io import BufferedReader, FileIO, RawIOBase
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from types import TracebackType
+from typing import TYPE_CHECKING, BinaryIO, Self
+
+import typer
 
 from engine.cli.command_failures import existing
-from engine.errors import ConfigurationException
-from engine.files.output_files import Place
+from engine.cli.record_options import one_of
+from engine.errors import BrokerError, ConfigurationException
+from engine.files.output_files import Place, written
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -74,3 +78,51 @@ def standard_output() -> Iterator[BinaryIO]:
         yield out
     finally:
         out.flush()
+
+
+MOST_SHOWN = 20
+
+
+class Failures:
+    """The records that have failed so far; those that are put aside take their file when all records are done."""
+
+    def __init__(self, on_error: str, quarantine: Path | None) -> None:
+        self._on_error = one_of("--on-error", on_error, ("stop", "skip", "quarantine"))
+        if quarantine is not None and self._on_error == "stop":
+            self._on_error = "quarantine"
+        if (self._on_error == "quarantine") != (quarantine is not None):
+            raise ConfigurationException("--on-error quarantine and --quarantine FILE go together")
+        self._path = quarantine
+        self._stack = ExitStack()
+        self._file: BinaryIO | None = None
+        self.count = 0
+        self.done = 0
+
+    def __enter__(self) -> Self:
+        """Begins a file that replaces what another run has put aside; without one it begins with the first failure."""
+        if self._path is not None and self._path.exists():
+            self._open(self._path)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Puts the file in its place if all went well, and says how many records were left out."""
+        self._stack.__exit__(kind, error, trace)
+        if self.count:
+            went = f"put into {self._path}" if self._path is not None and error is None else "left out"
+            typer.echo(f"penstock: {self.done:,} records done, {self.count:,} {went}", err=True)
+
+    def add(self, error: BrokerError, raw: bytes) -> None:
+        """Deal with a record that failed; raises the error where it is to stop."""
+        if self._on_error == "stop":
+            raise error
+        self.count += 1
+        if self.count <= MOST_SHOWN:
+            typer.echo(f"penstock: {error}", err=True)
+        if self._path is not None:
+            (self._file or self._open(self._path)).write(raw)
+
+    def _open(self, path: Path) -> BinaryIO:
+        self._file = self._stack.enter_context(written(path))
+        return self._file

@@ -1,4 +1,4 @@
-"""penstock run --queue-manager: flows on the queues of a queue manager, until they are told to stop."""
+"""penstock run --queue-manager and --amqp: flows on the queues of another process, until they are told to stop."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import typer
 
@@ -17,12 +17,49 @@ from engine.cli.command_failures import USAGE, visible
 from engine.errors import ConfigurationException, MessageException
 
 if TYPE_CHECKING:
-    from engine.cli.run_on_amqp import AmqpHeld
     from engine.databases.coordination import Coordinator
     from engine.databases.sources import Sources
     from engine.flow.definition import Flow
     from engine.runtime.deployment import DeployedFlow
     from engine.runtime.flow_runner import Counts, FlowRunner, Running
+
+
+_INSTALL = "--amqp needs Qpid Proton: pip install 'penstock[amqp]'"
+
+
+class AmqpHeld:
+    """An AMQP broker whose queues flows read and write; it says at deploy what the broker cannot do."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            from engine.transports.amqp import AmqpQueues
+        except ModuleNotFoundError as error:
+            if error.name is None or error.name.partition(".")[0] not in {"proton", "cproton"}:
+                raise
+            raise ConfigurationException(_INSTALL) from error
+        self._queues = AmqpQueues(url)
+        self._peer = self._queues.introduce()
+        self.name = f"{self._queues.name} ({self._peer.product} {self._peer.version} at {self._queues.address.url})"
+
+    def begin(self) -> Any:
+        """Returns a new unit of work with a connection of its own."""
+        return self._queues.work()
+
+    def coordinator(self, sources: Sources) -> NoReturn:
+        """Refuses to coordinate databases."""
+        from engine.transports.amqp.limits import not_coordinated
+
+        raise not_coordinated()
+
+    def check(self, flow: Flow, deployed: DeployedFlow) -> None:
+        """Refuses a flow that asks for more than the broker has, and one whose queue is not there."""
+        import typer
+
+        from engine.transports.amqp.limits import at_least_once, check_flow
+
+        if said := at_least_once(flow.qualified_name, check_flow(self._queues, deployed)):
+            typer.echo(said, err=True)
+
 
 UNKNOWN_OBJECT_NAME: Final = 2085
 # What says something of messages from files, which are not there.
@@ -243,8 +280,6 @@ class Held:
 @contextmanager
 def _held(given: Given) -> Iterator[Held | AmqpHeld]:
     if given.amqp:
-        from engine.cli.run_on_amqp import AmqpHeld
-
         yield AmqpHeld(given.amqp)
         return
     with ExitStack() as around:

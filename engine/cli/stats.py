@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from engine.cli.app import Json, app
 from engine.cli.broker_options import BrokerName, SomeFlow, SomeGroup, show
 from engine.errors import ConfigurationException
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from engine.broker.administration import Broker
-    from engine.broker.changes import Planned
 
 
 @app.command()
@@ -68,6 +62,7 @@ def stats(
 def _switch(name: str, flow: str, group: str, level: str, origin: str, *, as_json: bool) -> None:
     from engine.broker.administration import broker_of
     from engine.broker.state import ORIGINS, STATISTICS_LEVELS
+    from engine.broker.statistics.snapshots import count_otherwise
 
     for option, value, known in (("level", level, STATISTICS_LEVELS), ("origin", origin, ORIGINS)):
         if value and value not in known:
@@ -79,26 +74,6 @@ def _switch(name: str, flow: str, group: str, level: str, origin: str, *, as_jso
     rows = [{"group": changed.group, "flow": changed.flow, **asked} for changed in planned.changes]
     lines = [f"{row['group']}/{row['flow']}: statistics {said}" for row in rows]
     show(rows, lines or [f"{flow or 'all flows'}: statistics {said} already"], as_json=as_json)
-
-
-def count_otherwise(broker: Broker, flows: list[str], group: str, said: str, values: Mapping[str, Any]) -> Planned:
-    """Count flows in another way from now on, beginning at nothing; without names all flows, perhaps of one group."""
-    from engine.broker.changes import switched
-    from engine.broker.repository.repository import Change
-    from engine.broker.statistics.snapshots import forget
-
-    before = broker.repository.load()
-
-    def change(planned: Planned) -> Change:
-        return Change("statistics", f"{said}: " + ", ".join(f"{c.group}/{c.flow}" for c in planned.changes))
-
-    planned = broker.change(
-        lambda state: switched(state, flows, group, **values), change, right="operate", deploys=False
-    )
-    for changed in planned.changes:
-        for _, use in before.uses_of(changed.flow, changed.group):
-            forget(broker.folder, changed.group, use)
-    return planned
 
 
 def _for(flow: dict[str, Any]) -> str:

@@ -6,17 +6,22 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from engine.broker.changes import Planned, switched
 from engine.broker.folder import Folder
+from engine.broker.repository.repository import Change
 from engine.broker.state import BrokerState, DeployedUse
 from engine.broker.statistics import slots
 from engine.broker.statistics.records import Counted, RecordCode, Subject, record
 from engine.broker.statistics.slots import ANONYMOUS, Slot, folder_of, slots_in
 from engine.broker.statistics.totals import Totals, added, totals_of
 from engine.broker.supervisor_plan import Plan
+
+if TYPE_CHECKING:
+    from engine.broker.administration import Broker
 
 _SNAPSHOT: Final = "snapshot.json"
 
@@ -136,3 +141,19 @@ def records_of(folder: Folder, state: BrokerState, flow: str = "", only: str = "
 def forget(folder: Folder, group: str, use: DeployedUse) -> None:
     """Take away what was counted of a flow as it was counted then."""
     shutil.rmtree(folder_of(folder.statistics, group, use.name, use.counting), ignore_errors=True)
+
+
+def count_otherwise(broker: Broker, flows: Iterable[str], group: str, said: str, values: Mapping[str, Any]) -> Planned:
+    """Count flows in another way from now on, beginning at nothing; without names all flows, perhaps of one group."""
+    before = broker.repository.load()
+
+    def change(planned: Planned) -> Change:
+        return Change("statistics", f"{said}: " + ", ".join(f"{c.group}/{c.flow}" for c in planned.changes))
+
+    planned = broker.change(
+        lambda state: switched(state, flows, group, **values), change, right="operate", deploys=False
+    )
+    for changed in planned.changes:
+        for _, use in before.uses_of(changed.flow, changed.group):
+            forget(broker.folder, changed.group, use)
+    return planned
