@@ -181,6 +181,9 @@ class Received(Source):
                 return part
         return next((part for part in self.parts if _matches(wanted, part)), None)
 
+    def last(self, handle: Handle) -> Part:
+        return self.parts[-1]
+
     def every(self, handle: Handle, wanted: Step) -> list[Part]:
         return [part for part in self.parts if _matches(wanted, part)]
 

@@ -223,6 +223,9 @@ class Element:
     def last_child(self) -> Element | None:
         """The last child."""
         if self.last_linked is None and not self.state & EXPANDED:
+            place = self.source.last(self.handle)
+            if place is not EXPAND:
+                return None if place is None else self.child_in(place)
             expand(self)
         return self.last_linked
 

@@ -181,10 +181,14 @@ def child_in(parent: Element, place: Handle, asked: Step) -> Element | None:
 
 def read_only(element: Element) -> Element:
     """A view of a tree that refuses changes; the tree itself must stay as it is from now on."""
-    view = alike(element)
     if element.state & EDITED:
-        view.source, view.handle, view.raw_value = SHARED, element, UNREAD
-        view.state = SHARES | _valued(element) | element.state & LOOSE
+        view = Element(element.name, element.namespace, element.raw_type, SHARED, element)
+        view.domain = element.domain
+        view.state = SHARES | READ_ONLY | element.state & LOOSE
+        if element.state & VALUED:
+            view.state |= _valued(element)
+        return view
+    view = alike(element)
     view.state |= READ_ONLY
     return view
 
@@ -310,6 +314,9 @@ class _Shared(Source):
 
     def first(self, handle: Element, wanted: Step) -> Element | None:
         return handle.child(wanted)
+
+    def last(self, handle: Element) -> Element | None:
+        return handle.last_child
 
     def every(self, handle: Element, wanted: Step) -> _Each:
         return _Each(handle, wanted)

@@ -35,7 +35,7 @@ EXPAND: Final = Mark()
 class Source:
     """The parser's side of a lazy element; a handle is the parser's own mark of a place in its bytes.
 
-    `first` and `every` may answer EXPAND: the element then makes all its children and looks for itself. A place stays
+    `first`, `last` and `every` may answer EXPAND: the element then makes all its children and looks for itself. A place stays
     equal to itself as long as it is kept. Where the first child is a VALUE, or only attributes stand before it, it has
     no name, and its value is also that of the element.
     """
@@ -56,6 +56,10 @@ class Source:
 
     def first(self, handle: Handle, wanted: Step) -> Handle:
         """The place of the first child that the step matches, None, or EXPAND."""
+        return EXPAND
+
+    def last(self, handle: Handle) -> Handle:
+        """The place of the last child, None, or EXPAND."""
         return EXPAND
 
     def every(self, handle: Handle, wanted: Step) -> Any:
