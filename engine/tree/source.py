@@ -35,9 +35,9 @@ EXPAND: Final = Mark()
 class Source:
     """The parser's side of a lazy element; a handle is the parser's own mark of a place in its bytes.
 
-    `first`, `last` and `every` may answer EXPAND: the element then makes all its children and looks for itself. A place stays
-    equal to itself as long as it is kept. Where the first child is a VALUE, or only attributes stand before it, it has
-    no name, and its value is also that of the element.
+    `first`, `last` and `every` may answer EXPAND: the element then makes all its children and looks for itself. A
+    place stays equal to itself as long as it is kept. Where the first child is a VALUE, or only attributes stand before
+    it, it has no name, and its value is also that of the element.
     """
 
     __slots__ = ()

@@ -5,7 +5,17 @@ a parent. A field that is taken out of its tree stays what it is for those who r
 changing it, and nothing of that reaches a message.
 """
 
-from esql.trees.assigning import copy_of, set_field, set_list, set_name, set_namespace, set_type
+from esql.trees.assigning import (
+    copy_of,
+    ensure_nth,
+    give_child,
+    set_child,
+    set_field,
+    set_list,
+    set_name,
+    set_namespace,
+    set_type,
+)
 from esql.trees.bits import parse, set_domain
 from esql.trees.creating import (
     create,
@@ -17,7 +27,6 @@ from esql.trees.creating import (
     ensure_like,
     identify,
 )
-from esql.trees.filling import ensure_nth, give_child, set_child
 from esql.trees.limit import Nodes
 from esql.trees.moving import each, move, move_repeat
 from esql.trees.naming import path_of

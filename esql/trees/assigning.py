@@ -1,13 +1,15 @@
-"""SET: what a field is given, by a scalar, another field, a row or a list."""
+"""SET: what a field is given, by a scalar, another field, a row or a list; the field found or made in one go."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from engine.tree.element import Element
 from engine.tree.fresh_rows import FreshRow
-from engine.tree.sharing import copy, copy_into
+from engine.tree.sharing import append_as_read, child_in, copy, copy_into
 from engine.tree.source import GENERIC, NAME, Value, of_one_owner
+from engine.tree.states import EXPANDED, TYPED
 from engine.tree.step import Step
 from esql.trees.limit import Nodes
 from esql.trees.placing import delete
@@ -144,3 +146,45 @@ def _top(element: Element) -> Element:
     while element.parent is not None:
         element = element.parent
     return element
+
+
+def give_child(parent: Element, wanted: Step, value: Value, nodes: Nodes) -> None:
+    """`SET parent.wanted = value`."""
+    known = None if parent.first_linked is None and parent.state & EXPANDED else parent.child(wanted)
+    if known is not None:
+        known.value = value
+    elif parent.state & TYPED and not wanted.types:  # what was found by type no longer counts
+        parent.ensure(wanted).value = value
+    else:
+        nodes.left -= 1
+        if nodes.left < 0:
+            nodes.made(0)
+        parent.ensure_new(wanted, value)
+
+
+def ensure_nth(parent: Element, wanted: Step, number: int, nodes: Nodes) -> Element:
+    """The n-th child that a step matches; the one after the last is made."""
+    made = parent.append_nth(wanted, number)
+    if made is None:
+        return parent.ensure_nth(wanted, number)
+    nodes.left -= 1
+    if nodes.left < 0:
+        nodes.made(0)
+    return made
+
+
+def set_child(parent: Element, wanted: Step, found: Any, above: Element, asked: Step, nodes: Nodes) -> None:
+    """`SET parent.wanted = above.asked`, of which `peek` has found what is copied; neither step has types.
+
+    Of a place as it was read a new child that belongs to the same parser becomes another element. What was a place
+    may have been made an element since, on the way to the target.
+    """
+    is_place = found.__class__ is not Element
+    is_bare = parent.first_linked is None and parent.state & EXPANDED
+    if is_place and (is_bare or parent.child(wanted) is None) and append_as_read(parent, wanted, above, found, asked):
+        nodes.left -= 1
+        if nodes.left < 0:
+            nodes.made(0)
+        return
+    target = parent.ensure(wanted)
+    set_field(target, child_in(above, found, asked) if is_place else found, nodes)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import esql.trees
 from engine.errors import BrokerError
+from engine.tree import sharing
 from engine.tree.element import Element
 from engine.tree.step import Step
 from esql.compile import compile_text
@@ -84,11 +85,11 @@ def set_plainly(parent: Element, wanted: Step, found: Element, above: Element, a
     set_field(parent.ensure(wanted), found, nodes)
 
 
-PLAINLY: Sequence[tuple[str, Any]] = (
-    ("give_child", give_plainly),
-    ("set_child", set_plainly),
-    ("peek", Element.child),
-    ("ensure_nth", ensure_nth_plainly),
+PLAINLY: Sequence[tuple[Any, str, Any]] = (
+    (esql.trees, "give_child", give_plainly),
+    (esql.trees, "set_child", set_plainly),
+    (sharing, "peek", Element.child),
+    (esql.trees, "ensure_nth", ensure_nth_plainly),
 )
 
 
@@ -107,8 +108,8 @@ def ran(text: str, body: bytes, domain: str) -> list[str]:
 
 def plainly(patch: pytest.MonkeyPatch) -> None:
     """Do one thing after the other from now on."""
-    for name, function in PLAINLY:
-        patch.setattr(esql.trees, name, function)
+    for module, name, function in PLAINLY:
+        patch.setattr(module, name, function)
 
 
 @settings(max_examples=60, deadline=None)
