@@ -15,11 +15,11 @@ from esql.emit import Deployment, Emitted
 from esql.emit.emission_unit import EmittedRoutine
 from esql.emit.eval_scope import Given, GivenRoutine, declared, routine_of, stored
 from esql.read import read_expression, read_file, read_statements
-from esql.runtime.linker import Door, Parts, executed, link, split_lines
+from esql.runtime.linker import EntryPoint, Parts, executed, link
 from esql.runtime.program import Compiled
 from esql.scope import File, Library, Resolution, resolve, routine_facts
 from esql.syntax.node import children
-from esql.text.source import SyntaxProblems, decode, problem_at
+from esql.text.source import SyntaxProblems, decode, problem_at, split_lines
 from esql.text.statement_places import Stretch
 
 ANY_KIND: Final = "ANY"
@@ -180,10 +180,10 @@ def _parts(files: list[File], kind: str = "", *, trace: str = "") -> Parts:
     _refuse([problem for one in emitted for problem in one.problems])
     codes = tuple(_code(one, file) for one, file in zip(emitted, files, strict=True))
     texts = {file.name: file.text for file in files}
-    doors = tuple(_doors(emitted, files))
+    entry_points = tuple(_entry_points(emitted, files))
     trees = tuple(one.tree for one in emitted)
     places = {file.name: stretches(file.program, file.schema) for file in files}
-    return Parts(codes, deployment.constants.values, doors, len(deployment.places), texts, places, trees)
+    return Parts(codes, deployment.constants.values, entry_points, len(deployment.places), texts, places, trees)
 
 
 def _modules_twice(files: list[File]) -> Iterator[Problem]:
@@ -220,7 +220,7 @@ def _refuse(problems: Sequence[Problem]) -> None:
         raise SyntaxProblems(tuple(problems))
 
 
-def _doors(emitted: list[Emitted], files: list[File]) -> Iterator[Door]:
+def _entry_points(emitted: list[Emitted], files: list[File]) -> Iterator[EntryPoint]:
     """Yields where the code is entered; each entrance starts the variables of all schemas, then those of its module."""
     starts = tuple(one.starts for one in emitted if one.starts)
     shares = tuple(one.shares for one in emitted if one.shares)
@@ -229,7 +229,7 @@ def _doors(emitted: list[Emitted], files: list[File]) -> Iterator[Door]:
             name = ".".join((*file.schema, found.title))
             own = (found.starts,) if found.starts else ()
             shared = (found.shares,) if found.shares else ()
-            yield Door(found.kind, name, found.slot, found.yields, (*starts, *own), (*shares, *shared))
+            yield EntryPoint(found.kind, name, found.slot, found.yields, (*starts, *own), (*shares, *shared))
 
 
 def stretches(program: syntax.Program, schema: Iterable[str] = ()) -> tuple[Stretch, ...]:

@@ -20,7 +20,7 @@ from engine.databases.driver import ColumnType
 from engine.tree.step import Step, step
 from esql.cast.request import Target
 from esql.functions import function_catalog
-from esql.runtime.linker import Door, Parts
+from esql.runtime.linker import EntryPoint, Parts
 from esql.text.statement_places import Stretch
 from esql.values.types import Bit, Interval, Qualifier
 
@@ -83,9 +83,11 @@ _PLAIN: Final = (str, bytes, int, float, bool, type(None))
 def to_bytes(key: str, parts: Parts) -> bytes:
     """Write an entry; the key says what it was compiled from."""
     constants = tuple((slot, _constant(slot, value)) for slot, value in parts.constants.items())
-    doors = tuple((door.kind, door.name, door.slot, door.yields, door.starts, door.shares) for door in parts.doors)
+    entry_points = tuple(
+        (entry.kind, entry.name, entry.slot, entry.yields, entry.starts, entry.shares) for entry in parts.entry_points
+    )
     standing: Any = tuple((file, tuple(map(tuple, found))) for file, found in parts.statements.items())
-    body = marshal.dumps((key, parts.codes, constants, doors, parts.places, standing))
+    body = marshal.dumps((key, parts.codes, constants, entry_points, parts.places, standing))
     return _MARK + hashlib.sha256(body).digest() + body
 
 
@@ -94,12 +96,12 @@ def from_bytes(key: str, data: bytes, texts: Mapping[str, str]) -> Parts | None:
     start = len(_MARK) + _DIGEST
     if not data.startswith(_MARK) or hashlib.sha256(data[start:]).digest() != data[len(_MARK) : start]:
         return None
-    found, codes, constants, doors, places, standing = marshal.loads(data[start:])  # noqa: S302 - see the architecture test
+    found, codes, constants, entry_points, places, standing = marshal.loads(data[start:])  # noqa: S302 - see the architecture test
     if found != key or not all(isinstance(code, CodeType) for code in codes):
         return None
     known = {slot: _value(one) for slot, one in constants}
     statements = {file: tuple(Stretch(*one) for one in stretches) for file, stretches in standing}
-    return Parts(codes, known, tuple(Door(*door) for door in doors), places, texts, statements)
+    return Parts(codes, known, tuple(EntryPoint(*entry) for entry in entry_points), places, texts, statements)
 
 
 def _constant(slot: str, value: object) -> Any:

@@ -34,7 +34,7 @@ _CASTS: Final[Mapping[tuple[str, str], _Cast]] = {
     **{(kind, to): strings.formatted(strings.number_to_character) for kind in _NUMBERS for to in ("BLOB", "BIT")},
     **{(kind, to): strings.formatted(strings.moment_to_character) for kind in _MOMENTS for to in ("BLOB", "BIT")},
     **{("INTEGER", kind): strings.integer_to_string for kind in ("BLOB", "BIT")},
-    ("BIT", "BLOB"): strings.bit_to_blob,
+    ("BIT", "BLOB"): strings.as_bytes,
     ("BLOB", "BIT"): strings.blob_to_bit,
     # to numbers and BOOLEAN
     **{("CHARACTER", kind): numbers.text_to_number for kind in _NUMBERS},

@@ -85,11 +85,6 @@ def character_to_string(value: str, job: Job) -> bytes | Bit:
     return found
 
 
-def bit_to_blob(value: Bit, job: Job) -> bytes:
-    """A BIT as a BLOB."""
-    return as_bytes(value, job)
-
-
 def blob_to_bit(value: bytes, _: Job) -> Bit:
     """A BLOB as a BIT."""
     return as_bits(value)

@@ -68,7 +68,7 @@ def problems_of(found: Resolution, library: Library) -> tuple[Problem, ...]:
     return tuple(sorted(dict.fromkeys(problems), key=lambda one: (one.line, one.column)))
 
 
-def _placed(finding: Finding, name: str, lines: list[str]) -> Problem:
+def _placed(finding: Finding, name: str, lines: tuple[str, ...]) -> Problem:
     position = finding.node.position
     if finding.word:
         position = _word(position, finding.word, lines)
@@ -77,7 +77,7 @@ def _placed(finding: Finding, name: str, lines: list[str]) -> Problem:
     return found if finding.stops else replace(found, stops=False)
 
 
-def _word(position: Position, word: str, lines: list[str]) -> Position:
+def _word(position: Position, word: str, lines: tuple[str, ...]) -> Position:
     """Narrow a position down to a word in it, if it is found in the text."""
     pattern = re.compile(
         rf'"{re.escape(word.replace(chr(34), chr(34) * 2))}"|(?<!\w){re.escape(word)}(?!\w)', re.IGNORECASE

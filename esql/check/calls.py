@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from esql import syntax
-from esql.check.casts import SCALARS, can_assign, can_cast
+from esql.check.casts import can_assign, can_cast
 from esql.check.findings import Finding, a, accepted_types
 from esql.functions import Function
 from esql.scope import DeclaredRoutine
-from esql.values.types import NUMBERS
+from esql.values.types import NUMBERS, SCALARS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from esql.scope.types import UNKNOWN, is_time_pair
-from esql.values.types import DATES, NUMBERS, STRINGS
+from esql.values.types import DATES, NUMBERS, SCALARS, STRINGS
 
-SCALARS = NUMBERS | STRINGS | DATES | {"BOOLEAN", "INTERVAL"}
 _TIMES = frozenset(("TIME", "GMTTIME"))
 _MOMENTS = frozenset(("TIMESTAMP", "GMTTIMESTAMP"))
 _CASTS = {

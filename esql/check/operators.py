@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.catalog import did_you_mean
 from esql import syntax
-from esql.check.casts import SCALARS, can_cast, can_compare, common_cast, part_counts
+from esql.check.casts import can_cast, can_compare, common_cast, part_counts
 from esql.check.findings import ANY_NUMBER, FILTER_RESULT_NUMBER, OPERATOR_NUMBER, Finding, a, accepted_types, one_of
 from esql.scope import Resolution
 from esql.scope.types import arithmetic
-from esql.values.types import DATES, NUMBERS, STRINGS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from esql.scope import Resolution
-
+from esql.values.types import DATES, FIELDS, NUMBERS, SCALARS, STRINGS
 
 Findings = Iterator[Finding]
 _MODES = (
@@ -37,7 +31,7 @@ _PARTS = {
     "GMTTIME": _TIME_PARTS,
     "TIMESTAMP": _DATE_PARTS | _TIME_PARTS,
     "GMTTIMESTAMP": _DATE_PARTS | _TIME_PARTS,
-    "INTERVAL": frozenset(("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")),
+    "INTERVAL": frozenset(FIELDS),
 }
 _TRUTH = frozenset(("BOOLEAN",))
 

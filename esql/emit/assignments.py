@@ -20,7 +20,7 @@ from esql.emit.selects import complex_value, is_complex, is_list
 from esql.scope.references import Variable
 from esql.scope.types import is_of_one
 
-_UNTYPED: Final = frozenset(("REFERENCE", "ROW", "", "LIST"))
+UNTYPED: Final = frozenset(("REFERENCE", "ROW", "", "LIST"))
 
 
 def set_statement(body: Body, node: syntax.SetStatement) -> None:
@@ -51,7 +51,7 @@ def _set_variable(body: Body, variable: Variable, target: syntax.Path, source: s
 
 
 def _is_scalar(variable: Variable) -> bool:
-    return variable.type_name not in _UNTYPED
+    return variable.type_name not in UNTYPED
 
 
 def give_variable(body: Body, variable: Variable, value: Value) -> None:

@@ -23,7 +23,6 @@ from esql.syntax.node import children
 if TYPE_CHECKING:
     from esql.emit.function_body import Body
 
-_LOOPS: Final = (syntax.While, syntax.Loop, syntax.Repeat, syntax.For)
 _READ_ONLY: Final = frozenset(("InputRoot", "Root", "InputExceptionList", "ExceptionList"))
 _APART: Final = (syntax.Select, syntax.Quantified, syntax.Row)  # these become functions inside the function
 _END: Final = "end"
@@ -146,7 +145,7 @@ def _walk(body: Body, statements: Iterable[syntax.Node]) -> Iterator[tuple[synta
         if isinstance(node, _APART):
             pending.extend((inner, in_loop) for inner in _calls_in(body, node))
             continue
-        inside = in_loop or isinstance(node, _LOOPS)
+        inside = in_loop or isinstance(node, syntax.LOOPS)
         pending.extend((inner, inside) for inner in children(node))
 
 

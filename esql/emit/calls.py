@@ -20,13 +20,7 @@ from esql.emit.functions import function_call
 from esql.emit.paths import ensured, found, root_of
 from esql.emit.python_nodes import call, choose, constant, group, is_some, item, method, name, walrus
 from esql.scope.references import DeclaredRoutine, Variable
-
-_SCALARS: Final = frozenset(
-    (
-        *("BOOLEAN", "INTEGER", "FLOAT", "DECIMAL", "CHARACTER", "BLOB", "BIT"),
-        *("DATE", "TIME", "TIMESTAMP", "GMTTIME", "GMTTIMESTAMP", "INTERVAL"),
-    )
-)
+from esql.values.types import SCALARS
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +41,7 @@ def invoke(body: Body, node: syntax.Call | syntax.CallStatement, routine: Declar
         raise EmitError(node, text)
     arguments = [_argument(body, one, parameter) for one, parameter in zip(given, parameters, strict=True)]
     returns = routine.node.returns
-    type_ = returns.type.name if returns is not None and returns.type.name in _SCALARS else ""
+    type_ = returns.type.name if returns is not None and returns.type.name in SCALARS else ""
     if isinstance(routine.node.body, syntax.External):
         return Invoked(_external(body, node, routine, arguments), routine.outputs, "")
     emitted = body.unit.routines[routine]
@@ -99,7 +93,7 @@ def _argument(body: Body, node: syntax.Node, parameter: syntax.Parameter) -> ast
         return constant(None)
     if parameter.type.name == "REFERENCE":
         return reference_to(body, node)
-    if parameter.type.name in _SCALARS:
+    if parameter.type.name in SCALARS:
         return assigned(body, body.expression(node), target_of(parameter.type)).code
     if parameter.type.name in {"NAMESPACE", "NAME"}:
         return assigned(body, body.expression(node), Target("CHARACTER")).code
@@ -122,7 +116,7 @@ def reference_to(body: Body, node: syntax.Node) -> ast.expr:
     if not isinstance(node, syntax.Path):
         raise EmitError(node, "a REFERENCE takes a field reference")
     variable = body.unit.resolution.variable(node)
-    if variable is not None and variable.type_name in _SCALARS and not node.steps:
+    if variable is not None and variable.type_name in SCALARS and not node.steps:
         raise EmitError(node, f"{node.root} is a variable of type {variable.type_name}, not a field")
     code, nullable = found(body, node)
     if not nullable:
@@ -163,7 +157,7 @@ def call_value(body: Body, node: syntax.Call) -> Value:
 def _stored(body: Body, node: syntax.Node, value: ast.expr) -> ast.expr:
     """Give an output of a call in an expression to the variable that was named for it."""
     variable = body.unit.resolution.variable(node)
-    if variable is None or not isinstance(node, syntax.Path) or node.steps or variable.type_name not in _SCALARS:
+    if variable is None or not isinstance(node, syntax.Path) or node.steps or variable.type_name not in SCALARS:
         raise EmitError(node, "a call in an expression can give its outputs to variables only: use CALL … INTO")
     if not is_stored_locally(body, variable):
         raise EmitError(node, "a call in an expression can give its outputs to local variables only: use CALL … INTO")

@@ -37,7 +37,7 @@ def _tests(body: Body, node: syntax.Case) -> list[ast.expr]:
     if node.operand is None:
         return [body.condition(branch.condition) for branch in node.branches]
     operand = body.expression(node.operand)
-    first, again = (operand.code, operand.code) if operand.simple else body.held(operand.code)
+    first, again = body.twice(operand)
     tests: list[ast.expr] = []
     for branch in node.branches:
         left = Value(again if tests else first, operand.type, nullable=operand.nullable, simple=bool(tests))

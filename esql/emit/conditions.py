@@ -69,7 +69,7 @@ def _compared(
     parts: list[ast.expr] = []
     working: list[ast.expr] = []
     for value in (left, right):
-        first, again = (value.code, value.code) if value.simple else body.held(value.code)
+        first, again = body.twice(value)
         parts.append(again)
         if isinstance(first, ast.NamedExpr):
             working.append(test(first))  # type: ignore[operator]  # is_none or is_some

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
-from esql.emit.assignments import give_code, give_list, give_variable
+from esql.emit.assignments import UNTYPED, give_code, give_list, give_variable
 from esql.emit.calls import invoke
 from esql.emit.case_and_cast import assigned, target_of
 from esql.emit.emission_unit import EmitError
@@ -19,8 +19,6 @@ from esql.emit.paths import found
 from esql.emit.python_nodes import assign, attribute, call, constant, do, group, item, method, name
 from esql.emit.selects import complex_value, is_complex, is_the
 from esql.scope.references import DeclaredRoutine, Variable
-
-_COMPLEX: Final = frozenset(("REFERENCE", "ROW", "LIST", ""))
 
 
 def call_statement(body: Body, node: syntax.CallStatement) -> None:
@@ -69,7 +67,7 @@ def _give(body: Body, target: syntax.Path | None, code: ast.expr) -> None:
         body.emit(do(code))
         return
     variable = body.unit.resolution.variable(target)
-    if variable is not None and variable.type_name not in _COMPLEX and not target.steps:
+    if variable is not None and variable.type_name not in UNTYPED and not target.steps:
         give_variable(body, variable, Value(code))
     else:
         give_code(body, target, code, function="give", always=False)
@@ -89,7 +87,7 @@ def returned(body: Body, result: syntax.Expression | None) -> ast.expr:
     if result is not None:
         returns = None if routine is None else routine.returns
         is_whole = routine is None and isinstance(result, syntax.Row | syntax.ListOf | syntax.Select)
-        if (is_whole and is_complex(body, result)) or (returns is not None and returns.type.name in _COMPLEX):
+        if (is_whole and is_complex(body, result)) or (returns is not None and returns.type.name in UNTYPED):
             code = complex_value(body, result)
         elif routine is None and is_the(result):
             code = call("row_or_value", complex_value(body, result))

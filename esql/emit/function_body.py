@@ -235,6 +235,10 @@ class Body:
         kept = self.fresh()
         return walrus(kept, code), name(kept)
 
+    def twice(self, value: Value) -> tuple[ast.expr, ast.expr]:
+        """Returns a value that is evaluated once: how it is written first, and how again."""
+        return (value.code, value.code) if value.simple else self.held(value.code)
+
     def slot(self, variable: Variable) -> str:
         """The local name of a variable."""
         known = self.slots.get(variable)

@@ -64,7 +64,7 @@ def _keyword_part(body: Body, value: Value, known: Function, word: str, tests: l
 def _tested(body: Body, value: Value, tests: list[ast.expr]) -> ast.expr:
     if not value.nullable:
         return value.code
-    first, again = (value.code, value.code) if value.simple else body.held(value.code)
+    first, again = body.twice(value)
     tests.append(is_none(first))
     return again
 

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 
 SMALL: Final = 2**30 - 1  # what Python keeps in one digit, and so compares fastest
-_LOOPS: Final = (syntax.While, syntax.Repeat, syntax.Loop, syntax.For)
 _ARITHMETIC: Final = frozenset(("+", "-", "*"))
 
 
@@ -45,7 +44,7 @@ def settled(body: Body, statements: Iterable[syntax.Node]) -> frozenset[Variable
     nodes = list(walk(statements))
     if any(isinstance(node, syntax.DeclareHandler | syntax.Eval) for node in nodes):
         return frozenset()
-    looped = [node for loop in nodes if isinstance(loop, _LOOPS) for node in walk([loop])]
+    looped = [node for loop in nodes if isinstance(loop, syntax.LOOPS) for node in walk([loop])]
     changing = {variable for node in looped for variable, _ in given(body, node)}
     changing |= {
         variable

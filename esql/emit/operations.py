@@ -21,6 +21,7 @@ from esql.emit.python_nodes import (
     every,
     group,
     is_some,
+    method,
     name,
     negated,
     walrus,
@@ -79,7 +80,7 @@ def _joined(body: Body, node: syntax.Operation) -> Value:
     tests: list[ast.expr] = []
     parts: list[ast.expr] = []
     for value in values:
-        first, again = (value.code, value.code) if value.simple else body.held(value.code)
+        first, again = body.twice(value)
         parts.append(again)
         if value.nullable or not value.simple:
             tests.append(is_some(first))
@@ -102,7 +103,7 @@ def _joined_any(body: Body, values: list[Value]) -> Value:
     else:
         whole = call("joined", name("here"), group([value.code for value in values]))
     type_ = CHARACTER if all(value.type == CHARACTER for value in values) else ""
-    return Value(body_limit(body, whole), type_)
+    return Value(method("here", "limited", whole), type_)
 
 
 def limited(body: Body, whole: ast.expr) -> ast.expr:
@@ -110,12 +111,7 @@ def limited(body: Body, whole: ast.expr) -> ast.expr:
     held = body.fresh()
     longest = body.local("longest", lambda: attribute("here", "longest"))
     test = compare(call("len", walrus(held, whole)), ast.LtE(), longest)
-    return choose(test, name(held), call(attribute("here", "long"), name(held)))
-
-
-def body_limit(body: Body, whole: ast.expr) -> ast.expr:
-    """A string that may be NULL, seen to be no longer than the limit."""
-    return call(attribute("here", "limited"), whole)
+    return choose(test, name(held), method("here", "long", name(held)))
 
 
 def _all_evaluated(tests: list[ast.expr]) -> ast.expr:
@@ -136,7 +132,7 @@ def _logical(body: Body, node: syntax.Operation) -> Value:
     unknown: list[ast.expr] = []
     for operand in node.operands:
         value = body.truth(operand, node.operator)
-        first, again = (value.code, value.code) if value.simple else body.held(value.code)
+        first, again = body.twice(value)
         tests.append(compare(first, ast.Is(), constant(deciding)))
         if value.nullable:
             unknown.append(compare(again, ast.Is(), constant(None)))

@@ -24,11 +24,6 @@ def constant(value: object) -> ast.Constant:
     return ast.Constant(value)  # type: ignore[arg-type]  # one that Python writes as a literal
 
 
-def none() -> ast.Constant:
-    """None: NULL."""
-    return ast.Constant(None)
-
-
 def attribute(owner: ast.expr | str, attr: str) -> ast.Attribute:
     """`owner.attr`."""
     return ast.Attribute(name(owner) if isinstance(owner, str) else owner, attr, LOAD)
@@ -56,12 +51,12 @@ def compare(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> ast.Compare
 
 def is_none(value: ast.expr) -> ast.Compare:
     """`value is None`."""
-    return compare(_told_by_identity(value), ast.Is(), none())
+    return compare(_told_by_identity(value), ast.Is(), ast.Constant(None))
 
 
 def is_some(value: ast.expr) -> ast.Compare:
     """`value is not None`."""
-    return compare(_told_by_identity(value), ast.IsNot(), none())
+    return compare(_told_by_identity(value), ast.IsNot(), ast.Constant(None))
 
 
 def _told_by_identity(value: ast.expr) -> ast.expr:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from esql import syntax
 from esql.format import names
+from esql.values.types import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,7 +50,7 @@ def _clause(word: str, node: syntax.Expression | None) -> str:
     return "" if node is None else f" {word} {assigned(node)}"
 
 
-# ------------------------------------------------------------------------------------------------ paths
+# Paths
 
 
 def path(node: syntax.Path) -> str:
@@ -95,7 +96,7 @@ def _index(node: syntax.Index | None) -> str:
             return f"[<{'' if distance is None else value(distance)}]"
 
 
-# ------------------------------------------------------------------------------------------------ literals
+# Literals
 
 
 def _literal(node: Any) -> tuple[int, str]:
@@ -134,7 +135,7 @@ def data_type(node: syntax.DataType) -> str:
     return node.name if node.qualifier is None else f"{node.name} {qualifier(node.qualifier)}"
 
 
-# ------------------------------------------------------------------------------------------------ operators
+# Operators
 
 
 def _unary(node: syntax.Unary) -> tuple[int, str]:
@@ -187,7 +188,7 @@ def _in_units(node: syntax.InUnits) -> tuple[int, str]:
     return _TIGHTEST, f"({expression(node.expression)}) {qualifier(node.qualifier)}"
 
 
-# ------------------------------------------------------------------------------------------------ functions
+# Functions
 
 
 def _call(node: syntax.Call) -> tuple[int, str]:
@@ -265,12 +266,12 @@ def passthru_in_parentheses(
 
 def to_database(database: syntax.Path, values: Sequence[syntax.Expression]) -> str:
     """Write the end of PASSTHRU; behind `(a - b) DAY`, `TO hour` would be more of the interval."""
-    is_unit = database.root.upper() in names.UNITS
+    is_unit = database.root.upper() in FIELDS
     text = names.quoted(database.root) + path(database)[len(database.root) :] if is_unit else path(database)
     return f" TO {text}" + (f" VALUES({each(values)})" if values else "")
 
 
-# ------------------------------------------------------------------------------------------------ rows and lists
+# Rows and lists
 
 
 def _select(node: syntax.Select) -> tuple[int, str]:

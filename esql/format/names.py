@@ -5,7 +5,6 @@ import re
 from esql.names.reserved_words import FORMS, LITERALS, OPERATORS, RESERVED, STATEMENTS
 
 _PLAIN = re.compile(r"[^\W\d]\w*")
-UNITS = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
 
 
 def quoted(name: str) -> str:

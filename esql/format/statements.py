@@ -18,6 +18,7 @@ from esql.format.expressions import (
     to_database,
 )
 from esql.format.lines import Line, closing, opening
+from esql.values.types import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,7 +42,7 @@ def statement(node: syntax.Statement, indent: int) -> Iterator[Line]:
     yield Line(indent, _SIMPLE[type(node)](node) + ";", node.position)
 
 
-# ------------------------------------------------------------------------------------------------ parts
+# Parts
 
 
 def _optional(word: str, node: syntax.Expression | None) -> str:
@@ -74,7 +75,7 @@ def _message(node: syntax.Log | syntax.Throw) -> str:
     return "".join(texts) + values
 
 
-# ------------------------------------------------------------------------------------------------ blocks
+# Blocks
 
 
 def _compound(node: syntax.Compound, indent: int) -> Iterator[Line]:
@@ -204,7 +205,7 @@ _BLOCKS: dict[type, Callable[[Any, int], Iterator[Line]]] = {
 }
 
 
-# ------------------------------------------------------------------------------------------------ one line each
+# One line each
 
 
 def _call(node: syntax.CallStatement) -> str:
@@ -242,7 +243,7 @@ def _declare(node: syntax.Declare) -> str:
     constant = " CONSTANT" if node.constant else ""
     kind = "REFERENCE TO" if node.type.name == "REFERENCE" else data_type(node.type)
     initial = "" if node.initial is None else assigned(node.initial)
-    if node.type == _INTERVAL and initial.upper().startswith(names.UNITS):
+    if node.type == _INTERVAL and initial.upper().startswith(FIELDS):
         # behind INTERVAL such a word would be its unit
         initial = f"({initial})"
     return f"DECLARE {listed}{lifetime}{constant} {kind}{initial and ' '}{initial}"

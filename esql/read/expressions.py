@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 from esql import syntax
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
 from esql.text.source import Source
+from esql.values.types import FIELDS
 
 T = TypeVar("T")
 
@@ -202,7 +203,6 @@ def _case_branch(context: Any, source: Source) -> syntax.CaseBranch:
 
 
 _LONG_NAMES = {"BOOL": "BOOLEAN", "INT": "INTEGER", "CHAR": "CHARACTER", "DEC": "DECIMAL"}
-_ORDER = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
 _TRUTHS = {"TRUE": True, "FALSE": False, "UNKNOWN": None}
 
 
@@ -272,8 +272,8 @@ def qualifier(context: Any, source: Source) -> syntax.Qualifier:
     built = syntax.Qualifier(largest, smallest, position=source.of(context))
     if smallest is None:
         return built
-    same_kind = (largest in _ORDER[:2]) == (smallest in _ORDER[:2])
-    if not same_kind or _ORDER.index(largest) >= _ORDER.index(smallest):
+    same_kind = (largest in FIELDS[:2]) == (smallest in FIELDS[:2])
+    if not same_kind or FIELDS.index(largest) >= FIELDS.index(smallest):
         advice = "YEAR TO MONTH, or from a larger to a smaller one of DAY, HOUR, MINUTE, SECOND"
         source.problem_at(context, f"{largest} TO {smallest} is not an interval: it is {advice}")
     return built

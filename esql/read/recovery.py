@@ -212,7 +212,7 @@ class Recovery:
         """Say no: a problem is over once it is written down."""
         return False
 
-    # ------------------------------------------------------------------ between statements
+    # Between statements
 
     def sync(self, recognizer: Any) -> None:
         """Before each statement of a list: step over what cannot start one, see that the right block is closed."""
@@ -273,7 +273,7 @@ class Recovery:
         else:
             self._problem(token, f"{found} does not belong to any {wording.owner(found)} here")
 
-    # ------------------------------------------------------------------ within a statement
+    # Within a statement
 
     def recoverInline(self, recognizer: Any) -> Any:  # noqa: N802
         """At a token that is not the one wanted: go on as if it were there where that is plain, else give up."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from esql import syntax
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
@@ -11,10 +11,6 @@ from esql.read import expressions, paths
 from esql.read.expressions import Register, each, expression, optional
 from esql.read.functions import bitstream_clauses, keyed
 from esql.text.source import Source
-
-if TYPE_CHECKING:
-    from esql.text.source import Source
-
 
 Build = Callable[[Any, Source], syntax.Statement]
 

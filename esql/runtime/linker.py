@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -12,6 +11,7 @@ from typing import Any, Final
 
 from esql.runtime.activation import Shared
 from esql.runtime.program import Compiled, Entrance
+from esql.text.source import split_lines
 from esql.text.statement_places import Stretch
 
 # The contract between what is emitted and what runs it. An element is an Element; `here` is the Activation; a
@@ -99,11 +99,8 @@ def library() -> dict[str, object]:
     return {name: getattr(import_module(place), name) for place, names in _PLACES.items() for name in names}
 
 
-_LINE_END: Final = re.compile(r"\r\n|\r|\n")
-
-
 @dataclass(frozen=True, slots=True)
-class Door:
+class EntryPoint:
     """An entrance of emitted code of which the function is known by name only."""
 
     kind: str
@@ -124,7 +121,7 @@ class Parts:
 
     codes: tuple[CodeType, ...]
     constants: Mapping[str, object]
-    doors: tuple[Door, ...]
+    entry_points: tuple[EntryPoint, ...]
     places: int
     texts: Mapping[str, str]
     statements: Mapping[str, tuple[Stretch, ...]] = field(default_factory=dict)
@@ -135,9 +132,9 @@ def link(parts: Parts) -> Compiled:
     """The programs, ready to run, with SHARED variables of their own."""
     namespace = executed(parts.codes, parts.constants)
     entrances = {
-        door.name: Entrance(door.kind, door.name, namespace[door.slot], door.yields, door.starts, door.shares)
-        for door in parts.doors
-        if door.slot  # a module that nothing enters by Main has none
+        entry.name: Entrance(entry.kind, entry.name, namespace[entry.slot], entry.yields, entry.starts, entry.shares)
+        for entry in parts.entry_points
+        if entry.slot  # a module that nothing enters by Main has none
     }
     files = {name: split_lines(text) for name, text in parts.texts.items()}
     shared = Shared(parts.places)
@@ -150,11 +147,6 @@ def executed(codes: Sequence[CodeType], constants: Mapping[str, object]) -> dict
     for code in codes:
         exec(code, namespace)  # noqa: S102 - see the architecture test
     return namespace
-
-
-def split_lines(text: str) -> tuple[str, ...]:
-    """The lines of a text as ESQL counts them; a position counts from 1."""
-    return tuple(_LINE_END.split(text))
 
 
 def _reenter(text: str, kind: str, given: tuple[Any, ...], is_expression: bool) -> tuple[Callable[..., Any], bool]:

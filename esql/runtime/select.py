@@ -6,7 +6,7 @@ whatever can be iterated. A row is an element without a parent; rows and element
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
@@ -128,18 +128,18 @@ def total(values: Sequence[Value]) -> Value:
 
 def maximum(values: Sequence[Value]) -> Value:
     """MAX of the values that are not NULL; NULL where there are none."""
-    result = None
-    for value in values:
-        if value is not None and (result is None or greater(value, result)):
-            result = value
-    return result
+    return _extreme(values, greater)
 
 
 def minimum(values: Sequence[Value]) -> Value:
     """MIN of the values that are not NULL; NULL where there are none."""
+    return _extreme(values, less)
+
+
+def _extreme(values: Sequence[Value], goes_before: Callable[[Value, Value], bool | None]) -> Value:
     result = None
     for value in values:
-        if value is not None and (result is None or less(value, result)):
+        if value is not None and (result is None or goes_before(value, result)):
             result = value
     return result
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from esql import syntax
 from esql.scope.loop_changes import evaluates
 from esql.scope.references import DeclaredRoutine, Resolution, Scope, Variable, Visit
+from esql.text.source import split_lines
 
 Schema = tuple[str, ...]
-_LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +25,9 @@ class File:
     text: str = ""
     kind: str | None = None
 
-    def lines(self) -> list[str]:
-        """Give the lines of the text."""
-        return _LINE_END.split(self.text)
+    def lines(self) -> tuple[str, ...]:
+        """Returns the lines of the text."""
+        return split_lines(self.text)
 
     @property
     def schema(self) -> Schema:

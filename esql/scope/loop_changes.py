@@ -10,7 +10,6 @@ from esql.names.predefined import Correlation
 from esql.scope.references import Changes, DeclaredRoutine, Reference, Variable, Visit
 
 References = Mapping[int, Reference]
-_LOOPS = (syntax.For, syntax.Loop, syntax.Repeat, syntax.While)
 
 
 def targets(node: syntax.Node, references: References) -> tuple[syntax.Path, ...]:
@@ -108,7 +107,7 @@ def loop_changes(visits: Sequence[Visit], references: References) -> dict[int, C
     outer: dict[int, syntax.Statement | None] = {}
     for visit in visits:
         node, loop = visit.node, visit.place.loop
-        if isinstance(node, _LOOPS):
+        if isinstance(node, syntax.LOOPS):
             tallies[id(node)] = _Tally()
             outer[id(node)] = loop
             tallies[id(node)].add(visit, references)

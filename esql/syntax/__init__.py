@@ -64,6 +64,7 @@ from esql.syntax.paths import (
 )
 from esql.syntax.routines import Comment, External, Module, Parameter, Program, Prologue, Returns, Routine
 from esql.syntax.statements import (
+    LOOPS,
     Attach,
     Block,
     CallStatement,
@@ -112,6 +113,7 @@ from esql.syntax.statements import (
 from esql.text.source import Position
 
 __all__ = [
+    "LOOPS",
     "NOWHERE",
     "Aggregate",
     "AllColumns",

@@ -268,6 +268,9 @@ class Repeat(Node):
     label: str | None = None
 
 
+LOOPS = (For, Loop, Repeat, While)
+
+
 @dataclass(frozen=True, slots=True)
 class MoveTo(Node):
     """`MOVE reference TO target`."""

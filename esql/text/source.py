@@ -23,6 +23,11 @@ def problem_at(
     return Problem(file, at.line, at.column, number, text, source_line, max(1, last - at.column), kind)
 
 
+def split_lines(text: str) -> tuple[str, ...]:
+    """Returns the lines of a text as ESQL counts them; a position counts from 1."""
+    return tuple(_LINE_END.split(text))
+
+
 class SyntaxProblems(Exception):
     """All problems of some programs."""
 

@@ -20,6 +20,7 @@ DECIMAL: Final = decimal.Context(
 NUMBERS: Final = frozenset(("INTEGER", "FLOAT", "DECIMAL"))
 STRINGS: Final = frozenset(("CHARACTER", "BLOB", "BIT"))
 DATES: Final = frozenset(("DATE", "TIME", "TIMESTAMP", "GMTTIME", "GMTTIMESTAMP"))
+SCALARS: Final = NUMBERS | STRINGS | DATES | {"BOOLEAN", "INTERVAL"}
 
 FIELDS: Final = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
 SECOND: Final = 1_000_000
