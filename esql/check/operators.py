@@ -9,30 +9,14 @@ from engine.catalog import did_you_mean
 from esql import syntax
 from esql.check.casts import can_cast, can_compare, common_cast, part_counts
 from esql.check.findings import ANY_NUMBER, FILTER_RESULT_NUMBER, OPERATOR_NUMBER, Finding, a, accepted_types, one_of
+from esql.functions import function_catalog
+from esql.functions.datetime import PARTS
+from esql.functions.numeric import MODES
 from esql.scope import Resolution
 from esql.scope.types import arithmetic
-from esql.values.types import DATES, FIELDS, NUMBERS, SCALARS, STRINGS
+from esql.values.types import DATES, NUMBERS, SCALARS, STRINGS
 
 Findings = Iterator[Finding]
-_MODES = (
-    *("ROUND_UP", "ROUND_DOWN", "ROUND_CEILING", "ROUND_FLOOR", "ROUND_HALF_UP", "ROUND_HALF_DOWN"),
-    "ROUND_HALF_EVEN",
-)
-_DATE_PARTS = frozenset(
-    (
-        "YEAR", "MONTH", "DAY", "DAYS", "DAYOFYEAR", "DAYOFWEEK", "MONTHS", "QUARTEROFYEAR", "QUARTERS", "WEEKS",
-        "WEEKOFYEAR", "WEEKOFMONTH", "ISLEAPYEAR",
-    )
-)  # fmt: skip
-_TIME_PARTS = frozenset(("HOUR", "MINUTE", "SECOND"))
-_PARTS = {
-    "DATE": _DATE_PARTS,
-    "TIME": _TIME_PARTS,
-    "GMTTIME": _TIME_PARTS,
-    "TIMESTAMP": _DATE_PARTS | _TIME_PARTS,
-    "GMTTIMESTAMP": _DATE_PARTS | _TIME_PARTS,
-    "INTERVAL": frozenset(FIELDS),
-}
 _TRUTH = frozenset(("BOOLEAN",))
 
 
@@ -229,53 +213,35 @@ def _cast(node: syntax.Cast, found: Resolution) -> Findings:
             yield Finding(source, "type", f"no CAST makes {a(target)} of {a(given)}{advice}")
 
 
+def _form(node: Any, found: Resolution) -> Findings:
+    known = function_catalog.find(syntax.FORMS[type(node)])
+    for parameter in known.parameters:
+        if parameter.types:
+            yield from _takes(getattr(node, parameter.name), parameter.types, known.name, found)
+
+
 def _extract(node: syntax.Extract, found: Resolution) -> Findings:
-    parts = _PARTS["TIMESTAMP"]
+    parts = frozenset[str]().union(*PARTS.values())
     given = found.type_of(node.source)
     if node.part not in parts:
         hint = did_you_mean(node.part, sorted(parts)) or f": there are {', '.join(sorted(parts))}"
         yield Finding(node, "name", f"EXTRACT has no part {node.part}{hint}", word=node.part)
-    elif given and given not in _PARTS:
-        yield from _takes(node.source, frozenset(_PARTS), "EXTRACT", found)
-    elif given and node.part not in _PARTS[given]:
+    elif given and given not in PARTS:
+        yield from _takes(node.source, frozenset(PARTS), "EXTRACT", found)
+    elif given and node.part not in PARTS[given]:
         yield Finding(node, "type", f"{a(given)} has no {node.part}", word=node.part)
 
 
-def _position(node: syntax.PositionCall, found: Resolution) -> Findings:
-    yield from _strings("POSITION", found, node.search, node.source)
-    yield from _counts("POSITION", found, node.start, node.count)
-
-
 def _substring(node: syntax.Substring, found: Resolution) -> Findings:
-    yield from _strings("SUBSTRING", found, node.source)
-    check = _counts if node.preposition == "FROM" else _strings
-    yield from check("SUBSTRING", found, node.start)
-    yield from _counts("SUBSTRING", found, node.length)
-
-
-def _overlay(node: syntax.Overlay, found: Resolution) -> Findings:
-    yield from _strings("OVERLAY", found, node.source, node.replacement)
-    yield from _counts("OVERLAY", found, node.start, node.length)
-
-
-def _trim(node: syntax.Trim, found: Resolution) -> Findings:
-    yield from _strings("TRIM", found, node.source, node.singleton)
-
-
-def _strings(what: str, found: Resolution, *values: syntax.Expression | None) -> Findings:
-    for value in values:
-        yield from _takes(value, STRINGS, what, found)
-
-
-def _counts(what: str, found: Resolution, *values: syntax.Expression | None) -> Findings:
-    for value in values:
-        yield from _takes(value, NUMBERS, what, found)
+    yield from _form(node, found)
+    yield from _takes(node.start, NUMBERS if node.preposition == "FROM" else STRINGS, "SUBSTRING", found)
 
 
 def _round(node: syntax.Round, found: Resolution) -> Findings:
-    yield from _counts("ROUND", found, node.source, node.places)
-    if node.mode is not None and node.mode.upper() not in _MODES:
-        hint = did_you_mean(node.mode, list(_MODES)) or f": there are {', '.join(_MODES)}"
+    yield from _form(node, found)
+    modes = list(MODES.values())
+    if node.mode is not None and node.mode.upper() not in modes:
+        hint = did_you_mean(node.mode, modes) or f": there are {', '.join(modes)}"
         yield Finding(node, "name", f"ROUND has no mode {node.mode}{hint}", word=node.mode)
 
 
@@ -309,11 +275,9 @@ _RULES: dict[type, Callable[[Any, Resolution], Findings]] = {
     syntax.Like: _like,
     syntax.Is: _is,
     syntax.Cast: _cast,
+    **dict.fromkeys(syntax.FORMS, _form),
     syntax.Extract: _extract,
-    syntax.PositionCall: _position,
     syntax.Substring: _substring,
-    syntax.Overlay: _overlay,
-    syntax.Trim: _trim,
     syntax.Round: _round,
     syntax.InUnits: _in_units,
     syntax.IndexAt: _index,

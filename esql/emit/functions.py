@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from esql import syntax
 from esql.emit.emission_unit import EmitError
@@ -203,54 +203,27 @@ _SPECIAL: Final[Mapping[str, Callable[[Body, syntax.Call], Value]]] = MappingPro
 )
 
 
-# functions with words between their arguments
+def form(body: Body, node: Any) -> Value:
+    """A function whose arguments are told by words between them."""
+    title = syntax.FORMS[type(node)]
+    arguments: list[Value] = []
+    keywords: dict[str, Value] = {}
+    words: dict[str, str] = {}
+    for parameter in function_catalog.find(title).parameters:
+        given = getattr(node, parameter.name)
+        if isinstance(given, syntax.Node):
+            value = body.expression(given)
+        elif parameter.required:
+            value = Value(constant(given), CHARACTER, nullable=False, simple=True)
+        else:
+            if given not in {None, parameter.default}:
+                words[parameter.name] = given
+            continue
+        if parameter.required:
+            arguments.append(value)
+        else:
+            keywords[parameter.name] = value
+    return apply(body, title, arguments, keywords, **words)
 
 
-def _given(body: Body, **parts: syntax.Node | None) -> dict[str, Value]:
-    return {word: body.expression(part) for word, part in parts.items() if part is not None}
-
-
-def _extract(body: Body, node: syntax.Extract) -> Value:
-    part = Value(constant(node.part), CHARACTER, nullable=False, simple=True)
-    return apply(body, "EXTRACT", [part, body.expression(node.source)])
-
-
-def _position(body: Body, node: syntax.PositionCall) -> Value:
-    arguments = [body.expression(node.search), body.expression(node.source)]
-    return apply(body, "POSITION", arguments, _given(body, start=node.start, repeat=node.count))
-
-
-def _substring(body: Body, node: syntax.Substring) -> Value:
-    arguments = [body.expression(node.source), body.expression(node.start)]
-    given = _given(body, length=node.length)
-    if node.preposition == "FROM":
-        return apply(body, "SUBSTRING", arguments, given)
-    return apply(body, "SUBSTRING", arguments, given, preposition=node.preposition)
-
-
-def _overlay(body: Body, node: syntax.Overlay) -> Value:
-    arguments = [body.expression(part) for part in (node.source, node.replacement, node.start)]
-    return apply(body, "OVERLAY", arguments, _given(body, length=node.length))
-
-
-def _trim(body: Body, node: syntax.Trim) -> Value:
-    given = _given(body, singleton=node.singleton)
-    return apply(body, "TRIM", [body.expression(node.source)], given, side=node.side or "BOTH")
-
-
-def _round(body: Body, node: syntax.Round) -> Value:
-    arguments = [body.expression(node.source), body.expression(node.places)]
-    return apply(body, "ROUND", arguments) if node.mode is None else apply(body, "ROUND", arguments, mode=node.mode)
-
-
-EXPRESSIONS: Final[Expressions] = MappingProxyType(
-    {
-        syntax.Extract: _extract,
-        syntax.PositionCall: _position,
-        syntax.Substring: _substring,
-        syntax.Overlay: _overlay,
-        syntax.Trim: _trim,
-        syntax.Round: _round,
-        syntax.AsBitstream: bitstream,
-    }
-)
+EXPRESSIONS: Final[Expressions] = MappingProxyType({**dict.fromkeys(syntax.FORMS, form), syntax.AsBitstream: bitstream})

@@ -313,7 +313,7 @@ def _trim(terms: Terms, node: syntax.Trim) -> Term:
 
 
 def _position(terms: Terms, node: syntax.PositionCall) -> Term:
-    if node.start is not None or node.count is not None:
+    if node.start is not None or node.repeat is not None:
         raise ImpossibleError(node)
     return Computed("POSITION", (terms.of(node.source), terms.of(node.search)))
 

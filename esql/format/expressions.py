@@ -215,8 +215,8 @@ def _extract(node: syntax.Extract) -> tuple[int, str]:
 
 def _position(node: syntax.PositionCall) -> tuple[int, str]:
     start = "" if node.start is None else f" FROM {value(node.start)}"
-    count = "" if node.count is None else f" REPEAT {value(node.count)}"
-    return _TIGHTEST, f"POSITION({value(node.search)} IN {value(node.source)}{start}{count})"
+    repeat = "" if node.repeat is None else f" REPEAT {value(node.repeat)}"
+    return _TIGHTEST, f"POSITION({value(node.search)} IN {value(node.source)}{start}{repeat})"
 
 
 def _substring(node: syntax.Substring) -> tuple[int, str]:

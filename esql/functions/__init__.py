@@ -95,6 +95,7 @@ class Parameter:
     nullable: bool
     repeated: bool
     keyword: bool
+    default: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +213,7 @@ def _parameter(known: inspect.Parameter) -> Parameter:
         nullable=takes.null or (bool(asked) and type(None) in parts),
         repeated=repeated,
         keyword=known.kind is inspect.Parameter.KEYWORD_ONLY,
+        default=None if known.default is inspect.Parameter.empty else known.default,
     )
 
 

@@ -37,6 +37,15 @@ _OF_TIMES: Final[Mapping[str, Callable[[Any], Any]]] = {
 }
 
 
+# The parts that values of a type have.
+PARTS: Final[Mapping[str, frozenset[str]]] = {
+    "DATE": frozenset(_OF_DATES),
+    **dict.fromkeys(("TIME", "GMTTIME"), frozenset(_OF_TIMES)),
+    **dict.fromkeys(("TIMESTAMP", "GMTTIMESTAMP"), frozenset((*_OF_DATES, *_OF_TIMES))),
+    "INTERVAL": frozenset(FIELDS),
+}
+
+
 @function("EXTRACT", form=True)
 def extract(part: str, source: Value) -> Value:
     """A field of a date, a time or an interval.

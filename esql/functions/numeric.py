@@ -16,7 +16,7 @@ from esql.values.errors import division_by_zero, out_of_range, overflow
 from esql.values.literals import shown
 from esql.values.types import DECIMAL, INTEGER_LOW, Number, Value, fits_integer
 
-_MODES: Final = {
+MODES: Final = {
     name.removeprefix("ROUND_"): name
     for name in (
         *("ROUND_UP", "ROUND_DOWN", "ROUND_CEILING", "ROUND_FLOOR"),
@@ -135,7 +135,7 @@ def modulus(dividend: Numeric, divisor: Numeric) -> int:
 
 
 @function("ROUND", form=True)
-def rounded(source: Numeric, places: Numeric, *, mode: str = "ROUND_HALF_EVEN") -> Number:
+def rounded(source: Numeric, places: Numeric, *, mode: str = "ROUND_HALF_EVEN") -> Same:
     """A number rounded to so many places behind the point, or in front of it where they are negative.
 
     Form: ROUND(source, places MODE mode); the mode is ROUND_UP, ROUND_DOWN, ROUND_CEILING, ROUND_FLOOR,
@@ -160,9 +160,9 @@ def rounded(source: Numeric, places: Numeric, *, mode: str = "ROUND_HALF_EVEN") 
     `ROUND(1.5, 0 MODE ROUND_ODD) fails S22023`
     `ROUND(NULL, 1) IS NULL`
     """
-    way = _MODES.get(mode.upper().removeprefix("ROUND_"))
+    way = MODES.get(mode.upper().removeprefix("ROUND_"))
     if way is None:
-        raise out_of_range("ROUND", f"its mode is one of {', '.join(_MODES.values())}, not {mode}")
+        raise out_of_range("ROUND", f"its mode is one of {', '.join(MODES.values())}, not {mode}")
     return _rounded("ROUND", number("ROUND", source), integer("ROUND", places, "places"), way)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from esql import syntax
-from esql.functions import Function
+from esql.functions import Function, function_catalog
 from esql.names.mq_constants import MQConstant
 from esql.names.predefined import BrokerProperty, ElementType, Option, SpecialName
 from esql.scope.references import DeclaredRoutine, Reference, Variable, Visit
@@ -33,7 +33,6 @@ _FIXED = {
     syntax.In: "BOOLEAN",
     syntax.Like: "BOOLEAN",
     syntax.Quantified: "BOOLEAN",
-    syntax.PositionCall: "INTEGER",
     syntax.AsBitstream: "BLOB",
     syntax.Row: "ROW",
     syntax.ListOf: "LIST",
@@ -167,14 +166,16 @@ def _extract(node: syntax.Extract, types: Types, references: References) -> str:
     return {"SECOND": "FLOAT", "ISLEAPYEAR": "BOOLEAN"}.get(node.part, "INTEGER")
 
 
-def _string(node: Any, types: Types, references: References) -> str:
-    source = types.get(id(node.source), UNKNOWN)
-    return source if source in STRINGS else UNKNOWN
+def _form(node: Any, types: Types, references: References) -> str:
+    known = function_catalog.find(syntax.FORMS[type(node)])
+    return _of_function(known, getattr(node, known.places[0].name), types)
 
 
-def _round(node: syntax.Round, types: Types, references: References) -> str:
-    source = types.get(id(node.source), UNKNOWN)
-    return source if source in NUMBERS else UNKNOWN
+def _of_function(function: Function, first: syntax.Expression | None, types: Types) -> str:
+    if function.result != "same":
+        return function.result
+    given = types.get(id(first), UNKNOWN)
+    return given if given in function.place(0).types else UNKNOWN
 
 
 def is_of_one(node: syntax.Node) -> bool:
@@ -204,11 +205,8 @@ def _call(node: syntax.Call, types: Types, references: References) -> str:
     match references.get(id(node)):
         case DeclaredRoutine(node=syntax.Routine(returns=syntax.Returns(type=returned))):
             return UNKNOWN if returned.name == "REFERENCE" else returned.name
-        case Function(result="same") as function:
-            first = types.get(id(node.arguments[0]), UNKNOWN) if node.arguments else UNKNOWN
-            return first if first in function.place(0).types else UNKNOWN
-        case Function(result=result):
-            return result
+        case Function() as function:
+            return _of_function(function, node.arguments[0] if node.arguments else None, types)
     return UNKNOWN
 
 
@@ -221,11 +219,8 @@ _RULES: dict[type, Rule] = {
     syntax.Operation: _operation,
     syntax.Case: _case,
     syntax.Cast: _cast,
+    **dict.fromkeys(syntax.FORMS, _form),
     syntax.Extract: _extract,
-    syntax.Substring: _string,
-    syntax.Overlay: _string,
-    syntax.Trim: _string,
-    syntax.Round: _round,
     syntax.Select: _select,
     syntax.Aggregate: _aggregate,
     syntax.Call: _call,

@@ -1,6 +1,7 @@
 """The syntax tree of ESQL: plain frozen data, each node with its position in the text."""
 
 from esql.syntax.expressions import (
+    FORMS,
     Aggregate,
     AllColumns,
     AsBitstream,
@@ -113,6 +114,7 @@ from esql.syntax.statements import (
 from esql.text.source import Position
 
 __all__ = [
+    "FORMS",
     "LOOPS",
     "NOWHERE",
     "Aggregate",

@@ -212,7 +212,7 @@ class PositionCall(Node):
     search: Expression
     source: Expression
     start: Expression | None = None
-    count: Expression | None = None
+    repeat: Expression | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,6 +251,17 @@ class Round(Node):
     source: Expression
     places: Expression
     mode: str | None = None
+
+
+# Functions with words between their arguments; their fields are called as the parameters of the function are.
+FORMS = {
+    Extract: "EXTRACT",
+    PositionCall: "POSITION",
+    Substring: "SUBSTRING",
+    Overlay: "OVERLAY",
+    Trim: "TRIM",
+    Round: "ROUND",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -266,7 +266,7 @@ def call(node: syntax.Call, scope: Scope) -> Any:
 
 
 def position(node: syntax.PositionCall, scope: Scope) -> Any:
-    keywords = {"start": node.start, "repeat": node.count}
+    keywords = {"start": node.start, "repeat": node.repeat}
     said = {name: evaluate(part, scope) for name, part in keywords.items() if part is not None}
     return called("POSITION", [node.search, node.source], scope, **said)
 
