@@ -24,7 +24,6 @@ from parsers.headers.fields import byte, char, long, put_date, put_time
 from parsers.headers.layout import TOP, changes, lay_out, whole
 
 VERSION: Final = 2
-LENGTH: Final = 364
 
 # Tenths of a second, or the moment that they end at, which is what a tree may say instead.
 _LIFETIME: Final = fields.Kind(

@@ -59,7 +59,7 @@ def decode(
     from parsers.records.json_lines import to_json
 
     kind, read = description.kind(
-        source.dialect(slide=choice.odoslide),
+        source.dialect(),
         framing.framing(file_header, file_footer),
         replace(coding.coding(), trim=one_of("--trim", trim, TRIMS)),
         choice.choices(),

@@ -54,7 +54,7 @@ def encode(
     if framing.record_format.upper() == "L" and not choice.length_field:
         framing = replace(framing, record_format="F")  # the field that says how long a record is has its value in JSON
     kind, read = description.kind(
-        source.dialect(slide=choice.odoslide), framing.framing(), coding.coding(), choice.choices()
+        source.dialect(), framing.framing(), coding.coding(), choice.choices()
     )
     failures = Failures(failure.on_error, failure.quarantine)
     refuse_inputs(outputs_of(output, failure.quarantine), (input_of(file), *read))

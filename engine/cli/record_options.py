@@ -53,7 +53,7 @@ class CopybookOptions:
         False
     )
 
-    def dialect(self, *, slide: bool = True) -> Dialect:
+    def dialect(self) -> Dialect:
         """Returns the dialect that the options make."""
         from engine.files.allowed_folders import allowed_files
         from parsers.importers.copybook.dialect import BINARY_SIZES, SOURCE_FORMATS, Dialect
@@ -69,7 +69,6 @@ class CopybookOptions:
             currency=self.currency,
             binary_size=one_of("--binary-size", self.binary_size, BINARY_SIZES),
             lp=64 if one_of("--lp", str(self.lp), ("32", "64")) == "64" else 32,
-            odo_slide=slide,
             allowed=allowed_files(self.allow_files or ()).roots,
         )
 

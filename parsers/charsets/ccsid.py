@@ -78,7 +78,6 @@ _REVERSED: Final = 0x00000002
 # UCS-2 and UTF-16 without a byte order of their own: MQ takes it from the Encoding beside the CCSID.
 _BY_ENCODING: Final = frozenset({1200, 13488, 17584})
 
-# Where several CCSIDs stand for one codec, `ccsid_of` answers with the one that stands first.
 _CODECS: Final = {
     # Unicode
     1208: "utf-8",
@@ -205,27 +204,6 @@ def codec(ccsid: int, encoding: int = BIG_ENDIAN) -> codecs.CodecInfo:
     except LookupError:
         importlib.import_module("ebcdic")  # brings the EBCDIC codecs that the standard library lacks
         return codecs.lookup(name)
-
-
-def ccsid_of(name: str) -> int | None:
-    """The CCSID of a codec by any of its names, None where no CCSID has it.
-
-    >>> ccsid_of("latin-1"), ccsid_of("UTF8"), ccsid_of("hz")
-    (819, 1208, None)
-    """
-    try:
-        wanted = codecs.lookup(name).name
-    except LookupError:
-        return None
-    return _by_codec().get(wanted)
-
-
-@lru_cache(maxsize=1)
-def _by_codec() -> dict[str, int]:
-    known: dict[str, int] = {}
-    for ccsid in (UTF_8, *_CODECS):
-        known.setdefault(codec(ccsid).name, ccsid)
-    return known
 
 
 @lru_cache(maxsize=512)

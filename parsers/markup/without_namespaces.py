@@ -76,7 +76,6 @@ class _Building:
         self.top: list[Item] = []
         self._open: list[tuple[str, list[Item]]] = []
         self._text: list[str] = []
-        self._is_section = False
 
     def parse(self, text: str) -> None:
         """Take in a whole document; expat refuses what is not well-formed."""
@@ -86,7 +85,7 @@ class _Building:
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.CharacterDataHandler = self._text.append
-        parser.StartCdataSectionHandler = self._start_section
+        parser.StartCdataSectionHandler = self._flush
         parser.EndCdataSectionHandler = self._end_section
         parser.CommentHandler = lambda data: self._add(Item(element_types.COMMENT, "", data))
         parser.ProcessingInstructionHandler = lambda target, data: self._add(
@@ -117,13 +116,8 @@ class _Building:
         )
         self._put(Item(element_types.ELEMENT, name, "" if first is None else leads, tuple(items)))
 
-    def _start_section(self) -> None:
-        self._flush()
-        self._is_section = True
-
     def _end_section(self) -> None:
         self._put(Item(element_types.CDATA_SECTION, "", self._taken()))
-        self._is_section = False
 
     def _add(self, item: Item) -> None:
         self._flush()

@@ -150,15 +150,6 @@ def test_characters_that_a_ccsid_lacks(text: str, number: int) -> None:
     assert expected in str(caught.value)
 
 
-NAMES = [("utf-8", 1208), ("ISO-8859-1", 819), ("IBM500", 500), ("windows-1252", 1252), ("cp1047", 1047), ("hz", None)]
-
-
-@pytest.mark.parametrize(("name", "expected"), [*NAMES, ("nonsense", None)])
-def test_the_ccsid_of_a_codec(name: str, expected: int | None) -> None:
-    """A codec by any of its names has the CCSID that is known best, or none."""
-    assert ccsid.ccsid_of(name) == expected
-
-
 def test_ebcdic_codecs_are_loaded_when_they_are_needed() -> None:
     """Common CCSIDs do not bring the package of EBCDIC codecs in; one that only it has does."""
     script = (

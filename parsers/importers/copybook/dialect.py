@@ -17,9 +17,8 @@ BINARY_SIZES: Final = ("2-4-8", "1-2-4-8", "1--8")
 class Dialect:
     """The options of a compiler that change how a copybook is read or its records are laid out.
 
-    `binary_size` are the bytes that COMP items take by their digits, `lp` the bits of pointers, `odo_slide` whether
-    what follows a table of variable length moves with it, `folders` where COPY looks beside the copybook's own folder,
-    `allowed` where links in these folders may lead.
+    `binary_size` are the bytes that COMP items take by their digits, `lp` the bits of pointers, `folders` where
+    COPY looks beside the copybook's own folder, `allowed` where links in these folders may lead.
     """
 
     source_format: SourceFormat = "auto"
@@ -28,7 +27,6 @@ class Dialect:
     currency: str = "$"
     binary_size: BinarySize = "2-4-8"
     lp: Literal[32, 64] = 32
-    odo_slide: bool = True
     debugging: bool = False
     allowed: tuple[Path, ...] = ()
 
