@@ -137,11 +137,11 @@ def _fact(name: str) -> Callable[[Received], Value]:
         }[name]
     held = FIELDS[name]
     if not isinstance(Descriptor._field_defaults[held], str):
-        return lambda received: cast(Value, getattr(received.descriptor, held))
+        return lambda received: cast("Value", getattr(received.descriptor, held))
     size, reads = LENGTHS[held], {"put_date": fields.as_date, "put_time": fields.as_time}.get(held)
     if reads is not None:
         return lambda received: reads(getattr(received.descriptor, held).ljust(size))
-    return lambda received: cast(Value, getattr(received.descriptor, held).ljust(size))
+    return lambda received: cast("Value", getattr(received.descriptor, held).ljust(size))
 
 
 _ORPHANS: Final = ("SourceQueue", "Transactional")

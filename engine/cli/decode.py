@@ -55,8 +55,7 @@ def decode(
     """
     from engine.cli.record_files import Failures, input_of, opened, outputs_of, standard_output
     from engine.files.output_files import refuse_inputs, written
-    from parsers.records.json_fields import TRIMS
-    from parsers.records.json_lines import to_json
+    from parsers.records.json_fields import TRIMS, to_json
 
     kind, read = description.kind(
         source.dialect(),

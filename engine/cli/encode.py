@@ -53,9 +53,7 @@ def encode(
 
     if framing.record_format.upper() == "L" and not choice.length_field:
         framing = replace(framing, record_format="F")  # the field that says how long a record is has its value in JSON
-    kind, read = description.kind(
-        source.dialect(), framing.framing(), coding.coding(), choice.choices()
-    )
+    kind, read = description.kind(source.dialect(), framing.framing(), coding.coding(), choice.choices())
     failures = Failures(failure.on_error, failure.quarantine)
     refuse_inputs(outputs_of(output, failure.quarantine), (input_of(file), *read))
     with ExitStack() as stack:
@@ -66,7 +64,7 @@ def encode(
 
 def _write(kind: Kind, source: BinaryIO, out: BinaryIO, failures: Failures) -> None:
     from parsers.records.framing import framed
-    from parsers.records.json_lines import from_json
+    from parsers.records.json_fields import from_json
 
     for number, line in _lines(source):
         try:
@@ -83,7 +81,7 @@ def _write(kind: Kind, source: BinaryIO, out: BinaryIO, failures: Failures) -> N
 
 def _lines(source: BinaryIO) -> Iterator[tuple[int, bytes]]:
     """The lines that are not blank, with their numbers."""
-    from parsers.records.json_lines import LONGEST_LINE
+    from parsers.records.json_fields import LONGEST_LINE
 
     number = 0
     while line := source.readline(LONGEST_LINE):

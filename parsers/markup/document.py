@@ -12,8 +12,7 @@ from engine.tree.element import Element
 from engine.tree.source import EXPAND, Handle, Source, Value
 from parsers.markup import element_types
 from parsers.markup.doctype import expand
-from parsers.markup.element_types import Kind
-from parsers.markup.flavour import Flavour
+from parsers.markup.element_types import Flavour, Kind
 from parsers.markup.lxml_nodes import (
     XMLNS_URI,
     Item,

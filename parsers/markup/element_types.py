@@ -1,14 +1,15 @@
-"""Kinds: the element types of the XML, XMLNS and XMLNSC domains, and what each means for reading and writing.
+"""Element types of the XML, XMLNS and XMLNSC domains, and flavours: which parts of a document each domain shows.
 
 Numbers are those of traces where traces show them; the rest are this engine's own. Flows name types, not numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from engine.parser import RETAIN_COMMENTS, RETAIN_INSTRUCTIONS, RETAIN_MIXED
 from engine.tree.source import NAME_VALUE
@@ -283,3 +284,71 @@ def compact_kind(type_: int) -> Kind:
     (<Kind.ATTRIBUTE: 'attribute'>, <Kind.ELEMENT: 'element'>)
     """
     return _COMPACT_KINDS.get(type_ & ~FORM, Kind.ELEMENT)
+
+
+class Retention(NamedTuple):
+    """The parts of a document that lxml keeps beside elements, attributes and their text."""
+
+    blanks: bool = True
+    comments: bool = True
+    instructions: bool = True
+    references: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Flavour:
+    """A domain's view of documents.
+
+    `compact` folds the text of an element into its value; `spaces` keeps names and namespaces apart, where otherwise a
+    prefix is part of the name; `mixed` keeps text that stands beside elements.
+    """
+
+    compact: bool
+    spaces: bool
+    keep: Retention
+    mixed: bool
+    kind: Callable[[int], Kind]
+    attribute: int
+    namespace: int
+    comment: int
+    instruction: int
+    text: int
+    cdata: int
+
+
+def _generic(*, spaces: bool) -> Flavour:
+    return Flavour(
+        compact=False,
+        spaces=spaces,
+        keep=Retention(),
+        mixed=True,
+        kind=generic_kind,
+        attribute=ATTRIBUTE,
+        namespace=NAMESPACE_DECL if spaces else ATTRIBUTE,
+        comment=COMMENT,
+        instruction=INSTRUCTION,
+        text=CONTENT,
+        cdata=CDATA_SECTION,
+    )
+
+
+def compact_flavour(*, mixed: bool = False, comments: bool = False, instructions: bool = False) -> Flavour:
+    """The XMLNSC flavour with what an input node's properties ask to retain."""
+    return Flavour(
+        compact=True,
+        spaces=True,
+        keep=Retention(blanks=mixed, comments=comments, instructions=instructions, references=False),
+        mixed=mixed,
+        kind=compact_kind,
+        attribute=COMPACT_ATTRIBUTE,
+        namespace=COMPACT_NAMESPACE,
+        comment=COMPACT_COMMENT,
+        instruction=COMPACT_INSTRUCTION,
+        text=VALUE,
+        cdata=CDATA_VALUE,
+    )
+
+
+XML: Final = _generic(spaces=False)
+XMLNS: Final = _generic(spaces=True)
+XMLNSC: Final = compact_flavour()

@@ -14,7 +14,7 @@ from parsers.charsets.ccsid import codec, decode
 
 if TYPE_CHECKING:
     from engine.parser import Portion
-    from parsers.markup.flavour import Retention
+    from parsers.markup.element_types import Retention
 
 MAX_DEPTH: Final = 512
 _UNDERSTOOD: Final = {1208: "utf-8", 819: "iso-8859-1"}

@@ -17,8 +17,7 @@ from parsers.charsets.ccsid import decode
 from parsers.markup import element_types
 from parsers.markup.doctype import render_doctype, render_entities
 from parsers.markup.document import Document
-from parsers.markup.element_types import Kind
-from parsers.markup.flavour import Flavour
+from parsers.markup.element_types import Flavour, Kind
 from parsers.markup.lxml_nodes import XML_URI, XMLNS_URI, prefixed
 from parsers.markup.prolog import declaration_text
 from parsers.markup.text import (

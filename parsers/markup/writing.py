@@ -16,8 +16,7 @@ from engine.tree.sharing import appended_children, changed_children, only_change
 from engine.tree.source import Value, leading
 from engine.tree.states import EDITED, EXPANDED, REPLACED, RESTRUCTURED, SHARES, VALUED
 from parsers.markup.document import Document
-from parsers.markup.element_types import Kind
-from parsers.markup.flavour import Flavour
+from parsers.markup.element_types import Flavour, Kind
 from parsers.markup.lxml_nodes import has_sections, is_settable, qualified
 from parsers.markup.namespace_scope import rescoped, unscoped
 from parsers.markup.prolog import before, behind, framed

@@ -15,7 +15,7 @@ from engine.errors import ParserException
 from engine.message.validation import Validation, told
 from engine.parser import Form, Portion, Template
 from parsers.charsets.ccsid import decode
-from parsers.xmlnsc import Xmlnsc
+from parsers.xml import Xmlnsc
 
 if TYPE_CHECKING:
     from engine.tree.element import Element

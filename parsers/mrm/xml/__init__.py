@@ -11,9 +11,9 @@ from engine.parser import Form, Portion
 from engine.tree.element import Element
 from engine.tree.source import Handle, Source
 from parsers.charsets.ccsid import codec
-from parsers.markup.encoding import encode, name_of_codec
-from parsers.markup.flavour import Retention
+from parsers.markup.element_types import Retention
 from parsers.markup.reading import read_document
+from parsers.markup.text import encode, name_of_codec
 from parsers.mrm.wire_format import Codec, Definition, wire_format
 from parsers.mrm.xml.message_plan import Plans
 from parsers.mrm.xml.source import Document

@@ -10,8 +10,7 @@ from parsers.importers.copybook.message_set import ImportOptions, message_set_of
 from parsers.importers.copybook.reader import read_text
 from parsers.records.files import Choices, record_file
 from parsers.records.framing import RECORD_FORMATS, Framing
-from parsers.records.json_fields import coding_of
-from parsers.records.json_lines import from_json, to_json
+from parsers.records.json_fields import coding_of, from_json, to_json
 from tests.fuzz.target import Target
 
 _BOOKS: Final = (

@@ -13,7 +13,7 @@ from lxml import etree
 from engine.errors import ParserException
 from engine.parser import Follow, Portion
 from parsers.markup import reading
-from parsers.markup.flavour import XML, XMLNSC, Flavour
+from parsers.markup.element_types import XML, XMLNSC, Flavour
 from parsers.markup.reading import read_document
 from tests.parsers.markup.documents import documents, text_of
 

@@ -16,7 +16,7 @@ from engine.parser import Template
 from engine.tree.element import Element
 from engine.tree.sharing import copy
 from engine.tree.step import step
-from parsers.markup import domain as markup
+from parsers import xml as markup
 from parsers.markup.document import Document
 from tests.parsers.markup.documents import body, write
 

@@ -153,6 +153,6 @@ def test_json_and_back(kind: str, text: str, said: str) -> None:
 
 def test_an_offset_of_a_copy() -> None:
     """A moment in GMT that names another offset equals that moment, and keeps the offset when it is displaced."""
-    found = cast(datetime, value_of("2003-01-02T10:11:12+01:00", "I", "dateTime"))
+    found = cast("datetime", value_of("2003-01-02T10:11:12+01:00", "I", "dateTime"))
     assert DAY_IN_GMT == found
     assert "2003-01-03T10:11:12+01:00" == text_of(found + timedelta(days=1), "yyyy-MM-dd'T'HH:mm:ssZZZ")

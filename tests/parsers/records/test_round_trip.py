@@ -13,8 +13,7 @@ from parsers.importers.copybook.items import DataItem
 from parsers.importers.copybook.message_set import named_children
 from parsers.importers.copybook.reader import read_text
 from parsers.records.framing import RECORD_FORMATS, Framing, cut_records, framed
-from parsers.records.json_fields import Coding
-from parsers.records.json_lines import from_json, to_json
+from parsers.records.json_fields import Coding, from_json, to_json
 from parsers.records.reading import read_record
 from parsers.records.record_plan import plan_of
 from parsers.records.writing import write_record
