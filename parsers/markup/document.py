@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from lxml import etree
 
@@ -26,7 +26,7 @@ from parsers.markup.lxml_nodes import (
     whole_text,
     written_as,
 )
-from parsers.markup.mixed_content import is_unmixed, may_be_mixed
+from parsers.markup.mixed_content import is_mixed, is_unmixed, may_be_mixed
 from parsers.markup.prolog import COMPACT_DECLARATION, NO_PROLOG, Prolog, compact_declaration
 
 if TYPE_CHECKING:
@@ -40,11 +40,6 @@ _SINGLE_QUOTES: Final = re.compile(rb"=[ \t\n]*'")
 
 # A handle is an lxml node, an Item, or a tuple (node, what, key) for what lxml keeps in a node's fields.
 TOP: Final = ("", Kind.PART, "")
-_MIXED: Final = etree.XPath("//*[*][text()]", smart_strings=False)
-_IS_MIXED: Final = etree.XPath(  # without mixed content; what it finds costs the square of its number
-    "boolean(//text()/following-sibling::*[1]) or boolean(//text()/preceding-sibling::*[1])", smart_strings=False
-)
-_QUICK_SIZE: Final = 70_000
 
 
 class Document(Source):
@@ -249,7 +244,7 @@ class Document(Source):
     def is_tidy(self) -> bool:
         """Returns whether no text stands beside elements that the domain does not show."""
         if self._tidy is None:
-            self._tidy = not (_MIXED if len(self._data) > _QUICK_SIZE else _IS_MIXED)(self.root)
+            self._tidy = not is_mixed(self.root, len(self._data))
         return self._tidy
 
     # How it looks for things
@@ -380,11 +375,3 @@ class Document(Source):
             return Element("", "", self.flavour.comment, self, node, parent)
         target = node.target  # type: ignore[attr-defined]  # an instruction
         return Element(target, "", self.flavour.instruction, self, node, parent)
-
-
-def tidy(root: etree._Element) -> None:
-    """Take away the text that stands beside elements."""
-    for node in cast("list[etree._Element]", _MIXED(root)):
-        node.text = None
-        for child in node:
-            child.tail = None

@@ -13,7 +13,8 @@ from typing import Any, Final, TypeAlias
 
 from lxml import etree
 
-from parsers.markup.document import Document, tidy
+from parsers.markup.document import Document
+from parsers.markup.mixed_content import tidy
 
 _TOKEN: Final = f"penstock-{secrets.token_hex(8)}"  # no message can hold what was chosen after it was made
 _PLACEHOLDER: Final = re.compile(
