@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from engine.mq.queue import Queue
     from engine.mq.queued_message import Stored
     from engine.mq.security.rights import Rights
+    from engine.mq.topics.retained import Replacement
     from engine.mq.waiters import Sleep
 
 Moved = list[tuple["Queue", "Stored"]]
@@ -42,7 +43,7 @@ class Work:
     __slots__ = (
         *("__weakref__", "_changes", "_lasting", "_opened", "_puts", "_rights", "account", "context", "copied"),
         *("interrupted", "manager", "patience", "protects", "refused_streams", "sleep", "sliced", "spare", "taken"),
-        *("examines", "process", "unfinished", "user"),
+        *("examines", "process", "replacement", "unfinished", "user"),
     )
 
     def __init__(
@@ -54,9 +55,7 @@ class Work:
         self._rights = rights  # that the user is held to; None: the owner's, who may do all
         self.examines = False  # it browses for a dump, also where gets are inhibited
         self.patience = 0.0
-        self.sliced = False
-        self.unfinished = False
-        self.interrupted = False
+        self.sliced = self.unfinished = self.interrupted = False
         self.sleep: Sleep | None = None  # of a get that waits
         self.manager = manager
         self.context = context_of(user, application)
@@ -68,6 +67,7 @@ class Work:
         self.spare: list[tuple[Queue, Moved]] = []  # those that the unit may do without
         self.account: Account | None = None  # of what is done, where accounting is on
         self.refused_streams: dict[str, int] = {}  # why copies were not made, by queue
+        self.replacement: Replacement | None = None  # of what is retained
         self._lasting = False  # something of the unit is in the store, or is to be
 
     def get(
@@ -197,11 +197,12 @@ class Work:
     def commit(self, decision: tuple[bytes, ...] = ()) -> None:
         """Make the unit last; `decision` names the branches of other resources that commit with it."""
         store = self.manager.store
+        if self.replacement is not None:
+            self.manager.topics.send_late(self.replacement, self)
         if store is not None and (self._lasting or decision):
             spare = self.spare
-            puts, taken = self._detached()
             try:
-                store.write(puts, taken, decision, spare)
+                store.write(*self._detached(), decision, spare)
             except BaseException:
                 self._settle(kept=False)
                 raise
@@ -231,6 +232,8 @@ class Work:
             self.commit()
             then(None)
             return
+        if self.replacement is not None:
+            self.manager.topics.send_late(self.replacement, self)
         spare = self.spare
         puts, taken = self._detached()
 
@@ -380,8 +383,7 @@ class Work:
     def _detached(self) -> tuple[Moved, Moved]:
         """Returns what the unit has put and got, and begins another."""
         unit = self._puts, self.taken
-        self._puts, self.taken, self._lasting = [], [], False
-        self.spare, self.copied = [], 0
+        self._puts, self.taken, self.spare, self.copied, self._lasting = [], [], [], 0, False
         return unit
 
     def _settle(self, *, kept: bool) -> None:
@@ -389,6 +391,9 @@ class Work:
         if not self._changes:
             return
         self._changes.clear()
+        replacement, self.replacement = self.replacement, None
+        if replacement is not None:
+            replacement.end()
         for handle in self._opened.values():
             if handle.changed:
                 handle.commit() if kept else handle.back_out()

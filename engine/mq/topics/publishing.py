@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engine.descriptor import NO_ID, PERSISTENT, UNLIMITED, UTF_8, Descriptor
@@ -28,7 +29,7 @@ from engine.mq.topics.copies import Copy, Moved, Publication, admitted, formed, 
 from engine.mq.topics.forwarding import TRANSMIT, Forwarded, of_publication, packed
 from engine.mq.topics.listening import QUEUES, Listeners
 from engine.mq.topics.objects import SUB
-from engine.mq.topics.retained import RETAINED, forget, retain, retained, retained_at
+from engine.mq.topics.retained import RETAINED, Replacement, Replacements, forget, retain, retained, retained_at
 from engine.mq.topics.subscription import subscription_id
 from engine.work import QueueAttributes
 
@@ -63,13 +64,14 @@ class Route(NamedTuple):
 class Topics:
     """Publish/subscribe of a queue manager."""
 
-    __slots__ = ("_directory", "_listeners", "_manager", "_routes", "_version", "objects")
+    __slots__ = ("_directory", "_listeners", "_manager", "_routes", "_version", "objects", "replacements")
 
     def __init__(self, manager: QueueManager, directory: Directory) -> None:
         self._manager = manager
         self._directory = directory
         self.objects = directory.topics
         self.objects.check = self.check_destination
+        self.replacements = Replacements()
         self._listeners = Listeners(manager)
         self._routes: dict[tuple[str, str], Route] = {}
         self._version = -1
@@ -323,23 +325,35 @@ class Topics:
         """Send a subscription what is retained on the topics that it fits, and return how many publications that is."""
         if subscription.on_request and not asked:
             return 0
-        manager, sent = self._manager, 0
-        for publication in retained(manager, subscription):
-            if not self._may(subscription, publication.topic):
-                continue
-            copy = self._copy(subscription, publication.topic)
-            number = manager.admission.numbers.next(2)
-            moved, failed = admitted(manager, wanted([copy], publication), publication, number)
-            work = manager.work()
-            try:
-                self._settle(failed, publication, self.objects.settings(publication.topic), moved, work)
-            except MessageException:
-                manager.admission.undo(moved, [])
-                raise
-            work.add(moved)
+        sent = 0
+        for publication in retained(self._manager, subscription):
+            work = self._manager.work()
+            sent += self._send(subscription, publication, work)
             work.commit()
-            sent += bool(moved)
         return sent
+
+    def send_late(self, replacement: Replacement, work: Work) -> None:
+        """Have a unit send what it retains to those who have subscribed since, as far as their queues take it."""
+        for name, publication in replacement.take_late():
+            subscription = self.objects.subscriptions.get(name)
+            if subscription is not None:
+                with suppress(MessageException):
+                    self._send(subscription, publication, work)
+
+    def _send(self, subscription: Subscription, publication: Publication, work: Work) -> bool:
+        """Put a publication to one subscription in a unit of work; False where it does not want it."""
+        manager, topic = self._manager, publication.topic
+        if not self._may(subscription, topic):
+            return False
+        copies = wanted([self._copy(subscription, topic)], publication)
+        moved, failed = admitted(manager, copies, publication, manager.admission.numbers.next(2))
+        try:
+            self._settle(failed, publication, self.objects.settings(topic), moved, work)
+        except MessageException:
+            manager.admission.undo(moved, [])
+            raise
+        work.add(moved)
+        return bool(moved)
 
     def forget(self, topic: str, point: str, work: Work, *, everywhere: bool = False) -> bool:
         """Remove what is retained on a topic in a unit of work, here or `everywhere`; False where nothing is."""

@@ -1,8 +1,13 @@
-"""Retained publications: the last message of a topic, kept as a message on a queue of the system."""
+"""Retained publications: the last message of a topic, kept as a message on a queue of the system.
+
+A unit of work that replaces one has it in its hands until it ends. Until then it is what new subscribers are sent, and
+they are sent what replaces it when the unit commits.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import threading
 from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
@@ -10,20 +15,86 @@ from engine.descriptor import Descriptor
 from engine.mq.properties import join, properties_of, split
 from engine.mq.property_types import I8, Property
 from engine.mq.topics.copies import Publication
+from engine.mq.works import Works
 from engine.work import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from engine.mq.client import Client
     from engine.mq.manager import QueueManager
     from engine.mq.topics.subscription import Subscription
     from engine.mq.unit import Work
+    from engine.work import Arrival
 
 RETAINED: Final = "SYSTEM.RETAINED.PUB.QUEUE"
 _TOPIC: Final = "mqps.Top"
 _POINT: Final = "mqps.Pnt"
 _AT: Final = "mqps.Mic"
+
+
+_READS: Final = 8  # of what is retained, until one in which no unit of work ended
+_ENDING: Final = 10.0  # seconds for which a unit that is ending is waited for
+
+
+class Replacement:
+    """What a unit of work has taken of the retained publications, and what it puts there, until it ends.
+
+    `late` are those who have subscribed meanwhile, by subscription, topic and point, and what they are sent.
+    """
+
+    __slots__ = ("__weakref__", "_units", "before", "is_ending", "late", "new", "over")
+
+    def __init__(self, units: Replacements) -> None:
+        self._units = units
+        self.before: list[Publication] = []
+        self.new: dict[tuple[str, str], Publication] = {}
+        self.late: dict[tuple[str, str, str], Publication] = {}
+        self.is_ending = False
+        self.over = threading.Event()
+
+    def promise(self, name: str, publication: Publication) -> bool:
+        """Have a subscription sent a publication with the unit; False where the unit is ending, and has ended then."""
+        key = (name, publication.topic, publication.point)
+        self.late[key] = publication
+        if self.is_ending and self.late.pop(key, None) is not None:
+            self.over.wait(_ENDING)
+            return False
+        return True
+
+    def take_late(self) -> Iterator[tuple[str, Publication]]:
+        """Yields the subscriptions that came late and what each is sent, as the unit ends."""
+        self.is_ending = True
+        while self.late:
+            key = next(iter(self.late))
+            publication = self.late.pop(key, None)
+            if publication is not None and self.new.get(key[1:]) is publication:
+                yield key[0], publication
+
+    def end(self) -> None:
+        """Says that the unit has ended."""
+        self._units.ended += 1
+        self.over.set()
+
+
+class Replacements(Works[Replacement]):
+    """The units of work that replace retained publications; `ended` grows as they end."""
+
+    __slots__ = ("ended",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ended = 0
+
+    def of(self, work: Work) -> Replacement:
+        """Returns that of a unit of work."""
+        if work.replacement is None:
+            work.replacement = Replacement(self)
+            self.add(work.replacement)
+            opened = work.open(RETAINED)
+            assert opened is not None  # it was defined before
+            opened.change()  # so that the unit says when it has ended
+        return work.replacement
 
 
 def retained_id(topic: str, point: str) -> bytes:
@@ -33,7 +104,10 @@ def retained_id(topic: str, point: str) -> bytes:
 
 def forget(work: Work, topic: str, point: str) -> bool:
     """Take the retained publication of a topic away in a unit of work; False where there is none."""
+    replacement = work.manager.topics.replacements.of(work)
     wanted, found = Selection(correl_id=retained_id(topic, point)), False
+    replacement.before += _dated(work.manager, _on(work.manager, topic, point))
+    replacement.new.pop((topic, point), None)
     while work.get(RETAINED, wanted) is not None:
         found = True
     return found
@@ -46,15 +120,20 @@ def retain(work: Work, publication: Publication) -> None:
     descriptor = publication.descriptor._replace(correl_id=retained_id(topic, point))
     said: dict[str, Property] = {_TOPIC: topic, _POINT: point, _AT: I8(publication.at)}
     work.put(RETAINED, *join(said, descriptor, publication.body))
+    work.manager.topics.replacements.of(work).new[topic, point] = publication
 
 
 def retained_at(manager: QueueManager | Client, topic: str, point: str) -> int:
     """Returns the microsecond at which what is retained on a topic was published, or -1 where nothing is."""
-    wanted, found = Selection(correl_id=retained_id(topic, point), browse=True), -1
+    return max((kept(*arrival).at for arrival in _on(manager, topic, point)), default=-1)
+
+
+def _on(manager: QueueManager | Client, topic: str, point: str) -> Iterator[Arrival]:
+    """Yields the messages that are retained on a topic; one, but where units of work put several at the same time."""
+    wanted = Selection(correl_id=retained_id(topic, point), browse=True)
     with closing(manager.work()) as work:
         while (arrival := work.get(RETAINED, wanted)) is not None:
-            found = max(found, kept(*arrival).at)
-    return found
+            yield arrival
 
 
 def kept(descriptor: Descriptor, body: bytes) -> Publication:
@@ -68,17 +147,49 @@ def kept(descriptor: Descriptor, body: bytes) -> Publication:
     return Publication(topic, point, own, content, 0, retained=True, at=published)
 
 
-def retained(manager: QueueManager, subscription: Subscription) -> Iterator[Publication]:
-    """Yields the retained publications that a subscription fits; of one topic the last."""
+def retained(manager: QueueManager, subscription: Subscription) -> list[Publication]:
+    """Returns the retained publications that a subscription fits, of one topic the last, in the order of publication.
+
+    It is sent what units of work put in their place as these commit.
+    """
+    units, promised = manager.topics.replacements, set[bytes]()
     found: dict[str, Publication] = {}
-    for arrival in _kept(manager, subscription):
+    for _ in range(_READS):
+        ended, now = units.ended, int(manager.admission.clock() * 10)
+        read = list(_dated(manager, _kept(manager, subscription)))
+        replacing = [unit for unit in units if not unit.over.is_set()]
+        in_hand = [one for unit in replacing for one in unit.before if not 0 < one.expires <= now]
+        found = {one.topic: one for one in sorted(in_hand + read, key=_at) if _suits(manager, subscription, one)}
+        waiting = [(unit, one) for unit in replacing for one in list(unit.new.values())]
+        late = [(unit, one) for unit, one in waiting if one.descriptor.msg_id not in promised]
+        suiting = ((unit, one) for unit, one in late if _suits(manager, subscription, one))
+        if units.ended == ended and all(_is_promised(unit, subscription, one, promised) for unit, one in suiting):
+            break
+    return [one for one in found.values() if one.descriptor.msg_id not in promised]
+
+
+def _is_promised(unit: Replacement, subscription: Subscription, publication: Publication, promised: set[bytes]) -> bool:
+    """Returns True where a unit of work sends a publication as it commits, and notes its id; False: look again."""
+    if not unit.promise(subscription.name, publication):
+        return False
+    promised.add(publication.descriptor.msg_id)
+    return True
+
+
+def _at(publication: Publication) -> int:
+    return publication.at
+
+
+def _suits(manager: QueueManager, subscription: Subscription, publication: Publication) -> bool:
+    return publication.point == subscription.point and is_fitting(manager, subscription, publication.topic)
+
+
+def _dated(manager: QueueManager, arrivals: Iterable[tuple[Descriptor, bytes]]) -> Iterator[Publication]:
+    """Yields retained publications with the moment at which each expires."""
+    for arrival in arrivals:
         one = kept(*arrival)
-        if one.point == subscription.point and is_fitting(manager, subscription, one.topic):
-            expiry = one.descriptor.expiry
-            expires = 0 if expiry < 0 else int(manager.admission.clock() * 10) + expiry
-            if one.topic not in found or found[one.topic].at <= one.at:
-                found[one.topic] = one._replace(expires=expires)
-    yield from found.values()
+        left = one.descriptor.expiry
+        yield one._replace(expires=0 if left < 0 else int(manager.admission.clock() * 10) + left)
 
 
 def retained_topics(manager: QueueManager, point: str) -> list[str]:
@@ -96,10 +207,7 @@ def _kept(manager: QueueManager, subscription: Subscription) -> Iterator[tuple[D
     if subscription.wild is not None:
         yield from manager.cursor(RETAINED)
         return
-    work = manager.work()
-    wanted = Selection(correl_id=retained_id(subscription.topic, subscription.point), browse=True)
-    while (arrival := work.get(RETAINED, wanted)) is not None:
-        yield arrival
+    yield from _on(manager, subscription.topic, subscription.point)
 
 
 def is_fitting(manager: QueueManager, subscription: Subscription, topic: str) -> bool:

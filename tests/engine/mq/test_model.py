@@ -60,6 +60,7 @@ class Unit:
     browsed: dict[str, tuple[int, int]] = field(default_factory=dict)
     whole: set[bytes] = field(default_factory=set)  # groups that were whole when the first of them was got
     kept: set[bytes] = field(default_factory=set)  # the same when the unit began
+    late: dict[tuple[str, str], Slip] = field(default_factory=dict)  # who subscribed to what the unit retains
 
 
 class QueuesAgainstLists(RuleBasedStateMachine):
@@ -137,6 +138,7 @@ class QueuesAgainstLists(RuleBasedStateMachine):
     def publish(self, unit: int, topic: str, own: Descriptor, retain: bool, syncpoint: bool) -> None:
         chosen, body = self.units[unit], b"%d, published" % self.number
         self.number += 1
+        self.now[0] += 0.001  # so that one was published before the other
         published = chosen.work.publish(topic, own, body, retain=retain, syncpoint=syncpoint)
         expires = 0 if own.expiry < 0 else self.tenths() + own.expiry
         slips = self.delivered(topic, published, body, expires)
@@ -164,10 +166,18 @@ class QueuesAgainstLists(RuleBasedStateMachine):
             self.queues.delete("SUB", name)
             del self.subscribed[name]
             return
-        retained = {slip.topic: slip for slip in self.retained() if slip.topic in FITTING[name]}
+        in_hand = [slip for unit in self.units for slip in unit.taken if slip.is_wanted(RETAINED, None, self.tenths())]
+        kept = sorted(self.retained() + in_hand, key=lambda slip: slip.number)
+        last = {slip.topic: slip for slip in kept if slip.topic in FITTING[name]}
         self.subscribe(name)
-        for slip in retained.values():
+        for slip in sorted(last.values(), key=lambda slip: slip.number):
             self.waiting.append(self.copy(name, slip.descriptor, slip.body, slip.expires))
+        for unit in self.units:
+            unit.late |= {(name, topic): slip for topic, slip in self.replacing(unit) if topic in FITTING[name]}
+
+    def replacing(self, unit: Unit) -> list[tuple[str, Slip]]:
+        """Returns the topics that a unit puts retained publications on, each with the last of them."""
+        return list({slip.topic: slip for slip in unit.put if slip.topic}.items())
 
     def subscribe(self, name: str) -> None:
         correl_id = CORREL_IDS[name]
@@ -256,6 +266,11 @@ class QueuesAgainstLists(RuleBasedStateMachine):
     def commit(self, unit: int) -> None:
         chosen = self.units[unit]
         chosen.work.commit()
+        last = dict(self.replacing(chosen))
+        for (name, topic), slip in chosen.late.items():
+            if name in self.subscribed and last[topic] is slip:
+                chosen.put.append(self.copy(name, slip.descriptor, slip.body, slip.expires))
+        chosen.late = {}
         self.waiting += chosen.put
         chosen.put, chosen.taken, chosen.kept = [], [], set(chosen.whole)
 
@@ -268,7 +283,7 @@ class QueuesAgainstLists(RuleBasedStateMachine):
         for slip in chosen.taken:
             again = slip.descriptor._replace(backout_count=slip.descriptor.backout_count + more)
             self.waiting.append(replace(slip, descriptor=again))
-        chosen.put, chosen.taken, chosen.whole = [], [], set(chosen.kept)
+        chosen.put, chosen.taken, chosen.whole, chosen.late = [], [], set(chosen.kept), {}
 
     @rule(seconds=st.sampled_from([0.1, 1.0, 2.0]))
     def time_passes(self, seconds: float) -> None:

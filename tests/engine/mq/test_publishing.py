@@ -367,6 +367,23 @@ def test_status(pattern: str, expected: dict[str, object]) -> None:
     assert all(expected.items() <= dict(one).items() for one in answer.objects)
 
 
+@pytest.mark.parametrize("topic", ["n", "n/#"])
+def test_retained_while_it_is_replaced(topic: str) -> None:
+    """A new subscriber is sent what is retained until a unit that replaces it commits, and then what replaces it."""
+    queues = manager()
+    queues.publish("n", Descriptor(), b"1", retain=True)
+    work = queues.work()
+    for body in (b"2", b"3"):
+        work.publish("n", Descriptor(), body, retain=True)
+    for name in "AB":
+        queues.define("SUB", name, {"TOPICSTR": topic, "DEST": name})
+        work.commit()
+    work.publish("n", Descriptor(), b"4", retain=True)
+    queues.define("SUB", "C", {"TOPICSTR": topic, "DEST": "C"})
+    work.back_out()
+    assert [[b"1", b"3"], [b"3"], [b"3"]] == bodies(queues, "A", "B", "C")
+
+
 def test_what_is_retained_has_no_past() -> None:
     """A retained publication that a unit replaced in vain comes to a new subscriber with a backout count of nothing."""
     queues = manager()
