@@ -25,7 +25,7 @@ from engine.mq.security.rights import SECURITY, Security
 from engine.mq.security.user_view import Guarded
 from engine.mq.topics.objects import KINDS
 from engine.mq.topics.publishing import Topics
-from engine.mq.topics.status import TPSTATUS, status
+from engine.mq.topics.status import STATUS, status
 from engine.mq.unit import Moved, Work
 from engine.mq.works import Publisher, Works
 from engine.work import Arrival, QueueAttributes, Selection
@@ -211,7 +211,9 @@ class QueueManager(Publisher):
 
     def display(self, kind: str, pattern: str = "*") -> list[dict[str, Value]]:
         """Returns the attributes of the objects whose names fit a pattern, such as `ORDERS.*`."""
-        return status(self, pattern) if kind == TPSTATUS else self.directory.display(kind, pattern, list(self._works))
+        return (
+            status(self, kind, pattern) if kind in STATUS else self.directory.display(kind, pattern, list(self._works))
+        )
 
     def statistics(self) -> list[dict[str, Any]]:
         """Returns what was done to each queue since it was opened, as counts by their names."""

@@ -33,11 +33,31 @@ _MONITORED: Final = {  # which nothing is known of while MONQ is off, as it is h
     "MSGAGE": "",
     "QTIME": " , ",
 }
+_OF_SUBSCRIBERS: Final = (
+    *("ACTCONN", "DURABLE", "LMSGDATE", "LMSGTIME", "NUMMSGS", "RESMDATE", "RESMTIME", "SUBTYPE", "SUBUSER"),
+)
 _STATES: Final[Mapping[str, tuple[str, ...]]] = {  # what is shown of a state, and all that is known of it
     "QSTATUS": ("CURDEPTH", "IPPROCS", *_MONITORED, "OPPROCS", "UNCOM"),
     "HANDLE": ("APPLTAG", "CONN", "INPUT", "OBJNAME", "OUTPUT", "PID", "USERID", "UOWSTATE"),
     "CONN": ("APPLTAG", "PID", "USERID", "UOWSTATE"),
     "QMSTATUS": ("STATUS", "CONNS"),
+    "SBSTATUS": ("SUBID", *_OF_SUBSCRIBERS, "TOPICSTR"),
+    "SUBSCRIBERS": ("SUBID", *_OF_SUBSCRIBERS),
+    "PUBLISHERS": ("ACTCONN", "LPUBDATE", "LPUBTIME", "NUMPUBS"),
+    "PUBSUB": ("STATUS", "SUBCOUNT", "TPCOUNT"),
+}
+_NAMELESS: Final = ("QMGR", "QMSTATUS", "PUBSUB")  # of which there is one
+_OF_QUEUES: Final = {"QLOCAL": ("QLOCAL",), "QL": ("QLOCAL",), "QALIAS": ("QALIAS",), "QA": ("QALIAS",)}
+_TYPES: Final[Mapping[str, tuple[str, Mapping[str, tuple[str, ...]]]]] = {  # what is shown of each TYPE
+    "QUEUE": ("ALL, QLOCAL or QALIAS", {"ALL": _QUEUE_KINDS, **_OF_QUEUES}),
+    "QSTATUS": ("QUEUE or HANDLE", {"QUEUE": ("QSTATUS",), "HANDLE": ("HANDLE",)}),
+    "CONN": ("CONN or HANDLE", {**dict.fromkeys(("CONN", "*", "ALL"), ("CONN",)), "HANDLE": ("HANDLE",)}),
+    _TOPICS: ("TOPIC, SUB or PUB", {"TOPIC": (_TOPICS,), "SUB": ("SUBSCRIBERS",), "PUB": ("PUBLISHERS",)}),
+}
+_CHOICES: Final = {  # what DISPLAY SBSTATUS and PUBSUB choose by
+    ("SBSTATUS", "DURABLE"): ("ALL", "NO", "YES"),
+    ("SBSTATUS", "SUBTYPE"): ("ADMIN", "ALL", "API", "PROXY", "USER"),
+    ("PUBSUB", "TYPE"): ("ALL", "CHILD", "LOCAL", "PARENT"),
 }
 
 
@@ -49,13 +69,14 @@ class _Wanted:
     every: bool = False
     names: list[str] = field(default_factory=list)
     where: tuple[str, str, str] | None = None
+    only: dict[str, str] = field(default_factory=dict)  # attributes, and what they have
 
 
 def display(objects: Objects, what: str, subject: Parameter, rest: Sequence[Parameter]) -> list[Shown]:
     """Returns the objects that a DISPLAY command asks for, each as the attributes that are to be shown."""
     kinds = _QUEUE_KINDS if what == "QUEUE" else (what,)
     wanted = _Wanted(kinds)
-    pattern = "" if what in {"QMGR", "QMSTATUS"} else _pattern(subject, what)
+    pattern = "" if what in _NAMELESS else _pattern(subject, what)
     for parameter in sorted(rest, key=lambda one: one.word != "TYPE"):  # whose attributes WHERE names
         _note(wanted, parameter, what)
     state = _STATES.get(wanted.kinds[0])
@@ -66,14 +87,14 @@ def display(objects: Objects, what: str, subject: Parameter, rest: Sequence[Para
     found: list[Shown] = []
     for kind in wanted.kinds:
         found += [
-            _shown(KINDS.get(kind) or STATUS[what], one, wanted, what)
+            _shown(KINDS.get(kind) or STATUS.get(what) or KINDS[what], one, wanted, what)
             for one in _rows(objects, kind, pattern)
-            if wanted.where is None or _meets(kind, one, wanted.where)
+            if (wanted.where is None or _meets(kind, one, wanted.where)) and wanted.only.items() <= one.items()
         ]
     found.sort(key=lambda shown: str(shown[0][1]))
     if not found and wanted.kinds == ("HANDLE",):
         raise WrongCommandError(f"nobody has {pattern} open", reason=2085)
-    if not found and what != _TOPICS and not pattern.endswith("*") and wanted.where is None:
+    if not (found or what in {_TOPICS, "PUBSUB"} or pattern.endswith("*") or wanted.where or wanted.only):
         raise WrongCommandError(f"there is no {what} called {pattern}; DISPLAY {what}(*) shows all", reason=2085)
     return found
 
@@ -100,17 +121,13 @@ def _note(wanted: _Wanted, parameter: Parameter, what: str) -> None:
             wanted.every = True
         case "WHERE":
             wanted.where = _condition(wanted.kinds, parameter)
-        case "TYPE" | "QTYPE" if what == "QUEUE" and parameter.values:
-            types = SYNONYMS_OF_TYPES.get(parameter.text, parameter.text)
-            if types != "ALL" and types not in _QUEUE_KINDS:
-                raise WrongCommandError(f"TYPE takes ALL, QLOCAL or QALIAS, not {parameter.text}")
-            wanted.kinds = _QUEUE_KINDS if types == "ALL" else (types,)
-        case "TYPE" if what == _TOPICS and parameter.text != "TOPIC":
-            raise WrongCommandError("TYPE takes TOPIC here; DISPLAY SUB(*) WHERE(TOPICSTR EQ 'a') shows subscriptions")
-        case "TYPE" if what in {"QSTATUS", "CONN"} and parameter.values:
-            if parameter.text not in {"HANDLE", *_PLAIN[what]}:
-                raise WrongCommandError(f"TYPE takes {_PLAIN[what][0]} or HANDLE, not {parameter.text:.40}")
-            wanted.kinds = ("HANDLE",) if parameter.text == "HANDLE" else wanted.kinds
+        case "TYPE" | "QTYPE" if what in _TYPES and parameter.values:
+            said, kinds = _TYPES[what]
+            if parameter.text not in kinds:
+                raise WrongCommandError(f"TYPE takes {said}, not {parameter.text:.40}")
+            wanted.kinds = kinds[parameter.text]
+        case word if parameter.values and (what, word) in _CHOICES:
+            _choose(wanted, parameter, _CHOICES[what, word])
         case "TYPE":
             pass  # each object is shown with its type
         case _:
@@ -120,8 +137,12 @@ def _note(wanted: _Wanted, parameter: Parameter, what: str) -> None:
             wanted.names.append(name)
 
 
-SYNONYMS_OF_TYPES: Final = {"QL": "QLOCAL", "QA": "QALIAS"}
-_PLAIN: Final = {"QSTATUS": ("QUEUE",), "CONN": ("CONN", "*", "ALL")}  # the types that are no handles
+def _choose(wanted: _Wanted, parameter: Parameter, choices: tuple[str, ...]) -> None:
+    """Takes only what has one of the choices."""
+    if parameter.text not in choices:
+        raise WrongCommandError(f"{parameter.word} takes {', '.join(choices)}, not {parameter.text:.40}")
+    if parameter.text != "ALL":
+        wanted.only[parameter.word] = parameter.text
 
 
 def _known(kinds: tuple[str, ...], word: str) -> str:
@@ -169,7 +190,7 @@ def _shown(kind: Kind, one: Mapping[str, Value], wanted: _Wanted, what: str) -> 
     head: list[tuple[str, Value]] = [(kind.title, one[kind.title])]
     if what == "QSTATUS":
         head.append(("TYPE", one["TYPE"] if one["TYPE"] == "HANDLE" else "QUEUE"))
-    elif what in _STATES:
+    elif what in _STATES and "TYPE" in one:
         head.append(("TYPE", one["TYPE"]))
     elif kind.title == "QUEUE":
         head.append(("TYPE", kind.kind))

@@ -77,9 +77,29 @@ STATUS: Final[Mapping[str, Kind]] = {
         details="AMQ8705I",
         details_text="Display Queue Manager Status Details.",
     ),
+    "SBSTATUS": Kind(
+        *("SBSTATUS", "subscription", "SUB"),
+        details="AMQ8099I",
+        details_text="subscription status inquired.",
+        is_named_freely=True,
+    ),
+    "PUBSUB": Kind(
+        *("PUBSUB", "publish/subscribe engine", "QMNAME"),
+        details="AMQ8723I",
+        details_text="Display pub/sub status details.",
+    ),
 }
 SYNONYMS: Final[Mapping[str, str]] = MappingProxyType(
-    {"QL": "QLOCAL", "QA": "QALIAS", "Q": "QUEUE", "QR": "QREMOTE", "QM": "QMODEL", "QS": "QSTATUS", "TPS": "TPSTATUS"}
+    {
+        "QL": "QLOCAL",
+        "QA": "QALIAS",
+        "Q": "QUEUE",
+        "QR": "QREMOTE",
+        "QM": "QMODEL",
+        "QS": "QSTATUS",
+        "TPS": "TPSTATUS",
+        "SBS": "SBSTATUS",
+    }
 )
 VERBS: Final[Mapping[str, str]] = MappingProxyType(
     {"DEF": "DEFINE", "ALT": "ALTER", "DEL": "DELETE", "DIS": "DISPLAY", "CLE": "CLEAR"}

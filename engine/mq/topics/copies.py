@@ -32,8 +32,8 @@ class Copy:
     """The properties that the copies for one subscription have of their own."""
 
     __slots__ = (
-        *("correl_id", "default_priority", "hears", "longest", "longest_expiry", "persistence", "policy"),
-        *("priority", "queue", "rank", "refused", "shape", "subscription"),
+        *("correl_id", "default_priority", "hears", "last", "longest", "longest_expiry", "persistence", "policy"),
+        *("priority", "queue", "rank", "refused", "sent", "shape", "subscription"),
     )
 
     def __init__(
@@ -46,6 +46,7 @@ class Copy:
         hears: bool = True,
     ) -> None:
         self.subscription = subscription
+        self.sent = self.last = 0  # messages beside those of all on its route, and the microsecond of the last of them
         self.hears = hears and subscription.values["SUBSCOPE"] == "ALL"  # what other queue managers publish
         self.policy = policy  # by which messages of its queue are protected
         self.queue = None if target is None else target.queue

@@ -31,6 +31,7 @@ from engine.mq.topics.listening import QUEUES, Listeners
 from engine.mq.topics.objects import SUB
 from engine.mq.topics.retained import RETAINED, Replacement, Replacements, forget, retain, retained, retained_at
 from engine.mq.topics.subscription import subscription_id
+from engine.mq.topics.traffic import Counts, Traffic
 from engine.work import QueueAttributes
 
 if TYPE_CHECKING:
@@ -58,13 +59,14 @@ class Route(NamedTuple):
     copies: list[Copy]
     selective: bool  # some of the subscriptions have a selector
     settings: TopicSettings
-    onward: Target | None = None
+    onward: Target | None
+    traffic: Traffic
 
 
 class Topics:
     """Publish/subscribe of a queue manager."""
 
-    __slots__ = ("_directory", "_listeners", "_manager", "_routes", "_version", "objects", "replacements")
+    __slots__ = ("_counts", "_directory", "_listeners", "_manager", "_routes", "_version", "objects", "replacements")
 
     def __init__(self, manager: QueueManager, directory: Directory) -> None:
         self._manager = manager
@@ -73,6 +75,7 @@ class Topics:
         self.objects.check = self.check_destination
         self.replacements = Replacements()
         self._listeners = Listeners(manager)
+        self._counts = Counts()
         self._routes: dict[tuple[str, str], Route] = {}
         self._version = -1
 
@@ -113,6 +116,8 @@ class Topics:
     def delete(self, kind: str, name: str) -> None:
         """Delete a topic, or a subscription with its queue where that is managed."""
         values = self.objects.delete(kind, name)
+        if kind == SUB:
+            self.counted().sent.pop(name, None)
         queue = str(values.get("DEST", ""))
         if values.get("DESTCLAS") == "MANAGED" and queue in self._directory.queues:
             self._manager.purge(queue)
@@ -170,6 +175,7 @@ class Topics:
         """Returns where publications on a topic go."""
         version = self._manager.version
         if self._version != version or len(self._routes) > _MOST_ROUTES:
+            self.counted()
             self._routes, self._version = {}, version
         found = self._routes.get((topic, point))
         if found is None:
@@ -181,8 +187,14 @@ class Topics:
                 copy.shape = shapes[copy.shape]  # the same object for all of a shape
             selective = any(copy.subscription.select is not None for copy in copies)
             settings = self.objects.settings(topic)
-            found = self._routes[topic, point] = Route(copies, selective, settings, self._onward(topic, settings))
+            onward = self._onward(topic, settings)
+            found = self._routes[topic, point] = Route(copies, selective, settings, onward, Traffic())
         return found
+
+    def counted(self) -> Counts:
+        """Returns what was published, and sent to subscriptions, until now."""
+        self._counts.add(self._routes)
+        return self._counts
 
     def _onward(self, topic: str, settings: TopicSettings) -> Target | None:
         """Returns the queue of publications for other queue managers; those of the system itself stay here."""
@@ -228,6 +240,11 @@ class Topics:
         if scope == REMOTE:
             copies = [copy for copy in copies if copy.hears]
         moved, failed = admitted(self._manager, copies, publication, number) if copies else ([], [])
+        traffic = route.traffic
+        traffic.count += 1
+        traffic.last, traffic.publisher = publication.at, id(work)
+        if failed or copies is not route.copies:
+            traffic.part(copies, (copy for copy, _ in failed))
         try:
             if failed:
                 self._settle(failed, publication, route.settings, moved, work)
@@ -353,6 +370,7 @@ class Topics:
             manager.admission.undo(moved, [])
             raise
         work.add(moved)
+        self._counts.send(subscription.name, len(moved), int(manager.admission.clock() * 1_000_000) if moved else 0)
         return bool(moved)
 
     def forget(self, topic: str, point: str, work: Work, *, everywhere: bool = False) -> bool:

@@ -297,7 +297,11 @@ REFUSED = (
     ("DEFINE TOPIC(N) TOPICSTR('there')", "2100"),
     ("CLEAR TOPICSTR('a')", "CLRTYPE(RETAINED)"),
     ("DEFINE SUB(ONE) TOPICSTR('t') DESTCLAS(MANAGED) SELECTOR('a = ')", "2459"),
-    ("DISPLAY TPSTATUS('t') TYPE(PUB)", "TYPE takes TOPIC"),
+    ("DISPLAY TPSTATUS('t') TYPE(QUEUE)", "TYPE takes TOPIC, SUB or PUB"),
+    ("DISPLAY TPSTATUS('t') TYPE(SUB) NUMPUBS", "no attribute NUMPUBS"),
+    ("DISPLAY SBSTATUS(NONE)", "2085"),
+    ("DISPLAY SBSTATUS(*) DURABLE(MAYBE)", "DURABLE takes ALL, NO, YES"),
+    ("DISPLAY PUBSUB TYPE(REMOTE)", "TYPE takes ALL, CHILD, LOCAL, PARENT"),
 )
 
 
@@ -365,6 +369,51 @@ def test_status(pattern: str, expected: dict[str, object]) -> None:
     (answer,) = queues.mqsc(f"DISPLAY TPSTATUS('{pattern}')")
     assert FITTING.get(pattern, [pattern]) == [dict(one)["TOPICSTR"] for one in answer.objects]
     assert all(expected.items() <= dict(one).items() for one in answer.objects)
+
+
+TRAFFIC: tuple[tuple[str, str, list[dict[str, object]]], ...] = (
+    (
+        "SBSTATUS(ONE)",
+        "AMQ8099I",
+        [{"SUB": "ONE", "NUMMSGS": 5, "TOPICSTR": "n/#", "DURABLE": "YES", "SUBTYPE": "ADMIN"}],
+    ),
+    (
+        "SBS(*) NUMMSGS",
+        "AMQ8099I",
+        [{"SUB": "ONE", "NUMMSGS": 5}, {"SUB": "SOME", "NUMMSGS": 2}, {"SUB": "Y", "NUMMSGS": 1}],
+    ),
+    ("SBSTATUS(*) DURABLE(NO)", "AMQ8147I", []),
+    ("SBSTATUS(*) SUBTYPE(ADMIN) WHERE(NUMMSGS LT 2)", "AMQ8099I", [{"SUB": "Y", "NUMMSGS": 1}]),
+    ("TPSTATUS('n/x') TYPE(PUB)", "AMQ8754I", [{"TOPICSTR": "n/x", "NUMPUBS": 4}]),
+    (
+        "TPSTATUS('#') TYPE(PUB) NUMPUBS",
+        "AMQ8754I",
+        [{"TOPICSTR": "n/x", "NUMPUBS": 4}, {"TOPICSTR": "n/y", "NUMPUBS": 1}],
+    ),
+    ("TPSTATUS('n/#') TYPE(SUB) NUMMSGS", "AMQ8754I", [{"NUMMSGS": 5}, {"NUMMSGS": 1}, {"NUMMSGS": 2}]),
+    ("TPSTATUS('other') TYPE(SUB)", "AMQ8147I", []),
+    ("PUBSUB", "AMQ8723I", [{"QMNAME": "QM1", "TYPE": "LOCAL", "STATUS": "ACTIVE", "SUBCOUNT": 3, "TPCOUNT": 5}]),
+    ("PUBSUB TYPE(PARENT)", "AMQ8147I", []),
+)
+
+
+@pytest.mark.parametrize(("command", "code", "expected"), TRAFFIC)
+def test_traffic(command: str, code: str, expected: list[dict[str, object]]) -> None:
+    """DISPLAY says what was published on topics and sent to subscriptions that select, over definitions."""
+    queues = manager(
+        "DEFINE SUB(ONE) TOPICSTR('n/#') DEST(A)",
+        "DEFINE SUB(SOME) TOPICSTR('n/x') DEST(B) SELECTOR('JMSPriority > 4')",
+        "DEFINE QL(SHORT) MAXDEPTH(1)",
+    )
+    for priority in (1, 9):
+        queues.publish("n/x", Descriptor(priority=priority), b"")
+    queues.mqsc("DEFINE SUB(Y) TOPICSTR('n/+') DEST(SHORT)\nALTER QMGR DEADQ(' ')")
+    for topic, priority in (("n/x", 1), ("n/x", 9), ("n/y", 0)):
+        queues.publish(topic, Descriptor(priority=priority), b"")
+    (answer,) = queues.mqsc(f"DISPLAY {command}")
+    assert code == answer.code
+    assert len(expected) == len(answer.objects)
+    assert all(one.items() <= dict(shown).items() for one, shown in zip(expected, answer.objects, strict=True))
 
 
 @pytest.mark.parametrize("topic", ["n", "n/#"])

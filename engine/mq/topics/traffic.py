@@ -1,0 +1,75 @@
+"""Traffic: what was published on topics, by whom and when last, and what subscriptions were sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from engine.mq.topics.copies import Copy
+    from engine.mq.topics.publishing import Route
+
+_MOST: Final = 20_000  # topics that are remembered
+_NOBODY: Final = "0" * 48  # a connection that there is not
+
+
+class Traffic:
+    """What was published on a topic since its route was looked up: how often, when last, and in which unit of work.
+
+    Each publication is a message for every subscription of the route, but for `parted`, which the copies count.
+    """
+
+    __slots__ = ("count", "last", "parted", "publisher")
+
+    def __init__(self) -> None:
+        self.count = self.parted = 0
+        self.last = 0  # microseconds since 1970
+        self.publisher = 0
+
+    def part(self, copies: Iterable[Copy], refused: Iterable[Copy]) -> None:
+        """Counts a publication that only some of the subscriptions were sent."""
+        self.parted += 1
+        without = {id(copy) for copy in refused}
+        for copy in copies:
+            if id(copy) not in without:
+                copy.sent += 1
+                copy.last = self.last
+
+
+class Count(NamedTuple):
+    """How many messages there were, when the last of them was, and who published it."""
+
+    messages: int = 0
+    last: int = 0
+    publisher: str = _NOBODY
+
+
+class Counts:
+    """The messages of all topics, by topic and subscription point, and of all subscriptions, by name."""
+
+    __slots__ = ("published", "sent")
+
+    def __init__(self) -> None:
+        self.published: dict[tuple[str, str], Count] = {}
+        self.sent: dict[str, Count] = {}
+
+    def add(self, routes: Mapping[tuple[str, str], Route]) -> None:
+        """Adds up what routes have seen since this was done last."""
+        for place, route in list(routes.items()):
+            traffic = route.traffic
+            if not traffic.count:
+                continue
+            whole, last = traffic.count - traffic.parted, traffic.last
+            for copy in route.copies:
+                self.send(copy.subscription.name, copy.sent + whole, max(copy.last, last if whole else 0))
+                copy.sent = 0
+            known = self.published.pop(place, Count())
+            self.published[place] = Count(known.messages + traffic.count, last, f"{traffic.publisher:016X}")
+            traffic.count = traffic.parted = 0
+        while len(self.published) > _MOST:
+            del self.published[next(iter(self.published))]
+
+    def send(self, subscription: str, messages: int, last: int) -> None:
+        """Counts messages for a subscription."""
+        known = self.sent.get(subscription, Count())
+        self.sent[subscription] = Count(known.messages + messages, max(known.last, last))
