@@ -36,16 +36,16 @@ if TYPE_CHECKING:
     from engine.mq.expiry import Expiry
     from engine.mq.protection.policies import Policy
     from engine.mq.queue import Queue
-    from engine.mq.topics.publishing import Route
+    from engine.mq.topics.routes import Route
     from engine.mq.unit import Moved
     from engine.work import QueueAttributes
 
 MAX_PRIORITY: Final = 9
-_IDS_LENGTH: Final = 3 * len(NO_ID)
+IDS_LENGTH: Final = 3 * len(NO_ID)
 ORDER_BITS: Final = 50  # number the messages of one priority
 SEGMENT_UNIT: Final = 16  # segments but the last are so many bytes long, or a multiple
 EIGHT_BYTES: Final = (1 << 64) - 1
-_MOST: Final = (1 << 31) - 1  # of a number of 32 bits
+LARGEST: Final = (1 << 31) - 1  # of a number of 32 bits
 _PERSISTENCES: Final = (NON_PERSISTENT, PERSISTENT)  # anything else: as the queue has it
 _STAMPED: Final = "%Y%m%d%H%M%S"
 _ACTIVITY: Final = 4  # MQRO_ACTIVITY
@@ -130,7 +130,7 @@ class Admission:
         length, priority, persistence = len(body), descriptor.priority, descriptor.persistence
         if length > target.longest:
             raise self._too_long(target, length)
-        if len(descriptor.msg_id) + len(descriptor.correl_id) + len(descriptor.group_id) != _IDS_LENGTH:
+        if len(descriptor.msg_id) + len(descriptor.correl_id) + len(descriptor.group_id) != IDS_LENGTH:
             descriptor = with_whole_ids(descriptor)
         if not 0 <= priority <= MAX_PRIORITY or persistence not in _PERSISTENCES:
             descriptor = by_default(descriptor, target.attributes)
@@ -313,9 +313,8 @@ def completed(descriptor: Descriptor, msg_id: bytes, stamp: tuple[str, str], con
     (report, kind, expiry, feedback, encoding, ccsid, form, priority, persistence, own_id, correl_id, backouts, queue,
      queue_manager, user, token, identity, program_kind, program, date, moment, origin, group_id, number, offset,
      flags, length) = descriptor
-    if not (
-        0 <= report | kind | feedback | encoding | ccsid | program_kind | number | offset | flags | length + 1 <= _MOST
-    ):
+    numbers = report | kind | feedback | encoding | ccsid | program_kind | number | offset | flags | length + 1
+    if not 0 <= numbers <= LARGEST:
         pack(descriptor)  # some that are negative are good; it refuses others
     if context is not _NO_CONTEXT and not (user and program):
         program_kind = program_kind or (0 if program else _USER_APPLICATION)
@@ -360,7 +359,7 @@ def released(descriptor: Descriptor) -> Descriptor:
 
 def expires_at(expiry: int, now: float) -> int:
     """Returns the moment, in tenths of seconds since 1970, at which a message of an expiry is no longer delivered."""
-    if not 0 < expiry <= _MOST:
+    if not 0 < expiry <= LARGEST:
         text = f"an expiry of {expiry} is none: give tenths of a second, or {UNLIMITED} for a message that stays"
         raise refusal(EXPIRY_ERROR, text)
     return int(now * 10) + expiry

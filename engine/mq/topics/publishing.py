@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from engine.descriptor import NO_ID, PERSISTENT, UNLIMITED, UTF_8, Descriptor
 from engine.errors import BrokerError, MessageException
 from engine.flow.dead_letters import FORMAT, header
 from engine.message.topics import REMOTE, TopicAddress, read_address
 from engine.mq import stream_rules
-from engine.mq.admission import MAX_PRIORITY, Target, expires_at, limited
+from engine.mq.admission import IDS_LENGTH, LARGEST, MAX_PRIORITY, Target, expires_at, limited
 from engine.mq.definitions import QueueDefinition
 from engine.mq.directory import check_gate
-from engine.mq.packed_descriptor import pack
+from engine.mq.packed_descriptor import pack, with_whole_ids
 from engine.mq.queue import Queue
 from engine.mq.refusals import (
     ALIAS_BASE_Q_TYPE_ERROR,
@@ -30,8 +30,8 @@ from engine.mq.topics.forwarding import TRANSMIT, Forwarded, of_publication, pac
 from engine.mq.topics.listening import QUEUES, Listeners
 from engine.mq.topics.objects import SUB
 from engine.mq.topics.retained import RETAINED, Replacement, Replacements, forget, retain, retained, retained_at
+from engine.mq.topics.routes import Counts, Route, Traffic
 from engine.mq.topics.subscription import subscription_id
-from engine.mq.topics.traffic import Counts, Traffic
 from engine.work import QueueAttributes
 
 if TYPE_CHECKING:
@@ -48,19 +48,6 @@ _SYSTEM: Final = "$"  # begins the topics of the system
 _BROKER: Final = 26  # MQAT_BROKER
 _LEFT_TO_THE_TOPIC: Final = (0, 1)
 _MANAGED: Final = {"YES": "SYSTEM.MANAGED.DURABLE.", "NO": "SYSTEM.MANAGED.NDURABLE."}
-
-
-class Route(NamedTuple):
-    """The copies that publications on a topic make, one for each subscription that fits, and the topic's settings.
-
-    `onward` is the queue of publications for other queue managers, where they are sent these.
-    """
-
-    copies: list[Copy]
-    selective: bool  # some of the subscriptions have a selector
-    settings: TopicSettings
-    onward: Target | None
-    traffic: Traffic
 
 
 class Topics:
@@ -274,21 +261,30 @@ class Topics:
             text = f"a message of {len(body)} bytes is longer than the queue manager allows ({admission.longest})"
             raise refusal(MSG_TOO_BIG_FOR_Q_MGR, text, topic)
         now = admission.clock()
-        moment = int(now * 100)
-        stamp = descriptor[19:21] if descriptor.put_date else admission.stamped(moment)
-        priority, persistence = descriptor.priority, descriptor.persistence
+        # fmt: off
+        (_, kind, expiry, feedback, encoding, ccsid, form, priority, persistence, msg_id, correl_id, _, queue,
+         queue_manager, user, token, identity, _, _, date, hour, origin, group_id, sequence, offset, flags,
+         length) = descriptor
+        if len(msg_id) + len(correl_id) + len(group_id) != IDS_LENGTH:
+            whole = with_whole_ids(descriptor)
+            msg_id, correl_id, group_id = whole.msg_id, whole.correl_id, whole.group_id
+        if not date:
+            date, hour = admission.stamped(int(now * 100))
         if not 0 <= priority <= MAX_PRIORITY:
             priority = settings.priority if priority < 0 else MAX_PRIORITY
         if persistence not in _LEFT_TO_THE_TOPIC:
             persistence = settings.persistence
-        msg_id = descriptor.msg_id
         if msg_id == NO_ID:
             msg_id = admission.numbers.identifier(given[0])
-        told = (0, *descriptor[1:7], priority, persistence, msg_id, descriptor.correl_id, 0, *descriptor[12:14])
-        origin = (descriptor.user_identifier or given[1], *descriptor[15:17], _BROKER, self._manager.name)
-        own = tuple.__new__(Descriptor, (*told, *origin, *stamp, *descriptor[21:]))
-        expires = 0 if own.expiry == UNLIMITED else expires_at(own.expiry, now)
-        pack(own)  # which refuses numbers of more than 32 bits
+        expires = 0 if expiry == UNLIMITED else expires_at(expiry, now)
+        if not 0 <= kind | feedback | encoding | ccsid | sequence | offset | flags | length + 1 <= LARGEST:
+            pack(descriptor)  # some that are negative are good; it refuses others
+        own = tuple.__new__(Descriptor, (
+            0, kind, expiry, feedback, encoding, ccsid, form, priority, persistence, msg_id, correl_id, 0, queue,
+            queue_manager, user or given[1], token, identity, _BROKER, self._manager.name, date, hour, origin, group_id,
+            sequence, offset, flags, length,
+        ))
+        # fmt: on
         return tuple.__new__(Publication, (topic, point, own, body, expires, False, at or int(now * 1_000_000)))
 
     def _retain(self, publication: Publication, work: Work, *, remote: bool) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from engine.message.topics import levels_of, wildcards
 from engine.mq.admission import stamp_of
 from engine.mq.topics.retained import retained_topics
-from engine.mq.topics.traffic import Count
+from engine.mq.topics.routes import Count
 from engine.mq.topics.trie import Trie
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Traffic: what was published on topics, by whom and when last, and what subscriptions were sent."""
+"""Routes: where publications on a topic go, and what was published there, by whom and when last."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
+    from engine.mq.admission import Target
     from engine.mq.topics.copies import Copy
-    from engine.mq.topics.publishing import Route
+    from engine.mq.topics.settings import TopicSettings
 
 _MOST: Final = 20_000  # topics that are remembered
 _NOBODY: Final = "0" * 48  # a connection that there is not
@@ -34,6 +35,19 @@ class Traffic:
             if id(copy) not in without:
                 copy.sent += 1
                 copy.last = self.last
+
+
+class Route(NamedTuple):
+    """The copies that publications on a topic make, one for each subscription that fits, and the topic's settings.
+
+    `onward` is the queue of publications for other queue managers, where they are sent these.
+    """
+
+    copies: list[Copy]
+    selective: bool  # some of the subscriptions have a selector
+    settings: TopicSettings
+    onward: Target | None
+    traffic: Traffic
 
 
 class Count(NamedTuple):
