@@ -5,6 +5,7 @@ a parent. A field that is taken out of its tree stays what it is for those who r
 changing it, and nothing of that reaches a message.
 """
 
+from esql.runtime.limits import Nodes
 from esql.trees.assigning import (
     copy_of,
     ensure_nth,
@@ -27,7 +28,6 @@ from esql.trees.creating import (
     ensure_like,
     identify,
 )
-from esql.trees.limit import Nodes
 from esql.trees.moving import each, move, move_repeat
 from esql.trees.naming import path_of
 from esql.trees.placing import attach, delete, delete_child, delete_from, detach

@@ -11,7 +11,7 @@ from engine.tree.sharing import append_as_read, child_in, copy, copy_into
 from engine.tree.source import GENERIC, NAME, Value, of_one_owner
 from engine.tree.states import EXPANDED, TYPED
 from engine.tree.step import Step
-from esql.trees.limit import Nodes
+from esql.runtime.limits import Nodes
 from esql.trees.placing import delete
 from esql.trees.translating import is_leaf, is_special, translate
 from esql.values.errors import wrong_argument

@@ -6,8 +6,8 @@ from engine.errors import BrokerError
 from engine.tree.element import Element
 from engine.tree.source import NAME
 from engine.tree.step import Step
+from esql.runtime.limits import Nodes
 from esql.trees.assigning import set_field
-from esql.trees.limit import Nodes
 from esql.trees.naming import path_of
 from esql.trees.placing import place
 from esql.trees.translating import own_type
