@@ -46,7 +46,7 @@ class Catalog(Generic[T]):
         return enter
 
     def _loaded_first(self, name: str) -> T | None:
-        """What `get` answers before the package is imported; afterwards there is nothing to ask but the entries."""
+        """Imports the package and answers; from then on `get` asks the entries alone."""
         self._load()
         self.get = self._entries.get
         return self.get(name)

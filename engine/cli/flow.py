@@ -98,7 +98,7 @@ def lint(
     Example: penstock flow lint flows --data-source STOCK=sqlite:///stock.db
     """
     from engine.cli.data_sources import opened
-    from engine.flow.notes import notes
+    from engine.flow.lint import notes
     from engine.flow.user_nodes import load_nodes
     from flows.files import load
     from flows.label_names import label_names

@@ -33,7 +33,7 @@ def label_routes(flow: Flow, catalog: Catalog[NodeType], names: Names = NO_NAMES
 
 
 def _may_route(use: NodeUse, found: NodeType) -> bool:
-    """Whether a node can send to Labels: one whose program stands in the flow itself, only if that speaks of one."""
+    """Returns True for a node that can send to Labels; a program in the flow itself has to speak of one."""
     programs = {p.name for p in found.properties if any(isinstance(mark, Esql) for mark in p.marks)}
     texts = [s.value for s in use.settings if s.name in programs and isinstance(s.value, str)]
     is_name = [re.fullmatch(r"[\w.:/#]+", text.strip()) is not None for text in texts]

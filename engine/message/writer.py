@@ -82,7 +82,7 @@ def write(root: Element) -> Written:
 
 
 def new_body(root: Element) -> tuple[Received, Part, Link] | None:
-    """What was received, its body and the new one, where that alone differs and no header stands in front of it."""
+    """Returns what was received, its body and the new one, where that alone differs, without a header before it."""
     held = written(root)
     if held.source.__class__ is not Received or held.state & (EXPANDED | RESTRUCTURED):
         return None
@@ -292,7 +292,7 @@ def _came_with(link: Link) -> Received | None:
 
 
 def _as_properties_came(properties: Link) -> Descriptor:
-    """What Properties say that came with a message, where no MQMD did; what is left of them says its part by itself."""
+    """Returns what Properties say that came with a message without MQMD; what is left of them says its part itself."""
     received = _came_with(properties)
     if received is None or (properties.element is not None and written(properties.element).state & RESTRUCTURED):
         return Descriptor()

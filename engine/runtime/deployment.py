@@ -17,8 +17,7 @@ from engine.message.assembly import ROOT, Message, Received, RootDomain
 from engine.node import ANY_TERMINAL, FAILURE, LABEL, Node, NodeType, Property, build, node_catalog, read_values
 from engine.parser import Parser
 from engine.runtime.batches import Batch
-from engine.runtime.listener import Evaluation, Listen, heard
-from engine.runtime.user_trace import TracedWork, UserTrace
+from engine.runtime.user_trace import Evaluation, Listen, TracedWork, UserTrace, heard
 from engine.work import NO_ORDER, Order, UnitOfWork
 
 NODE_FAILED: Final = 2230
@@ -237,7 +236,7 @@ class DeployedFlow:
         return Batch(self.properties.commit_count, self.properties.commit_interval, by_group=by_group)
 
     def instances(self, entrance: Station) -> int:
-        """How many instances take messages in there: the flow's, or the node's own where it has a pool to itself."""
+        """Returns how many instances take messages in there: the flow's, or the node's own where it has a pool to itself."""
         node = entrance.node
         own = getattr(node, "component_level", "flow") == "node"
         return 1 + (getattr(node, "additional_instances", 0) if own else self.properties.additional_instances)

@@ -235,7 +235,7 @@ class Outbox:
         return self._folder.add(file.parts, sent.arrival.body)
 
     def others(self) -> int:
-        """How many files stand in the folders of queues that this outbox has not written: those of a former run."""
+        """Returns how many files of a former run stand in the folders of queues: those that this outbox has not written."""
         top = self._folder.folder
         folders = [one for one in top.iterdir() if one.is_dir() and not one.is_symlink() and one.name[0] != "."]
         return sum(file.relative_to(top) not in self._taken for folder in folders for file in folder.iterdir())

@@ -1,24 +1,28 @@
-"""The user trace: lines that say what messages do, as the product writes them, for flows that are traced.
+"""Listening to nodes: the messages that leave one told to a function, and the lines of the user trace.
 
-A flow is traced or not when it is deployed: traced stations and traced programs write, all others know nothing of it.
+The lines say what messages do, as the product writes them. A flow is traced or not when it is deployed: traced
+stations and traced programs write, all others know nothing of it.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Callable, Generator
 from datetime import datetime
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from engine.errors import BrokerError
-from engine.message.assembly import Received
+from engine.message.assembly import Message, Received
+from engine.work import UnitOfWork
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor
     from engine.errors import Place
     from engine.message.assembly import Message
     from engine.work import Arrival, Selection, UnitOfWork
+
 
 LOG: Final = "penstock.usertrace"
 INVOKED: Final = 3904
@@ -95,7 +99,7 @@ class UserTrace:
             at = at.__cause__
 
     def _left(self, around: Place | BrokerError) -> None:
-        """What was failing around it: a statement is said by its routine, its position and its text."""
+        """Returns what was failing around it: a statement by its routine, its position and its text."""
         if isinstance(around, BrokerError) and around.number == STATEMENT:
             routine, position, text = (insert.text for insert in around.inserts)
             said = f" ('{routine}', '{position}') Error detected whilst executing the SQL statement ''{text}''."
@@ -153,3 +157,32 @@ class TraceFormatter(logging.Formatter):
 
 def _label(place: Place) -> str:
     return ".".join(part for part in (place.flow, place.node) if part)
+
+
+Evaluation: TypeAlias = Generator[tuple[str, Message], bool, None]
+Listen: TypeAlias = Callable[[str, str, Message], None]
+
+
+def heard(
+    label: str, evaluate: Callable[[Message, UnitOfWork], Evaluation], listen: Listen
+) -> Callable[[Message, UnitOfWork], Evaluation]:
+    """Returns the same work, of which each message and its terminal are told before they go on."""
+
+    def work_and_tell(message: Message, work: UnitOfWork) -> Evaluation:
+        evaluation = evaluate(message, work)
+        try:
+            terminal, sent = next(evaluation)
+            while True:
+                listen(label, terminal, sent)
+                try:
+                    wired = yield terminal, sent
+                except BrokerError as error:
+                    terminal, sent = evaluation.throw(error)
+                else:
+                    terminal, sent = evaluation.send(wired)
+        except StopIteration:
+            return
+        finally:
+            evaluation.close()
+
+    return work_and_tell

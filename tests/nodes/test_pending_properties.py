@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.flow.definition import Flow, NodeUse, Setting
-from engine.flow.lint import lint
-from engine.flow.notes import notes
+from engine.flow.lint import lint, notes
 from flows.files import load
 
 

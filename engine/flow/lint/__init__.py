@@ -1,4 +1,4 @@
-"""Everything that can be said about flows without running them: all problems, each with its place.
+"""Everything that can be said about flows without running them: all problems, each with its place, and notes.
 
 Numbers are IBM's where it has one: 2210 a property that does not exist, 2211 a value that does not fit, 2241 a node
 type that does not exist. All else is 2087, a definition that cannot be processed.
@@ -11,14 +11,20 @@ from typing import Final
 
 from engine.catalog import Catalog, did_you_mean
 from engine.errors import Place, Problem
-from engine.flow.definition import INPUT, OUTPUT, Flow, NodeUse, Types
+from engine.flow.definition import FLOW_PROPERTIES, INPUT, OUTPUT, Flow, NodeUse, Types
 from engine.flow.label_routes import NO_NAMES, Labels
 from engine.flow.lint.findings import UNFIT, Finding, Subject
 from engine.flow.lint.properties import flow_properties, node_properties, node_rules, promotions
-from engine.flow.lint.subflows import subflow_ends, subflow_names, subflows_in_themselves
-from engine.flow.lint.wiring import cycles, sources_and_reach, wires
+from engine.flow.lint.wiring import (
+    cycles,
+    sources_and_reach,
+    subflow_ends,
+    subflow_names,
+    subflows_in_themselves,
+    wires,
+)
 from engine.flow.marked_lines import line_of_file, marked
-from engine.node import NodeType, node_catalog
+from engine.node import InBrokers, NodeType, Pending, node_catalog
 
 __all__ = ["PASSES", "UNFIT", "lint", "unknown_type"]
 
@@ -138,3 +144,33 @@ PASSES: Final[tuple[Callable[[Subject], Iterator[Finding]], ...]] = (
     subflows_in_themselves,
     promotions,
 )
+
+
+def notes(*flows: Flow, catalog: Catalog[NodeType] = node_catalog) -> tuple[Problem, ...]:
+    """Properties that are given and have no effect yet, sorted by place."""
+    found = []
+    for use in (use for flow in flows for use in flow.nodes):
+        node_type = catalog.get(use.type) if use.type else None
+        pending = (
+            {p.name: m for p in node_type.properties for m in p.marks if isinstance(m, Pending)} if node_type else {}
+        )
+        for setting in use.settings:
+            if setting.name in pending:
+                text = f"note: {setting.name} has no effect yet; it waits for {pending[setting.name].what}"
+                found.append(marked(setting.place, text, setting.name, UNFIT, line_of_file(setting.place)))
+    found += [note for flow in flows if not flow.is_subflow for note in _of_flow(flow)]
+    return tuple(sorted(set(found)))
+
+
+def _of_flow(flow: Flow) -> Iterator[Problem]:
+    """Yields notes on properties of a flow itself that have no effect, or one in a broker alone."""
+    marks = {declared.name: declared.marks for declared in FLOW_PROPERTIES}
+    for setting in flow.properties:
+        for mark in marks.get(setting.name, ()) if setting.value not in {"", "0", "none"} else ():
+            if isinstance(mark, Pending):
+                text = f"note: {setting.name} has no effect yet; it waits for {mark.what}"
+            elif isinstance(mark, InBrokers):
+                text = f"note: {setting.name} counts where a broker runs the flow, not at a desk or on Spark"
+            else:
+                continue
+            yield marked(setting.place, text, setting.name, UNFIT, line_of_file(setting.place))
