@@ -61,7 +61,7 @@ class Descriptor(NamedTuple):
 
 
 def is_encoding(number: int) -> bool:
-    """Returns True if MQ has such an Encoding: each of its three digits is one of the MQENC constants, and nothing is beside.
+    """Returns True if MQ has such an Encoding: each of its three digits is one of the MQENC constants, none beside.
 
     >>> is_encoding(LITTLE_ENDIAN), is_encoding(785), is_encoding(99)
     (True, True, False)
