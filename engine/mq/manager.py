@@ -43,6 +43,7 @@ _SLICE: Final = 1_000  # messages that are purged or expire in one step
 class QueueManager(Publisher):
     """A queue manager that keeps its queues in this process.
 
+    >>> from engine.descriptor import Descriptor
     >>> queues = QueueManager("IN", "OUT")
     >>> work = queues.work()
     >>> _ = work.put("IN", Descriptor(), b"hello")
