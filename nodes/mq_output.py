@@ -190,7 +190,7 @@ class MQOutput:
 
 
 def _listed(environment: Element, own: Destination) -> tuple[Destination, ...]:
-    """Returns what LocalEnvironment.Destination.MQ lists: DestinationData before Defaults before the node's properties."""
+    """Returns what Destination.MQ lists: DestinationData before Defaults before the node's properties."""
     mq = environment.at("Destination", "MQ")
     if mq is None:
         raise BrokerError(2634, "there is no LocalEnvironment.Destination.MQ: create it before the MQOutput node")
