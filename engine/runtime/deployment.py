@@ -236,7 +236,7 @@ class DeployedFlow:
         return Batch(self.properties.commit_count, self.properties.commit_interval, by_group=by_group)
 
     def instances(self, entrance: Station) -> int:
-        """Returns how many instances take messages in there: the flow's, or the node's own where it has a pool to itself."""
+        """Returns how many instances take messages in there: the flow's, or those of a node that has its own pool."""
         node = entrance.node
         own = getattr(node, "component_level", "flow") == "node"
         return 1 + (getattr(node, "additional_instances", 0) if own else self.properties.additional_instances)

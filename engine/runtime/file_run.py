@@ -235,7 +235,7 @@ class Outbox:
         return self._folder.add(file.parts, sent.arrival.body)
 
     def others(self) -> int:
-        """Returns how many files of a former run stand in the folders of queues: those that this outbox has not written."""
+        """Returns how many files in the folders of queues are of a former run, not written by this outbox."""
         top = self._folder.folder
         folders = [one for one in top.iterdir() if one.is_dir() and not one.is_symlink() and one.name[0] != "."]
         return sum(file.relative_to(top) not in self._taken for folder in folders for file in folder.iterdir())

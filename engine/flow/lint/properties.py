@@ -36,7 +36,7 @@ def _misspelt(found: NodeType, use: NodeUse) -> set[str]:
 
 
 def _given(flow: Flow, name: str) -> bool:
-    """Returns True if a promoted property has a value as far as this flow can know: a subflow's may come from its user."""
+    """Returns True if a promoted property has a value as far as is known: a subflow's may come from its user."""
     return flow.is_subflow or any(setting.name == name for setting in flow.properties)
 
 
