@@ -19,8 +19,7 @@ from esql.runtime.linker import EntryPoint, Parts, executed, link
 from esql.runtime.program import Compiled
 from esql.scope import File, Library, Resolution, resolve, routine_facts
 from esql.syntax.node import children
-from esql.text.source import SyntaxProblems, decode, problem_at, split_lines
-from esql.text.statement_places import Stretch
+from esql.text.source import StatementSpan, SyntaxProblems, decode, problem_at, split_lines
 
 ANY_KIND: Final = "ANY"
 
@@ -182,7 +181,7 @@ def _parts(files: list[File], kind: str = "", *, trace: str = "") -> Parts:
     texts = {file.name: file.text for file in files}
     entry_points = tuple(_entry_points(emitted, files))
     trees = tuple(one.tree for one in emitted)
-    places = {file.name: stretches(file.program, file.schema) for file in files}
+    places = {file.name: statement_spans(file.program, file.schema) for file in files}
     return Parts(codes, deployment.constants.values, entry_points, len(deployment.places), texts, places, trees)
 
 
@@ -232,24 +231,24 @@ def _entry_points(emitted: list[Emitted], files: list[File]) -> Iterator[EntryPo
             yield EntryPoint(found.kind, name, found.slot, found.yields, (*starts, *own), (*shares, *shared))
 
 
-def stretches(program: syntax.Program, schema: Iterable[str] = ()) -> tuple[Stretch, ...]:
+def statement_spans(program: syntax.Program, schema: Iterable[str] = ()) -> tuple[StatementSpan, ...]:
     """The statements of a program, each behind those that it is inside.
 
     >>> from esql.read import read_statements
-    >>> [(one.position, one.routine) for one in stretches(read_statements("SET a = 1; SET b = 2;", "x"))]
+    >>> [(one.position, one.routine) for one in statement_spans(read_statements("SET a = 1; SET b = 2;", "x"))]
     [('1.1', ''), ('1.12', '')]
     """
     return tuple(_inside(program, "".join(f"{part}." for part in schema) or ".", "", 1))
 
 
-def _inside(node: syntax.Node, above: str, routine: str, first: int) -> Iterator[Stretch]:
+def _inside(node: syntax.Node, above: str, routine: str, first: int) -> Iterator[StatementSpan]:
     if isinstance(node, syntax.Module):
         above = f"{above}{node.name}."
     elif isinstance(node, syntax.Routine):
         routine, first = f"{above}{node.name}", node.position.line
     elif isinstance(node, syntax.Statement):
         at = node.position
-        yield Stretch(at.line, at.column, at.end_line, at.end_column, routine, first)
+        yield StatementSpan(at.line, at.column, at.end_line, at.end_column, routine, first)
     for child in children(node):
         if isinstance(child, syntax.Statement | syntax.IfBranch | syntax.CaseStatementBranch):
             yield from _inside(child, above, routine, first)

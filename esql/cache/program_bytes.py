@@ -1,7 +1,7 @@
 """Compiled programs as bytes: their code as Python marshals it, and beside it what code refers to, as plain data.
 
 A cache holds what Penstock itself has compiled. Bytes that were damaged, or that belong to something else, are no
-entry; that they are its user's own is what `directory` sees to.
+entry; that they are its user's own is what the cache sees to.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from engine.tree.step import Step, step
 from esql.cast.request import Target
 from esql.functions import function_catalog
 from esql.runtime.linker import EntryPoint, Parts
-from esql.text.statement_places import Stretch
+from esql.text.source import StatementSpan
 from esql.values.types import Bit, Interval, Qualifier
 
 _MARK: Final = b"penstock esql 2\n"
@@ -86,8 +86,8 @@ def to_bytes(key: str, parts: Parts) -> bytes:
     entry_points = tuple(
         (entry.kind, entry.name, entry.slot, entry.yields, entry.starts, entry.shares) for entry in parts.entry_points
     )
-    standing: Any = tuple((file, tuple(map(tuple, found))) for file, found in parts.statements.items())
-    body = marshal.dumps((key, parts.codes, constants, entry_points, parts.places, standing))
+    placed: Any = tuple((file, tuple(map(tuple, found))) for file, found in parts.statements.items())
+    body = marshal.dumps((key, parts.codes, constants, entry_points, parts.places, placed))
     return _MARK + hashlib.sha256(body).digest() + body
 
 
@@ -96,11 +96,11 @@ def from_bytes(key: str, data: bytes, texts: Mapping[str, str]) -> Parts | None:
     start = len(_MARK) + _DIGEST
     if not data.startswith(_MARK) or hashlib.sha256(data[start:]).digest() != data[len(_MARK) : start]:
         return None
-    found, codes, constants, entry_points, places, standing = marshal.loads(data[start:])  # noqa: S302 - see the architecture test
+    found, codes, constants, entry_points, places, placed = marshal.loads(data[start:])  # noqa: S302 - see the architecture test
     if found != key or not all(isinstance(code, CodeType) for code in codes):
         return None
     known = {slot: _value(one) for slot, one in constants}
-    statements = {file: tuple(Stretch(*one) for one in stretches) for file, stretches in standing}
+    statements = {file: tuple(StatementSpan(*one) for one in spans) for file, spans in placed}
     return Parts(codes, known, tuple(EntryPoint(*entry) for entry in entry_points), places, texts, statements)
 
 

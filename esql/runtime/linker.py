@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from esql.runtime.activation import Shared
 from esql.runtime.program import Compiled, Entrance
-from esql.text.source import split_lines
-from esql.text.statement_places import Stretch
+from esql.text.source import StatementSpan, split_lines
 
 # The contract between what is emitted and what runs it. An element is an Element; `here` is the Activation; a
 # `found` is an element or None; a list is a Python list of elements and scalars; a row is an element without parent.
@@ -124,7 +123,7 @@ class Parts:
     entry_points: tuple[EntryPoint, ...]
     places: int
     texts: Mapping[str, str]
-    statements: Mapping[str, tuple[Stretch, ...]] = field(default_factory=dict)
+    statements: Mapping[str, tuple[StatementSpan, ...]] = field(default_factory=dict)
     trees: tuple[ast.Module, ...] = field(default=(), compare=False)
 
 

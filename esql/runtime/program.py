@@ -17,7 +17,7 @@ from engine.message.finalizer import finalize
 from esql.cast import Target, assign
 from esql.database import Connection
 from esql.runtime.activation import TOO_DEEP, Activation, Shared, Surroundings
-from esql.text.statement_places import Stretch, innermost
+from esql.text.source import StatementSpan, innermost_statement
 from esql.values.errors import CAST, CHARACTER_CASTS, ValueFailure
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Compiled:
     namespace: Mapping[str, Any]
     files: Mapping[str, Sequence[str]]
     places: int
-    statements: Mapping[str, Sequence[Stretch]] = field(default_factory=dict)
+    statements: Mapping[str, Sequence[StatementSpan]] = field(default_factory=dict)
     trees: tuple[ast.Module, ...] = ()
     shared: Shared = field(default_factory=Shared)
     reenter: Callable[..., Any] | None = None
@@ -282,15 +282,15 @@ class Spot(NamedTuple):
 
 
 def rethrown(
-    spots: Sequence[Spot], statements: Mapping[str, Sequence[Stretch]], files: Mapping[str, Sequence[str]]
+    spots: Sequence[Spot], statements: Mapping[str, Sequence[StatementSpan]], files: Mapping[str, Sequence[str]]
 ) -> list[BrokerError]:
     """One for each statement that a failure has left, outermost first; a statement that called itself counts once."""
-    left: list[tuple[Spot, Stretch]] = []
+    left: list[tuple[Spot, StatementSpan]] = []
     for spot in spots:
-        stretch = innermost(statements.get(spot.file, ()), spot.line, spot.column)
-        if stretch is not None and (not left or left[-1][1] != stretch):
-            left.append((spot, stretch))
-    return [_of_statement(spot.file, stretch, files[spot.file]) for spot, stretch in left[-_MOST:]]
+        span = innermost_statement(statements.get(spot.file, ()), spot.line, spot.column)
+        if span is not None and (not left or left[-1][1] != span):
+            left.append((spot, span))
+    return [_of_statement(spot.file, span, files[spot.file]) for spot, span in left[-_MOST:]]
 
 
 def until_sent(errors: Sequence[BrokerError]) -> list[BrokerError]:
@@ -303,18 +303,18 @@ def until_sent(errors: Sequence[BrokerError]) -> list[BrokerError]:
     return found
 
 
-def evaluated(error: BrokerError, spot: Spot, statements: Mapping[str, Sequence[Stretch]]) -> list[BrokerError]:
+def evaluated(error: BrokerError, spot: Spot, statements: Mapping[str, Sequence[StatementSpan]]) -> list[BrokerError]:
     """Returns what an operation on values adds: the expression that it was part of, by its place in the routine."""
     if not isinstance(error, ValueFailure) or error.number in _CASTS:
         return []
-    stretch = innermost(statements.get(spot.file, ()), spot.line, spot.column)
-    first = 1 if stretch is None else stretch.first
+    span = innermost_statement(statements.get(spot.file, ()), spot.line, spot.column)
+    first = 1 if span is None else span.first
     inserts = (Insert(str(spot.line - first + 1), _NUMBER), Insert(str(spot.column), _NUMBER))
     place = Place(file=spot.file, line=spot.line, column=spot.column)
     return [BrokerError(EXPRESSION, "error evaluating expression", *inserts, place=place)]
 
 
-def _of_statement(file: str, stretch: Stretch, lines: Sequence[str]) -> BrokerError:
-    place = Place(file=file, line=stretch.line, column=stretch.column)
-    inserts = (stretch.routine, stretch.position, stretch.text(lines))
+def _of_statement(file: str, span: StatementSpan, lines: Sequence[str]) -> BrokerError:
+    place = Place(file=file, line=span.line, column=span.column)
+    inserts = (span.routine, span.position, span.text(lines))
     return BrokerError(STATEMENT, "Error detected, rethrowing", *inserts, place=place)

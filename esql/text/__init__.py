@@ -1,1 +1,1 @@
-"""The text of programs: its source, its problems, and the places of its statements."""
+"""The text of programs, and texts with expressions in them."""

@@ -1,13 +1,13 @@
-"""The text that is read: its bytes decoded, positions in it, and the problems found there."""
+"""The text of a program: its bytes decoded, positions in it, problems found there, and the statements at places."""
 
 from __future__ import annotations
 
 import codecs
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from engine.errors import Problem
 from esql.runtime.limits import VARIABLE, limits_around
@@ -41,7 +41,7 @@ class SyntaxProblems(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A stretch of text; lines and columns count from 1, the end is the place after the last character."""
+    """A span of text; lines and columns count from 1, the end is the place after the last character."""
 
     line: int
     column: int
@@ -165,3 +165,43 @@ def _decode(data: bytes, encoding: str, name: str) -> Source:
         advice = "save the file as UTF-8, or as UTF-16 with a byte order mark"
         source.problem(at, at + 1, f"this is not a character in {encoding.upper()}: {advice}")
         return source
+
+
+_LONGEST: Final = 1000  # characters of a statement that are told
+
+
+class StatementSpan(NamedTuple):
+    """A statement from its first place to the one behind it, and the routine that it is of, with its first line."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    routine: str = ""
+    first: int = 1
+
+    @property
+    def position(self) -> str:
+        """The line in the routine and the column, as the product writes them."""
+        return f"{self.line - self.first + 1}.{self.column}"
+
+    def text(self, lines: Sequence[str]) -> str:
+        """The statement in one line, cut where it is long."""
+        found = [lines[at] for at in range(self.line - 1, min(self.end_line, len(lines)))]
+        if found:
+            found[-1] = found[-1][: self.end_column - 1] if self.end_line <= len(lines) else found[-1]
+            found[0] = found[0][self.column - 1 :]
+        text = " ".join(" ".join(found).split())
+        return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def innermost_statement(found: Sequence[StatementSpan], line: int, column: int) -> StatementSpan | None:
+    """The smallest statement that a place is in; a column of 0 is any."""
+    best: StatementSpan | None = None
+    for one in found:
+        if one.line > line or one.end_line < line:
+            continue
+        if column and not (one.line, one.column) <= (line, column) < (one.end_line, one.end_column):
+            continue
+        best = one
+    return best
