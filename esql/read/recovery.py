@@ -13,7 +13,7 @@ from antlr4.error.Errors import InputMismatchException, RecognitionException
 
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
 from esql.names.reserved_words import STATEMENTS
-from esql.read import wording
+from esql.read import problem_texts
 
 if TYPE_CHECKING:
     from esql.text.source import Source
@@ -250,7 +250,7 @@ class Recovery:
 
     def _step_over(self, stream: Any) -> None:
         token = stream.LT(1)
-        self._problem(token, wording.no_statement(stream))
+        self._problem(token, problem_texts.no_statement(stream))
         self._skip(stream)
 
     def _orphan(self, found: str, block: Block, recognizer: Any) -> None:
@@ -271,7 +271,7 @@ class Recovery:
         elif is_end:
             self._problem(token, f"{found} closes nothing here")
         else:
-            self._problem(token, f"{found} does not belong to any {wording.owner(found)} here")
+            self._problem(token, f"{found} does not belong to any {problem_texts.owner(found)} here")
 
     # Within a statement
 
@@ -280,8 +280,8 @@ class Recovery:
         stream = recognizer.getTokenStream()
         wanted = list(recognizer.getExpectedTokens())
         if wanted in ([Rules.THEN], [Rules.DO]) and is_block(recognizer.context):
-            at = stream.LT(-1) if wording.lacks_condition(recognizer, wanted) else stream.LT(1)
-            self._problem(at, wording.mismatch(recognizer, wanted))
+            at = stream.LT(-1) if problem_texts.lacks_condition(recognizer, wanted) else stream.LT(1)
+            self._problem(at, problem_texts.mismatch(recognizer, wanted))
             self._skip_to(stream, tuple(wanted), only_if_found=True)
             return stream.LT(1)
         if Rules.SEMICOLON in wanted and starts_line(stream, self.source) and self._may_go_on(stream):
@@ -293,7 +293,7 @@ class Recovery:
         return starts_statement(stream) or ending(stream) is not None
 
     def _missing_semicolon(self, before: Any) -> None:
-        last = wording.shown(before)
+        last = problem_texts.shown(before)
         self.source.problem(before.stop + 1, before.stop + 2, f"expected ';' after {last}")
 
     def reportError(self, recognizer: Any, error: Any) -> None:  # noqa: N802
@@ -305,7 +305,7 @@ class Recovery:
         stream.seek(error.offendingToken.tokenIndex)
         swallowed = swallowed_statement(recognizer.context, stream, self.source)
         if swallowed is None:
-            self._problem(error.offendingToken, wording.explain(recognizer, error))
+            self._problem(error.offendingToken, problem_texts.explain(recognizer, error))
             return
         stream.seek(swallowed.tokenIndex)
         self._missing_semicolon(stream.LT(-1))

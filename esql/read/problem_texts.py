@@ -12,6 +12,7 @@ from esql.names.reserved_words import RESERVED, STATEMENTS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+
 _FEW = 5
 _ENDED = frozenset(("CASE", "FOR", "IF", "LOOP", "MODULE", "REPEAT", "WHILE"))
 _SIMILAR = 0.75
