@@ -8,8 +8,21 @@ from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from engine.dates.failing import FORM, PATTERN, MomentError
 from engine.dates.weeks import WEEKDAYS, day_of_week, week_of_month, year_and_week
+
+FORM: Final = "form"  # the text, or the value, does not have what the pattern asks for
+BEYOND: Final = "beyond"  # it has, and there is no such day or hour
+PATTERN: Final = "pattern"  # the pattern itself is none
+
+
+class MomentError(Exception):
+    """An error in a text, a value or a pattern; `kind` says in which of them."""
+
+    def __init__(self, why: str, kind: str) -> None:
+        super().__init__(why)
+        self.why = why
+        self.kind = kind
+
 
 SYMBOLS: Final = frozenset("adDeEFGhHIkKmMsSTwWyYzZ")
 MONTHS: Final = (

@@ -12,8 +12,7 @@ from typing import Final
 
 import regex
 
-from engine.dates.failing import BEYOND, FORM, MomentError
-from engine.dates.patterns import MONTHS, Token, tokens
+from engine.dates.patterns import BEYOND, FORM, MONTHS, MomentError, Token, tokens
 from engine.dates.weeks import WEEKDAYS, day_of_week, in_week, year_and_week
 from engine.dates.zones import displaced
 

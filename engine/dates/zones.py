@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Any, Final
 
-from engine.dates.failing import BEYOND, MomentError
+from engine.dates.patterns import BEYOND, MomentError
 
 _NO_DAY: Final = datetime(2000, 1, 1)
 
