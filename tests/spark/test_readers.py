@@ -8,8 +8,7 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import ConfigurationException
-from spark_exec.file_splits import files_in, pieces
-from spark_exec.readers import _READ, Kind, Origin, kind_of, messages
+from spark_exec.readers import _READ, Kind, Origin, files_in, kind_of, messages, pieces
 
 CUT: list[tuple[Kind, bytes, int]] = [
     ("text", b"".join(b"line %d%s" % (n, b"\r\n" if n % 2 else b"\n") for n in range(200)) + b"end", 0),
@@ -21,7 +20,7 @@ CUT: list[tuple[Kind, bytes, int]] = [
 
 def read(file: Path, kind: Kind, length: int, least: int, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The messages of a file that is cut into pieces of so many bytes or more."""
-    monkeypatch.setattr("spark_exec.file_splits._LEAST", least)
+    monkeypatch.setattr("spark_exec.readers._LEAST", least)
     origin = Origin(str(file), kind, record_length=length)
     cut = pieces([file], kind, length, 1000)
     return [len(cut), [found for piece in cut for found in _READ[kind](piece, origin)]]
