@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from spark_exec.columns import completed, told_apart
 from spark_exec.deployment import deployment_of
-from spark_exec.message_sets import MESSAGE
+from spark_exec.message_sets import MESSAGE, completed, told_apart
 from spark_exec.partitioning import first
 from spark_exec.plan import plan
 from spark_exec.profiles import profiles
