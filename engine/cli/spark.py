@@ -240,10 +240,10 @@ def _carried(
     from spark_exec.cancellation import Ending, ended_at_once
     from spark_exec.output_places import make_place
     from spark_exec.partitioning import first
-    from spark_exec.progress import shown
     from spark_exec.readers import messages
     from spark_exec.run import run as run_rounds
     from spark_exec.session import cores_in, failures_told, session, stop
+    from spark_exec.summary import shown
 
     limit, within = limits
     getLogger().addFilter(lambda record: "py4j" not in record.pathname)  # what it logs is raised as well

@@ -15,9 +15,9 @@ from engine.errors import ConfigurationException
 from spark_exec.data_frames import through_flows
 from spark_exec.deployment import deployment_of
 from spark_exec.plan import plan
-from spark_exec.progress import counts
 from spark_exec.readers import Kind, Origin, messages
 from spark_exec.run import Limits, carried, run
+from spark_exec.summary import counts
 from tests.spark.flows import order, planned_in, written
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")]
