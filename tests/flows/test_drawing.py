@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from engine.flow.definition import Flow, NodeUse, Types, Wire
 from engine.flow.label_routes import label_routes
 from flows.drawing import columns, draw_text
-from flows.geometry import Box, picture
 from flows.reader import read_flow
-from flows.svg import draw_svg
+from flows.svg import Box, draw_svg, picture
 from tests.flows.samples import sample_nodes
 from tests.flows.strategies import flows
 
