@@ -24,17 +24,64 @@ A field's type is a simple one, one of the set's types, or has members of its ow
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import fields
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, get_args
 
 from engine.catalog import did_you_mean
 from engine.errors import BrokerError, ConfigurationException, Place, Problem, reason
 from engine.flow.lint import UNFIT
+from engine.node import Property, camel_case, properties_of
 from flows.document import LARGEST, Complaints, Mapping, Scalar, Sequence, Tree, read_document
-from flows.message_sets import keys
-from parsers.mrm.model import NOTHING, UNBOUNDED, Field, Group, Member, Message, MessageSet, SimpleType, WireFormatUse
-from parsers.mrm.wire_format import wire_format_catalog
+from parsers.mrm.model import (
+    NOTHING,
+    UNBOUNDED,
+    Composition,
+    Content,
+    Field,
+    Group,
+    Interpretation,
+    Kind,
+    Member,
+    Message,
+    MessageSet,
+    SimpleType,
+    WireFormatUse,
+)
+from parsers.mrm.wire_format import WireFormat, wire_format_catalog
+
+SET: Final = ("messageSet", "identifier", "documentation", "defaultFormat", "formats", "types", "messages")
+GROUP: Final = ("composition", "content", "members", "documentation", "physical")
+INLINE: Final = ("composition", "content", "members", "groupPhysical")  # the group of one field or message
+MESSAGE: Final = ("type", "namespace", "documentation", "physical", *INLINE)
+FACETS: Final = {camel_case(facet.name): facet.name for facet in fields(SimpleType) if facet.name != "kind"}
+COUNTS: Final = frozenset({"length", "minLength", "maxLength", "totalDigits", "fractionDigits"})
+OCCURS: Final = ("minOccurs", "maxOccurs", "repeatReference")
+VALUES: Final = ("default", "fixed", "nullable", "interpretValueAs")
+FIELD: Final = ("field", "type", "namespace", *OCCURS, *VALUES, *FACETS, "documentation", "physical", *INLINE)
+INNER: Final = ("group", "content", "members", "documentation", "physical")
+
+KINDS: Final[tuple[str, ...]] = get_args(Kind)
+COMPOSITIONS: Final[tuple[str, ...]] = get_args(Composition)
+CONTENTS: Final[tuple[str, ...]] = get_args(Content)
+INTERPRETATIONS: Final[tuple[str, ...]] = get_args(Interpretation)
+UNBOUNDED_WORD: Final = "unbounded"
+
+
+@lru_cache(maxsize=64)
+def declared(kind: str, owner: str) -> tuple[type | None, tuple[Property, ...]]:
+    """The dataclass in which a kind of wire format keeps what it says of an owner, and its properties.
+
+    >>> made, properties = declared("CWF", "field")
+    >>> made.__name__, properties[1].name
+    ('CwfField', 'length')
+    """
+    wire_format: WireFormat = wire_format_catalog.find(kind)
+    made: type | None = getattr(wire_format, owner)
+    return made, () if made is None else properties_of(made)
+
 
 _MOST_OCCURS: Final = 2**31 - 1
 
@@ -88,17 +135,17 @@ class _Reader:
 
     def read(self) -> MessageSet | None:
         document = self._document
-        self._known(document, keys.SET, "a message-set file")
+        self._known(document, SET, "a message-set file")
         name = self._text(document, "messageSet")
         if not name:
             self._complain(document.place, "a message-set file must begin with `messageSet: Name`")
             return None
         self._formats = dict(self._read_formats())
-        types = {key.text: self._group(table, key.text, keys.GROUP) for key, table in self._tables("types")}
+        types = {key.text: self._group(table, key.text, GROUP) for key, table in self._tables("types")}
         messages = {key.text: self._message(key.text, table) for key, table in self._tables("messages")}
         for used, place in self._uses:
             if used not in types:
-                known = (*keys.KINDS, *types)
+                known = (*KINDS, *types)
                 self._complain(place, f"there is no type called {used}{did_you_mean(used, known)}", about=used)
         default = self._text(document, "defaultFormat")
         if default and default not in self._formats:
@@ -177,7 +224,7 @@ class _Reader:
 
     def _declared(self, kind: str, owner: str, entries: list[tuple[Scalar, Tree]], above: Scalar) -> Any:
         """Returns what a wire format says, as its own dataclass has it."""
-        made, properties = keys.declared(kind, owner)
+        made, properties = declared(kind, owner)
         if made is None:
             self._complain(above.place, f"{kind} says nothing of a {owner}", about=above.text)
             return None
@@ -220,7 +267,7 @@ class _Reader:
         return MappingProxyType(said)
 
     def _message(self, name: str, table: Mapping) -> Message:
-        self._known(table, keys.MESSAGE, "a message")
+        self._known(table, MESSAGE, "a message")
         type_: Group | str = self._type_name(table, ())
         if type_ and table.get("members") is not None:
             self._complain(table.place, f"{name} has either a type or members of its own")
@@ -243,8 +290,8 @@ class _Reader:
         self._known(table, known, "a group" if composition else "a type")
         return Group(
             tuple(self._members(table)),
-            composition or self._choice(table, "composition", keys.COMPOSITIONS) or "sequence",  # type: ignore[arg-type]  # one of the words
-            self._choice(table, "content", keys.CONTENTS) or "closed",  # type: ignore[arg-type]  # the same
+            composition or self._choice(table, "composition", COMPOSITIONS) or "sequence",  # type: ignore[arg-type]  # one of the words
+            self._choice(table, "content", CONTENTS) or "closed",  # type: ignore[arg-type]  # the same
             name,
             self._text(table, "documentation"),
             self._physical(table, "group"),
@@ -254,8 +301,8 @@ class _Reader:
         """The group of one field or message, which is written into its table."""
         return Group(
             tuple(self._members(table)),
-            self._choice(table, "composition", keys.COMPOSITIONS) or "sequence",  # type: ignore[arg-type]  # one of the words
-            self._choice(table, "content", keys.CONTENTS) or "closed",  # type: ignore[arg-type]  # the same
+            self._choice(table, "composition", COMPOSITIONS) or "sequence",  # type: ignore[arg-type]  # one of the words
+            self._choice(table, "content", CONTENTS) or "closed",  # type: ignore[arg-type]  # the same
             physical=self._physical(table, "group", "groupPhysical"),
         )
 
@@ -269,16 +316,16 @@ class _Reader:
             if isinstance(item, Mapping) and item.get("field") is not None:
                 yield self._field(item)
             elif isinstance(item, Mapping) and item.get("group") is not None:
-                words = tuple(word for word in keys.COMPOSITIONS if word)
-                yield self._group(item, "", keys.INNER, self._choice(item, "group", words) or "sequence")
+                words = tuple(word for word in COMPOSITIONS if word)
+                yield self._group(item, "", INNER, self._choice(item, "group", words) or "sequence")
             else:
                 self._complain(item.place, "a member is a table with `field: name`, or with `group: sequence`")
 
     def _field(self, table: Mapping) -> Field:
-        self._known(table, keys.FIELD, "a field")
+        self._known(table, FIELD, "a field")
         most = self._text(table, "maxOccurs")
         least = self._number(table, "minOccurs")
-        max_occurs = UNBOUNDED if most == keys.UNBOUNDED_WORD else self._number(table, "maxOccurs")
+        max_occurs = UNBOUNDED if most == UNBOUNDED_WORD else self._number(table, "maxOccurs")
         return Field(
             self._text(table, "field"),
             self._field_type(table),
@@ -289,7 +336,7 @@ class _Reader:
             self._optional(table, "default"),
             self._truth(table, "fixed"),
             self._truth(table, "nullable"),
-            self._choice(table, "interpretValueAs", keys.INTERPRETATIONS),  # type: ignore[arg-type]  # one of the words
+            self._choice(table, "interpretValueAs", INTERPRETATIONS),  # type: ignore[arg-type]  # one of the words
             self._text(table, "documentation"),
             self._physical(table, "field"),
         )
@@ -297,17 +344,17 @@ class _Reader:
     def _field_type(self, table: Mapping) -> SimpleType | Group | str:
         if table.get("members") is not None:
             return self._inline(table)
-        name = self._type_name(table, keys.KINDS) or "string"
-        if name not in keys.KINDS:
+        name = self._type_name(table, KINDS) or "string"
+        if name not in KINDS:
             return name
         facets: dict[str, Any] = {}
-        for key, attribute in keys.FACETS.items():
+        for key, attribute in FACETS.items():
             if table.get(key) is None:
                 continue
             if key == "enumeration":
                 facets[attribute] = tuple(self._words(table, key))
             else:
-                facets[attribute] = self._number(table, key) if key in keys.COUNTS else self._optional(table, key)
+                facets[attribute] = self._number(table, key) if key in COUNTS else self._optional(table, key)
         return SimpleType(name, **facets)  # type: ignore[arg-type]  # one of the kinds
 
     def _words(self, table: Mapping, name: str) -> Iterator[str]:

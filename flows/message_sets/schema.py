@@ -6,7 +6,7 @@ import json
 from typing import Any, Final, TypeAlias
 
 from engine.node import Property
-from flows.message_sets import keys
+from flows.message_sets import reader
 from flows.schema import property_schema
 from parsers.mrm.wire_format import wire_format_catalog
 
@@ -16,8 +16,8 @@ _SCALAR: Final = {"type": ["string", "number", "boolean"]}
 _TEXT: Final = {"type": "string"}
 _COUNT: Final = {"type": "integer", "minimum": 0}
 _GROUP: Final = {
-    "composition": {"enum": list(keys.COMPOSITIONS)},
-    "content": {"enum": list(keys.CONTENTS)},
+    "composition": {"enum": list(reader.COMPOSITIONS)},
+    "content": {"enum": list(reader.CONTENTS)},
     "members": {"type": "array", "items": {"$ref": "#/$defs/member"}},
     "documentation": _TEXT,
 }
@@ -58,7 +58,7 @@ def _definitions() -> Schema:
         _GROUP | _physical("message") | _physical("group", name="groupPhysical") | {"type": _TEXT, "namespace": _TEXT}
     )
     message = {**_table(said, []), "oneOf": [{"required": ["type"]}, {"required": ["members"]}]}
-    inner = {"group": {"enum": list(keys.COMPOSITIONS)}} | _GROUP | _physical("group")
+    inner = {"group": {"enum": list(reader.COMPOSITIONS)}} | _GROUP | _physical("group")
     inner.pop("composition")
     return {
         "member": {"oneOf": [_table(_field(), ["field"]), _table(inner, ["group", "members"])]},
@@ -67,19 +67,19 @@ def _definitions() -> Schema:
 
 
 def _field() -> Schema:
-    facets: Schema = {key: _COUNT if key in keys.COUNTS else _SCALAR for key in keys.FACETS}
+    facets: Schema = {key: _COUNT if key in reader.COUNTS else _SCALAR for key in reader.FACETS}
     facets["enumeration"] = {"type": "array", "items": _SCALAR}
     return {
         "field": {"description": "The name of the field.", "type": "string"},
-        "type": {"description": f"{', '.join(keys.KINDS)}, or one of the set's types.", "type": "string"},
+        "type": {"description": f"{', '.join(reader.KINDS)}, or one of the set's types.", "type": "string"},
         "namespace": _TEXT,
         "minOccurs": _COUNT,
-        "maxOccurs": {"anyOf": [_COUNT, {"const": keys.UNBOUNDED_WORD}]},
+        "maxOccurs": {"anyOf": [_COUNT, {"const": reader.UNBOUNDED_WORD}]},
         "repeatReference": {"description": "The path of the field that says how often it occurs.", "type": "string"},
         "default": _SCALAR,
         "fixed": {"type": "boolean"},
         "nullable": {"type": "boolean"},
-        "interpretValueAs": {"enum": list(keys.INTERPRETATIONS)},
+        "interpretValueAs": {"enum": list(reader.INTERPRETATIONS)},
         **facets,
         **_GROUP,
         **_physical("field"),
@@ -98,7 +98,7 @@ def _physical(owner: str, name: str = "physical") -> Schema:
 
 
 def _of(kind: str, owner: str) -> tuple[Property, ...]:
-    return keys.declared(kind, owner)[1]
+    return reader.declared(kind, owner)[1]
 
 
 def _declared(properties: tuple[Property, ...]) -> Schema:

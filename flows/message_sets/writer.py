@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 import yaml
 
 from engine.node import camel_case
-from flows.message_sets import keys
+from flows.message_sets import reader
 from flows.writer import scalar
 from parsers.mrm.model import UNBOUNDED, Field, Group, Member, Message, MessageSet, SimpleType, WireFormatUse
 
@@ -132,7 +132,7 @@ def _field(of: Field) -> Data:
     elif isinstance(of.type, SimpleType):
         head |= {"type": of.type.kind} | {
             key: list(facet) if isinstance(facet, tuple) else str(facet)
-            for key, attribute in keys.FACETS.items()
+            for key, attribute in reader.FACETS.items()
             if (facet := getattr(of.type, attribute)) not in (None, ())
         }
     else:
@@ -152,4 +152,4 @@ def _field(of: Field) -> Data:
 
 
 def _most(occurs: int) -> str:
-    return keys.UNBOUNDED_WORD if occurs == UNBOUNDED else str(occurs)
+    return reader.UNBOUNDED_WORD if occurs == UNBOUNDED else str(occurs)

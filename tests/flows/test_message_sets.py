@@ -92,7 +92,7 @@ def test_problems(old: str, new: str, place: str, text: str) -> None:
     assert any(one.startswith(f"{place} {text}") for one in said), said
 
 
-@pytest.mark.parametrize("name", ["flows.message_sets.keys", "flows.message_sets.writer", "parsers.mrm.model"])
+@pytest.mark.parametrize("name", ["flows.message_sets.reader", "flows.message_sets.writer", "parsers.mrm.model"])
 def test_examples(name: str) -> None:
     """Every example of the module does what it shows, and there is at least one."""
     found = doctest.testmod(importlib.import_module(name))
