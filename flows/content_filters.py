@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from engine.budget import spending
 from engine.descriptor import Descriptor
@@ -13,6 +13,11 @@ from engine.parser import Template
 from esql.compile import compile_expression
 from esql.text.inserts import returned
 from esql.text.source import SyntaxProblems
+
+if TYPE_CHECKING:
+    from engine.descriptor import Descriptor
+    from engine.mq import QueueManager
+
 
 SELECTOR_SYNTAX_ERROR: Final = 2459
 _LOOKS_LIKE: Final = {b"<": "XMLNSC", b"{": "JSON", b"[": "JSON"}
@@ -45,3 +50,15 @@ def compile_content(text: str) -> Callable[[Descriptor, bytes], bool | None]:
         return value if isinstance(value, bool) else None
 
     return select
+
+
+def filtering(manager: QueueManager) -> QueueManager:
+    """Returns a queue manager whose subscriptions may have conditions in ESQL; that is read when one has."""
+    manager.topics.objects.compile_content = _compile
+    return manager
+
+
+def _compile(text: str) -> Callable[[Descriptor, bytes], bool | None]:
+    pass  # merged
+
+    return compile_content(text)

@@ -24,7 +24,7 @@ from engine.broker.user_rights import Rights
 from engine.errors import BrokerError, ConfigurationException
 from engine.files.input_files import read_file
 from engine.files.output_files import write_file
-from flows.filtering_queue_manager import filtering
+from flows.content_filters import filtering
 
 if TYPE_CHECKING:
     from engine.broker.changes import Planned

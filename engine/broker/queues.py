@@ -11,7 +11,7 @@ from typing import Any, Final
 from engine.broker.folder import Folder
 from engine.broker.state import BrokerState
 from engine.errors import BrokerError, ConfigurationException
-from flows.filtering_queue_manager import filtering
+from flows.content_filters import filtering
 
 WAIT: Final = 10.0  # seconds that a command waits for a queue manager that restarts
 TRANSMIT: Final = "SYSTEM.COLLECTIVE.TRANSMIT.QUEUE"

@@ -16,7 +16,7 @@ from engine.cli.app import Json, app
 from engine.cli.command_failures import visible
 from engine.cli.queue_manager_access import PATIENCE, Folder, KeyStore, reached
 from engine.errors import ConfigurationException
-from flows.filtering_queue_manager import filtering
+from flows.content_filters import filtering
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from engine.errors import ConfigurationException, MessageException
-from flows.filtering_queue_manager import filtering
+from flows.content_filters import filtering
 
 if TYPE_CHECKING:
     from engine.broker.folder import Folder as BrokerFolder
