@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from engine.descriptor import FIELDS, LITTLE_ENDIAN, UTF_8, Descriptor
 from engine.errors import BrokerError
 from engine.message.assembly import Message, Received, RootDomain, body_of, new_root
 from engine.message.writer import write_message
 from engine.parser import Template
-from engine.testing.case import Body, Description, Field
+from engine.testing.case import Body, Description, Field, Stub, Throw
 from engine.testing.paths import fill
 from engine.tree.element import Element
 from engine.tree.sharing import copy, read_only
 from parsers.charsets.ccsid import encode
+
+if TYPE_CHECKING:
+    from engine.work import UnitOfWork
+
 
 _UNSUITABLE: Final = 2211
 
@@ -121,3 +125,29 @@ def _embody(root: Element, made: Description) -> None:
     if old is not None:
         old.detach()
     root.append(copy(new))
+
+
+class StubNode:
+    """Stands in for a node of a flow; the last of its calls is repeated."""
+
+    __slots__ = ("_stub", "calls")
+
+    def __init__(self, stub: Stub) -> None:
+        self._stub = stub
+        self.calls = 0
+
+    def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
+        """Do what is told for this call."""
+        call = self._stub.calls[min(self.calls, len(self._stub.calls) - 1)]
+        self.calls += 1
+        for deed in call:
+            if isinstance(deed, Throw):
+                raise _exception(deed)
+            yield deed.terminal, changed(message, deed.message)
+
+
+def _exception(deed: Throw) -> BrokerError:
+    kind = type(deed.type, (BrokerError,), {"kind": deed.type})
+    made = kind(deed.number, deed.text, *deed.inserts)
+    assert isinstance(made, BrokerError)
+    return made
