@@ -1,4 +1,7 @@
-"""Filters of contents: conditions in ESQL that subscriptions hold publications against, their bodies too."""
+"""Filters of contents: conditions in ESQL that subscriptions hold publications against, their bodies too.
+
+ESQL is imported when a subscription has the first such condition, so that other queue managers start without it.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from engine.budget import spending
-from engine.descriptor import Descriptor
 from engine.errors import BrokerError, MessageException
-from engine.message.assembly import Message
 from engine.parser import Template
-from esql.compile import compile_expression
-from esql.text.inserts import returned
-from esql.text.source import SyntaxProblems
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor
@@ -28,10 +26,16 @@ def compile_content(text: str) -> Callable[[Descriptor, bytes], bool | None]:
 
     What a publication's header does not say of its body is taken from how that begins.
 
+    >>> from engine.descriptor import Descriptor
     >>> large = compile_content("Body.Order.Total > 100")
     >>> large(Descriptor(), b"<Order><Total>120</Total></Order>"), large(Descriptor(), b"<Order/>")
     (True, None)
     """
+    from engine.message.assembly import Message
+    from esql.compile import compile_expression
+    from esql.text.inserts import returned
+    from esql.text.source import SyntaxProblems
+
     try:
         compiled = compile_expression(text)
     except (SyntaxProblems, BrokerError) as error:
@@ -53,12 +57,6 @@ def compile_content(text: str) -> Callable[[Descriptor, bytes], bool | None]:
 
 
 def filtering(manager: QueueManager) -> QueueManager:
-    """Returns a queue manager whose subscriptions may have conditions in ESQL; that is read when one has."""
-    manager.topics.objects.compile_content = _compile
+    """Returns a queue manager whose subscriptions may have conditions in ESQL."""
+    manager.topics.objects.compile_content = compile_content
     return manager
-
-
-def _compile(text: str) -> Callable[[Descriptor, bytes], bool | None]:
-    pass  # merged
-
-    return compile_content(text)

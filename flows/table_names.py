@@ -61,7 +61,7 @@ def problems_of_tables(
     What is there is planned, and its plan kept.
     """
     for statement in statements:
-        text = _problem(statement, named, sources)
+        text = _missing(statement, named, sources)
         if text:
             own, line, column = statement.at
             place = Place(file=own or file, line=line, column=column)
@@ -69,7 +69,7 @@ def problems_of_tables(
             yield replace(problem, column=column, width=1) if not problem.source_line else problem
 
 
-def _problem(statement: OfTable, named: str, sources: Sources) -> str:
+def _missing(statement: OfTable, named: str, sources: Sources) -> str:
     """Returns the fault in the names of a statement, or an empty text, also where some names are computed."""
     place = statement.table
     joined = statement.joined if isinstance(statement, Select) else ()

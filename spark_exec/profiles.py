@@ -31,7 +31,7 @@ def without_profiles(master: str, conf: Mapping[str, str]) -> str:
     return ""
 
 
-def lines(planned: Plan, master: str, conf: Mapping[str, str]) -> Iterable[str]:
+def executor_lines(planned: Plan, master: str, conf: Mapping[str, str]) -> Iterable[str]:
     """Yields which executors each group has, a line each; nothing where no group asks for any."""
     asked = planned.deployment.executors
     why = without_profiles(master, conf) if asked else ""

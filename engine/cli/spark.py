@@ -215,13 +215,13 @@ def resolve(
 
 
 def _show_plan(planned: Plan, master: str, settings: dict[str, str], *, as_json: bool) -> None:
-    from spark_exec.profiles import lines
+    from spark_exec.profiles import executor_lines
 
     where = master or settings.get("spark.master", "local[*]")
     if as_json:
         typer.echo(json.dumps(planned.as_data(), indent=2))
         return
-    for line in (*planned.lines(), *lines(planned, where, settings)):
+    for line in (*planned.lines(), *executor_lines(planned, where, settings)):
         typer.echo(line)
 
 

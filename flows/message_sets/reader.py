@@ -228,17 +228,17 @@ class _Reader:
         if made is None:
             self._complain(above.place, f"{kind} says nothing of a {owner}", about=above.text)
             return None
-        by_name = {declared.name: declared for declared in properties}
+        by_name = {one.name: one for one in properties}
         values: dict[str, Any] = {}
         for key, tree in entries:
-            declared = by_name.get(key.text)
-            if declared is None:
+            known = by_name.get(key.text)
+            if known is None:
                 close = did_you_mean(key.text, tuple(by_name))
                 self._complain(key.place, f"{kind} has no {key.text} of a {owner}{close}", about=key.text)
             elif not isinstance(tree, Scalar):
                 self._complain(tree.place, f"{key.text} must be a value")
             else:
-                self._assign(values, declared.attribute, declared.read, tree)
+                self._assign(values, known.attribute, known.read, tree)
         return made(**values)
 
     def _assign(self, values: dict[str, Any], name: str, read: Callable[[object], object], scalar: Scalar) -> None:

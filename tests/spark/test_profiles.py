@@ -7,7 +7,7 @@ import pytest
 from engine.errors import ConfigurationException
 from spark_exec.deployment import Executors, deployment_of
 from spark_exec.plan import plan
-from spark_exec.profiles import lines
+from spark_exec.profiles import executor_lines
 from tests.spark.flows import written
 
 BROKER = """\
@@ -43,12 +43,12 @@ CASES = [
 def test_who_has_executors(tmp_path: Path, master: str, conf: dict[str, str], first: str) -> None:
     """The plan says which executors a group has, and why it has none of its own where it asks for some."""
     planned = plan(deployment_of(broker(tmp_path)))
-    assert list(lines(planned, master, conf)) == [first, "execution group Last: the executors of the session"]
+    assert list(executor_lines(planned, master, conf)) == [first, "execution group Last: the executors of the session"]
 
 
 def test_nobody_asks(tmp_path: Path) -> None:
     """Nothing is said of executors where no group asks for any."""
-    assert list(lines(plan(deployment_of(str(written(tmp_path)))), "yarn", DYNAMIC)) == []
+    assert list(executor_lines(plan(deployment_of(str(written(tmp_path)))), "yarn", DYNAMIC)) == []
 
 
 def test_defaults(tmp_path: Path) -> None:
