@@ -126,8 +126,10 @@ def binder(  # noqa: PLR0913 - what is around a deployment
 
 def check_tables(flow: Flow, routines: Mapping[Key, Routine], sources: DataSources) -> None:
     """Raise with every table, column and data source that is not there, or that cannot be coordinated with another."""
-    from flows.data_sources import uncoordinated
-    from flows.table_names import unknown_tables  # it brings what databases need, which most flows do without
+    from flows.data_sources import (
+        uncoordinated,
+        unknown_tables,  # it brings what databases need, which most flows do without
+    )
 
     problems = (*unknown_tables(flow, routines, sources), *uncoordinated(flow, routines, sources))
     if problems:

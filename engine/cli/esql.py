@@ -211,7 +211,7 @@ def _text_for(databases: Sources, compiled: Compiled) -> str:
     """Returns a program's text with SQL as the data sources have it; names that they do not have end the command."""
     from engine.databases.sql import shown
     from esql.text.source import SyntaxProblems
-    from flows.table_names import OF_TABLES, problems_of_tables
+    from flows.data_sources import OF_TABLES, problems_of_tables
 
     asked = [one for one in compiled.database_statements if isinstance(one, OF_TABLES)]
     if problems := tuple(problems_of_tables(asked, "", databases)):
