@@ -9,10 +9,9 @@ from spark_exec.deployment import deployment_of
 from spark_exec.message_sets import MESSAGE, completed, told_apart
 from spark_exec.partitioning import first
 from spark_exec.plan import plan
-from spark_exec.profiles import profiles
 from spark_exec.result_rows import FED
 from spark_exec.run import MOST_ROUNDS, carried, moment_of, now
-from spark_exec.session import cores_in
+from spark_exec.session import cores_in, profiles
 from spark_exec.shipped_flows import own_nodes
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from spark_exec.output_places import inside, refuse_taken, write_text
 from spark_exec.partitioning import dealt
 from spark_exec.plan import FlowPlan, Plan
 from spark_exec.prepared_transactions import Round
-from spark_exec.profiles import profiles
 from spark_exec.result_rows import FED, PREPARED, RESULT
+from spark_exec.session import profiles
 from spark_exec.summary import Summary, counted
 from spark_exec.worker import Assignment
 

@@ -215,7 +215,7 @@ def resolve(
 
 
 def _show_plan(planned: Plan, master: str, settings: dict[str, str], *, as_json: bool) -> None:
-    from spark_exec.profiles import executor_lines
+    from spark_exec.session import executor_lines
 
     where = master or settings.get("spark.master", "local[*]")
     if as_json:

@@ -7,7 +7,7 @@ import pytest
 from engine.errors import ConfigurationException
 from spark_exec.deployment import Executors, deployment_of
 from spark_exec.plan import plan
-from spark_exec.profiles import executor_lines
+from spark_exec.session import executor_lines
 from tests.spark.flows import written
 
 BROKER = """\
