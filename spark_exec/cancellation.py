@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from engine.files.output_files import write_file
 
 if TYPE_CHECKING:
-    from spark_exec.commit_decisions import Decisions
+    from spark_exec.prepared_transactions import Decisions
     from spark_exec.summary import Summary
 
 MANIFEST: Final = "_manifest.json"

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from engine.errors import ConfigurationException
 from spark_exec.cancellation import MANIFEST, Ending
-from spark_exec.commit_decisions import Decisions
 from spark_exec.message_sets import MESSAGE, completed, spark_schema
 from spark_exec.output_places import inside, refuse_taken, write_text
 from spark_exec.partitioning import dealt
 from spark_exec.plan import FlowPlan, Plan
-from spark_exec.prepared_transactions import Round
+from spark_exec.prepared_transactions import Decisions, Round
 from spark_exec.result_rows import FED, PREPARED, RESULT
 from spark_exec.session import profiles
 from spark_exec.summary import Summary, counted

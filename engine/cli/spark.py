@@ -203,7 +203,7 @@ def resolve(
     """
     _needs_spark()
     from engine.cli.data_sources import opened
-    from spark_exec.commit_decisions import resolve as ended
+    from spark_exec.prepared_transactions import resolve as ended
 
     if not data_sources:
         raise ConfigurationException("no data source is named: give --data-source NAME=URL")

@@ -22,11 +22,10 @@ from engine.databases.session import Access, Connection, Session
 from engine.databases.sources import Sources
 from engine.databases.statements import Passthru
 from engine.errors import BrokerError, ConfigurationException
-from spark_exec.commit_decisions import Decisions, Ended, resolve
 from spark_exec.databases import EXACTLY_ONCE
 from spark_exec.deployment import deployment_of, with_sources
 from spark_exec.plan import Plan, plan
-from spark_exec.prepared_transactions import Attempt, Branch, Round
+from spark_exec.prepared_transactions import Attempt, Branch, Decisions, Ended, Round, resolve
 from tests.cli.command_line import ROOT
 from tests.databases.programs import define, rows
 from tests.databases.server import Server, running
@@ -99,7 +98,7 @@ class Slower:
 # The driver, which dies as it begins to commit what it has decided.
 KILLED = """
 import os, signal
-from spark_exec.commit_decisions import Decisions
+from spark_exec.prepared_transactions import Decisions
 Decisions._commit = lambda *given: os.kill(os.getpid(), signal.SIGKILL)
 from engine.cli import main
 main()
