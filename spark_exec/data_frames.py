@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from spark_exec.deployment import deployment_of
+from spark_exec.deployment import deployment_of, own_nodes
 from spark_exec.message_sets import MESSAGE, completed, told_apart
 from spark_exec.partitioning import first
 from spark_exec.plan import plan
 from spark_exec.result_rows import FED
 from spark_exec.run import MOST_ROUNDS, carried, moment_of, now
 from spark_exec.session import cores_in, profiles
-from spark_exec.shipped_flows import own_nodes
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

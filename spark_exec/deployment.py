@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import NamedTuple
 
 from engine.broker.definition import DEAD_LETTER_QUEUE, DEFAULT_GROUP, Executors, FlowUse, queue_attributes
 from engine.broker.file_reader import definition_of
 from engine.databases.definitions import definitions_in, definitions_of
 from engine.errors import ConfigurationException, Problem
 from engine.flow.lint import UNFIT
+from engine.runtime.deployment import DeployedFlow, deploy
 from engine.work import QueueAttributes
-from spark_exec.databases import EFFECTS, EXACTLY_ONCE, NONE, Databases
+from flows.programs import binder
+from flows.shipped import OwnNodes, Shipped, own_nodes, ship
+from spark_exec.databases import EFFECTS, EXACTLY_ONCE, NONE, Databases, checked_effects, opened
 
 Use = FlowUse
 
@@ -60,3 +65,37 @@ def with_sources(deployment: Deployment, options: Sequence[str], effects: str) -
 def _without_flows(file: str) -> ConfigurationException:
     text = "the broker has no flows: list them under executionGroups"
     return ConfigurationException(f"{file} cannot be deployed: {text}", (Problem(file, 1, 1, UNFIT, text),))
+
+
+__all__ = ["OwnNodes", "Shipped", "built", "changes", "own_nodes", "shares", "ship"]
+
+
+def built(shipped: Shipped, databases: Databases = NONE, *, looked_up: bool = True) -> DeployedFlow:
+    """The flow, deployed in this process; `looked_up` asks its databases for the tables that it names."""
+    return _built(shipped, databases, looked_up).flow
+
+
+def shares(shipped: Shipped, databases: Databases = NONE) -> bool:
+    """True where a program of the flow declares SHARED variables, which all of its messages see."""
+    return _built(shipped, databases, False).shares
+
+
+def changes(shipped: Shipped, databases: Databases = NONE) -> tuple[str, ...]:
+    """The data sources that the flow may change, where its changes are prepared."""
+    return _built(shipped, databases, False).changes
+
+
+class _Built(NamedTuple):
+    flow: DeployedFlow
+    shares: bool
+    changes: tuple[str, ...]
+
+
+@lru_cache(maxsize=64)
+def _built(shipped: Shipped, databases: Databases, looked_up: bool) -> _Built:
+    flow = shipped.flow()
+    sources = opened(databases) if looked_up else None
+    bound = binder(flow, files=shipped.files, given=dict(shipped.given), sources=sources)
+    changed = checked_effects(flow, bound, databases)
+    shared = any(routine.entrance.shares for routine in bound.routines.values())
+    return _Built(deploy(flow, bind=bound), shared, changed)

@@ -9,8 +9,7 @@ from typing import Any, Final, Literal
 from engine.broker.overrides import flow_of_file
 from engine.errors import ConfigurationException
 from engine.node import node_catalog
-from spark_exec.deployment import Deployment, Use
-from spark_exec.shipped_flows import OwnNodes, Shipped, built, changes, shares, ship
+from spark_exec.deployment import Deployment, OwnNodes, Shipped, Use, built, changes, shares, ship
 
 Order = Literal["default", "byUserID", "byQueueOrder"]
 ORDERS: Final[tuple[Order, ...]] = ("default", "byUserID", "byQueueOrder")

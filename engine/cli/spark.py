@@ -99,12 +99,11 @@ def run(
     out/spark --dry-run
     """
     _needs_spark()
-    from spark_exec.deployment import deployment_of, with_sources
+    from spark_exec.deployment import deployment_of, own_nodes, with_sources
     from spark_exec.output_places import refuse_taken
     from spark_exec.plan import plan
     from spark_exec.run import Limits, moment_of
     from spark_exec.session import cores_of, java
-    from spark_exec.shipped_flows import own_nodes
 
     deployment = with_sources(deployment_of(*files), data_sources or (), effects)
     planned = plan(deployment, own_nodes(nodes or ()))

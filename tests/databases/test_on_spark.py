@@ -11,9 +11,8 @@ from engine.errors import ConfigurationException
 from flows.files import load_flow
 from flows.shipped import ship
 from spark_exec.databases import Databases
-from spark_exec.deployment import deployment_of, with_sources
+from spark_exec.deployment import built, deployment_of, with_sources
 from spark_exec.plan import plan
-from spark_exec.shipped_flows import built
 from tests.databases.programs import define, rows
 from tests.databases.test_flows import INSERT, ITEMS, flow_in
 

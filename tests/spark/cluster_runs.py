@@ -8,12 +8,11 @@ FOLDER holds broker.yaml, straggling.py and the messages, in `in`; what comes ou
 import sys
 from pathlib import Path
 
-from spark_exec.deployment import deployment_of
+from spark_exec.deployment import deployment_of, own_nodes
 from spark_exec.plan import plan
 from spark_exec.readers import Origin, messages
 from spark_exec.run import Limits, run
 from spark_exec.session import session
-from spark_exec.shipped_flows import own_nodes
 
 PARTITIONS = (7, 2, 1)
 MOMENT = ("20260102", "03040506")

@@ -13,11 +13,10 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import ConfigurationException
-from spark_exec.deployment import deployment_of
+from spark_exec.deployment import built, deployment_of, own_nodes
 from spark_exec.message_sets import MESSAGE, Row, as_received, rows_of
 from spark_exec.plan import Plan, plan
 from spark_exec.result_rows import Failed, Rows
-from spark_exec.shipped_flows import built, own_nodes
 from spark_exec.work import PartitionWork
 from tests.spark.flows import assignment, batch, order, planned_in, results, written
 
@@ -219,7 +218,7 @@ def test_own_nodes_are_shipped(tmp_path: Path) -> None:
     (tmp_path / "own.yaml").write_text(text, encoding="utf-8")
     own = own_nodes([str(tmp_path / "own.py")])
     planned = plan(deployment_of(str(tmp_path / "own.yaml")), own)
-    code = "import pickle, sys; from spark_exec.shipped_flows import built; "
+    code = "import pickle, sys; from spark_exec.deployment import built; "
     code += "print(*built(pickle.load(sys.stdin.buffer)).stations)"
     found = subprocess.run(  # noqa: S603  # our own program, as an executor runs it
         [sys.executable, "-c", code], input=pickle.dumps(planned.flows[0].shipped), capture_output=True, check=True
