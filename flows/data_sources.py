@@ -1,4 +1,8 @@
-"""Data sources of flows: drivers that are missing, and those that two-phase commit cannot be had from."""
+"""Databases as the programs of a flow name them, looked up once when it is deployed.
+
+Problems are tables, columns and data sources that are missing, drivers that are missing, and data sources that
+two-phase commit cannot be had from.
+"""
 
 from __future__ import annotations
 

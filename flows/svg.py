@@ -1,4 +1,7 @@
-"""A flow as a picture: a self-contained SVG, boxes coloured by what their nodes are for, wires with terminal names."""
+"""A flow as a picture: a self-contained SVG, boxes coloured by what their nodes are for, wires with terminal names.
+
+Positions are in pixels: boxes, and the corners of wires.
+"""
 
 from __future__ import annotations
 

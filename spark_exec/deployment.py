@@ -1,4 +1,4 @@
-"""Deployments: which flows Spark runs in which execution groups, and what queues there are."""
+"""Deployments: the flows of each execution group, the queues, and flows built from data, once in each process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Message sets: messages as rows, the same in Spark, in Arrow and in Parquet."""
+"""Message sets: messages as rows, the same in Spark, in Arrow and in Parquet, and any DataFrame made one."""
 
 from __future__ import annotations
 

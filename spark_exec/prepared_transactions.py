@@ -1,4 +1,9 @@
-"""Branches: what a task has done to a data source, prepared under a gid of run, round, partition and attempt."""
+"""Prepared transactions: the branches of tasks in databases, which the driver commits or rolls back.
+
+A branch is prepared under a gid of run, round, partition and attempt. A round is decided by a file in the output's
+folder that lists the gids which count. Only then are they committed, so that `resolve` can end what a driver that died
+has left: what is listed commits, all else is rolled back.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Readers: message sets from Parquet, from directories of files, from JSON lines, text and records."""
+"""Readers: message sets from Parquet, from directories of files, from JSON lines, text and records.
+
+A large file is cut into pieces, so that several tasks read one, without looking at more than is needed to cut.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions: Spark, started with what flows need; Java is found, or named as missing."""
+"""Sessions: Spark, started with what flows need, where Java is found or named as missing, and executors for groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Summaries: what a run has done, in numbers."""
+"""Summaries: what a run has done, in numbers, and how far it has come, on a terminal."""
 
 from __future__ import annotations
 

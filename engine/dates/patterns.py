@@ -1,4 +1,4 @@
-"""Patterns of dates and times: their symbols, and how values are written by them."""
+"""Patterns of dates and times: their symbols, how values are written by them, and MomentError, why one cannot be."""
 
 from __future__ import annotations
 

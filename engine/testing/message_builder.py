@@ -1,4 +1,4 @@
-"""Messages made from their descriptions: for queues, for the terminals of nodes, and for what stubs send."""
+"""Messages made from their descriptions: for queues, for the terminals of nodes, and for the stubs that send them."""
 
 from __future__ import annotations
 
