@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 
 from engine.budget import spending
 from engine.errors import BrokerError, MessageException
-from engine.parser import Template
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor
@@ -32,6 +31,7 @@ def compile_content(text: str) -> Callable[[Descriptor, bytes], bool | None]:
     (True, None)
     """
     from engine.message.assembly import Message
+    from engine.parser import Template
     from esql.compile import compile_expression
     from esql.text.inserts import returned
     from esql.text.source import SyntaxProblems

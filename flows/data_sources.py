@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 
 COORDINATED: Final = "coordinatedTransaction"
+DATA_SOURCE: Final = "dataSource"
+OF_TABLES: Final = (Select, Insert, Update, Delete)
 _NOTHING: Final[tuple[Problem, ...]] = ()
 _WRITES: Final = (Insert, Update, Delete)
 _MAY_WRITE: Final = (*_WRITES, Passthru, Procedure)
@@ -105,10 +107,6 @@ def _named_by(use: NodeUse, statement: Statement) -> str | None:
     """The data source of a statement; None where the program computes its name."""
     table: Names = getattr(statement, "table", ())
     return str(use.values.get("dataSource", "") or "") if len(table) < 3 else next(iter(table)) or None
-
-
-DATA_SOURCE: Final = "dataSource"
-OF_TABLES: Final = (Select, Insert, Update, Delete)
 
 
 def unknown_tables(flow: Flow, routines: Mapping[tuple[str, str], Routine], sources: Sources) -> tuple[Problem, ...]:

@@ -15,7 +15,7 @@ from engine.flow.lint import UNFIT
 from engine.runtime.deployment import DeployedFlow, deploy
 from engine.work import QueueAttributes
 from flows.programs import binder
-from flows.shipped import OwnNodes, Shipped, own_nodes, ship
+from flows.shipped import Shipped
 from spark_exec.databases import EFFECTS, EXACTLY_ONCE, NONE, Databases, checked_effects, opened
 
 Use = FlowUse
@@ -65,9 +65,6 @@ def with_sources(deployment: Deployment, options: Sequence[str], effects: str) -
 def _without_flows(file: str) -> ConfigurationException:
     text = "the broker has no flows: list them under executionGroups"
     return ConfigurationException(f"{file} cannot be deployed: {text}", (Problem(file, 1, 1, UNFIT, text),))
-
-
-__all__ = ["OwnNodes", "Shipped", "built", "changes", "own_nodes", "shares", "ship"]
 
 
 def built(shipped: Shipped, databases: Databases = NONE, *, looked_up: bool = True) -> DeployedFlow:

@@ -9,7 +9,8 @@ from typing import Any, Final, Literal
 from engine.broker.overrides import flow_of_file
 from engine.errors import ConfigurationException
 from engine.node import node_catalog
-from spark_exec.deployment import Deployment, OwnNodes, Shipped, Use, built, changes, shares, ship
+from flows.shipped import OwnNodes, Shipped, ship
+from spark_exec.deployment import Deployment, Use, built, changes, shares
 
 Order = Literal["default", "byUserID", "byQueueOrder"]
 ORDERS: Final[tuple[Order, ...]] = ("default", "byUserID", "byQueueOrder")

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 OLDEST_JAVA: Final = 17
 JOB_FAILED: Final = 2230
+_MASTERS = ("spark://", "yarn", "k8s://")
+_DYNAMIC = "spark.dynamicAllocation.enabled"
 _VERSION: Final = re.compile(r'version "(?:1\.)?(\d+)')
 _ADVICE: Final = "as root: apt-get install openjdk-17-jre-headless"
 _LEAST_HEAP: Final = 1024
@@ -193,10 +195,6 @@ def cores_of(master: str, conf: Mapping[str, str]) -> int:
 def cores_in(session: SparkSession) -> int:
     """Returns how many tasks a session runs at a time."""
     return max(1, int(session.sparkContext.defaultParallelism))
-
-
-_MASTERS = ("spark://", "yarn", "k8s://")
-_DYNAMIC = "spark.dynamicAllocation.enabled"
 
 
 def without_profiles(master: str, conf: Mapping[str, str]) -> str:

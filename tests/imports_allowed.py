@@ -24,7 +24,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "nodes": (*FLOWS, "engine.databases", "esql"),
     "flows": ("engine", "flows"),
     **dict.fromkeys(
-        ("flows.content_filters", "flows.data_sources", "flows.esql_files", "flows.label_names", "flows.data_sources"),
+        ("flows.content_filters", "flows.data_sources", "flows.esql_files", "flows.label_names"),
         ("engine", "esql", "flows"),
     ),
     **dict.fromkeys(("flows.message_sets", "flows.schemas"), ("engine", "parsers", "flows")),

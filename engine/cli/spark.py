@@ -99,7 +99,8 @@ def run(
     out/spark --dry-run
     """
     _needs_spark()
-    from spark_exec.deployment import deployment_of, own_nodes, with_sources
+    from flows.shipped import own_nodes
+    from spark_exec.deployment import deployment_of, with_sources
     from spark_exec.output_places import refuse_taken
     from spark_exec.plan import plan
     from spark_exec.run import Limits, moment_of

@@ -13,7 +13,8 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import ConfigurationException
-from spark_exec.deployment import built, deployment_of, own_nodes
+from flows.shipped import own_nodes
+from spark_exec.deployment import built, deployment_of
 from spark_exec.message_sets import MESSAGE, Row, as_received, rows_of
 from spark_exec.plan import Plan, plan
 from spark_exec.result_rows import Failed, Rows
