@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
+from operator import attrgetter, sub
 from typing import TYPE_CHECKING, Any, Final
 from weakref import ref
 
 from engine.errors import BrokerError
 from engine.mq import pcf
 from engine.mq.intervals import OF_MANAGER, Clock, interval_of, is_on
-from engine.mq.queue_counts import Seen, since
 from engine.mq.statistics import ACCOUNTING, STATISTICS, header, put_record
 from engine.mq.unit import Work
 
@@ -22,9 +22,12 @@ if TYPE_CHECKING:
     from engine.work import Arrival, Selection
 
 _PAIRS: Final = ("puts", "put_bytes", "gets", "get_bytes", "browses", "browse_bytes")
-_TIMES: Final = ("put_elapsed", "get_elapsed", "put_cpu", "get_cpu")
 _LASTING: Final = "lasting_"  # begins the counts of persistent messages
-_NUMBERS: Final = ("puts_failed", "gets_failed", "browses_failed", *_TIMES, "put_timed", "get_timed")
+_FAILED: Final = ("puts_failed", "gets_failed", "browses_failed")
+_TIMES: Final = ("put_elapsed", "put_cpu", "put_timed", "get_elapsed", "get_cpu", "get_timed")
+_COUNTED: Final = (*_PAIRS, *(_LASTING + name for name in _PAIRS), *_FAILED, *_TIMES)
+_NOTHING: Final = (0,) * len(_COUNTED)
+_counted: Final = attrgetter(*_COUNTED)
 _FIRST: Final = 4  # calls of a tally say how long they take,
 _EACH: Final = 255  # and so does one in so many behind them: to ask for the processor's time may take longer than a put
 _PERSISTENCE: Final = 8  # a field of descriptors
@@ -37,9 +40,7 @@ class Tally:
     """The counts of a unit of work on a queue, by the name that it uses; `key` is the interval of their record."""
 
     __slots__ = (
-        *_PAIRS,
-        *(_LASTING + name for name in _PAIRS),
-        *_NUMBERS,
+        *_COUNTED,
         "before",
         "calls",
         "key",
@@ -58,38 +59,40 @@ class Tally:
         self.puts_failed = self.gets_failed = self.browses_failed = 0
         self.put_elapsed = self.put_cpu = self.get_elapsed = self.get_cpu = 0  # nanoseconds of those that are timed
         self.put_timed = self.get_timed = 0
-        self.before = self.seen()
+        self.before: tuple[int, ...] = _NOTHING
 
-    def seen(self) -> Seen:
-        """Returns all that was counted."""
-        pairs: Seen = {name: (getattr(self, name), getattr(self, _LASTING + name)) for name in _PAIRS}
-        return pairs | {name: getattr(self, name) for name in _NUMBERS}
-
-    def taken(self) -> Seen | None:
+    def taken(self) -> dict[str, Parameter] | None:
         """Returns what was counted since this was asked before; None where that is nothing."""
-        now = self.seen()
-        found, self.before = since(self.before, now), now
-        if all(found[name] in {0, (0, 0)} for name in found):
+        now: tuple[int, ...] = _counted(self)
+        counts, self.before = tuple(map(sub, now, self.before)), now
+        if counts == _NOTHING:
             return None
-        told = found | {name: estimated(name, found, found if found[f"{name[:3]}_timed"] else now) for name in _TIMES}
-        return {name: value for name, value in told.items() if not name.endswith("_timed")}
+        found = dict(zip(_COUNTED, counts, strict=True))
+        told: dict[str, Parameter] = {name: (found[name], found[_LASTING + name]) for name in _PAIRS}
+        told |= {name: found[name] for name in _FAILED}
+        puts = found["puts"] + found["lasting_puts"] + found["puts_failed"]
+        gets = found["gets"] + found["lasting_gets"] + found["gets_failed"]
+        gets += found["browses"] + found["lasting_browses"] + found["browses_failed"]
+        timed = found if found["put_timed"] else self.whole()
+        told["put_elapsed"] = estimated(puts, timed["put_elapsed"], timed["put_timed"])
+        told["put_cpu"] = estimated(puts, timed["put_cpu"], timed["put_timed"])
+        timed = found if found["get_timed"] else self.whole()
+        told["get_elapsed"] = estimated(gets, timed["get_elapsed"], timed["get_timed"])
+        told["get_cpu"] = estimated(gets, timed["get_cpu"], timed["get_timed"])
+        return told
+
+    def whole(self) -> dict[str, int]:
+        """Returns all that was counted."""
+        return dict(zip(_COUNTED, _counted(self), strict=True))
 
 
-def estimated(name: str, counted: Seen, timed: Seen) -> int:
-    """Returns the microseconds that all calls took that were counted, by those that were timed.
+def estimated(calls: int, taken: int, timed: int) -> int:
+    """Returns the microseconds that calls took, by the nanoseconds of those that were timed.
 
-    >>> counted = {"puts": (6, 3), "puts_failed": 1}
-    >>> estimated("put_cpu", counted, {"put_cpu": 8_000, "put_timed": 2})
+    >>> estimated(10, 8_000, 2)
     40
     """
-    way, _, _ = name.partition("_")
-    kinds = ("puts",) if way == "put" else ("gets", "browses")
-    calls = sum(_total(counted[kind]) + _total(counted[f"{kind}_failed"]) for kind in kinds)
-    return calls * _total(timed[name]) // (max(1, _total(timed[f"{way}_timed"])) * _MICRO)
-
-
-def _total(count: tuple[int, ...] | int) -> int:
-    return count if isinstance(count, int) else sum(count)
+    return calls * taken // (max(1, timed) * _MICRO)
 
 
 class Account:

@@ -72,8 +72,12 @@ _LONG_NAMES: Final = frozenset(
 _MOST: Final = (1 << 31) - 1
 
 
-def written(kind: str, values: Mapping[str, Parameter], *, number: int = 1, last: bool = True) -> bytes:
+def written(
+    kind: str, values: Mapping[str, Parameter], groups: Sequence[bytes] = (), *, number: int = 1, last: bool = True
+) -> bytes:
     """Returns a record, statistics or accounting, as bytes; `number` is its place among those of one interval.
+
+    `groups` are groups that `group` has written, which stand behind the values.
 
     >>> read(written("statistics", {"queue_manager": "QM", "queues": [{"queue": "A", "puts": [1, 0]}]}))["queues"]
     [{'queue': 'A', 'puts': [1, 0]}]
@@ -82,8 +86,16 @@ def written(kind: str, values: Mapping[str, Parameter], *, number: int = 1, last
     parts: list[bytes] = []
     for name, value in values.items():
         _write(name, value, parts)
-    count = sum(_count(value) for value in values.values())
+    parts += groups
+    count = sum(_count(value) for value in values.values()) + len(groups)
     return _HEADER.pack(code, _HEADER.size, _VERSION, command, number, last, 0, 0, count) + b"".join(parts)
+
+
+def group(name: str, values: Mapping[str, Parameter]) -> bytes:
+    """Returns a group of parameters as bytes."""
+    parts: list[bytes] = []
+    _write(name, [values], parts)
+    return b"".join(parts)
 
 
 def _count(value: Parameter) -> int:

@@ -21,7 +21,9 @@ _MOST_TIMED: Final = 1_000
 
 _pairs: Final = attrgetter(*_PAIRS)
 _numbers: Final = attrgetter(*_NUMBERS)
+_calls: Final = attrgetter("puts", "gets", "browses", *_NUMBERS)
 Seen = dict[str, tuple[int, ...] | int]
+Mark = tuple[list[int] | int, ...]
 
 
 class Counts:
@@ -90,6 +92,15 @@ class Counts:
         found: Seen = dict(zip(_PAIRS, map(tuple, _pairs(self)), strict=True))
         found.update(zip(_NUMBERS, _numbers(self), strict=True))
         return found
+
+    def mark(self) -> Mark:
+        """Returns those counts, as they are now, of which one changes whatever is done, for `is_at`."""
+        return tuple(list(one) if isinstance(one, list) else one for one in _calls(self))
+
+    def is_at(self, mark: Mark) -> bool:
+        """Returns True where nothing was counted since a mark."""
+        found: Mark = _calls(self)
+        return found == mark
 
     def begin(self, queue: Queue, *, watched: bool) -> Seen:
         """Begin an interval of a queue, and return the counts at its beginning."""

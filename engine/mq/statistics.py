@@ -12,6 +12,7 @@ from engine.errors import BrokerError
 from engine.mq import pcf
 from engine.mq.intervals import OF_MANAGER, Clock, interval_of, is_on
 from engine.mq.queue_counts import Seen, average, since
+from engine.mq.unit import Work
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +30,33 @@ _LOG: Final = logging.getLogger("penstock.statistics")
 _UNWRITTEN: Final = ("times", "timed")
 
 
+class Watched:
+    """A queue in an interval: by which clock that runs, its counts as it began, and what is written if they stay so."""
+
+    __slots__ = ("_arrivals", "_depth", "_mark", "_seen", "clock", "idle", "queue", "version")
+
+    def __init__(self, clock: str, queue: Queue, version: int) -> None:
+        self.clock = clock
+        self.queue = queue
+        self.version = version  # of the definitions
+        self._arrivals, self._depth = queue.arrivals, queue.depth
+        self._seen = queue.counts.begin(queue, watched=True)
+        self._mark = queue.counts.mark()
+        self.idle = b""  # the group of a record where nothing happens, once it was written
+
+    def is_idle(self) -> bool:
+        """Returns True where nothing has happened to the queue, so that the next interval is like this one."""
+        queue = self.queue
+        return queue.arrivals == self._arrivals and queue.depth == self._depth and queue.counts.is_at(self._mark)
+
+    def written(self, *, idle: bool) -> bytes:
+        """Returns the group of a record that says what was counted."""
+        found = pcf.group("queues", _group(self.queue, self._seen))
+        if idle:
+            self.idle = found
+        return found
+
+
 class Statistics:
     """The statistics of a queue manager: which queues they are on for, and the intervals that run."""
 
@@ -38,7 +66,7 @@ class Statistics:
         self._manager = manager
         self._clock = clock
         self._clocks: dict[str, Clock] = {}
-        self._began: dict[str, tuple[str, Queue, Seen]] = {}  # by queue: its clock, and its counts at the beginning
+        self._began: dict[str, Watched] = {}  # by the name of the queue
         self._told = 0  # the reason why records were lost, that the log was told last
 
     def change(self) -> None:
@@ -48,7 +76,7 @@ class Statistics:
             self._clocks[OF_MANAGER].begin_with(self._text(OF_MANAGER))
         for queue in self._chosen():
             name = queue.definition.name
-            if name not in self._began or self._began[name][1] is not queue:
+            if name not in self._began or self._began[name].queue is not queue:
                 self._begin(queue, now)
 
     def _chosen(self) -> Iterator[Queue]:
@@ -73,7 +101,7 @@ class Statistics:
         if own not in self._clocks:
             self._clocks[own] = Clock(self._text(own), now)
         with self._manager.lock:
-            self._began[queue.definition.name] = (own, queue, queue.counts.begin(queue, watched=True))
+            self._began[queue.definition.name] = Watched(own, queue, self._manager.version)
 
     def _text(self, key: str) -> str:
         return interval_of("STATIME", self._manager.directory.settings) if key == OF_MANAGER else key
@@ -101,29 +129,29 @@ class Statistics:
             self._end(key, clock, self._clock())
 
     def _end(self, key: str, clock: Clock, now: float) -> None:
-        directory = self._manager.directory
-        members = [(name, began) for name, began in self._began.items() if began[0] == key]
-        self._write([_group(queue, seen) for _, (_, queue, seen) in members], clock.began, now)
-        for name, (_, queue, _) in members:
+        manager, directory = self._manager, self._manager.directory
+        members = [(name, one, one.is_idle()) for name, one in self._began.items() if one.clock == key]
+        groups = [(idle and one.idle) or one.written(idle=idle) for _, one, idle in members]
+        self._write(groups, clock.began, now)
+        others = [(name, one.queue) for name, one, idle in members if not idle or one.version != manager.version]
+        for name, queue in others:
             del self._began[name]
             if directory.queues.get(name) is queue and self._is_on(queue):
                 continue
             queue.counts.begin(queue, watched=False)
         clock.turn(self._text(key), now)
-        for name, (_, queue, _) in members:
+        for name, queue in others:
             if directory.queues.get(name) is queue and self._is_on(queue):
                 self._begin(queue, now)
-        if not any(began[0] == key for began in self._began.values()):
+        if not any(one.clock == key for one in self._began.values()):
             del self._clocks[key]
 
-    def _write(self, groups: list[dict[str, Parameter]], began: float, ended: float) -> None:
+    def _write(self, groups: list[bytes], began: float, ended: float) -> None:
         for at in range(0, len(groups), _TOGETHER):
             some = groups[at : at + _TOGETHER]
             number, last = 1 + at // _TOGETHER, at + _TOGETHER >= len(groups)
             values: dict[str, Parameter] = {**header(self._manager.name, began, ended), "sequence_number": number}
-            record = pcf.written(
-                "statistics", values | {"object_count": len(some), "queues": some}, number=number, last=last
-            )
+            record = pcf.written("statistics", values | {"object_count": len(some)}, some, number=number, last=last)
             self._told = put_record(self._manager, STATISTICS, record, self._told)
 
     def snapshot(self) -> list[dict[str, Any]]:
@@ -167,13 +195,13 @@ def _group(queue: Queue, before: Seen) -> dict[str, Parameter]:
 
 def header(name: str, began: float, ended: float) -> Mapping[str, Parameter]:
     """Returns what records begin with: of which queue manager, and of which interval, in local time as MQ has it."""
-    first, last = time.localtime(began), time.localtime(ended)
+    first, last = (time.strftime("%Y-%m-%d %H.%M.%S", time.localtime(moment)) for moment in (began, ended))
     return {
         "queue_manager": name,
-        "start_date": time.strftime("%Y-%m-%d", first),
-        "start_time": time.strftime("%H.%M.%S", first),
-        "end_date": time.strftime("%Y-%m-%d", last),
-        "end_time": time.strftime("%H.%M.%S", last),
+        "start_date": first[:10],
+        "start_time": first[11:],
+        "end_date": last[:10],
+        "end_time": last[11:],
         "command_level": 930,
     }
 
@@ -181,7 +209,7 @@ def header(name: str, began: float, ended: float) -> Mapping[str, Parameter]:
 def put_record(manager: QueueManager, queue: str, record: bytes, told: int) -> int:
     """Put a record; one that its queue does not take is lost, and the log is told so once for each reason."""
     try:
-        manager.work().put(
+        Work(manager).put(  # of which there is no account
             queue, Descriptor(format=pcf.FORMAT, priority=0, put_appl_name=manager.name), record, syncpoint=False
         )
     except BrokerError as error:
