@@ -18,10 +18,12 @@ from typing import Any
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
 from engine.mq import QueueManager
+from engine.work import Selection
 from tests.engine.mq.kill_worker import QUEUES
 
-# What a client has in flight; EXCHANGING: a commit and the get behind it; SYNCED: the answer has come, and is not said.
-IDLE, OPEN, SYNCED, COMMITTING, EXCHANGING, DECIDING = range(6)
+# What a client has in flight; EXCHANGING: a commit and the get behind it; SYNCED: the answer has come, and is not said;
+# GETTING: a get outside any unit.
+IDLE, OPEN, SYNCED, COMMITTING, EXCHANGING, DECIDING, GETTING = range(7)
 _SIZES = (10, 10, 900, 2_500, 9_000)
 _BACKED_OUT = 2003
 _GONE = {2009, 2059, 2161}  # broken, not available, ending
@@ -54,7 +56,7 @@ class Client:
             time.sleep(0.01)
 
     def _act(self, queues: Any, work: Any) -> None:
-        act = self._chosen.randrange(20)
+        act = self._chosen.randrange(24)
         self._step[0] = OPEN
         if act < 4:
             self._put(work)
@@ -70,6 +72,10 @@ class Client:
             self._flow(work)
         elif act < 19:
             self._decide(queues, work)
+        elif act < 22:
+            self._take_outside(work)
+        elif act < 23:
+            self._browse(queues)
         else:
             work.get(self._chosen.choice(QUEUES))
             work.back_out()
@@ -89,17 +95,39 @@ class Client:
             self._step[0] = SYNCED
             self._said([one])
 
+    def _take_outside(self, work: Any) -> None:
+        """Puts and gets a message outside the unit of work: that it is gone is acknowledged by the get itself."""
+        one, queue = self._next(), self._chosen.choice(QUEUES)
+        self._step[0] = COMMITTING
+        self._put_one(work, one, queue, syncpoint=False)
+        self._step[0] = SYNCED
+        self._said([one])
+        self._say(f"g{one}")
+        self._step[0] = GETTING
+        arrival = work.get(queue, Selection(correl_id=one.to_bytes(24)), syncpoint=False)
+        self._step[0] = SYNCED
+        if arrival is not None:
+            assert one == int(arrival.body.split()[0])
+            self._say(f"G{one}")
+
+    def _browse(self, queues: Any) -> None:
+        """Browses a queue to its end while others put and get, which the store holds against what it counts."""
+        for arrival in queues.cursor(self._chosen.choice(QUEUES)):
+            number, rest = arrival.body.split(b" ", 1)
+            assert int(number)
+            assert not rest.strip(b"\0")
+
     def _put_some(self, work: Any) -> list[int]:
         numbers = [self._next() for _ in range(self._chosen.randrange(1, 4))]
         for one in numbers:
             self._put_one(work, one)
         return numbers
 
-    def _put_one(self, work: Any, one: int, *, syncpoint: bool = True) -> None:
+    def _put_one(self, work: Any, one: int, queue: str = "", *, syncpoint: bool = True) -> None:
         self._say(f"p{one}")
         own = Descriptor(persistence=self._persistence, priority=self._chosen.randrange(3), correl_id=one.to_bytes(24))
         body = b"%d " % one + bytes(self._chosen.choice(_SIZES))
-        work.put(self._chosen.choice(QUEUES), own, body, syncpoint=syncpoint)
+        work.put(queue or self._chosen.choice(QUEUES), own, body, syncpoint=syncpoint)
 
     def _take(self, work: Any, *, moves: bool) -> None:
         arrival = work.get(self._chosen.choice(QUEUES), wait=self._chosen.choice((0.0, 0.02)))

@@ -19,7 +19,7 @@ from engine.descriptor import NON_PERSISTENT, PERSISTENT
 from engine.errors import MessageException
 from engine.mq import QueueManager
 from engine.mq.store.checking import check
-from tests.engine.mq.kill_client import COMMITTING, DECIDING, EXCHANGING, IDLE, OPEN, SYNCED
+from tests.engine.mq.kill_client import COMMITTING, DECIDING, EXCHANGING, GETTING, IDLE, OPEN, SYNCED
 from tests.engine.mq.kill_worker import QUEUES, Held, defined, held, problems
 
 KILLS = int(os.environ.get("PENSTOCK_SOCKET_KILLS", "8"))
@@ -32,6 +32,7 @@ _PLACES = {
     COMMITTING: "commit under way",
     EXCHANGING: "commit and get under way",
     DECIDING: "commit with a decision under way",
+    GETTING: "get outside a unit under way",
 }
 
 pytestmark = pytest.mark.crash
