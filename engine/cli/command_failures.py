@@ -52,7 +52,7 @@ def failures_shown() -> Iterator[None]:
 
 
 def end_in_order() -> None:
-    """When this process is told to end, have it remove its folders and stop what it has started, as when it ends."""
+    """Have this process remove its folders and stop what it has started when it is told to end, as when it ends."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, _ended)
 

@@ -24,7 +24,7 @@ from engine.costs.broker_runs import broker_with, processes_of, put, runs_of, wa
 from engine.costs.deploying import flow_file, own_folders
 from engine.costs.measuring import BROKEN, Measured, Row, cpu, figure, made_ready
 from engine.costs.messages import Sample
-from engine.costs.processes import cpu_seconds_of
+from engine.costs.processes import cpu_seconds_of, keep_on_one_processor
 from engine.costs.results import Key
 from engine.costs.scenarios import scenarios
 from engine.descriptor import Descriptor
@@ -73,6 +73,8 @@ def around_a_flow(count: int = COUNT, rounds: int = ROUNDS) -> Iterator[Measured
     Slices of a few messages take turns on processes that have been started once: none, basic, none, nodes, and so on.
     Thus each level stands between two slices of none, and a desk beside that of basic. The figures are medians of
     differences and ratios of neighbours. The puts of the messages are no part of it: what they take is subtracted.
+    All processes are kept on one processor, as a message takes half as much again where each of its turns has to wake
+    another one: the system decides where they are for seconds, so that one level would be better off than another.
     """
     file = str(flow_file(scenarios()[_FLOW], own_folders()))
     sample = scenarios()[_FLOW].message(_SIZE)
@@ -132,6 +134,8 @@ class _Slices:
         self._sample = sample
         self._count = count
         self._processes = processes_of(broker)
+        for number in self._processes.values():
+            keep_on_one_processor(number)
 
     def through(self, level: str) -> float:
         """Returns the microseconds of a message, put included, until the last of them has come out."""

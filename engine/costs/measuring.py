@@ -125,7 +125,7 @@ def _measured(programs: Mapping[str, Program], rounds: int) -> dict[str, list[fl
 
 @contextmanager
 def made_ready() -> Iterator[None]:
-    """What earlier programs have left is swept out, and what is there stays, as where flows run: see engine.cli.run."""
+    """Sweeps out what earlier programs have left, and lets what is there stay, as engine.cli.run does for flows."""
     gc.collect()
     gc.freeze()
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import resource
 import time
@@ -51,6 +52,14 @@ def cpu_seconds_of(pid: int) -> float:
     except OSError:
         spent = psutil.Process(pid).cpu_times()
         return float(spent.user + spent.system)
+
+
+def keep_on_one_processor(pid: int) -> None:
+    """Let a process with all its threads run on the first of this process's processors alone, if the system can."""
+    if hasattr(os, "sched_setaffinity"):
+        first = min(os.sched_getaffinity(0))
+        for thread in psutil.Process(pid).threads():
+            os.sched_setaffinity(thread.id, {first})
 
 
 def family() -> list[psutil.Process]:

@@ -276,7 +276,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class BarChart:
-    """What wholes are made of, the parts of each as shares of it; the colour of a part goes by its name."""
+    """Wholes with their parts as shares of each; the colour of a part goes by its name."""
 
     name: str
     about: str

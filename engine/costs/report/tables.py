@@ -228,7 +228,7 @@ def _of_spread(name: str, spread: Spread | None) -> Iterator[tuple[str, float | 
 
 
 def _nodes(taken: Taken | None) -> str | None:
-    """What each node took, in the order of the flow: `In=0.01; Compute=0.2; =0.005`, around the nodes the last."""
+    """Returns the cost of each node in the order of the flow, around them last: `In=0.01; Compute=0.2; =0.005`."""
     return _inert("; ".join(f"{node.label}={node.cpu_ms:g}" for node in taken.nodes)) if taken else None
 
 
