@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
@@ -41,11 +41,12 @@ MOST_WITH_STATISTICS: Final = {"basic": 1.03, "nodes": 1.10}
 LEAST_OF_TWO: Final = 1.7
 MOST_SECONDS: Final = 1.0
 COUNT: Final = 100  # messages of a slice: short ones, as machines do not stay the same for long
-ROUNDS: Final = 60
+ROUNDS: Final = 20  # of each turn of the levels
 _WARM: Final = 3  # rounds before those that count
 _SETTLES: Final = 0.005  # seconds after the last message, in which processes end what they do for it
 _FLOW: Final = "compute_simple"
 _SIZE: Final = 1024
+_GROUPS: Final = ("Group1", "Group2", "Group3")  # as many as there are levels of statistics
 _IDLE: Final = "COSTS.IDLE"  # a queue that nobody reads
 FLOWS: Final = 100
 _PROGRAM: Final = "import sys; sys.path.insert(0, sys.argv.pop(1)); from engine.cli import main; main()"
@@ -70,30 +71,35 @@ def benchmarks() -> Iterator[Measured]:
 def around_a_flow(count: int = COUNT, rounds: int = ROUNDS) -> Iterator[Measured]:
     """The processor time of a broker for a message beside a desk's, and beside a message that is not counted.
 
-    Slices of a few messages take turns on processes that have been started once: none, basic, none, nodes, and so on.
+    Slices of a few messages take turns on processes that run beside each other: none, basic, none, nodes, and so on.
     Thus each level stands between two slices of none, and a desk beside that of basic. The figures are medians of
     differences and ratios of neighbours. The puts of the messages are no part of it: what they take is subtracted.
     All processes are kept on one processor, as a message takes half as much again where each of its turns has to wake
     another one: the system decides where they are for seconds, so that one level would be better off than another.
+    Each group has each level for a third of the time, as processes that do the same differ by up to a fiftieth.
     """
     file = str(flow_file(scenarios()[_FLOW], own_folders()))
     sample = scenarios()[_FLOW].message(_SIZE)
 
     def uses(given: FlowUse) -> list[FlowUse]:
         return [
-            replace(given, group=level, properties={"In.queueName": f"IN.{level}", "Out.queueName": f"OUT.{level}"})
-            for level in STATISTICS_LEVELS
+            replace(given, group=group, properties={"In.queueName": f"IN.{group}", "Out.queueName": f"OUT.{group}"})
+            for group in _GROUPS
         ]
 
-    names = [f"{way}.{level}" for way in ("IN", "OUT") for level in STATISTICS_LEVELS]
+    names = [f"{way}.{group}" for way in ("IN", "OUT") for group in _GROUPS]
     with broker_with(file, uses, *names, _IDLE) as (broker, reached, _), _desk(file, sample, count) as desk:
-        for level in STATISTICS_LEVELS:
-            _switch(broker, level)
-        slices = _Slices(broker, reached, sample, count)
-        seen = [_round(slices, desk) for _ in range(rounds + _WARM + 1)][_WARM:]
+        turns = []
+        for turn in range(len(_GROUPS)):
+            groups: dict[str, str] = dict(zip(STATISTICS_LEVELS, _GROUPS[turn:] + _GROUPS[:turn], strict=True))
+            for level, group in groups.items():
+                _switch(broker, group, level)
+            slices = _Slices(broker, reached, groups, sample, count)
+            turns.append([_round(slices, desk) for _ in range(rounds + _WARM + 1)][_WARM:])
+    seen = [one for turn in turns for one in turn]
     puts = median(one.puts for one in seen)
-    basic = [(one.basic, (one.before + one.between) / 2) for one in seen[:-1]]
-    nodes = [(one.nodes, (one.between + after.before) / 2) for one, after in pairwise(seen)]
+    basic = [(one.basic, (one.before + one.between) / 2) for one in seen]
+    nodes = [(one.nodes, (one.between + after.before) / 2) for turn in turns for one, after in pairwise(turn)]
     added = [one.basic - puts - one.desk for one in seen]
     yield figure(
         Row(GROUP, "added to a message by the broker", MOST_AROUND, "µs"), added, median(one.desk for one in seen)
@@ -104,9 +110,9 @@ def around_a_flow(count: int = COUNT, rounds: int = ROUNDS) -> Iterator[Measured
         yield figure(row, ratios, median(none - puts for _, none in pairs))
 
 
-def _switch(broker: Broker, level: Any) -> None:
+def _switch(broker: Broker, group: str, level: Any) -> None:
     broker.change(
-        lambda state: switched(state, [], level, statistics=level),
+        lambda state: switched(state, [], group, statistics=level),
         lambda _: Change("statistics", level),
         right="operate",
         deploys=False,
@@ -127,10 +133,11 @@ class _Round(NamedTuple):
 class _Slices:
     """Slices of messages through the groups of a broker, each with the processor time of what has a part in it."""
 
-    __slots__ = ("_count", "_processes", "_reached", "_sample")
+    __slots__ = ("_count", "_groups", "_processes", "_reached", "_sample")
 
-    def __init__(self, broker: Broker, reached: Any, sample: Sample, count: int) -> None:
+    def __init__(self, broker: Broker, reached: Any, groups: Mapping[str, str], sample: Sample, count: int) -> None:
         self._reached = reached
+        self._groups = groups
         self._sample = sample
         self._count = count
         self._processes = processes_of(broker)
@@ -139,15 +146,16 @@ class _Slices:
 
     def through(self, level: str) -> float:
         """Returns the microseconds of a message, put included, until the last of them has come out."""
-        return self._spent(f"IN.{level}", f"OUT.{level}", level)
+        group = self._groups[level]
+        return self._spent(f"IN.{group}", f"OUT.{group}", group)
 
     def put(self) -> float:
         """Returns the microseconds of a put alone, to a queue that nobody reads."""
         return self._spent(_IDLE, _IDLE, "")
 
-    def _spent(self, queue: str, out: str, level: str) -> float:
+    def _spent(self, queue: str, out: str, group: str) -> float:
         self._reached.purge(out)
-        others = [each for each in STATISTICS_LEVELS if each != level]
+        others = [each for each in _GROUPS if each != group]
         numbers = [pid for name, pid in self._processes.items() if name.partition("/")[0] not in others]
         last = Selection(correl_id=time.monotonic_ns().to_bytes(24))
         before = sum(map(cpu_seconds_of, numbers))
