@@ -9,7 +9,7 @@ from engine.tree.element import Element
 from engine.tree.sharing import copy
 from engine.tree.source import GENERIC
 from engine.tree.step import Step
-from esql.trees.naming import path_of
+from esql.trees.moving import path_of
 from esql.trees.translating import translate
 
 _NO_SUCH_PLACE: Final = 2542
