@@ -85,7 +85,7 @@ def load_flow(file: str, *, catalog: Catalog[NodeType] = node_catalog) -> Flow:
 
 
 def is_flow_file(path: Path) -> bool:
-    """Whether a YAML file is one of a flow or a subflow, not of tests or of a message set: by what it begins with."""
+    """Returns whether a YAML file is one of a flow or subflow, not of tests or a message set, by its beginning."""
     with path.open("rb") as opened:
         head = opened.read(_HEAD)
     return _FLOW_FILE.search(head) is not None and _TEST_FILE.search(head) is None

@@ -123,7 +123,7 @@ class Accounts:
         return time.thread_time_ns()
 
     def rows(self) -> list[dict[str, Any]]:
-        """What was spent, part by part and node by node; in all, what the process has spent since it last told."""
+        """Returns the time spent by each part and node; in all, what the process has spent since it last told."""
         whole, thread = time.process_time_ns(), time.thread_time_ns()
         ledger().settled = whole
         carried = thread - self._began[1] - self._parts[READING] - self._parts[WRITING]

@@ -38,7 +38,7 @@ class FlowPlan:
 
     @property
     def partitions(self) -> int:
-        """How many partitions its messages are in: one for each instance, but one a queue where their order counts."""
+        """The number of partitions of its messages: one for each instance, but one a queue where their order counts."""
         return len(self.reads) if self.order == "byQueueOrder" else self.instances
 
     def as_data(self) -> dict[str, Any]:

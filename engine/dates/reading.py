@@ -192,7 +192,7 @@ def _read_iso(text: str, *, time_only: bool) -> Fields:
 
 
 def _complete(fields: Fields, *, dated: bool) -> None:
-    """What a shorter form of ISO 8601 leaves out is the beginning: of the year, of the day, of the hour."""
+    """Fill in the beginning of the year, the day or the hour, which a shorter form of ISO 8601 leaves out."""
     rest = ("M", "d", "H", "m", "s") if dated else ("m", "s") if "H" in fields.numbers else ()
     for symbol in rest:
         fields.numbers.setdefault(symbol, 1 if symbol in {"M", "d"} else 0)

@@ -38,7 +38,7 @@ class Difference(NamedTuple):
 
 
 def compare(expected: str | bytes, found: Found, how: str = "") -> Difference | None:
-    """What differs between an expected body and the one that came out, or None; `how` is xml, json, bytes or text."""
+    """Returns how a body differs from the expected one, or None; `how` is xml, json, bytes or text."""
     way = how or _way(expected, found)
     try:
         if way == "xml":
@@ -58,7 +58,7 @@ def compare(expected: str | bytes, found: Found, how: str = "") -> Difference | 
 
 
 def _way(expected: str | bytes, found: Found) -> str:
-    """How a body is to be compared, by its domain, or by how the expected one begins where that is not known."""
+    """Returns the way to compare a body, by its domain, or by how the expected one begins where that is not known."""
     if found.domain.startswith("XML") or found.domain in {"SOAP", "MRM XML"}:
         return "xml"
     if found.domain in {"JSON", "BLOB"}:

@@ -79,7 +79,7 @@ def _speaks_of(reading: Reading, flow: Path) -> bool:
 
 
 def named(case: Case, word: str) -> bool:
-    """Whether a case is one that `-k` asks for: by a part of its name or of its file's, whatever the case of letters.
+    """Returns whether `-k` asks for a case: by a part of its name or of its file's, in upper or lower case.
 
     >>> from engine.testing.case import Expected
     >>> named(Case("A large order", "", (), Expected(), file="tests/orders.yaml"), "LARGE")

@@ -269,7 +269,7 @@ def _written(wanted: of.Tree) -> str:
 
 
 def agrees(wanted: Text, value: Any) -> bool:
-    """Whether a value of a tree is what is written: numbers by value, bytes in hexadecimal, characters as they are.
+    """Returns whether a value of a tree is the written one: numbers by value, bytes in hexadecimal, characters alike.
 
     Blanks at the end do not count, as for ESQL's `=`.
 

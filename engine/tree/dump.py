@@ -145,7 +145,7 @@ def _name(element: Element, owner: Domain, level: _Level) -> str:
 
 
 def _type_name(element: Element, owner: Domain) -> str:
-    """What the domain calls the type; of a type that it does not know, whether it is a name, a value or both."""
+    """Returns the domain's name of the type; of a type that it does not know, one that tells name, value or both."""
     kind = element.type
     return owner.type_names.get(kind) or GENERIC.type_names.get(kind & NAME_VALUE, "Unknown")
 

@@ -123,7 +123,7 @@ def owner_of(element: Element) -> Domain:
 
 
 def of_one_owner(one: Element, other: Element, first: Any = None, second: Any = None) -> bool:
-    """Whether two elements belong to the same domain, or what steps lead to below them, without a domain of its own."""
+    """Returns whether one domain owns two elements, or the children that steps lead to, all without their own."""
     at: Any = one
     while (domain := at.domain) is None:
         first, at = at, at.parent

@@ -28,7 +28,7 @@ from esql.trees.creating import (
     ensure_like,
     identify,
 )
-from esql.trees.moving import each, move, move_repeat, path_of
+from esql.trees.navigation import each, move, move_repeat, path_of
 from esql.trees.placing import attach, delete, delete_child, delete_from, detach
 
 __all__ = [

@@ -8,7 +8,7 @@ from engine.tree.source import NAME
 from engine.tree.step import Step
 from esql.runtime.limits import Nodes
 from esql.trees.assigning import set_field
-from esql.trees.moving import path_of
+from esql.trees.navigation import path_of
 from esql.trees.placing import place
 from esql.trees.translating import own_type
 

@@ -9,7 +9,7 @@ from engine.tree.element import Element
 from engine.tree.sharing import copy
 from engine.tree.source import GENERIC
 from engine.tree.step import Step
-from esql.trees.moving import path_of
+from esql.trees.navigation import beside, path_of
 from esql.trees.translating import translate
 
 _NO_SUCH_PLACE: Final = 2542
@@ -41,21 +41,6 @@ def _take_out(field: Element) -> None:
 def delete_from(found: Element | None, placement: str) -> None:
     """`DELETE FIRSTCHILD OF field` and its like; where nothing is, nothing is done."""
     delete(None if found is None else beside(found, placement))
-
-
-def beside(element: Element, direction: str) -> Element | None:
-    """The element that lies in a direction: PARENT, FIRSTCHILD, LASTCHILD, PREVIOUSSIBLING or NEXTSIBLING."""
-    match direction:
-        case "NEXTSIBLING":
-            return element.next_sibling
-        case "FIRSTCHILD":
-            return element.first_child
-        case "LASTCHILD":
-            return element.last_child
-        case "PARENT":
-            return element.parent
-        case _:
-            return element.previous_sibling
 
 
 def place(made: Element, target: Element, placement: str) -> None:

@@ -1,4 +1,4 @@
-"""MOVE and FOR: walking through a tree."""
+"""Ways through a tree: MOVE, FOR, and the path of names that leads to a field."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from engine.tree.element import Element
 from engine.tree.step import Step
-from esql.trees.placing import beside
 
 
 def path_of(element: Element) -> str:
@@ -24,6 +23,21 @@ def path_of(element: Element) -> str:
 
 
 _ONWARD = {"FIRSTCHILD": "NEXTSIBLING", "LASTCHILD": "PREVIOUSSIBLING"}
+
+
+def beside(element: Element, direction: str) -> Element | None:
+    """The element that lies in a direction: PARENT, FIRSTCHILD, LASTCHILD, PREVIOUSSIBLING or NEXTSIBLING."""
+    match direction:
+        case "NEXTSIBLING":
+            return element.next_sibling
+        case "FIRSTCHILD":
+            return element.first_child
+        case "LASTCHILD":
+            return element.last_child
+        case "PARENT":
+            return element.parent
+        case _:
+            return element.previous_sibling
 
 
 def move(element: Element, direction: str, wanted: Step | None = None) -> Element | None:
