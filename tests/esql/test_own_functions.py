@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import fields
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from esql import syntax
 from esql.functions import function_catalog
 from esql.runtime.invocation import Invocation
 from esql.values.types import Bit, Number
@@ -109,3 +111,10 @@ def test_results_are_of_the_type_of_the_first_argument(name: str, number: Number
         others = [1 if "FLOAT" in one.types or not one.types else first for one in found.places[1:] if one.required]
         here = {"here": Invocation()} if found.takes_invocation else {}
         assert type(first) is type(found.call(first, *others, **here))
+
+
+@pytest.mark.parametrize(("kind", "name"), syntax.FORMS.items(), ids=lambda one: one if isinstance(one, str) else "")
+def test_fields_of_forms_are_parameters(kind: type[syntax.Trim], name: str) -> None:
+    """A form's fields are called as the parameters of its function, from which checks and emission read the types."""
+    expected = {parameter.name for parameter in function_catalog.find(name).parameters}
+    assert expected == {field.name for field in fields(kind)} - {"position"}
