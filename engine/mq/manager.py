@@ -106,14 +106,14 @@ class QueueManager(Publisher):
     @classmethod
     def create(cls, folder: str | Path, name: str = "QM", max_size: int | None = None) -> None:
         """Make a durable queue manager in a folder; its store has so many bytes at most."""
-        from engine.mq.durable import create
+        from engine.mq.persistence import create
 
         create(cls(dead_letter_queue=""), Path(folder), name, max_size or 0)
 
     @classmethod
     def open(cls, folder: str | Path, wait: float = 0.0, clock: Callable[[], float] = time.time) -> QueueManager:
         """Returns the queue manager of a folder, in this process; it waits so many seconds for another that has it."""
-        from engine.mq.durable import opened
+        from engine.mq.persistence import opened
 
         return opened(cls(dead_letter_queue="", clock=clock), Path(folder), wait)
 
