@@ -58,7 +58,8 @@ def write(root: Element) -> Written:
         return Written(root.source.descriptor, root.source.body, root.source.transactional)
     changed = new_body(root)
     if changed is not None:
-        received, came, link = changed
+        received, came, body = changed
+        link = _link(body)
         if not isinstance(came.parser, Header) and not isinstance(link.owner, Header):
             descriptor = received.descriptor
             form = Form(descriptor.encoding, descriptor.coded_char_set_id, came.portion.template)
@@ -81,7 +82,7 @@ def write(root: Element) -> Written:
     return Written(descriptor, b"".join(pieces), transactional)
 
 
-def new_body(root: Element) -> tuple[Received, Part, Link] | None:
+def new_body(root: Element) -> tuple[Received, Part, Element] | None:
     """Returns what was received, its body and the new one, where that alone differs, without a header before it."""
     held = written(root)
     if held.source.__class__ is not Received or held.state & (EXPANDED | RESTRUCTURED):
@@ -90,7 +91,7 @@ def new_body(root: Element) -> tuple[Received, Part, Link] | None:
     parts = held.source.parts
     if len(parts) != _PLAIN or len(changed) != 1 or appended or changed[0][0] is not parts[-1]:
         return None
-    return held.source, parts[-1], _link(changed[0][1])
+    return held.source, parts[-1], changed[0][1]
 
 
 def _is_transactional(properties: Link | None) -> bool:
