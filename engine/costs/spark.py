@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import flows
-from engine.costs.measuring import Measured, Row, figure, made_ready
+from engine.costs.measuring import Measured, made_ready
 from engine.costs.messages import complex_path, simple
 from engine.descriptor import Descriptor
 from engine.runtime.deployment import deploy
@@ -72,8 +72,10 @@ def boundary(flow: str, folder: str, count: int) -> Measured:
     place = _message_set(Path(folder) / "boundary", "IN", body, count)
     workers, plain = _apart(_boundary, Job(flow, place, folder, 2 * ROUNDS - 1), count)
     each = [own - by_hand for own, by_hand in zip(workers, plain, strict=True)]
-    row = Row(GROUP, f"Spark's boundary, a message of {len(body) // 1000} KiB", MOST_FOR_A_MESSAGE, "µs")
-    return figure(row, each, statistics.median(plain), microseconds=statistics.median(workers))
+    low, value, high = _spread(each)
+    name = f"Spark's boundary, a message of {len(body) // 1000} KiB"
+    own, by_hand = statistics.median(workers), statistics.median(plain)
+    return Measured(GROUP, name, own, value, MOST_FOR_A_MESSAGE, "µs", low, high, by_hand)
 
 
 def cores(folder: str, count: int) -> Measured:
@@ -82,9 +84,10 @@ def cores(folder: str, count: int) -> Measured:
     place = _message_set(Path(folder) / "cores", "COMPLEX.IN", body, count)
     job = Job(str(_COMPLEX), place, folder)
     one, two = (_apart(_seconds, job, cores) for cores in (1, 2))
+    low, value, high = _spread([slow / fast for slow in one for fast in two])
     own, beside = (statistics.median(took) / count * 1e6 for took in (two, one))
-    row = Row(GROUP, f"two cores beside one, {count:,} complex messages", LEAST_OF_TWO_CORES, at_least=True)
-    return figure(row, [slow / fast for slow in one for fast in two], beside, microseconds=own)
+    name = f"two cores beside one, {count:,} complex messages"
+    return Measured(GROUP, name, own, value, LEAST_OF_TWO_CORES, "x", low, high, beside, at_least=True)
 
 
 def memory(flow: str, folder: str, count: int) -> Measured:
@@ -96,7 +99,14 @@ def memory(flow: str, folder: str, count: int) -> Measured:
         for size in (few, many)
     ]
     name = f"a worker's memory, {few:,} to {many:,} messages ({peaks[0] >> 20} to {peaks[1] >> 20} MiB)"
-    return figure(Row(GROUP, name, MOST_GROWTH), [peaks[1] / peaks[0]])
+    value = peaks[1] / peaks[0]
+    return Measured(GROUP, name, None, value, MOST_GROWTH, "x", value, value)
+
+
+def _spread(values: list[float]) -> tuple[float, float, float]:
+    """The median between the quartiles."""
+    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
+    return low, middle, high
 
 
 def _apart(work: Callable[[Job, int], Any], job: Job, number: int) -> Any:
