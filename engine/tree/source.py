@@ -122,17 +122,19 @@ def owner_of(element: Element) -> Domain:
     return domain if below is None else domain.inner(below.name) or domain
 
 
-def of_one_owner(one: Element, other: Element, first: Any = None, second: Any = None) -> bool:
+def of_one_owner(
+    one: Element, other: Element, first: Element | Step | None = None, second: Element | Step | None = None
+) -> bool:
     """Returns whether one domain owns two elements, or the children that steps lead to, all without their own."""
-    at: Any = one
+    at = one
     while (domain := at.domain) is None:
-        first, at = at, at.parent
+        first, at = at, at.parent  # type: ignore[assignment]  # None ends the loop
         if at is None:
             domain = GENERIC
             break
     at = other
     while (rival := at.domain) is None:
-        second, at = at, at.parent
+        second, at = at, at.parent  # type: ignore[assignment]  # None ends the loop
         if at is None:
             rival = GENERIC
             break
