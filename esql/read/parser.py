@@ -88,20 +88,34 @@ _INSTEAD = {
 
 def tokenize(source: Source) -> tuple[Any, tuple[syntax.Comment, ...]]:
     """Split a text into the stream of tokens that the parser reads, and its comments."""
-    text = flattened(source.text)
+    text, tried = flattened(source.text), set[int]()
     stream = _stream(text)
     while (opened := _unended(stream.tokens)) is not None:
         # Close it where its line ends, and look again: what follows is most likely not part of it.
         quote, what = _QUOTES[opened.type]
         end = source.line_end(opened.start)
-        source.problem(opened.start, end, f"unterminated {what} that starts here: its closing {quote} is missing")
-        text = text[:end] + quote + text[end + 1 :]
+        if end > opened.start:
+            source.problem(opened.start, end, f"unterminated {what} that starts here: its closing {quote} is missing")
+        text = _closed(text, opened.start, end, quote, tried)
         stream = _stream(text)
     stream.tokens = [token for token in stream.tokens if not _is_illegal(token, source)]
     source.unreliable.update(source.last_lines, [line + 1 for line in source.last_lines])
     for place, token in enumerate(stream.tokens):
         token.tokenIndex = place
     return stream, tuple(_comment(token, source) for token in stream.tokens if token.channel == Token.HIDDEN_CHANNEL)
+
+
+def _closed(text: str, opened: int, end: int, quote: str, tried: set[int]) -> str:
+    """Returns the text, as long as it was, with what is opened closed at the end of its line.
+
+    Where that was tried before, as a quote begins the next line, it is not opened at all; nor is what a quote opens
+    that was put at the end of a line, once a mend in front of it has made that needless.
+    """
+    if opened != end and opened not in tried:
+        tried.add(opened)
+        return text[:end] + quote + text[end + 1 :]
+    first = text.index(quote, opened)
+    return (text[:first] + " " + text[first + 1 :])[:end] + "\n" + text[end + 1 :]
 
 
 def _stream(text: str) -> Any:

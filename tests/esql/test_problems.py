@@ -23,6 +23,8 @@ LITERALS = [
             "4:9 expected an expression after '=', found ';'",
         ],
     ),
+    ("SET a = 'abc;\n'def', ' x';\nSET b = 1;", ["1:9 unterminated string that starts here: its closing ' is missing"]),
+    ("SET a = b;\nSET c = '\n'x';\nSET b = 1;", ["2:9 unterminated string that starts here: its closing ' is missing"]),
     ('SET a."b = 1;', ['1:7 unterminated quoted name that starts here: its closing " is missing']),
     ("SET a = 1; /* on", ["1:12 unterminated comment that starts here: its closing */ is missing"]),
     ("SET a = X'123';", ["1:9 a BLOB literal has two digits for each byte: here one is missing"]),
