@@ -19,11 +19,11 @@ from engine.broker import queues
 from engine.broker.changes import begun
 from engine.broker.channel import Channel, listen
 from engine.broker.child_processes import Child, Loop, ended_children, fork, nonblocking
+from engine.broker.command_sessions import Sessions
 from engine.broker.file_differences import differences
 from engine.broker.folder import Folder
 from engine.broker.logs import Log, hand_to
 from engine.broker.repository.repository import Change, opened
-from engine.broker.sessions import Sessions
 from engine.broker.statistics.intervals import Intervals
 from engine.broker.supervisor_plan import Plan, plan_of
 from engine.broker.user_rights import Rights

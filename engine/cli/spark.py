@@ -171,12 +171,12 @@ def demo(
     Example: penstock spark demo --output out/spark-demo
     """
     _needs_spark()
-    from spark_exec.demonstration import BROKER, write_sales
     from spark_exec.deployment import deployment_of
     from spark_exec.output_places import refuse_taken
     from spark_exec.plan import plan
     from spark_exec.readers import Origin
     from spark_exec.run import Limits
+    from spark_exec.sample_archive import BROKER, write_sales
     from spark_exec.session import java
 
     java()

@@ -21,11 +21,11 @@ from engine.broker.definition import FlowUse
 from engine.broker.repository.repository import Change
 from engine.broker.state import STATISTICS_LEVELS
 from engine.costs.broker_runs import broker_with, processes_of, put, runs_of, wait_until
-from engine.costs.deploying import flow_file, own_folders
 from engine.costs.measuring import BROKEN, Measured, Row, cpu, figure, made_ready
 from engine.costs.messages import Sample
 from engine.costs.processes import cpu_seconds_of, keep_on_one_processor
 from engine.costs.results import Key
+from engine.costs.scenario_setup import flow_file, own_folders
 from engine.costs.scenarios import scenarios
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError

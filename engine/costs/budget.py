@@ -12,10 +12,10 @@ from functools import partial
 from typing import Final
 
 from engine.budget import Unpaid
-from engine.costs.deploying import IN, OUT, hindrance, own_folders, queues, subscriptions
-from engine.costs.deploying import deployed as deployed_of
 from engine.costs.measuring import BROKEN, Measured, Program, cpu, made_ready
 from engine.costs.results import Key, published
+from engine.costs.scenario_setup import IN, OUT, hindrance, own_folders, queues, subscriptions
+from engine.costs.scenario_setup import deployed as deployed_of
 from engine.costs.scenarios import Scenario, scenarios
 from engine.errors import BrokerError
 

@@ -12,10 +12,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Final
 
-from engine.costs.deploying import IN, OUT, Folders, database, deployed, opened, subscriptions, with_data_sources
 from engine.costs.measuring import BROKEN
 from engine.costs.messages import Sample
 from engine.costs.processes import own_cpu_seconds
+from engine.costs.scenario_setup import IN, OUT, Folders, database, deployed, opened, subscriptions, with_data_sources
 from engine.costs.scenarios import Scenario
 from engine.descriptor import PERSISTENT
 from engine.errors import BrokerError

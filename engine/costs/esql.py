@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from engine.costs.limits import complex_path_by_hand
+from engine.costs.hand_written import complex_path_by_hand
 from engine.costs.measuring import BROKEN, Measured, Row, cost_beside, cpu, figure
 from engine.costs.messages import complex_path
 from engine.descriptor import Descriptor

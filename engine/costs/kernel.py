@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import flows
-from engine.costs.limits import change_one_field, complex_path_by_hand
+from engine.costs.hand_written import change_one_field, complex_path_by_hand
 from engine.costs.measuring import BROKEN, Measured, Row, cost_beside, side_by_side
 from engine.costs.messages import SIZES, complex_path, simple
 from engine.descriptor import Descriptor

@@ -13,8 +13,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from engine.costs import limits
-from engine.costs.limits import complex_path_by_hand
+from engine.costs import hand_written
+from engine.costs.hand_written import complex_path_by_hand
 from engine.costs.messages import FORMS, HEADER, Sample, on_topic, paths, plain, tagged
 from engine.costs.results import Key, published
 from engine.files.output_folders import OutputFolder
@@ -70,30 +70,30 @@ def keys(scenario: str) -> Iterator[Key]:
 
 
 def _declared() -> Iterator[Scenario]:
-    yield Scenario("mq_input_output", plain, limits.pass_on)
-    yield Scenario("mq_input_output_transactional", plain, limits.pass_on)
-    yield Scenario("compute_simple", plain, limits.change_one_field)
+    yield Scenario("mq_input_output", plain, hand_written.pass_on)
+    yield Scenario("mq_input_output_transactional", plain, hand_written.pass_on)
+    yield Scenario("compute_simple", plain, hand_written.change_one_field)
     yield Scenario("compute_complex", paths, complex_path_by_hand)
     yield Scenario("compute_complex_x5_nodes", paths, complex_path_by_hand)
     yield Scenario(VERY_COMPLEX, paths, complex_path_by_hand)
-    yield Scenario("filter", tagged, limits.pass_on_if_north)
+    yield Scenario("filter", tagged, hand_written.pass_on_if_north)
     for entries in (1, 100):
-        yield Scenario(f"route_to_label_{entries}", plain, partial(limits.pass_on_by_list, entries))
+        yield Scenario(f"route_to_label_{entries}", plain, partial(hand_written.pass_on_by_list, entries))
     for given, message in FORMS.items():
         for wanted in FORMS:
-            by_hand = partial(limits.convert, given, wanted)
+            by_hand = partial(hand_written.convert, given, wanted)
             yield Scenario(f"convert_{given}_to_{wanted}", message, by_hand)
     for number in INSTANCES:
         very_complex = partial(Scenario, message=paths, by_hand=complex_path_by_hand)
         yield very_complex(f"additional_instances_{number}")
         yield very_complex(f"flow_copies_{number}", flow=VERY_COMPLEX, copies=number)
         yield very_complex(f"execution_groups_{number}", flow=VERY_COMPLEX, groups=number)
-    yield Scenario("database_insert_delete_coordinated", plain, None, on_database=limits.insert_and_delete)
+    yield Scenario("database_insert_delete_coordinated", plain, None, on_database=hand_written.insert_and_delete)
     for answer in ("no", "yes"):
-        yield Scenario(f"database_update_coordinated_{answer}", plain, None, on_database=limits.update)
+        yield Scenario(f"database_update_coordinated_{answer}", plain, None, on_database=hand_written.update)
     for number in SUBSCRIBERS:
         name = f"publication_{number}_subscriber" + ("s" if number > 1 else "")
-        yield Scenario(name, on_topic, limits.pass_on, flow=PUBLICATION, subscribers=number - 1)
+        yield Scenario(name, on_topic, hand_written.pass_on, flow=PUBLICATION, subscribers=number - 1)
 
 
 INDEX: Final = "index.json"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from engine.mq.store.codecs import NONE, Packed, packed
+from engine.mq.store.body_compression import NONE, Packed, packed
 
 if TYPE_CHECKING:
     from engine.mq.attributes import Value

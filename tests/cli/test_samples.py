@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.costs.limits import complex_path_by_hand
+from engine.costs.hand_written import complex_path_by_hand
 from flows.files import read_file
 from flows.label_names import label_names
 from flows.svg import draw_svg

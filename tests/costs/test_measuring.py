@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from engine.costs import budget, kernel, measuring
-from engine.costs.limits import change_one_field
+from engine.costs.hand_written import change_one_field
 from engine.costs.measuring import Beside, side_by_side
 from engine.costs.messages import SIZES, complex_path, simple
 from engine.errors import BrokerError

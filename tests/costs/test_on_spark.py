@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.costs.limits import complex_path_by_hand
+from engine.costs.hand_written import complex_path_by_hand
 from engine.costs.messages import Sample, paths
 from engine.costs.nodes import How, chosen
 from engine.costs.on_spark import FEWEST, Spark, parallel, rows

@@ -6,9 +6,9 @@ from contextlib import closing
 
 import pytest
 
-from engine.costs.deploying import hindrance, own_folders
 from engine.costs.drivers import Stand
 from engine.costs.results import Key, published
+from engine.costs.scenario_setup import hindrance, own_folders
 from engine.costs.scenarios import scenarios
 
 NOT_PERSISTENT = [key for key in published() if not key.persistent]

@@ -16,7 +16,7 @@ import lmdb
 from engine.errors import BrokerError
 from engine.mq.packed_descriptor import MD_ERROR
 from engine.mq.refusals import STORAGE_MEDIUM_FULL, UNEXPECTED_ERROR, refusal
-from engine.mq.store.codecs import NONE
+from engine.mq.store.body_compression import NONE
 from engine.mq.store.environment import Environment
 from engine.mq.store.records import damaged
 from engine.mq.store.writing import Counters, write

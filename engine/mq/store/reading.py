@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.mq.queued_message import Stored, keys_of
-from engine.mq.store.codecs import unpacked
+from engine.mq.store.body_compression import unpacked
 from engine.mq.store.keys import CHUNK, LAST, NUMBER, ORDER, ORDER_AT, id_keys, id_prefix, order_of
 from engine.mq.store.records import damaged, read_chunk, read_head
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from engine.mq.admission import ORDER_BITS
 from engine.mq.refusals import BACKED_OUT, refusal
-from engine.mq.store.codecs import PLAIN, Packed
+from engine.mq.store.body_compression import PLAIN, Packed
 from engine.mq.store.keys import CHUNK, EXPIRY, NUMBER, ORDER, id_keys
 from engine.mq.store.records import (
     LONGEST,

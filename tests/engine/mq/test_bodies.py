@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
 from engine.mq import QueueManager
-from engine.mq.store import codecs, records
+from engine.mq.store import body_compression, records
+from engine.mq.store.body_compression import packed, unpacked
 from engine.mq.store.checking import check
-from engine.mq.store.codecs import packed, unpacked
 from engine.mq.store.environment import Environment
 
 CODECS = ("RLE", "ZLIBFAST", "ZLIBHIGH", "ANY")
@@ -84,9 +84,9 @@ def test_mixed_stores(tmp_path: Path) -> None:
 @settings(max_examples=100, deadline=None)
 def test_codecs(body: bytes) -> None:
     """What is compressed is the body again, and less than it, by ISA-L and without it."""
-    for writer in (codecs.ISAL, None):
+    for writer in (body_compression.ISAL, None):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(codecs, "ISAL", writer)
+            patch.setattr(body_compression, "ISAL", writer)
             for name in CODECS:
                 for codec, data in packed([body], name).values():
                     assert len(data) < len(body)
@@ -98,7 +98,7 @@ def test_without_isal(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Where there is no ISA-L, bodies are compressed as well as with it, within a tenth, to what either reads."""
     body = Path(__file__).with_name("test_model.py").read_bytes()
     ((codec, data),) = packed([body], name).values()
-    monkeypatch.setattr(codecs, "ISAL", None)
+    monkeypatch.setattr(body_compression, "ISAL", None)
     ((_, other),) = packed([body], name).values()
     assert 0.9 < len(data) / len(other) < 1.1
     assert body == unpacked(codec, data)

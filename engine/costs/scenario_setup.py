@@ -1,4 +1,4 @@
-"""Deploying scenarios: their flows, found by name, their queues and databases, and what one still waits for."""
+"""Sets scenarios up: their flows, found by name, their queues and databases, and what one still waits for."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def database(made_by_hand: Callable[[sa.Engine], ByHand]) -> Iterator[Database]:
     """Opens a database for a flow, and one like it for the program by hand."""
     from sqlalchemy import create_engine  # noqa: PLC0415 - most scenarios do without
 
-    from engine.costs.limits import fill  # noqa: PLC0415 - as above
+    from engine.costs.hand_written import fill  # noqa: PLC0415 - as above
 
     with TemporaryDirectory(prefix=_FOLDER) as place:
         engines = [create_engine(f"sqlite:///{place}/{name}.db") for name in ("flow", "hand")]

@@ -1,4 +1,4 @@
-"""A demonstration: sales for the sample archive, as many as one likes, the same every time."""
+"""The archive of the demonstration: messages of sales, as many as one likes, the same every time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Codecs of bodies in the store: a body compressed where that pays, and whole again by the number of its codec.
+"""Compression of bodies in the store: a body made smaller where that pays, and whole again by the number of its codec.
 
 All write zlib's format. RLE is deflate that looks for runs alone, which takes the least time; ZLIBFAST looks for
 anything, in little time, unless a sample says that RLE leaves less; ZLIBHIGH is zlib's highest level; ANY is RLE where

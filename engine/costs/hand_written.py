@@ -1,4 +1,4 @@
-"""Limits: the same work written by hand with lxml, struct and SQLAlchemy, as fast as a programmer would write it."""
+"""The work of scenarios written by hand with lxml, struct and SQLAlchemy, as fast as a programmer would write it."""
 
 from __future__ import annotations
 
