@@ -103,10 +103,12 @@ def test_browsing() -> None:
     assert (got(work, browse), [a.descriptor.backout_count for a in queues.browse("IN")]) == ([], [0, 0, 0])
 
 
-def test_browsing_begins_anew() -> None:
+def test_browsing_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """After the time without a message, browsing begins with the first; before that, it does not."""
     now = [0.0]
-    queue, handle = Queue(QueueDefinition("IN")), Handle(clock=lambda: now[0])
+    monkeypatch.setattr("engine.mq.queue_handle.time.monotonic", lambda: now[0])
+    queue = Queue(QueueDefinition("IN"))
+    handle = Handle(queue, [])
     for order in (1, 2):
         queue.put(Stored(order, Descriptor(), b""))
     seen = []
