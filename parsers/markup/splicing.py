@@ -24,6 +24,7 @@ _END: Final = ord(">")
 _AFTER_END: Final = frozenset(b" \t\n>")
 _AFTER_NAME: Final = frozenset(b" \t\n/>")
 _REST_OF_TAG: Final = re.compile(rb"""(?>[^"'/>]++|"[^"]*+"|'[^']*+')*+(?P<empty>/)?>""")
+_ATTRIBUTE: Final = re.compile(rb""" (?P<name>[^ =]+)=(?P<value>"[^"]*"|'[^']*')""")
 
 # What takes the place of the bytes from one offset to another.
 _Edit: TypeAlias = tuple[int, int, bytes]
@@ -182,10 +183,8 @@ def _attribute(data: bytes, inside: int, name: bytes, quoted: bytes) -> _Edit | 
     rest = _REST_OF_TAG.match(data, inside)
     if rest is None or b":" in name or b"}" in name:
         return None
-    sought = b' %b="' % name
-    at = data.find(sought, inside, rest.end())
-    if at >= 0:
-        value = at + len(sought)
-        return value - 1, data.index(b'"', value) + 1, quoted
+    for found in _ATTRIBUTE.finditer(data, inside, rest.end()):  # one by one: the name may stand in a value, too
+        if found["name"] == name:
+            return *found.span("value"), quoted
     end = rest.end() - (2 if rest["empty"] else 1)
     return end, end, b" %b=%b" % (name, quoted)

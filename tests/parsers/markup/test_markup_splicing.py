@@ -167,3 +167,31 @@ def test_what_is_untouched_keeps_its_form(domain: str, came: str, expected: str,
     for _ in range(2):
         status.value = "DONE"
         assert expected == write(changed, ccsid).decode(codec)
+
+
+# What came, and what is written when the attribute k of Status is NEW.
+ATTRIBUTED = [
+    ("<O><Status m=' k=' k='1'/></O>", '<O><Status m=" k=" k="NEW"/></O>'),
+    ("<O><Status m='k k=' k=''/></O>", '<O><Status m="k k=" k="NEW"/></O>'),
+    ("<O><Status m=' k='/></O>", '<O><Status m=" k=" k="NEW"/></O>'),
+    ("<O><Status m=' k=' n='1'>x</Status></O>", '<O><Status m=" k=" n="1" k="NEW">x</Status></O>'),
+    ("<O><Status kk='1' k='2' l='3'/></O>", '<O><Status kk="1" k="NEW" l="3"/></O>'),
+    ("<O><Status m='/>' k='&quot;'/></O>", '<O><Status m="/&gt;" k="NEW"/></O>'),
+]
+
+
+@pytest.mark.parametrize("domain", ["XML", "XMLNS", "XMLNSC"])
+@pytest.mark.parametrize(("came", "expected"), ATTRIBUTED)
+def test_an_attribute_changes_in_its_own_place(domain: str, came: str, expected: str) -> None:
+    """An attribute is changed or added where it is one, though the values of others look as if it began there."""
+    changed = copy(body(domain, came.encode()))
+    status = changed.at("O", "Status")
+    assert status is not None
+    known = status.at("k")
+    if known is None:
+        first = status.first_child
+        assert first is not None
+        status.add("k", "NEW", type_=first.type)
+    else:
+        known.value = "NEW"
+    assert expected == write(changed).decode()
