@@ -108,6 +108,8 @@ class Journal:
         if writes:
             try:
                 self._write_some()
+                while not job.done:  # more units came before it than one transaction takes
+                    self._write_some()
             finally:
                 self._pass_on()
         if job.error is not None:
