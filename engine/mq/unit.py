@@ -393,7 +393,7 @@ class Work:
         self._changes.clear()
         replacement, self.replacement = self.replacement, None
         if replacement is not None:
-            replacement.end()
+            replacement.end(kept=kept)
         for handle in self._opened.values():
             if handle.changed:
                 handle.commit() if kept else handle.back_out()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Final
 
 from engine.descriptor import Descriptor
@@ -31,9 +31,7 @@ RETAINED: Final = "SYSTEM.RETAINED.PUB.QUEUE"
 _TOPIC: Final = "mqps.Top"
 _POINT: Final = "mqps.Pnt"
 _AT: Final = "mqps.Mic"
-
-
-_READS: Final = 8  # of what is retained, until one in which no unit of work ended
+Mark = tuple[str, str, bytes, int]
 _ENDING: Final = 10.0  # seconds for which a unit that is ending is waited for
 
 
@@ -43,14 +41,14 @@ class Replacement:
     `late` are those who have subscribed meanwhile, by subscription, topic and point, and what they are sent.
     """
 
-    __slots__ = ("__weakref__", "_units", "before", "is_ending", "late", "new", "over")
+    __slots__ = ("__weakref__", "_units", "before", "is_ending", "kept", "late", "new", "over")
 
     def __init__(self, units: Replacements) -> None:
         self._units = units
         self.before: list[Publication] = []
         self.new: dict[tuple[str, str], Publication] = {}
         self.late: dict[tuple[str, str, str], Publication] = {}
-        self.is_ending = False
+        self.is_ending = self.kept = False
         self.over = threading.Event()
 
     def promise(self, name: str, publication: Publication) -> bool:
@@ -66,25 +64,41 @@ class Replacement:
         """Yields the subscriptions that came late and what each is sent, as the unit ends."""
         self.is_ending = True
         while self.late:
-            key = next(iter(self.late))
-            publication = self.late.pop(key, None)
-            if publication is not None and self.new.get(key[1:]) is publication:
-                yield key[0], publication
+            for key in list(self.late):
+                publication = self.late.pop(key, None)
+                if publication is not None and self.new.get(key[1:]) is publication:
+                    yield key[0], publication
 
-    def end(self) -> None:
-        """Says that the unit has ended."""
-        self._units.ended += 1
+    def end(self, *, kept: bool) -> None:
+        """Says that the unit has ended, and whether what it did is kept."""
+        self.kept = kept
+        self._units.end(self)
         self.over.set()
 
 
 class Replacements(Works[Replacement]):
-    """The units of work that replace retained publications; `ended` grows as they end."""
+    """The units of work that replace retained publications, and those that end while somebody reads these."""
 
-    __slots__ = ("ended",)
+    __slots__ = ("_readings",)
 
     def __init__(self) -> None:
         super().__init__()
-        self.ended = 0
+        self._readings: dict[int, list[Replacement]] = {}
+
+    @contextmanager
+    def reading(self) -> Iterator[list[Replacement]]:
+        """Yields the units that end from now on."""
+        ended: list[Replacement] = []
+        self._readings[id(ended)] = ended
+        try:
+            yield ended
+        finally:
+            del self._readings[id(ended)]
+
+    def end(self, unit: Replacement) -> None:
+        """Tells those who read that a unit has ended."""
+        for ended in list(self._readings.values()):
+            ended.append(unit)
 
     def of(self, work: Work) -> Replacement:
         """Returns that of a unit of work."""
@@ -106,10 +120,13 @@ def forget(work: Work, topic: str, point: str) -> bool:
     """Take the retained publication of a topic away in a unit of work; False where there is none."""
     replacement = work.manager.topics.replacements.of(work)
     wanted, found = Selection(correl_id=retained_id(topic, point)), False
-    replacement.before += _dated(work.manager, _on(work.manager, topic, point))
+    known = list(_dated(work.manager, _on(work.manager, topic, point)))
+    replacement.before += known
     replacement.new.pop((topic, point), None)
-    while work.get(RETAINED, wanted) is not None:
+    while (arrival := work.get(RETAINED, wanted)) is not None:
         found = True
+        if all(one.descriptor.msg_id != arrival.descriptor.msg_id for one in known):  # it came between the two
+            replacement.before += _dated(work.manager, [arrival])
     return found
 
 
@@ -152,28 +169,26 @@ def retained(manager: QueueManager, subscription: Subscription) -> list[Publicat
 
     It is sent what units of work put in their place as these commit.
     """
-    units, promised = manager.topics.replacements, set[bytes]()
-    found: dict[str, Publication] = {}
-    for _ in range(_READS):
-        ended, now = units.ended, int(manager.admission.clock() * 10)
+    units, promised = manager.topics.replacements, set[Mark]()
+    with units.reading() as ended:
         read = list(_dated(manager, _kept(manager, subscription)))
-        replacing = [unit for unit in units if not unit.over.is_set()]
-        in_hand = [one for unit in replacing for one in unit.before if not 0 < one.expires <= now]
-        found = {one.topic: one for one in sorted(in_hand + read, key=_at) if _suits(manager, subscription, one)}
-        waiting = [(unit, one) for unit in replacing for one in list(unit.new.values())]
-        late = [(unit, one) for unit, one in waiting if one.descriptor.msg_id not in promised]
-        suiting = ((unit, one) for unit, one in late if _suits(manager, subscription, one))
-        if units.ended == ended and all(_is_promised(unit, subscription, one, promised) for unit, one in suiting):
-            break
-    return [one for one in found.values() if one.descriptor.msg_id not in promised]
+        going = [unit for unit in units if not unit.over.is_set()]
+        for unit in going:
+            suiting = (one for one in list(unit.new.values()) if _suits(manager, subscription, one))
+            promised.update(_mark(one) for one in suiting if unit.promise(subscription.name, one))
+        over = list(ended)
+    taken, now = {_mark(one) for unit in over if unit.kept for one in unit.before}, int(manager.admission.clock() * 10)
+    for unit in {*going, *over}:
+        read += (one._replace(retained=True) for one in (unit.new.values() if unit.kept else unit.before))
+    there = (one for one in read if _mark(one) not in taken and not 0 < one.expires <= now)
+    found = {one.topic: one for one in sorted(there, key=_at) if _suits(manager, subscription, one)}
+    return [one for one in found.values() if _mark(one) not in promised]
 
 
-def _is_promised(unit: Replacement, subscription: Subscription, publication: Publication, promised: set[bytes]) -> bool:
-    """Returns True where a unit of work sends a publication as it commits, and notes its id; False: look again."""
-    if not unit.promise(subscription.name, publication):
-        return False
-    promised.add(publication.descriptor.msg_id)
-    return True
+def _mark(publication: Publication) -> Mark:
+    """Returns what a publication is known by."""
+    topic, point, descriptor = publication[:3]
+    return topic, point, descriptor.msg_id, publication.at
 
 
 def _at(publication: Publication) -> int:

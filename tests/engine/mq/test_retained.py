@@ -1,0 +1,60 @@
+"""Retained publications for those who subscribe while units of work replace them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from engine.descriptor import Descriptor
+from engine.mq import QueueManager
+from engine.mq.topics import retained as retained_publications
+from engine.mq.topics.subscription import Subscription
+from tests.engine.mq.test_publishing import bodies, manager
+
+
+@pytest.mark.parametrize("ends_first", [True, False])
+@pytest.mark.parametrize(("end", "expected"), [("commit", [b"2"]), ("back_out", [b"1"]), ("", [b"1", b"2"])])
+def test_retained_while_units_end(
+    monkeypatch: pytest.MonkeyPatch, end: str, expected: list[bytes], ends_first: bool
+) -> None:
+    """A new subscriber misses nothing where units of work end each time that it reads what is retained."""
+    queues, read = manager(), retained_publications._kept
+    queues.publish("n", Descriptor(), b"1", retain=True)
+    work = queues.work()
+    work.publish("n", Descriptor(), b"2", retain=True)
+
+    def ending() -> None:
+        queues.publish("other", Descriptor(), b"", retain=True)
+        if end:
+            getattr(work, end)()
+
+    def kept(manager: QueueManager, subscription: Subscription) -> Iterator[tuple[Descriptor, bytes]]:
+        if ends_first:
+            ending()
+        yield from read(manager, subscription)
+        if not ends_first:
+            ending()
+
+    monkeypatch.setattr(retained_publications, "_kept", kept)
+    queues.define("SUB", "S", {"TOPICSTR": "n/#", "DEST": "A"})
+    work.commit()
+    assert [expected] == bodies(queues, "A")
+
+
+def test_what_another_unit_retains_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a unit finds retained only as it takes it is what new subscribers are sent while the unit goes on."""
+    queues, look = manager(), retained_publications._on
+    queues.publish("n", Descriptor(), b"1", retain=True)
+
+    def on(manager: QueueManager, topic: str, point: str) -> Iterator[tuple[Descriptor, bytes]]:
+        yield from list(look(manager, topic, point))
+        monkeypatch.setattr(retained_publications, "_on", look)
+        queues.publish("n", Descriptor(), b"2", retain=True)
+
+    work = queues.work()
+    monkeypatch.setattr(retained_publications, "_on", on)
+    work.publish("n", Descriptor(), b"3", retain=True)
+    queues.define("SUB", "S", {"TOPICSTR": "n", "DEST": "A"})
+    work.back_out()
+    assert [[b"2"]] == bodies(queues, "A")
