@@ -155,7 +155,7 @@ class Admission:
         stamp = descriptor[19:21] if descriptor.put_date else self.stamped(int(now * 100))
         try:
             own = completed(descriptor, msg_id, stamp, context)
-        except MessageException:
+        except BaseException:  # also where a number is none
             self._give_up(queue, persistence, length)
             raise
         if queue.definition.fifo:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import cast
 
 import pytest
 
@@ -289,3 +290,14 @@ def test_other_messages_go_by_the_queue(fields: dict[str, object]) -> None:
     assert waiting.taken(syncpoint=True) is None
     waiting.cancel()
     assert work.get("Q") is not None
+
+
+def test_a_put_of_what_is_no_number_takes_no_place() -> None:
+    """A put that fails as its descriptor has no number where one belongs leaves the queue as it was."""
+    queues = QueueManager("Q")
+    queues.mqsc("ALTER QLOCAL(Q) MAXDEPTH(1)")
+    work = queues.work()
+    with pytest.raises(TypeError):
+        work.put("Q", Descriptor(encoding=cast("int", None)), b"")
+    work.put("Q", Descriptor(), b"", syncpoint=False)
+    assert 1 == queues.depth("Q")
