@@ -162,10 +162,12 @@ class Topics:
         """Returns where publications on a topic go."""
         version = self._manager.version
         if self._version != version or len(self._routes) > _MOST_ROUTES:
-            self.counted()
-            self._routes, self._version = {}, version
-        found = self._routes.get((topic, point))
-        if found is None:
+            former, self._routes, self._version = self._routes, {}, version
+            self._counts.retire(former)
+            with self._manager.lock:
+                self._manager.targets = {}  # which have those routes
+        routes = self._routes  # what is found now is not for those that are there after a change
+        if (found := routes.get((topic, point))) is None:
             fitting = [one for one in self.objects.fitting(topic, point) if not one.on_request]
             copies = [self._copy(one, topic) for one in fitting if self._may(one, topic)]
             shapes = {copy.shape: copy.shape for copy in copies}
@@ -175,7 +177,9 @@ class Topics:
             selective = any(copy.subscription.select is not None for copy in copies)
             settings = self.objects.settings(topic)
             onward = self._onward(topic, settings)
-            found = self._routes[topic, point] = Route(copies, selective, settings, onward, Traffic())
+            found = routes.setdefault((topic, point), Route(copies, selective, settings, onward, Traffic()))
+            if routes is not self._routes:
+                found.traffic.is_retired = True
         return found
 
     def counted(self) -> Counts:
@@ -227,11 +231,6 @@ class Topics:
         if scope == REMOTE:
             copies = [copy for copy in copies if copy.hears]
         moved, failed = admitted(self._manager, copies, publication, number) if copies else ([], [])
-        traffic = route.traffic
-        traffic.count += 1
-        traffic.last, traffic.publisher = publication.at, id(work)
-        if failed or copies is not route.copies:
-            traffic.part(copies, (copy for copy, _ in failed))
         try:
             if failed:
                 self._settle(failed, publication, route.settings, moved, work)
@@ -242,6 +241,11 @@ class Topics:
         except BrokerError:
             self._manager.admission.undo(moved, [])
             raise
+        traffic = route.traffic
+        traffic.count += 1
+        traffic.last, traffic.publisher = publication.at, id(work)
+        if failed or copies is not route.copies or traffic.is_retired:
+            self._counts.note((topic, point), route, copies, [copy for copy, _ in failed])
         return publication.descriptor, moved
 
     def _published(

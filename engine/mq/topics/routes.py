@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -20,12 +21,13 @@ class Traffic:
     Each publication is a message for every subscription of the route, but for `parted`, which the copies count.
     """
 
-    __slots__ = ("count", "last", "parted", "publisher")
+    __slots__ = ("count", "is_retired", "last", "parted", "publisher")
 
     def __init__(self) -> None:
         self.count = self.parted = 0
         self.last = 0  # microseconds since 1970
         self.publisher = 0
+        self.is_retired = False  # its route is looked up no more
 
     def part(self, copies: Iterable[Copy], refused: Iterable[Copy]) -> None:
         """Counts a publication that only some of the subscriptions were sent."""
@@ -61,29 +63,53 @@ class Count(NamedTuple):
 class Counts:
     """The messages of all topics, by topic and subscription point, and of all subscriptions, by name."""
 
-    __slots__ = ("published", "sent")
+    __slots__ = ("_lock", "published", "sent")
 
     def __init__(self) -> None:
         self.published: dict[tuple[str, str], Count] = {}
         self.sent: dict[str, Count] = {}
+        self._lock = threading.Lock()
 
     def add(self, routes: Mapping[tuple[str, str], Route]) -> None:
-        """Adds up what routes have seen since this was done last."""
-        for place, route in list(routes.items()):
-            traffic = route.traffic
-            if not traffic.count:
-                continue
-            whole, last = traffic.count - traffic.parted, traffic.last
-            for copy in route.copies:
-                self.send(copy.subscription.name, copy.sent + whole, max(copy.last, last if whole else 0))
-                copy.sent = 0
-            known = self.published.pop(place, Count())
-            self.published[place] = Count(known.messages + traffic.count, last, f"{traffic.publisher:016X}")
-            traffic.count = traffic.parted = 0
-        while len(self.published) > _MOST:
-            del self.published[next(iter(self.published))]
+        """Adds up what routes have seen since this was done last, while others publish."""
+        with self._lock:
+            for place, route in list(routes.items()):
+                if route.traffic.count or route.traffic.parted:
+                    self._add(place, route)
+            while len(self.published) > _MOST:
+                del self.published[next(iter(self.published))]
+
+    def note(self, place: tuple[str, str], route: Route, copies: list[Copy], refused: list[Copy]) -> None:
+        """Counts a publication that only some subscriptions were sent, or by a route that is looked up no more."""
+        if refused or copies is not route.copies:
+            route.traffic.part(copies, refused)
+        if route.traffic.is_retired:
+            self.add({place: route})
+
+    def retire(self, routes: Mapping[tuple[str, str], Route]) -> None:
+        """Adds up what routes have seen that are looked up no more; who still publishes by them counts that itself."""
+        for route in list(routes.values()):
+            route.traffic.is_retired = True
+        self.add(routes)
+
+    def _add(self, place: tuple[str, str], route: Route) -> None:
+        traffic = route.traffic
+        count, parted, last = traffic.count, traffic.parted, traffic.last
+        traffic.count -= count  # what has come since stays
+        traffic.parted -= parted
+        whole = count - parted
+        for copy in route.copies:
+            sent = copy.sent
+            copy.sent -= sent
+            self._send(copy.subscription.name, sent + whole, max(copy.last, last if whole else 0))
+        known = self.published.pop(place, Count())
+        self.published[place] = Count(known.messages + count, last, f"{traffic.publisher:016X}")
 
     def send(self, subscription: str, messages: int, last: int) -> None:
         """Counts messages for a subscription."""
+        with self._lock:
+            self._send(subscription, messages, last)
+
+    def _send(self, subscription: str, messages: int, last: int) -> None:
         known = self.sent.get(subscription, Count())
         self.sent[subscription] = Count(known.messages + messages, max(known.last, last))

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from engine.descriptor import Descriptor
-from tests.engine.mq.test_publishing import manager
+from engine.errors import MessageException
+from engine.mq import QueueManager
+from engine.mq.topics.objects import Objects
+from engine.mq.topics.subscription import Subscription
+from tests.engine.mq.test_publishing import bodies, manager
 
 STATUS: tuple[tuple[str, dict[str, object]], ...] = (
     ("a", {"ADMIN": "", "PUB": "ENABLED", "DEFPRTY": "0", "RETAINED": "NO", "SUBCOUNT": 0, "CAPEXPRY": "NOLIMIT"}),
@@ -78,3 +85,72 @@ def test_traffic(command: str, code: str, expected: list[dict[str, object]]) -> 
     assert code == answer.code
     assert len(expected) == len(answer.objects)
     assert all(one.items() <= dict(shown).items() for one, shown in zip(expected, answer.objects, strict=True))
+
+
+def test_traffic_on_many_topics(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is published on a topic counts also once more topics have been published on than routes are remembered."""
+    monkeypatch.setattr("engine.mq.topics.publishing._MOST_ROUTES", 10)
+    queues = manager("DEFINE SUB(S) TOPICSTR('n') DEST(A)")
+    for number in range(100):
+        queues.publish("n", Descriptor(), b"")
+        queues.publish(f"other/{number}", Descriptor(), b"")
+    counted = queues.topics.counted()
+    assert (100, 100) == (counted.published["n", ""].messages, counted.sent["S"].messages)
+
+
+def test_traffic_that_is_refused() -> None:
+    """A publication that fails as one of its queues is full is none."""
+    queues = manager(
+        "DEFINE TOPIC(N) TOPICSTR('n') NPMSGDLV(ALL) USEDLQ(NO)",
+        "ALTER QLOCAL(A) MAXDEPTH(1)",
+        "DEFINE SUB(S) TOPICSTR('n') DEST(A)",
+        "DEFINE SUB(T) TOPICSTR('n') DEST(B)",
+    )
+    queues.publish("n", Descriptor(), b"")
+    with pytest.raises(MessageException):
+        queues.publish("n", Descriptor(), b"")
+    counted = queues.topics.counted()
+    assert [1, 1, 1] == [counted.published["n", ""].messages, *(counted.sent[name].messages for name in "ST")]
+
+
+def test_traffic_of_several_threads() -> None:
+    """What several threads publish is counted once, also while others look at the counts and define topics."""
+    queues = manager("DEFINE SUB(S) TOPICSTR('#') DEST(A)", "ALTER QLOCAL(A) MAXDEPTH(999999999)")
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(5) as pool:
+            publishing = [pool.submit(_publish, queues) for _ in range(3)]
+            for number in range(20):
+                queues.mqsc(f"DEFINE TOPIC(T{number}) TOPICSTR('t{number}')")
+                pool.submit(queues.topics.counted).result()
+            for one in publishing:
+                one.result()
+    finally:
+        sys.setswitchinterval(before)
+    counted = queues.topics.counted()
+    assert 3_000 == queues.depth("A") == counted.sent["S"].messages
+    assert 3_000 == sum(count.messages for count in counted.published.values())
+
+
+def _publish(queues: QueueManager) -> None:
+    for number in range(1_000):
+        queues.publish(f"n/{number % 7}", Descriptor(), b"")
+
+
+def test_a_route_that_is_found_while_somebody_subscribes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who subscribes while another thread looks where publications on a topic go gets the next of them."""
+    queues = manager()
+    fitting = Objects.fitting
+
+    def slow(objects: Objects, topic: str, point: str) -> list[Subscription]:
+        found = fitting(objects, topic, point)
+        monkeypatch.setattr(Objects, "fitting", fitting)
+        queues.mqsc("DEFINE SUB(S) TOPICSTR('n') DEST(A)")
+        queues.publish("other", Descriptor(), b"")
+        return found
+
+    monkeypatch.setattr(Objects, "fitting", slow)
+    for body in (b"1", b"2"):
+        queues.publish("n", Descriptor(), body)
+    assert [[b"2"]] == bodies(queues, "A")
