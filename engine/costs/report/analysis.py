@@ -1,4 +1,4 @@
-"""What follows from rows: costs beside MQInput/MQOutput and their order, growth with size, curves over numbers."""
+"""Analyses of rows: costs beside MQInput/MQOutput and their order, growth with size, curves over numbers."""
 
 from __future__ import annotations
 

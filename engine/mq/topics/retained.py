@@ -36,7 +36,7 @@ _ENDING: Final = 10.0  # seconds for which a unit that is ending is waited for
 
 
 class Replacement:
-    """What a unit of work has taken of the retained publications, and what it puts there, until it ends.
+    """The retained publications that a unit of work has taken, and those that it puts there, until it ends.
 
     `late` are those who have subscribed meanwhile, by subscription, topic and point, and what they are sent.
     """

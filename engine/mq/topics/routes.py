@@ -16,7 +16,7 @@ _NOBODY: Final = "0" * 48  # a connection that there is not
 
 
 class Traffic:
-    """What was published on a topic since its route was looked up: how often, when last, and in which unit of work.
+    """The publications on a topic since its route was looked up: how often, when last, and in which unit of work.
 
     Each publication is a message for every subscription of the route, but for `parted`, which the copies count.
     """
@@ -53,7 +53,7 @@ class Route(NamedTuple):
 
 
 class Count(NamedTuple):
-    """How many messages there were, when the last of them was, and who published it."""
+    """The number of messages, the time of the last of them, and its publisher."""
 
     messages: int = 0
     last: int = 0
