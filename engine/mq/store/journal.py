@@ -57,6 +57,10 @@ class Job:
         self.error: BrokerError | None = None
 
 
+def _tell_nobody(_: BrokerError | None) -> None:
+    """Leaves untold what became of a unit."""
+
+
 class Journal:
     """Units of work that wait for the store, and the one who writes for all.
 
@@ -100,11 +104,15 @@ class Journal:
         job = Job(record)
         self._pending.append(job)
         writes = self._writing.acquire(blocking=False) or self._takes_over()
-        if not writes:
-            job.turn.acquire()
-            writes = not job.done
-        if writes and not job.done:  # else who wrote before has written it, between the two lines above
-            writes = self._gather(job)
+        try:
+            if not writes:
+                job.turn.acquire()
+                writes = not job.done
+            if writes and not job.done:  # else who wrote before has written it, between the two lines above
+                writes = self._gather(job)
+        except BaseException:  # Ctrl-C
+            self._leave(job)
+            raise
         if writes:
             try:
                 self._write_some()
@@ -118,6 +126,17 @@ class Journal:
     def submit(self, record: Record, then: Then) -> None:
         """Have a unit of work written by another thread, which calls `then` once it is on the disk or refused."""
         self._pending.append(Job(record, then))
+        self._wake_thread()
+
+    def _leave(self, job: Job) -> None:
+        """Have another thread write a unit whose owner waits for it no more, and let others write."""
+        job.then = _tell_nobody
+        self._expected = 0
+        if job.turn.acquire(blocking=False) and not job.done:
+            self._pass_on()
+        self._wake_thread()
+
+    def _wake_thread(self) -> None:
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="penstock-journal", daemon=True)
             self._thread.start()
