@@ -382,25 +382,6 @@ def test_who_finds_its_unit_written_lets_others_write(folder: Path) -> None:
         assert {b"overtaken", b"other", b"later"} == set(bodies(queues))
 
 
-def test_who_is_interrupted_lets_others_write(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C while a commit waits for others ends that wait alone: others commit, and the queue manager ends."""
-
-    def interrupted(*_: object) -> bool:
-        raise KeyboardInterrupt
-
-    with QueueManager.open(folder) as queues, ThreadPoolExecutor(1) as pool:
-        assert queues.store is not None
-        queues.store.store.journal._last = {1, 2, 3}
-        monkeypatch.setattr(Journal, "_waits_in_vain", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            queues.work().put("Q", LASTING, b"interrupted", syncpoint=False)
-        monkeypatch.undo()
-        pool.submit(queues.work().put, "Q", LASTING, b"later", syncpoint=False).result(timeout=10)
-        assert b"later" in bodies(queues)
-    with QueueManager.open(folder) as queues:
-        assert b"later" in bodies(queues)
-
-
 def test_the_expiry_task_runs_by_itself(folder: Path) -> None:
     """Every EXPRYINT seconds late messages are removed, in memory or not; a changed interval is a run at once."""
     now = [1_000.0]

@@ -9,6 +9,7 @@ import pytest
 
 from engine.descriptor import PERSISTENT, Descriptor
 from engine.mq.manager import QueueManager
+from engine.mq.store.journal import Journal
 from engine.mq.store_changes import Record
 
 TOGETHER = 1_000  # units in one transaction
@@ -61,3 +62,32 @@ def test_of_those_who_are_waited_for_the_last_writes_its_own(monkeypatch: pytest
         thread.join(20)
     assert ([], 0) == (unwritten, sum(thread.is_alive() for thread in threads))
     queues.close()
+
+
+def test_who_is_interrupted_lets_others_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C while a commit waits for others ends that wait alone: others commit, and the queue manager ends."""
+
+    def interrupted(*_: object) -> bool:
+        raise KeyboardInterrupt
+
+    QueueManager.create(tmp_path / "QM")
+    with QueueManager.open(tmp_path / "QM") as queues:
+        assert queues.store is not None
+        journal, told = queues.store.store.journal, list[bool]()
+        journal._last = {1, 2, 3}
+        with monkeypatch.context() as patches:
+            patches.setattr(Journal, "_waits_in_vain", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                journal.commit(Record(decided=(b"interrupted",)))
+
+        def later() -> None:
+            journal.commit(Record(decided=(b"later",)))
+            told.append(True)
+
+        thread = threading.Thread(target=later, daemon=True)
+        thread.start()
+        thread.join(10)
+        assert told == [True]
+    with QueueManager.open(tmp_path / "QM") as queues:
+        assert queues.store is not None
+        assert {b"interrupted", b"later"} == set(queues.store.store.decisions())
