@@ -79,17 +79,19 @@ class Writing:
         if depth > _DEEPEST:
             raise ParserException(UNWRITABLE, f"elements are nested deeper than {_DEEPEST} levels at {element.name}")
         known: set[tuple[str, str]] = set()
+        strangers: set[int] = set()  # by id: those that have the name of a field
         around = _place_of(element)  # without it, nothing below was read here as unknown to the model
         pay(len(group.fields) + 1)
         for plan in group.fields:
             name = plan.field.name, plan.field.namespace
             known.add(name)
             for found in element.every(step(*name)):
-                if around is None or not self._is_stranger(found, around):
+                if around is not None and self._is_stranger(found, around):
+                    strangers.add(id(found))
+                else:
                     self._field(plan, found, node, depth)
         for child in element:
-            is_known = (child.name, child.namespace) in known
-            if not is_known or (around is not None and self._is_stranger(child, around)):
+            if (child.name, child.namespace) not in known or id(child) in strangers:
                 self._stranger(child, node, depth)
 
     def _is_stranger(self, element: Element, around: Place) -> bool:
