@@ -6,7 +6,6 @@ from typing import Final
 
 from engine.errors import MessageException
 
-Q_DELETED: Final = 2052
 Q_DAMAGED: Final = 2101  # MQRC_OBJECT_DAMAGED
 ALIAS_BASE_Q_TYPE_ERROR: Final = 2001
 BACKED_OUT: Final = 2003

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -34,12 +35,12 @@ class Works(Generic[WorkT]):
             return iter(list(self._found))
 
 
-class Publisher:
+class Publisher(ABC):
     """A queue manager as one publishes on it, in this process or another, as its owner or as a user."""
 
+    @abstractmethod
     def work(self) -> Any:
         """Returns a new unit of work."""
-        raise NotImplementedError
 
     def publish(
         self, topic: str, descriptor: Descriptor, body: bytes, *, retain: bool = False, point: str = ""

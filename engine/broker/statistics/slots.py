@@ -30,7 +30,6 @@ COMMITS, BACKOUTS, MQ_ERRORS, FAILED, ERRORS, TIMEOUTS, BUSY, INTERVALS = range(
 EXTREMES: Final = INTERVALS + 2  # behind the numbers of the intervals that the even and the odd values are of
 OF_FLOW: Final = ("elapsed", "cpu", "size")
 OF_NODE: Final = ("elapsed", "cpu")
-TOTALS: Final = EXTREMES - INTERVALS  # what follows are no totals
 NODES: Final = EXTREMES + 3 * 2 * len(OF_FLOW)
 
 # Where each counter of a node stands, from the node's first.

@@ -15,7 +15,6 @@ EXPIRY: Final = struct.Struct(">QIQ")  # moment, queue, order
 CHUNK: Final = struct.Struct(">QI")  # body, number
 NUMBER: Final = struct.Struct(">I")
 _ID: Final = struct.Struct(">IBQ")  # queue, kind, folded id
-_ID_ORDER: Final = struct.Struct(">IBQQ")
 ORDER_AT: Final = _ID.size
 LAST: Final = (1 << 63) - 1
 _EIGHT_BYTES: Final = (1 << 64) - 1

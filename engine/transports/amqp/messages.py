@@ -35,7 +35,6 @@ _HOMES: Final = frozenset(  # fields for which AMQP has a place of its own
 _CARRIED: Final = {PREFIX + name: field for name, field in FIELDS.items() if field not in _HOMES}
 _DEFAULTS: Final = Descriptor()
 _INTEGERS: Final = range(-(2**31), 2**31)
-_PRIORITIES: Final = range(10)
 
 
 class Identifiers:
