@@ -96,3 +96,15 @@ DEFINE SUB(B) TOPICSTR('T/#') DEST(B)
     ]
     now[0] += 7.5
     assert [3, 0] == [len(queues.browse("A")), len(queues.browse("B"))]
+
+
+def test_what_is_retained_expires_in_its_time_while_it_is_replaced() -> None:
+    """A new subscriber is sent what remains of its time, though a unit of work has it in hand."""
+    now = [1_000.0]
+    queues = QueueManager("A", clock=lambda: now[0])
+    queues.publish("n", Descriptor(expiry=100), b"1", retain=True)
+    work = queues.work()
+    work.publish("n", Descriptor(), b"2", retain=True)
+    now[0] += 6
+    queues.define("SUB", "S", {"TOPICSTR": "n", "DEST": "A"})
+    assert [40] == [descriptor.expiry for descriptor, _ in queues.cursor("A")]
