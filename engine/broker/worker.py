@@ -237,7 +237,7 @@ class Worker:
             NodeMeter(slot, deployed)
         size = len(instances_of(deployed, use.copies))
         pool = Pool(folder, number, size) if size > 1 else None
-        meters = [FlowMeter(slot, entrance, pool), *others]
+        meters = [FlowMeter(slot, entrance, pool, one_by_one=by_origin is not None), *others]
         return meters if by_origin is None else [*meters, by_origin]
 
     def _rate(self, deployed: DeployedFlow) -> float:

@@ -19,7 +19,6 @@ from engine.broker.administration import Broker, broker_of
 from engine.broker.changes import switched
 from engine.broker.definition import FlowUse
 from engine.broker.repository.repository import Change
-from engine.broker.state import STATISTICS_LEVELS
 from engine.costs.broker_runs import broker_with, processes_of, put, runs_of, wait_until
 from engine.costs.measuring import BROKEN, Measured, Row, cpu, figure, made_ready
 from engine.costs.messages import Sample
@@ -41,12 +40,13 @@ MOST_WITH_STATISTICS: Final = {"basic": 1.03, "nodes": 1.10}
 LEAST_OF_TWO: Final = 1.7
 MOST_SECONDS: Final = 1.0
 COUNT: Final = 100  # messages of a slice: short ones, as machines do not stay the same for long
-ROUNDS: Final = 20  # of each turn of the levels
+ROUNDS: Final = 15  # of each turn of the levels
 _WARM: Final = 3  # rounds before those that count
 _SETTLES: Final = 0.005  # seconds after the last message, in which processes end what they do for it
 _FLOW: Final = "compute_simple"
 _SIZE: Final = 1024
-_GROUPS: Final = ("Group1", "Group2", "Group3")  # as many as there are levels of statistics
+_TURNS: Final = {"before": "none", "basic": "basic", "between": "none", "nodes": "nodes"}  # slices and their levels
+_GROUPS: Final = tuple(f"Group{number}" for number in range(1, len(_TURNS) + 1))
 _IDLE: Final = "COSTS.IDLE"  # a queue that nobody reads
 FLOWS: Final = 100
 _PROGRAM: Final = "import sys; sys.path.insert(0, sys.argv.pop(1)); from engine.cli import main; main()"
@@ -72,11 +72,12 @@ def around_a_flow(count: int = COUNT, rounds: int = ROUNDS) -> Iterator[Measured
     """The processor time of a broker for a message beside a desk's, and beside a message that is not counted.
 
     Slices of a few messages take turns on processes that run beside each other: none, basic, none, nodes, and so on.
-    Thus each level stands between two slices of none, and a desk beside that of basic. The figures are medians of
+    Thus each level stands between two slices of none, and a desk beside that of basic. There are two processes of none,
+    as one that had every other turn would find more of itself in the processor's caches. The figures are medians of
     differences and ratios of neighbours. The puts of the messages are no part of it: what they take is subtracted.
     All processes are kept on one processor, as a message takes half as much again where each of its turns has to wake
     another one: the system decides where they are for seconds, so that one level would be better off than another.
-    Each group has each level for a third of the time, as processes that do the same differ by up to a fiftieth.
+    Each group has each slice for a quarter of the time, as processes that do the same differ by up to a fiftieth.
     """
     file = str(flow_file(scenarios()[_FLOW], own_folders()))
     sample = scenarios()[_FLOW].message(_SIZE)
@@ -91,9 +92,9 @@ def around_a_flow(count: int = COUNT, rounds: int = ROUNDS) -> Iterator[Measured
     with broker_with(file, uses, *names, _IDLE) as (broker, reached, _), _desk(file, sample, count) as desk:
         turns = []
         for turn in range(len(_GROUPS)):
-            groups: dict[str, str] = dict(zip(STATISTICS_LEVELS, _GROUPS[turn:] + _GROUPS[:turn], strict=True))
-            for level, group in groups.items():
-                _switch(broker, group, level)
+            groups: dict[str, str] = dict(zip(_TURNS, _GROUPS[turn:] + _GROUPS[:turn], strict=True))
+            for name, group in groups.items():
+                _switch(broker, group, _TURNS[name])
             slices = _Slices(broker, reached, groups, sample, count)
             turns.append([_round(slices, desk) for _ in range(rounds + _WARM + 1)][_WARM:])
     seen = [one for turn in turns for one in turn]
@@ -144,9 +145,9 @@ class _Slices:
         for number in self._processes.values():
             keep_on_one_processor(number)
 
-    def through(self, level: str) -> float:
+    def through(self, name: str) -> float:
         """Returns the microseconds of a message, put included, until the last of them has come out."""
-        group = self._groups[level]
+        group = self._groups[name]
         return self._spent(f"IN.{group}", f"OUT.{group}", group)
 
     def put(self) -> float:
@@ -171,8 +172,8 @@ class _Slices:
 
 
 def _round(slices: _Slices, desk: Callable[[], float]) -> _Round:
-    before, own = slices.through("none"), desk()
-    basic, between = slices.through("basic"), slices.through("none")
+    before, own = slices.through("before"), desk()
+    basic, between = slices.through("basic"), slices.through("between")
     return _Round(before, basic, between, slices.through("nodes"), own, slices.put())
 
 

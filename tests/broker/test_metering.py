@@ -1,15 +1,18 @@
-"""Statistics of nodes: what is read of a thread's clock for some messages counts for all."""
+"""Statistics of flows and nodes: what is read of a thread's clock for some messages counts for all."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from engine.broker.statistics import metering, slots
-from engine.broker.statistics.metering import NodeMeter, shapes_of
-from engine.broker.statistics.slots import opened
+from engine.broker.statistics.metering import FlowMeter, NodeMeter, Pool, shapes_of
+from engine.broker.statistics.slots import Slot, opened
 from engine.descriptor import Descriptor
 from engine.mq import QueueManager
 from engine.runtime import deploy
@@ -41,3 +44,64 @@ def test_processor_time_of_nodes(count: int, tmp_path: Path, monkeypatch: pytest
     assert 20 * count == slot.words[place + slots.NODE_CPU]  # two stretches: before its yield, and behind it
     assert 20 == slot.words[place + slots.NODE_EXTREMES + 2]  # the most of one message
     assert next(looks) // 10 < 12 * (count if count <= FEW else FEW + (count - FEW) / 16 + 1) + 1
+
+
+class Times:
+    """The clocks of a thread that waits and works for as long as it is told to; `looks` is how often one is read."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.cpu = self.looks = 0
+        monkeypatch.setattr(metering, "perf_counter_ns", lambda: 2 * self.cpu)
+        monkeypatch.setattr(metering, "thread_time_ns", self._look)
+
+    def _look(self) -> int:
+        self.looks += 1
+        return self.cpu
+
+    def through(self, slot: Slot, works: Iterable[int], wait: int, **options: Any) -> None:
+        """Have so much time pass in each message, behind a wait that takes so much."""
+
+        def receive(work: Any) -> Any:
+            self.cpu += wait
+            return SimpleNamespace(root=SimpleNamespace(source=None))
+
+        station: Any = SimpleNamespace(node=SimpleNamespace(receive=receive))
+        pool: Pool | None = None
+        meter = FlowMeter(slot, station, pool, **options)
+        for work in works:
+            station.node.receive(None)
+            self.cpu += work
+            meter.done(SimpleNamespace(error=None))  # type: ignore[arg-type]  # an Outcome, as far as it is asked
+        self.cpu += wait
+        meter.done(None)
+
+
+@pytest.mark.parametrize(
+    ("works", "wait", "options", "looks"),
+    [
+        pytest.param([100_000] * FEW, 1000, {}, 2 * FEW, id="the first messages one by one"),
+        pytest.param([100_000] * 664, 1000, {}, 2 * FEW + 2 * 24, id="then once in 5 ms of both clocks"),
+        pytest.param([100_000] * 664, 1000, {"one_by_one": True}, 2 * 664, id="one by one, where each origin counts"),
+        pytest.param([3_000_000] * 100, 1000, {}, 2 * 100, id="one by one, where each takes longer than that"),
+    ],
+)
+def test_processor_time_of_a_flow(
+    works: list[int], wait: int, options: dict[str, bool], looks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All processor time is counted, as that of messages or of waits, however seldom the clock is read."""
+    slot, times = opened(tmp_path / "1.slot"), Times(monkeypatch)
+    times.through(slot, works, wait, **options)
+    words = slot.words
+    assert (len(works), len(works)) == (words[slots.MESSAGES], words[slots.COMMITS])
+    assert (sum(works), wait * (len(works) + 1)) == (words[slots.CPU], words[slots.CPU_WAITING])
+    assert (2 * sum(works), 2 * wait * (len(works) + 1)) == (words[slots.ELAPSED], words[slots.ELAPSED_WAITING])
+    assert abs(times.looks - looks) <= 4
+
+
+def test_a_long_message_among_short_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The longest processor time of a message is its own, not the mean of those that the clock was read for."""
+    slot, times = opened(tmp_path / "1.slot"), Times(monkeypatch)
+    times.through(slot, [*[10_000] * 150, 5_000_000, *[10_000] * 150], 1000)
+    most, least = slot.words[slots.EXTREMES + 2 : slots.EXTREMES + 4].tolist()
+    assert (5_000_000, 10_000) == (most, least)
+    assert 5_000_000 + 300 * 10_000 == slot.words[slots.CPU]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _ELAPSED, _CPU, _SIZE = 0, 1, 2
 _EXACT: Final = 64  # messages whose processor time is counted node by node,
 _SAMPLED: Final = 16  # and of how many behind them it is one's
+_OFTEN: Final = 5_000_000  # nanoseconds after which the processor time of a flow is counted anew
 _LEAST_POOL: Final = 4096  # bytes of the file of a flow's threads
 OTHER: Final = "other"  # terminals whose names only messages say
 
@@ -69,31 +70,44 @@ class Pool:
 class FlowMeter:
     """Counts the messages of one thread at one of the flow's entrances, in a slot.
 
-    The clock of the thread is read behind each message, so that all of its time is counted. How much of that went into
-    waiting is read for the first messages, and then for one in a few, and taken to be so for those behind it.
+    The clock of the thread takes longer to read than all else that is done here for a message. It is read behind each
+    of the first messages, and then once in 5 ms. All processor time is counted; between two readings, the waits
+    are taken to be as long as one that was measured.
     """
 
     __slots__ = (
-        *("_began", "_cpu", "_got", "_node", "_pool", "_range", "_receive", "_seen", "_size", "_slot", "_waited"),
-        "_words",
+        *("_busy", "_clock", "_commits", "_due", "_each", "_elapsed", "_first", "_got", "_lazy", "_looked"),
+        *("_messages", "_node", "_pending", "_pool", "_range", "_receive", "_seen", "_set", "_size", "_sizes", "_slot"),
+        *("_usual", "_wait", "_words"),
     )
 
-    def __init__(self, slot: Slot, entrance: Station, pool: Pool | None) -> None:
-        """`pool` is that of several threads; one that is alone is always all of them."""
+    def __init__(self, slot: Slot, entrance: Station, pool: Pool | None, *, one_by_one: bool = False) -> None:
+        """`pool` is that of several threads; one that is alone is always all of them.
+
+        With `one_by_one`, the clock is read behind each message, and others may change the slot between messages.
+        """
         self._pool = pool
-        self._seen = 0
-        self._waited = 0  # processor time of the last wait that was measured
+        self._lazy = not one_by_one
+        self._seen = 0  # messages, until the clock was read,
+        self._pending = 0  # and since then;
+        self._elapsed = 0  # the time that these took,
+        self._first = 0  # the processor time of the wait for the first of them,
+        self._wait = 0  # of a usual wait,
+        self._each = 0  # and of a message
         self._slot = slot
         self._words = slot.words
+        self._set = slot.set_usual
+        self._load()
         node: Any = entrance.node
         self._node = node
         self._receive: Callable[[UnitOfWork], Message | None] = node.receive
         entrance.node = self
         self._size = -1
-        self._range: tuple[int, ...] = (-1, *[0] * 6)  # an interval, and between what its values lie, as is written
-        self._got = 0
-        self._began = perf_counter_ns()
-        self._cpu = thread_time_ns()
+        self._range: tuple[int, ...] = (-1, 0, 0)  # an interval, and between what processor times lie in it,
+        self._usual: tuple[int, ...] = (0,) * 4  # and other times and sizes
+        self._got = self._due = 0
+        self._looked = perf_counter_ns()
+        self._clock = thread_time_ns()
 
     def __getattr__(self, name: str) -> Any:
         """Returns what the entrance has, in whose place the meter stands."""
@@ -106,50 +120,90 @@ class FlowMeter:
         if message is None:
             self._size = -1
             return None
-        self._seen = seen = self._seen + 1
-        if seen <= _EXACT:
-            self._waited = thread_time_ns() - self._cpu
-        elif not seen % _SAMPLED:
-            self._waited = min(thread_time_ns() - self._cpu, 2 * self._waited)  # a wait that stands out is none of many
+        if not self._pending:
+            self._waited()
         if self._pool is None or self._pool.begin():
-            self._words[slots.BUSY] += 1
+            self._busy += 1
         source = message.root.source
         self._size = len(source.body) if isinstance(source, Received) else 0
         return message
 
     def done(self, outcome: Outcome | None) -> None:
         """Counts a receive that has ended: a message with its outcome, or a wait without a message."""
-        now, cpu, words = perf_counter_ns(), thread_time_ns(), self._words
-        if outcome is None or self._size < 0:
-            words[slots.ELAPSED_WAITING] += now - self._began
-            words[slots.CPU_WAITING] += cpu - self._cpu
+        now, size = perf_counter_ns(), self._size
+        if outcome is None or size < 0:
+            self._idle(now)
+            return
+        elapsed = now - self._got
+        self._pending += 1
+        self._messages += 1
+        self._elapsed += elapsed
+        self._sizes += size
+        if self._pool is not None:
+            self._pool.end()
+        if outcome.error is None:
+            self._commits += 1
         else:
-            whole = cpu - self._cpu
-            waited = self._waited if self._waited < whole else whole
-            elapsed, spent, size = now - self._got, whole - waited, self._size
-            words[slots.ELAPSED_WAITING] += self._got - self._began
-            words[slots.CPU_WAITING] += waited
-            words[slots.MESSAGES] += 1
-            words[slots.ELAPSED] += elapsed
-            words[slots.CPU] += spent
-            words[slots.SIZE] += size
-            if self._pool is not None:
-                self._pool.end()
-            interval, most, least, most_cpu, least_cpu, longest, shortest = self._range
-            within = least <= elapsed <= most and least_cpu <= spent <= most_cpu and shortest <= size <= longest
-            if not within or interval != words[slots.INTERVAL]:
-                self._extremes(elapsed, spent, size)
-            if outcome.error is None:
-                words[slots.COMMITS] += 1
-            else:
-                self._failed(outcome.error)
-        self._began, self._cpu, self._size = now, cpu, -1
+            self._failed(outcome.error)
+        most, least, longest, shortest = self._usual
+        if now < self._due and least <= elapsed <= most and shortest <= size <= longest:
+            self._set(self._messages, self._sizes, self._commits, self._busy)
+        else:
+            self._look(now, elapsed, size)
+        self._size = -1
 
     def broken(self, error: Exception) -> None:
         """A get has failed."""
         self._words[slots.MQ_ERRORS] += 1
         self._words[slots.ERRORS] += not isinstance(error, MessageException)
-        self._began, self._cpu = perf_counter_ns(), thread_time_ns()
+        self._idle(perf_counter_ns())
+
+    def _load(self) -> None:
+        self._messages, self._sizes, self._commits, self._busy = self._words[slots.MESSAGES : slots.ELAPSED].tolist()
+
+    def _waited(self) -> None:
+        """Note the processor time of a wait, as that of the waits to come; one that stands out is none of many."""
+        if not self._lazy:
+            self._load()
+        self._first = waited = thread_time_ns() - self._clock
+        self._wait = min(waited, 2 * self._wait) if self._due else waited
+
+    def _look(self, now: int, elapsed: int, size: int) -> None:
+        """Count the processor time since the clock was read; the last message took so long, and is of this size."""
+        clock, count = thread_time_ns(), self._pending
+        spent = whole = clock - self._clock
+        spent -= min(self._first + (count - 1) * self._wait, whole)
+        own = spent // count
+        if count > 1 and 2 * elapsed > now - self._looked:  # most of it is the last message's
+            own = max(own, spent - (count - 1) * self._each)
+        else:
+            self._each = own
+        self._count(now, clock, spent)
+        self._due = now + _OFTEN if self._lazy and self._seen >= _EXACT else 0
+        interval, most_cpu, least_cpu = self._range
+        most, least, longest, shortest = self._usual
+        within = least <= elapsed <= most and least_cpu <= own <= most_cpu and shortest <= size <= longest
+        if not within or interval != self._words[slots.INTERVAL]:
+            self._extremes(elapsed, own, size)
+
+    def _idle(self, now: int) -> None:
+        """Count the processor time since the clock was read as that of a wait, but for the messages in between."""
+        if not self._lazy:
+            self._load()
+        clock = thread_time_ns()
+        self._count(now, clock, min(self._pending * self._each, clock - self._clock))
+        self._size = -1
+
+    def _count(self, now: int, clock: int, spent: int) -> None:
+        """Count the times since the clock was read; so much of its time was spent on messages."""
+        words = self._words
+        self._set(self._messages, self._sizes, self._commits, self._busy)
+        words[slots.ELAPSED] += self._elapsed
+        words[slots.ELAPSED_WAITING] += now - self._looked - self._elapsed
+        words[slots.CPU] += spent
+        words[slots.CPU_WAITING] += clock - self._clock - spent
+        self._seen += self._pending
+        self._clock, self._looked, self._pending, self._elapsed = clock, now, 0, 0
 
     def _failed(self, error: Exception) -> None:
         words = self._words
@@ -160,11 +214,13 @@ class FlowMeter:
 
     def _extremes(self, elapsed: int, cpu: int, size: int) -> None:
         """Note values that are larger or smaller than those before, which few are."""
+        words = self._words
         bank = interval_bank(self._slot)
-        for first in (slots.EXTREMES, slots.EXTREMES + 6 * bank):
-            note_extremes(self._words, first, (elapsed, cpu, size))
         place = slots.EXTREMES + 6 * bank
-        self._range = (self._words[slots.INTERVAL], *self._words[place : place + 6].tolist())
+        for first in (slots.EXTREMES, place):
+            note_extremes(words, first, (elapsed, cpu, size))
+        of_elapsed, of_cpu, of_size = (words[at : at + 2].tolist() for at in range(place, place + 6, 2))
+        self._range, self._usual = (words[slots.INTERVAL], *of_cpu), (*of_elapsed, *of_size)
 
 
 def interval_bank(slot: Slot) -> int:

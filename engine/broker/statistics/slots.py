@@ -11,22 +11,25 @@ import json
 import mmap
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from struct import Struct
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-_MAGIC: Final = b"penstock"
-_WORD: Final = 8
-_HEAD: Final = 3 * _WORD
+_MAGIC: Final = b"penstoc2"  # the second order of counters
+WORD: Final = 8  # bytes of a counter
+_HEAD: Final = 3 * WORD
 NONE_YET: Final = -1  # the smallest of no values
 ANONYMOUS: Final = "Anonymous"  # the accounting origin of messages for which a flow sets none
 _OF_ORIGIN: Final = "@"  # stands before the origin in the name of a file
 
 # Where each counter of a flow stands, from its first.
-INTERVAL, MESSAGES, ELAPSED, CPU, CPU_WAITING, ELAPSED_WAITING, SIZE = range(7)
-COMMITS, BACKOUTS, MQ_ERRORS, FAILED, ERRORS, TIMEOUTS, BUSY, INTERVALS = range(7, 15)
+INTERVAL, MESSAGES, SIZE, COMMITS, BUSY, ELAPSED, CPU, CPU_WAITING, ELAPSED_WAITING = range(9)
+BACKOUTS, MQ_ERRORS, FAILED, ERRORS, TIMEOUTS, INTERVALS = range(9, 15)
+_USUAL: Final = Struct("4q")  # MESSAGES to BUSY, which each message changes
 EXTREMES: Final = INTERVALS + 2  # behind the numbers of the intervals that the even and the odd values are of
 OF_FLOW: Final = ("elapsed", "cpu", "size")
 OF_NODE: Final = ("elapsed", "cpu")
@@ -55,16 +58,21 @@ class NodeShape:
 class Slot:
     """The counters of one thread of a flow; `words` are they themselves."""
 
-    __slots__ = ("_map", "began", "file", "nodes", "places", "words")
+    __slots__ = ("_map", "began", "file", "nodes", "places", "set_usual", "words")
 
     def __init__(self, file: Path, mapped: mmap.mmap | bytearray) -> None:
-        start = int.from_bytes(mapped[_WORD : 2 * _WORD], "little")
-        self.began: float = int.from_bytes(mapped[2 * _WORD : _HEAD], "little") / 1e9
+        if mapped[:WORD] != _MAGIC:
+            raise ValueError(f"{file} has no counters of this version")
+        start = int.from_bytes(mapped[WORD : 2 * WORD], "little")
+        self.began: float = int.from_bytes(mapped[2 * WORD : _HEAD], "little") / 1e9
         shapes: list[list[Any]] = json.loads(mapped[_HEAD:start].rstrip(b" "))
         self.file = file
         self.nodes = tuple(NodeShape(label, kind, tuple(ins), tuple(outs)) for label, kind, ins, outs in shapes)
         self._map = mapped
         self.words = memoryview(mapped)[start:].cast("q")
+        self.set_usual: Callable[[int, int, int, int], None] = partial(
+            _USUAL.pack_into, self.words, MESSAGES * WORD
+        )  # messages, size, commits and busy: one call, as each message makes it
         at, self.places = NODES, {}
         for node in self.nodes:
             self.places[node.label] = at
@@ -115,13 +123,13 @@ def file_of(folder: Path, number: int, entrance: str, content: str, origin: str 
 def _head(nodes: Sequence[NodeShape]) -> bytes:
     shapes = [[node.label, node.type, node.inputs, node.outputs] for node in nodes]
     head = json.dumps(shapes, separators=(",", ":")).encode()
-    return head.ljust(len(head) + -len(head) % _WORD)
+    return head.ljust(len(head) + -len(head) % WORD)
 
 
 def _empty(head: bytes, nodes: Sequence[NodeShape]) -> bytes:
     """Returns the bytes of a slot in which all counters are zero."""
-    start = _MAGIC + (_HEAD + len(head)).to_bytes(_WORD, "little") + time.time_ns().to_bytes(_WORD, "little") + head
-    return start + bytes((NODES + sum(node.words for node in nodes)) * _WORD)
+    start = _MAGIC + (_HEAD + len(head)).to_bytes(WORD, "little") + time.time_ns().to_bytes(WORD, "little") + head
+    return start + bytes((NODES + sum(node.words for node in nodes)) * WORD)
 
 
 def _mapped(file: Path) -> Slot:
@@ -132,7 +140,7 @@ def _mapped(file: Path) -> Slot:
 def _head_of(file: Path) -> bytes:
     with file.open("rb") as handle:
         first = handle.read(_HEAD)
-        return handle.read(int.from_bytes(first[_WORD : 2 * _WORD], "little") - _HEAD) if first[:8] == _MAGIC else b""
+        return handle.read(int.from_bytes(first[WORD : 2 * WORD], "little") - _HEAD) if first[:8] == _MAGIC else b""
 
 
 def _make(file: Path, empty: bytes) -> None:

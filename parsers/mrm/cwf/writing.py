@@ -23,7 +23,8 @@ from parsers.mrm.cwf.record import Place, Record
 from parsers.mrm.model import UNBOUNDED
 from parsers.mrm.stored_value import LARGEST, MISMATCH, REFERENCE, unfit
 
-_MOST_ABSENT: Final = 1_000_000
+_MOST_ABSENT: Final = 100_000  # that are written one by one
+_ALIGNMENT: Final = 16  # a multiple of every alignment
 _NOTHING: Final[tuple[Element, ...]] = ()
 
 
@@ -193,15 +194,38 @@ class _Writer:
 
     def _item(self, item: Item, found: list[Element], around: _Around) -> None:
         self._fill(item.lead)
-        for number in range(self._count(item, found, around)):
-            self._fill(-len(self.out) % item.align)
-            if number >= len(found):
-                self._take(item)
-            self._one(item, found[number] if number < len(found) else None, around)
-            self._fill(item.trail)
+        count = self._count(item, found, around)
+        for element in found[:count]:
+            self._occurrence(item, element, around)
+        if count > len(found):
+            self._absent(item, count - len(found), around)
+
+    def _occurrence(self, item: Item, element: Element | None, around: _Around) -> None:
+        self._fill(-len(self.out) % item.align)
+        self._one(item, element, around)
+        self._fill(item.trail)
+
+    def _absent(self, item: Item, count: int, around: _Around) -> None:
+        """Write occurrences that are not in the tree, of which a count may ask for any number.
+
+        Their bytes differ by what alignment adds alone, so those that follow where it is the same again are copies.
+        """
+        start = len(self.out)
+        for done in range(1, count + 1):
+            self._take(item)
+            self._occurrence(item, None, around)
+            size = len(self.out) - start
+            if size % _ALIGNMENT == 0:
+                again, left = divmod(count - done, done)
+                if len(self.out) + again * size > LARGEST:
+                    raise self._too_long(len(self.out) + again * size)
+                self.out += self.out[start:] * again
+                for _ in range(left):
+                    self._occurrence(item, None, around)
+                return
 
     def _take(self, item: Item) -> None:
-        """Count an occurrence that is not in the tree, of which a count may ask for any number."""
+        """Count an occurrence that is written though it is not in the tree."""
         self._left -= 1
         if self._left < 0 or len(self.out) > LARGEST:
             why = f"of what is absent a record takes at most {_MOST_ABSENT:,} occurrences and {LARGEST:,} bytes"
