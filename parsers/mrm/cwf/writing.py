@@ -23,7 +23,7 @@ from parsers.mrm.cwf.record import Place, Record
 from parsers.mrm.model import UNBOUNDED
 from parsers.mrm.stored_value import LARGEST, MISMATCH, REFERENCE, unfit
 
-_MOST_ABSENT: Final = 100_000  # that are written one by one
+_MOST_ABSENT: Final = 1_000_000
 _ALIGNMENT: Final = 16  # a multiple of every alignment
 _NOTHING: Final[tuple[Element, ...]] = ()
 
@@ -211,8 +211,8 @@ class _Writer:
         Their bytes differ by what alignment adds alone, so those that follow where it is the same again are copies.
         """
         start = len(self.out)
+        self._take(item, count)
         for done in range(1, count + 1):
-            self._take(item)
             self._occurrence(item, None, around)
             size = len(self.out) - start
             if size % _ALIGNMENT == 0:
@@ -224,9 +224,9 @@ class _Writer:
                     self._occurrence(item, None, around)
                 return
 
-    def _take(self, item: Item) -> None:
-        """Count an occurrence that is written though it is not in the tree."""
-        self._left -= 1
+    def _take(self, item: Item, count: int) -> None:
+        """Count occurrences that are written though they are not in the tree."""
+        self._left -= count
         if self._left < 0 or len(self.out) > LARGEST:
             why = f"of what is absent a record takes at most {_MOST_ABSENT:,} occurrences and {LARGEST:,} bytes"
             raise ParserException(REFERENCE, f"{item.what}: {why}: look at the counts in it", item.what)

@@ -158,6 +158,19 @@ def test_alignment_of_a_group_among_members(composition: Composition) -> None:
             read(mrm, b"\1\2").at("a")
 
 
+@pytest.mark.parametrize("alignment", [1, 2, 4, 8, 16])
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 16])
+def test_absent_occurrences(size: int, alignment: int) -> None:
+    """Occurrences that are not in the tree are written as those that have the default, wherever they begin."""
+    text = field("t", "string", {"length": size, "byte_alignment": alignment}, default="x" * size, max_occurs=3)
+    row = Group((field("b", "byte", default=7), text))
+    mrm = parser(field("a", "byte"), field("row", row, max_occurs=50), field("z", "byte"))
+    full = [{"b": 7, "t": ["x" * size] * 3}] * 50
+    expected = write(mrm, built(mrm, a=1, row=full, z=2))
+    for given in (0, 1, 7, 49):
+        assert expected == write(mrm, built(mrm, a=1, row=full[:given], z=2))
+
+
 def test_unbounded() -> None:
     """What may occur without end occurs until the record ends."""
     mrm = parser(field("a", "byte"), field("b", "short", max_occurs=UNBOUNDED))
