@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from lxml import etree
 
 from engine.errors import ConfigurationException
+from engine.tree.step import Step, step
 from parsers.markup.lxml_nodes import is_settable
 from parsers.mrm.model import Field, Group, SimpleType, fields_of
 from parsers.mrm.xml.values import Spelling, XmlField, XmlFormat, XmlMessage
@@ -48,6 +49,8 @@ class GroupPlan:
     fields: tuple[FieldPlan, ...]
     elements: dict[str, list[FieldPlan]] = field(default_factory=dict)
     attributes: dict[str, FieldPlan] = field(default_factory=dict)
+    steps: tuple[tuple[FieldPlan, Step], ...] = ()
+    names: frozenset[tuple[str, str]] = frozenset()
 
 
 class Plans:
@@ -89,7 +92,9 @@ class Plans:
         known = self._made.get(id(group))
         if known is None:
             plans = tuple(self._field(each) for each in fields_of(group))
-            known = self._made[id(group)] = GroupPlan(group, plans)
+            steps = tuple((plan, step(plan.field.name, plan.field.namespace)) for plan in plans)
+            names = frozenset((plan.field.name, plan.field.namespace) for plan in plans)
+            known = self._made[id(group)] = GroupPlan(group, plans, steps=steps, names=names)
             for plan in plans:
                 if plan.is_attribute:
                     known.attributes[plan.tag] = plan

@@ -14,7 +14,6 @@ from engine.tree.element import Element
 from engine.tree.sharing import written
 from engine.tree.source import NAME_VALUE, VALUE
 from engine.tree.states import EDITED
-from engine.tree.step import step
 from parsers.markup.lxml_nodes import attribute_of, is_settable
 from parsers.markup.text import text_of
 from parsers.mrm.xml.message_plan import NIL, FieldPlan, GroupPlan, Plans, clark
@@ -78,20 +77,17 @@ class Writing:
         """Puts fields into a node in the order of the model, and behind them what the model does not know."""
         if depth > _DEEPEST:
             raise ParserException(UNWRITABLE, f"elements are nested deeper than {_DEEPEST} levels at {element.name}")
-        known: set[tuple[str, str]] = set()
         strangers: set[int] = set()  # by id: those that have the name of a field
         around = _place_of(element)  # without it, nothing below was read here as unknown to the model
         pay(len(group.fields) + 1)
-        for plan in group.fields:
-            name = plan.field.name, plan.field.namespace
-            known.add(name)
-            for found in element.every(step(*name)):
+        for plan, wanted in group.steps:
+            for found in element.every(wanted):
                 if around is not None and self._is_stranger(found, around):
                     strangers.add(id(found))
                 else:
                     self._field(plan, found, node, depth)
         for child in element:
-            if (child.name, child.namespace) not in known or id(child) in strangers:
+            if (child.name, child.namespace) not in group.names or id(child) in strangers:
                 self._stranger(child, node, depth)
 
     def _is_stranger(self, element: Element, around: Place) -> bool:
