@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _NOTHING_NAMED: Final = 4256
 _LIST: Final = ("Destination", "RouterList")
+_ENTRY: Final = step("DestinationData")
 _NAMES: Final[tuple[Step, ...]] = (step("labelName"), step("labelname"))  # newer manuals' spelling, and V2.1's
 
 
@@ -35,11 +36,10 @@ class RouteToLabel:
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         environment = copy(message.local_environment)
         found = environment.at(*_LIST)
-        entries = [] if found is None else found.every(step("DestinationData"))
-        if not entries:
+        entry = None if found is None else (found.nth if self.mode == "routeToFirst" else found.nth_last)(_ENTRY, 1)
+        if entry is None:
             text = "there is no LocalEnvironment.Destination.RouterList.DestinationData: set one before this node"
             raise BrokerError(_NOTHING_NAMED, text)
-        entry = entries[0 if self.mode == "routeToFirst" else -1]
         name = _name(entry)
         entry.detach()
         if not (yield f"{LABEL}{name}", message.replaced(local_environment=environment)):
