@@ -18,24 +18,29 @@ def tagged(reading: Reading, plan: GroupPlan, at: int, limit: int, stops: Stops)
     """Tags say which member follows; they may come in any order."""
     delimiter = plan.delimiter if plan.separation == "taggedDelimited" else ""
     outer = tuple(stop for stop in stops if stop != delimiter)
-    while not reading.has_stop(at, limit, outer):
-        end = _tagged_one(reading, plan, at, limit, stops)
+    marks = (plan.tag_data_separator, *stops)
+    text = reading.text
+    while at < limit and not text.startswith(outer, at, limit):
+        end = _tagged_one(reading, plan, at, limit, stops, marks)
         if end is None:
             break
         at = end
         if delimiter:
-            if not reading.text.startswith(delimiter, at, limit):
+            if not text.startswith(delimiter, at, limit):
                 break
             at += len(delimiter)
     return at
 
 
-def _tagged_one(reading: Reading, plan: GroupPlan, at: int, limit: int, stops: Stops) -> int | None:
-    tag, data = _tag(reading, plan, at, limit, stops)
-    noted = len(reading.levels[-1])
-    end = _element(reading, plan, at, (tag, data), limit, stops)
-    if plan.tag_data_separator and data == at + len(tag) and len(reading.levels[-1]) > noted:
-        reading.levels[-1][noted].bare = True
+def _tagged_one(reading: Reading, plan: GroupPlan, at: int, limit: int, stops: Stops, marks: Stops) -> int | None:
+    found = tag, data = _tag(reading, plan, at, limit, marks)
+    if not plan.tag_data_separator or data != at + len(tag):
+        return _element(reading, plan, at, found, limit, stops)
+    level = reading.levels[-1]
+    noted = len(level)
+    end = _element(reading, plan, at, found, limit, stops)
+    if len(level) > noted:
+        level[noted].bare = True
     return end
 
 
@@ -64,19 +69,19 @@ def _element(
     return reading.simple(member, data, reading.markup.end(reading.text, data, limit, stops))
 
 
-def _tag(reading: Reading, plan: GroupPlan, at: int, limit: int, stops: Stops) -> tuple[str, int]:
-    """The tag that stands there, and where its data begin."""
+def _tag(reading: Reading, plan: GroupPlan, at: int, limit: int, marks: Stops) -> tuple[str, int]:
+    """The tag that stands there, and where its data begin; `marks` are what ends a tag where something separates it."""
     text = reading.text
-    if plan.tag_length and not plan.tag_data_separator:
+    separator = plan.tag_data_separator
+    if separator:
+        end = reading.markup.end(text, at, limit, marks)
+        return text[at:end], end + len(separator) if text.startswith(separator, end, limit) else end
+    if plan.tag_length:
         end = min(reading.coding.span(text, at, plan.tag_length, limit), limit)
         return text[at:end], end
-    if not plan.tag_data_separator:
-        known = [tag for tag in plan.tags if text.startswith(tag, at, limit)]
-        tag = max(known, key=len, default="")
-        return tag, at + len(tag)
-    end = reading.markup.end(text, at, limit, (plan.tag_data_separator, *stops))
-    separated = text.startswith(plan.tag_data_separator, end, limit)
-    return text[at:end], end + (len(plan.tag_data_separator) if separated else 0)
+    known = [tag for tag in plan.tags if text.startswith(tag, at, limit)]
+    tag = max(known, key=len, default="")
+    return tag, at + len(tag)
 
 
 def _untagged(reading: Reading, plan: GroupPlan, at: int, limit: int, tag: str) -> FieldPlan | None:

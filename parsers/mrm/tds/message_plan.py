@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from engine.dates import read_moment
 from engine.errors import ConfigurationException
+from engine.tree.step import Step, step
 from parsers.mrm.model import Field, Group, SimpleType, fields_of
 from parsers.mrm.tds.binary_fields import InBytes
 from parsers.mrm.tds.properties import PLAIN, STANDARDS, Standard, TdsField, TdsFormat, TdsGroup, expand
@@ -14,6 +15,8 @@ from parsers.mrm.tds.scanning import Coding, Markup, Pattern
 from parsers.mrm.tds.values import Spelling, Style
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from parsers.mrm.wire_format import Definition
 
 
@@ -26,9 +29,17 @@ UNDEFINED: Final = "undefined"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FieldPlan:
-    """A field: how it is found in text, and how its text means a value; `type` leads to the group of a complex one."""
+    """A field: how it is found in text, and how its text means a value; `type` leads to the group of a complex one.
+
+    `step` leads to its elements, of which there may be as many as `most`; it is `fixed` where a length is said of it, or
+    known by how it is kept.
+    """
 
     field: Field
+    name: str
+    step: Step
+    most: float
+    fixed: bool
     type: Group | None
     spelling: Spelling | None
     tag: str
@@ -41,27 +52,13 @@ class FieldPlan:
     in_bytes: bool = False
     kept: InBytes | None = None
 
-    @property
-    def name(self) -> str:
-        """The field's name."""
-        return self.field.name
-
-    @property
-    def fixed(self) -> bool:
-        """Returns whether a length is said of it, or known by how it is kept."""
-        return self.length > 0 or bool(self.length_reference) or self.kept is not None
-
-    @property
-    def most(self) -> float:
-        """Returns how often it may occur."""
-        return float("inf") if self.field.max_occurs < 0 else self.field.max_occurs
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupPlan:
     """A group: its markup and members; `tags` says which member each tag leads to, those of inner groups too.
 
     `alternatives` are the members of a choice, each as a group, where text must be tried: no tag tells them apart.
+    `names` are those of its fields, and of the fields of inner groups, each with its namespace.
     """
 
     group: Group
@@ -79,6 +76,7 @@ class GroupPlan:
     tags: dict[str, FieldPlan] = field(default_factory=dict)
     markup: tuple[str, ...] = ()
     alternatives: tuple[GroupPlan, ...] = ()
+    names: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def embeds(self) -> bool:
@@ -198,7 +196,8 @@ class Plans:
         markup = {plan.delimiter, plan.group_terminator, *(m.between for m in members if isinstance(m, FieldPlan))} - {
             ""
         }
-        plan = replace(plan, members=members, tags=tags, markup=tuple(sorted(markup)))
+        names = frozenset(name for member in members for name in _names(member))
+        plan = replace(plan, members=members, tags=tags, markup=tuple(sorted(markup)), names=names)
         if group.composition != "choice" or plan.separation in TAGGED:
             return plan
         return replace(plan, alternatives=tuple(replace(plan, members=(member,)) for member in members))
@@ -230,10 +229,15 @@ class Plans:
         simple = field.type if isinstance(field.type, SimpleType) else None
         between = self._mark(said.repeating_element_delimiter)
         if not between and field.repeats and around.separation in DELIMITED:
-            fixed = field.min_occurs == field.max_occurs
-            between = self.standard.repeating_element_delimiter or (around.delimiter if fixed else "")
+            counted = field.min_occurs == field.max_occurs
+            between = self.standard.repeating_element_delimiter or (around.delimiter if counted else "")
+        kept = None if simple is None else self._kept(field, simple, said)
         return FieldPlan(
             field=field,
+            name=field.name,
+            step=step(field.name, field.namespace),
+            most=float("inf") if field.max_occurs < 0 else field.max_occurs,
+            fixed=said.length > 0 or bool(said.length_reference) or kept is not None,
             type=type_,
             spelling=None if simple is None else Spelling(field, simple, said, self.style),
             tag=self._mark(said.tag),
@@ -244,8 +248,13 @@ class Plans:
             between=between,
             pattern=Pattern(said.data_pattern) if said.data_pattern else None,
             in_bytes=said.length_units == "bytes",
-            kept=None if simple is None else self._kept(field, simple, said),
+            kept=kept,
         )
+
+
+def _names(member: Plan) -> Iterable[tuple[str, str]]:
+    """The names of a member's fields, each with its namespace."""
+    return member.names if isinstance(member, GroupPlan) else ((member.name, member.field.namespace),)
 
 
 def _holds_bytes(definition: Definition) -> bool:
@@ -306,11 +315,11 @@ class Place:
 
     __slots__ = ("bare", "children", "end", "fixed", "name", "plan", "start")
 
-    def __init__(self, name: str, plan: FieldPlan | None, start: int) -> None:
+    def __init__(self, name: str, plan: FieldPlan | None, start: int, end: int) -> None:
         self.name = name
         self.plan = plan
         self.start = start
-        self.end = start
+        self.end = end
         self.fixed = False
         self.bare = False
         self.children: list[Place] | None = None

@@ -53,7 +53,7 @@ class Reading:
         self.levels: list[list[Place]] = []
         self._identity = ""
         self._depth = 0
-        self._left = _LEAST_STEPS + _STEPS * len(self.text)
+        self._left = 1 + _LEAST_STEPS + _STEPS * len(self.text)
         self._lasts: dict[tuple[int, str], Place | None] = {}
         self._patience = Patience()
         self._characters: tuple[str, list[int]] | None = None
@@ -78,7 +78,9 @@ class Reading:
         """Read a group into the places of the field that it belongs to; answers where it ends."""
         if self._depth > _DEEPEST:
             raise self.failure(at, f"fields stand in more than {_DEEPEST} others")
-        self._step(at)
+        self._left -= 1
+        if not self._left % _BLOCK:
+            self._pay(at)
         indicator, terminator = plan.group_indicator, plan.group_terminator
         if indicator:
             if not self.text.startswith(indicator, at, limit):
@@ -97,19 +99,19 @@ class Reading:
             at += len(terminator)
         return at
 
-    def _step(self, at: int) -> None:
-        """Count a group or field: a message of a few bytes may say that it has any number of empty ones."""
-        self._left -= 1
-        if not self._left % _BLOCK:
-            pay(_BLOCK)
-        if self._left < 0:
+    def _pay(self, at: int) -> None:
+        """Pay for a block of groups and fields: a message of a few bytes may say that it has any number of empty ones."""
+        if not self._left:
             why = "there are more groups and fields than the message can hold: look at its counts and choices"
             raise Endless(MISPLACED, f"TDS, offset {at}: {why}", str(at))
+        pay(_BLOCK)
 
-    def _place(self, name: str, plan: FieldPlan | None, at: int) -> Place:
-        """Note a field that begins there."""
-        self._step(at)
-        place = Place(name, plan, at)
+    def _place(self, name: str, plan: FieldPlan | None, start: int, end: int) -> Place:
+        """Note a field that stands there."""
+        self._left -= 1
+        if not self._left % _BLOCK:
+            self._pay(start)
+        place = Place(name, plan, start, end)
         level = self.levels[-1]
         level.append(place)
         if self._lasts and (id(level), name) in self._lasts:
@@ -141,7 +143,7 @@ class Reading:
 
     def content(self, plan: FieldPlan, at: int, limit: int, stops: Stops) -> int:
         """Read one occurrence of a complex field."""
-        place = self._place(plan.name, plan, at)
+        place = self._place(plan.name, plan, at, at)
         place.children = []
         self.levels.append(place.children)
         assert plan.type is not None
@@ -151,8 +153,7 @@ class Reading:
 
     def simple(self, plan: FieldPlan, at: int, end: int, *, fixed: bool = False) -> int:
         """Note one occurrence of a simple field."""
-        place = self._place(plan.name, plan, at)
-        place.end = end
+        place = self._place(plan.name, plan, at, end)
         place.fixed = fixed
         if plan.field.interpret_value_as == "messageIdentity":
             self._identity = self.coding.inner(self.text[at:end], plan.name).strip()
@@ -160,7 +161,7 @@ class Reading:
 
     def unknown(self, tag: str, start: int, end: int) -> int:
         """Note what the model does not know, which defines itself: the tag is its name."""
-        self._place(self.coding.inner(tag, "a tag"), None, start).end = end
+        self._place(self.coding.inner(tag, "a tag"), None, start, end)
         return end
 
     # Lengths and repeats that other fields say
@@ -204,7 +205,8 @@ class Reading:
             return self.coding.inner(data, place.name)
         if plan.spelling.is_binary:
             return self.coding.data(data, place.name)
-        return plan.spelling.read(self.coding.inner(data, place.name), fixed=place.fixed)
+        text = self.coding.inner(data, place.name) if self.coding.mixed else data
+        return plan.spelling.read(text, fixed=place.fixed)
 
     def end_of(self, plan: FieldPlan, at: int, limit: int) -> int:
         """Returns where a field of a said length ends."""
@@ -256,7 +258,7 @@ class Reading:
 
     def has_stop(self, at: int, limit: int, stops: Stops) -> bool:
         """Returns whether data is over: at the end, or at markup."""
-        return at >= limit or any(self.text.startswith(stop, at, limit) for stop in stops)
+        return at >= limit or self.text.startswith(stops, at, limit)
 
     def sized(self, plan: FieldPlan, at: int, limit: int) -> int:
         """Read one occurrence of a field that has a length."""
@@ -276,7 +278,7 @@ class Reading:
         inner = self.plans.message(self._identity)
         if inner is None:
             raise self.failure(at, f"no message of the set is called {self._identity!r}, as the field before says")
-        place = self._place(self._identity, None, at)
+        place = self._place(self._identity, None, at, at)
         place.children = []
         self.levels.append(place.children)
         place.end = self.group(inner, at, limit, stops)

@@ -127,6 +127,12 @@ class Markup:
             if quoted is None:
                 raise ParserException(5421, f"the quote at offset {start} is not closed")
             at = quoted.end()
+        if not self.escape:
+            if len(stops) == 1:
+                stop = text.find(stops[0], at, limit)
+                return limit if stop < 0 else stop
+            found = _tokens("", stops).search(text, at, limit)
+            return limit if found is None else found.start()
         for found in _tokens(self.escape, stops).finditer(text, at, limit):
             if found.lastgroup == "stop":
                 return found.start()
@@ -152,8 +158,10 @@ class Markup:
         ('a?+b??', '"a,b"')
         """
         quote, escape = self.quote, self.escape
-        found = next((mark for mark in (*stops, *self.reserved, quote, escape) if mark and mark in data), None)
-        if found is None:
+        for found in (*stops, *self.reserved, quote, escape):
+            if found and found in data:
+                break
+        else:
             return data
         if quote:
             return quote + data.replace(quote, quote + quote) + quote

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
 from engine.tree.element import Element
 from engine.tree.source import NAME, NAME_VALUE, Handle, Source, Value
@@ -17,18 +17,21 @@ if TYPE_CHECKING:
     from parsers.mrm.tds.scanning import Coding
 
 TOP = None
+_FEW: Final = 8  # fields that are looked through for all of a name rather than put in order by their names
+_MANY: Final = 64  # and these for the first of a name
 
 
 class Text(Source):
     """One message that was read; a handle is a Place, or TOP for the message itself."""
 
-    __slots__ = ("_coding", "_reading", "fields", "plans")
+    __slots__ = ("_by_name", "_coding", "_reading", "fields", "plans")
 
     def __init__(self, plans: Plans, portion: Portion, coding: Coding) -> None:
         self.plans = plans
         self._coding = coding
         self._reading = Reading(plans, portion, coding)
         self.fields = self._reading.whole()
+        self._by_name: dict[Handle, dict[str, list[Place]]] = {}
 
     def is_in(self, plans: Plans, coding: Coding) -> bool:
         """Returns whether text of that form can stand as it was read."""
@@ -43,7 +46,7 @@ class Text(Source):
             return None
         return self._reading.value(handle)
 
-    def children(self, handle: Handle) -> Iterable[Place]:
+    def children(self, handle: Handle) -> Sequence[Place]:
         if handle is TOP:
             return self.fields
         places: list[Place] = handle.children or []
@@ -55,15 +58,30 @@ class Text(Source):
         return Element(handle.name, namespace, type_, self, handle, parent)
 
     def first(self, handle: Handle, wanted: Step) -> Handle:
-        return next((place for place in self.children(handle) if _matches(place, wanted)), None)
+        places, name = self.children(handle), wanted.name
+        for place in places if len(places) <= _MANY else self._called(handle, name):
+            if place.name == name and _fits(place, wanted):
+                return place
+        return None
 
     def every(self, handle: Handle, wanted: Step) -> list[Place]:
-        return [place for place in self.children(handle) if _matches(place, wanted)]
+        return [place for place in self._called(handle, wanted.name) if _fits(place, wanted)]
+
+    def _called(self, handle: Handle, name: str | None) -> Sequence[Place]:
+        """The places of the children of a name."""
+        places = self.children(handle)
+        if len(places) <= _FEW:
+            return [place for place in places if place.name == name]
+        by_name = self._by_name.get(handle)
+        if by_name is None:
+            by_name = self._by_name[handle] = {}
+            for place in places:
+                by_name.setdefault(place.name, []).append(place)
+        return by_name.get(name or "", ())
 
 
-def _matches(place: Place, wanted: Step) -> bool:
-    if wanted.name is not None and wanted.name != place.name:
-        return False
+def _fits(place: Place, wanted: Step) -> bool:
+    """Returns whether a step to the name of a place leads to it."""
     namespace = "" if place.plan is None else place.plan.field.namespace
     if wanted.namespace is not None and wanted.namespace != namespace:
         return False

@@ -44,7 +44,10 @@ class Style:
 class Spelling:
     """The spelling of one field's values; those of binary fields are given as the characters of their bytes."""
 
-    __slots__ = ("_field", "_pads", "_read", "_said", "_style", "_trailing", "_type", "_write", "fill", "right")
+    __slots__ = (
+        *("_field", "_plus", "_read", "_said", "_scale", "_style", "_trailing", "_type", "_write"),
+        *("fill", "is_binary", "right"),
+    )
 
     def __init__(self, field: Field, type_: SimpleType, said: TdsField, style: Style) -> None:
         self._field = field
@@ -52,20 +55,18 @@ class Spelling:
         self._said = said
         self._style = style
         self._trailing = said.sign_orientation.startswith("trailing")
+        self._plus = expand(said.positive_sign)
+        self._scale = 10 ** max(-said.virtual_decimal_point, 0)  # of integers
         family = type_.family
+        self.is_binary = family == "binary"  # it holds bytes, which are no characters
         numeric = family in {"integer", "decimal", "float"}
         self.fill = _character(said.padding_character) or ("0" if numeric else " ")
         self.right = (said.justification or ("right" if numeric else "left")) == "right"
         self._read, self._write = _KINDS[family]
 
-    @property
-    def is_binary(self) -> bool:
-        """Returns whether the field holds bytes, which are no characters."""
-        return self._type.family == "binary"
-
     def read(self, text: str, *, fixed: bool) -> Value:
         """The value that text means; of fixed length, what pads it is no part of it."""
-        if self.is_null(text):
+        if self._field.nullable and self.is_null(text):
             return None
         try:
             return self._read(self, self._unpadded(text) if fixed else text)
@@ -199,7 +200,7 @@ class Spelling:
         return text
 
     def read_integer(self, text: str) -> Value:
-        return integer_of(self._digits(text)) * 10 ** max(-self._said.virtual_decimal_point, 0)
+        return integer_of(self._digits(text)) * self._scale
 
     def read_decimal(self, text: str) -> Decimal:
         digits = self._digits(text)
@@ -213,7 +214,7 @@ class Spelling:
         return float(self.read_decimal(text))
 
     def write_integer(self, value: Any) -> str:
-        number, rest = divmod(whole(value), 10 ** max(-self._said.virtual_decimal_point, 0))
+        number, rest = divmod(whole(value), self._scale)
         if rest:
             raise ValueError(value)
         return self._signed(str(number))
@@ -236,7 +237,7 @@ class Spelling:
         negative = text.startswith("-")
         if negative and not self._said.signed:
             raise ValueError(text)
-        sign = "-" if negative else expand(self._said.positive_sign)
+        sign = "-" if negative else self._plus
         digits = text.lstrip("-")
         return digits + sign if self._trailing else sign + digits
 
