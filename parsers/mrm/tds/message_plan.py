@@ -31,8 +31,8 @@ UNDEFINED: Final = "undefined"
 class FieldPlan:
     """A field: how it is found in text, and how its text means a value; `type` leads to the group of a complex one.
 
-    `step` leads to its elements, of which there may be as many as `most`; it is `fixed` where a length is said of it, or
-    known by how it is kept.
+    `step` leads to its elements, of which there may be as many as `most`; it is `fixed` where a length is said of it,
+    or known by how it is kept.
     """
 
     field: Field

@@ -100,7 +100,7 @@ class Reading:
         return at
 
     def _pay(self, at: int) -> None:
-        """Pay for a block of groups and fields: a message of a few bytes may say that it has any number of empty ones."""
+        """Pay for a block of groups and fields: a short message may say that it has any number of empty ones."""
         if not self._left:
             why = "there are more groups and fields than the message can hold: look at its counts and choices"
             raise Endless(MISPLACED, f"TDS, offset {at}: {why}", str(at))

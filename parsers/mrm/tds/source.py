@@ -24,18 +24,14 @@ _MANY: Final = 64  # and these for the first of a name
 class Text(Source):
     """One message that was read; a handle is a Place, or TOP for the message itself."""
 
-    __slots__ = ("_by_name", "_coding", "_reading", "fields", "plans")
+    __slots__ = ("_by_name", "_reading", "coding", "fields", "plans")
 
     def __init__(self, plans: Plans, portion: Portion, coding: Coding) -> None:
         self.plans = plans
-        self._coding = coding
+        self.coding = coding
         self._reading = Reading(plans, portion, coding)
         self.fields = self._reading.whole()
         self._by_name: dict[Handle, dict[str, list[Place]]] = {}
-
-    def is_in(self, plans: Plans, coding: Coding) -> bool:
-        """Returns whether text of that form can stand as it was read."""
-        return self.plans is plans and self._coding is coding
 
     def text(self, place: Place) -> str:
         """A field's text, as it was read."""

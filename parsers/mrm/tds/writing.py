@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from engine.budget import pay
 from engine.errors import ParserException
 from engine.tree.element import Element
 from engine.tree.sharing import written
 from engine.tree.source import Value
-from engine.tree.states import EDITED
-from engine.tree.step import step
+from engine.tree.states import EDITED, LOOSE, SHARES
 from parsers.charsets import ccsid as characters
 from parsers.mrm.stored_value import LARGEST
 from parsers.mrm.tds.binary_fields import InBytes
@@ -25,13 +24,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 Stops = tuple[str, ...]
+Fields: TypeAlias = dict[tuple[str, str], list[Element]]
+_OPEN: Final = TAGGED | {UNDEFINED}  # ways to tell elements apart that leave room for what the model does not know
 _EACH: Final = 1000  # for each of it, so that what is empty has a bound too
 
 
 class Writing:
     """One tree on its way to text."""
 
-    __slots__ = ("_absent", "_left", "coding", "markup", "plans", "said")
+    __slots__ = ("_absent", "_fields", "_left", "coding", "markup", "plans", "said")
 
     def __init__(self, plans: Plans, coding: Coding) -> None:
         self.plans = plans
@@ -39,6 +40,7 @@ class Writing:
         self.coding = coding
         self.said = Said()
         self._absent: dict[GroupPlan, str] = {}
+        self._fields: Fields = {}  # those that stand below the element whose content is being written
         self._left = LARGEST
 
     def message(self, element: Element) -> str:
@@ -53,20 +55,31 @@ class Writing:
 
     def content(self, plan: GroupPlan, element: Element, around: Stops) -> str:
         """The text of all that stands below an element; what the model does not know is not lost unsaid."""
-        if plan.separation not in {*TAGGED, UNDEFINED}:
+        fields: Fields = {}
+        for child in element:
+            fields.setdefault((child.name, child.namespace), []).append(child)
+        if plan.separation not in _OPEN and not plan.names.issuperset(fields):
             self._refuse_unknown(plan, element)
+        outer, self._fields = self._fields, fields
         self.said.above.append(element)
         pay(len(plan.members) + 1)
         text = self.group(plan, element, around)
         self.said.above.pop()
+        self._fields = outer
         return text
 
     def _refuse_unknown(self, plan: GroupPlan, element: Element) -> None:
         """Raise where an element holds what the model does not know, and what is written would lose it."""
-        known, embedded = set(_names(plan)), self._embedded(element) if plan.embeds else None
+        embedded = self._embedded(element) if plan.embeds else None
         for child in element:
-            if (child.name, child.namespace) not in known and child is not embedded:
+            if (child.name, child.namespace) not in plan.names and child is not embedded:
                 raise unknown(child, element)
+
+    def strangers(self, plan: GroupPlan, element: Element) -> Sequence[Element]:
+        """The children that a group does not know."""
+        if plan.names.issuperset(self._fields):
+            return ()
+        return [child for child in element if (child.name, child.namespace) not in plan.names]
 
     def _embedded(self, element: Element) -> Element | None:
         """The message of the set that stands below an element."""
@@ -90,15 +103,18 @@ class Writing:
     def stands(self, member: Plan, element: Element) -> bool:
         """Returns whether the tree has anything of a member."""
         if isinstance(member, FieldPlan):
-            return element.child(step(member.name, member.field.namespace)) is not None
+            return element.child(member.step) is not None
         if member.separation == UNDEFINED:
             return self._embedded(element) is not None
         return any(self.stands(inner, element) for inner in member.members)
 
     def occurrences(self, member: FieldPlan, element: Element, *, exactly: bool = False) -> list[Element]:
         """The elements of a field, no more than it may have, and `exactly` as many as another field says."""
-        found = element.every(step(member.name, member.field.namespace))
-        most: float = member.most
+        is_loose = element.state & LOOSE  # its fields may be called as in the model in another case
+        found = element.every(member.step) if is_loose else self._fields.get((member.name, member.field.namespace), [])
+        most = member.most
+        if not member.repeat_reference and len(found) <= most:
+            return found
         said = self.said.of(member.repeat_reference)[0] if member.repeat_reference else None
         if said is not None:
             most = min(most, said)
@@ -125,13 +141,13 @@ class Writing:
 
     def _as_read(self, plan: FieldPlan, element: Element) -> str | None:
         """The text from which a field was read, where it still is what is to be written."""
-        held = written(element)
+        held = written(element) if element.state & SHARES else element
         source = held.source
-        if isinstance(source, Text) and not held.state & EDITED and source.is_in(self.plans, self.coding):
-            place = held.handle
-            if place is not None and place.plan is plan:
-                return source.text(place)
-        return None
+        if not isinstance(source, Text) or held.state & EDITED:
+            return None
+        place = held.handle
+        is_of_plan = source.plans is self.plans and source.coding is self.coding and place and place.plan is plan
+        return source.text(place) if is_of_plan else None
 
     def is_bare(self, element: Element) -> bool:
         """Returns True where a field that is unchanged since it was read is a tag and nothing else."""
@@ -167,7 +183,9 @@ class Writing:
                 raise ParserException(UNWRITABLE, f"{plan.name} takes a BLOB, not {value!r:.60}", plan.name)
             text = spelling.write(self.coding.text(value, what=plan.name), length, self._measure_of(plan))
         else:
-            text = self.coding.outer(spelling.write(value, length, self._bytes_of(plan)), plan.name)
+            text = spelling.write(value, length, self._bytes_of(plan) if plan.in_bytes else len)
+            if self.coding.mixed:
+                text = self.coding.outer(text, plan.name)
         if empty and text:
             name = ".".join(plan.length_reference)
             raise ParserException(UNWRITABLE, f"{plan.name}: {name} says that it is empty, and it is not", plan.name)
@@ -209,8 +227,9 @@ class Writing:
         """The text of a complex field that must stand there and does not: all of its fields have their defaults."""
         known = self._absent.get(plan)
         if known is None:
-            known = self.group(plan, Element(member.name), ())
-            self._absent[plan] = known
+            outer, self._fields = self._fields, {}
+            known = self._absent[plan] = self.group(plan, Element(member.name), ())
+            self._fields = outer
         self.take(len(known))
         return known
 
@@ -276,20 +295,20 @@ def _in_place(writing: Writing, plan: GroupPlan, member: Plan, element: Element,
 def _tagged(writing: Writing, plan: GroupPlan, element: Element, stops: Stops) -> str:
     pieces: list[str] = []
     _gather(writing, plan, plan, element, stops, pieces)
-    pieces += [_self_defined(writing, plan, child, stops) for child in _strangers(plan, element)]
+    pieces += [_self_defined(writing, plan, child, stops) for child in _strangers(writing, plan, element)]
     return (plan.delimiter if plan.separation == "taggedDelimited" else "").join(pieces)
 
 
 def _gather(
     writing: Writing, plan: GroupPlan, part: GroupPlan, element: Element, stops: Stops, pieces: list[str]
 ) -> None:
+    has_sizes = plan.separation == "taggedFixedLength" or plan.observe
     for member in writing.members(part, element):
         if isinstance(member, GroupPlan):
             _gather(writing, plan, member, element, stops, pieces)
             continue
         for each in writing.occurrences(member, element):
-            sized = member.fixed and (plan.separation == "taggedFixedLength" or plan.observe)
-            data = writing.one(member, each, stops, sized=sized)
+            data = writing.one(member, each, stops, sized=has_sizes and member.fixed)
             bare = not data and writing.is_bare(each)
             pieces.append(_with_tag(writing, plan, member.tag, data, bare=bare) if member.tag else data)
 
@@ -322,20 +341,11 @@ def _own_text(writing: Writing, child: Element) -> str:
     return writing.coding.outer(str(child.value or ""), child.name)
 
 
-def _strangers(plan: GroupPlan, element: Element) -> Iterable[Element]:
-    known = set(_names(plan))
-    strangers = [child for child in element if (child.name, child.namespace) not in known]
+def _strangers(writing: Writing, plan: GroupPlan, element: Element) -> Sequence[Element]:
+    strangers = writing.strangers(plan, element)
     if strangers and (strangers[0].first_child is not None or plan.separation == "taggedFixedLength"):
         raise unknown(strangers[0], element)
     return strangers
-
-
-def _names(plan: GroupPlan) -> Iterable[tuple[str, str]]:
-    for member in plan.members:
-        if isinstance(member, FieldPlan):
-            yield member.name, member.field.namespace
-        else:
-            yield from _names(member)
 
 
 def unknown(child: Element, element: Element) -> ParserException:
