@@ -9,12 +9,12 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import Final
 
 from engine.costs.measuring import BROKEN
 from engine.costs.messages import Sample
 from engine.costs.processes import own_cpu_seconds
+from engine.costs.results import Run
 from engine.costs.scenario_setup import IN, OUT, Folders, database, deployed, opened, subscriptions, with_data_sources
 from engine.costs.scenarios import Scenario
 from engine.descriptor import PERSISTENT
@@ -24,15 +24,6 @@ from engine.runtime.deployment import DeployedFlow
 from engine.work import UnitOfWork
 
 _PAUSE: Final = 0.0001  # seconds until an instance looks again for a message that another may have taken
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One run: how long it took, the processor time of this process in it, and how many round trips there were."""
-
-    seconds: float
-    cpu_seconds: float
-    messages: int
 
 
 class Stand:

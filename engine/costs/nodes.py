@@ -13,10 +13,10 @@ from typing import Final
 
 from engine.catalog import did_you_mean
 from engine.costs.broker_runs import SECTIONS, runs_of
-from engine.costs.drivers import Run, Stand
+from engine.costs.drivers import Stand
 from engine.costs.messages import Sample
 from engine.costs.processes import cpu_ms, cpu_percent, processors, rss_mib
-from engine.costs.results import Key, Node, Row, Spread, Taken, published
+from engine.costs.results import Key, Node, Row, Run, Spread, Taken, published
 from engine.costs.scenario_setup import NO_PROCESSES, Folders, hindrance, own_folders
 from engine.costs.scenarios import Scenario, scenarios
 from engine.descriptor import PERSISTENT

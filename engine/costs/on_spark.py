@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from engine.costs.broker_runs import SECTIONS
-from engine.costs.drivers import Run
 from engine.costs.measuring import BROKEN
 from engine.costs.messages import Sample
 from engine.costs.nodes import How, taken
 from engine.costs.processes import family_cpu_seconds, family_rss_mib, processors
-from engine.costs.results import Key, Row
+from engine.costs.results import Key, Row, Run
 from engine.costs.scenario_setup import IN, flow_file, own_folders
 from engine.costs.scenarios import VERY_COMPLEX, Scenario, scenarios
 from engine.errors import BrokerError

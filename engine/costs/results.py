@@ -25,6 +25,15 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
+class Run:
+    """One run: how long it took, the processor time of this process in it, and how many round trips there were."""
+
+    seconds: float
+    cpu_seconds: float
+    messages: int
+
+
+@dataclass(frozen=True, slots=True)
 class Spread:
     """A figure over repeated runs: the median, and the quartiles about it."""
 

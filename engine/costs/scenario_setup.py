@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from engine.costs.scenarios import PUBLICATION, Scenario
+from engine.costs.scenarios import PUBLICATION, ByHand, Scenario
 from engine.databases.coordination import Coordinator
 from engine.databases.definitions import Definition
 from engine.databases.sources import Sources
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 
 Folders: TypeAlias = tuple[Path, ...]
-
 IN: Final = "COSTS.IN"
 OUT: Final = "COSTS.OUT"
 MOST_GROUPS: Final = 1  # this process is one execution group; more of them are processes of a broker
@@ -115,9 +114,6 @@ def subscriptions(scenario: Scenario) -> tuple[str, ...]:
 
 SOURCE: Final = "COSTS"
 _FOLDER: Final = "penstock-costs-"
-
-ByHand: TypeAlias = Callable[[bytes], bytes]
-
 
 @dataclass(frozen=True, slots=True)
 class Database:
