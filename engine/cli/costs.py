@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from engine.costs.measuring import Measured
     from engine.costs.nodes import How
     from engine.costs.on_spark import Spark
-    from engine.costs.report import Comparison
+    from engine.costs.report.comparing import Comparison
     from engine.costs.results import Key, Results, Row
 
 NODES = "nodes"
@@ -208,7 +208,7 @@ def _how(seconds: float | None, runs: int | None, drivers: int | None) -> How:
 
 def _old(file: str | None) -> Results | None:
     """The results to compare with, read before anything is measured for them."""
-    from engine.costs.report import read_results
+    from engine.costs.report.reading import read_results
 
     return None if file is None else read_results(file)
 
@@ -297,7 +297,10 @@ def _progress(total: int | None) -> Iterator[Say]:
 
 def _show(found: Results, old: Results | None, output: str | None, *, as_json: bool) -> None:
     """Print the results, and write them down where that is wanted."""
-    from engine.costs.report import changes_table, compare, html, results_json, rows_csv, tables
+    from engine.costs.report.comparing import changes_table, compare
+    from engine.costs.report.page import html
+    from engine.costs.report.reading import results_json
+    from engine.costs.report.tables import rows_csv, tables
     from engine.files.output_folders import OutputFolder
 
     compared = None if old is None else compare(old, found)
@@ -313,7 +316,7 @@ def _show(found: Results, old: Results | None, output: str | None, *, as_json: b
     if sys.stdout.isatty():
         from rich.console import Console
 
-        from engine.costs.report import terminal_tables
+        from engine.costs.report.tables import terminal_tables
 
         console = Console()
         console.print(terminal_tables(found, width=console.width), soft_wrap=True)
@@ -327,7 +330,7 @@ def _show(found: Results, old: Results | None, output: str | None, *, as_json: b
 
 def _json(found: Results, compared: Comparison | None) -> str:
     if compared is None:
-        from engine.costs.report import results_json
+        from engine.costs.report.reading import results_json
 
         return results_json(found).rstrip("\n")
     data = found.data() | {"compared": {"started": compared.old_started, "warnings": list(compared.warnings)}}
@@ -340,6 +343,6 @@ def _json(found: Results, compared: Comparison | None) -> str:
 
 
 def _all_met(found: Results) -> bool:
-    from engine.costs.report import verdicts
+    from engine.costs.report.analysis import verdicts
 
     return all(verdict.met for verdict in verdicts(found))

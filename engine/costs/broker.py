@@ -24,8 +24,7 @@ from engine.costs.measuring import BROKEN, Measured, Row, cpu, figure, made_read
 from engine.costs.messages import Sample
 from engine.costs.processes import cpu_seconds_of, keep_on_one_processor
 from engine.costs.results import Key
-from engine.costs.scenario_setup import flow_file, own_folders
-from engine.costs.scenarios import scenarios
+from engine.costs.scenarios import flow_file, own_folders, scenarios
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
 from engine.runtime.deployment import deploy

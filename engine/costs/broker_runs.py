@@ -22,7 +22,7 @@ from engine.broker.statistics.snapshots import done_by
 from engine.costs.measuring import BROKEN
 from engine.costs.processes import cpu_seconds_of
 from engine.costs.results import Run
-from engine.costs.scenario_setup import OUT, Folders, flow_file
+from engine.costs.scenarios import OUT, Folders, flow_file
 from engine.descriptor import NON_PERSISTENT, PERSISTENT, Descriptor
 from engine.errors import BrokerError
 

@@ -17,8 +17,7 @@ from engine.costs.messages import Sample
 from engine.costs.nodes import How, taken
 from engine.costs.processes import family_cpu_seconds, family_rss_mib, processors
 from engine.costs.results import Key, Row, Run
-from engine.costs.scenario_setup import IN, flow_file, own_folders
-from engine.costs.scenarios import VERY_COMPLEX, Scenario, scenarios
+from engine.costs.scenarios import IN, VERY_COMPLEX, Scenario, flow_file, own_folders, scenarios
 from engine.errors import BrokerError
 
 MESSAGES_A_SECOND: Final = 2000  # of a run's seconds: a message set is carried whole, however long that takes

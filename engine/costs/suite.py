@@ -7,7 +7,7 @@ from multiprocessing import get_context
 from types import MappingProxyType
 from typing import Final
 
-from engine.costs import broker, budget, databases, esql, kernel, queues, records, spark
+from engine.costs import broker, databases, esql, kernel, queues, records, spark
 from engine.costs.measuring import Benchmark, Measured
 
 GROUPS: Final[Mapping[str, Benchmark]] = MappingProxyType(
@@ -16,7 +16,7 @@ GROUPS: Final[Mapping[str, Benchmark]] = MappingProxyType(
         kernel.HOPS_GROUP: kernel.hops,
         esql.GROUP: esql.benchmarks,
         kernel.FLOW_GROUP: kernel.whole_flow,
-        **{module.GROUP: module.benchmarks for module in (budget, queues, databases, records, broker, spark)},
+        **{module.GROUP: module.benchmarks for module in (kernel, queues, databases, records, broker, spark)},
     }
 )
 

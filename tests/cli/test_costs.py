@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.costs.report import read_results
+from engine.costs.report.reading import read_results
 from engine.costs.results import published
 from tests.cli.command_line import penstock
 
@@ -52,7 +52,7 @@ def test_check(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPat
     """The exit code says whether what must be shown is: here that we are faster than the report's machine."""
     assert 0 == penstock(capsys, *ONE, "--check").code
     slow = {key: replace(row, cpu_ms=1e-9) for key, row in published().items()}
-    monkeypatch.setattr("engine.costs.report.lines.published", lambda: slow)
+    monkeypatch.setattr("engine.costs.results.published", lambda: slow)
     assert 1 == penstock(capsys, *ONE, "--check").code
 
 

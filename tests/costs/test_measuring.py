@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.costs import budget, kernel, measuring
+from engine.costs import kernel, measuring
 from engine.costs.hand_written import change_one_field
 from engine.costs.measuring import Beside, side_by_side
 from engine.costs.messages import SIZES, complex_path, simple
@@ -144,9 +144,9 @@ def test_compute(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     """What paying into a budget costs is measured on and off in pairs, and its interval stands beside the median."""
-    monkeypatch.setattr(budget, "ROWS", 1)
-    monkeypatch.setattr(budget, "_SECONDS", 0.0)
-    (figure,) = budget.benchmarks()
+    monkeypatch.setattr(kernel, "ROWS", 1)
+    monkeypatch.setattr(kernel, "_SECONDS", 0.0)
+    (figure,) = kernel.paying()
     assert ("budget", "x", 1.02) == (figure.group, figure.unit, figure.bound)
     assert figure.low <= figure.value <= figure.high
     assert f"95 % {figure.low:.3f} to {figure.high:.3f}" in figure.name

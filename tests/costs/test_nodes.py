@@ -14,12 +14,10 @@ from typing import Any
 import pytest
 
 from engine.costs import nodes, processes
-from engine.costs.drivers import Stand
 from engine.costs.messages import plain
-from engine.costs.nodes import How, chosen, rows, taken
+from engine.costs.nodes import How, Stand, chosen, rows, taken
 from engine.costs.results import PROCESSORS, Key, Row, Run, published
-from engine.costs.scenario_setup import Folders, hindrance, own_folders
-from engine.costs.scenarios import scenarios
+from engine.costs.scenarios import Folders, hindrance, own_folders, scenarios
 from engine.descriptor import PERSISTENT
 from engine.errors import BrokerError, ConfigurationException
 from engine.mq import QueueManager

@@ -6,10 +6,9 @@ from contextlib import closing
 
 import pytest
 
-from engine.costs.drivers import Stand
+from engine.costs.nodes import Stand
 from engine.costs.results import Key, published
-from engine.costs.scenario_setup import hindrance, own_folders
-from engine.costs.scenarios import scenarios
+from engine.costs.scenarios import hindrance, own_folders, scenarios
 
 NOT_PERSISTENT = [key for key in published() if not key.persistent]
 RUNNABLE = [key for key in NOT_PERSISTENT if not hindrance(scenarios()[key.scenario], own_folders())]

@@ -9,10 +9,9 @@ from math import sqrt
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-from engine.costs.report.lines import Line, divided, lines
 from engine.costs.report.reading import measured
 from engine.costs.report.wording import counted, figure, kind, named, times
-from engine.costs.results import Key, Place, Results, published
+from engine.costs.results import Key, Line, Place, Results, divided, lines, published
 
 YARDSTICK: Final = ("7.1", "mq_input_output")
 FEWEST: Final = 3  # rows that a rank correlation says anything about

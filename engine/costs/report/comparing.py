@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, Final, Literal, TypeAlias
 
-from engine.costs.report.lines import divided, lines
 from engine.costs.report.wording import counted, figure, kind, named, run_on, span, times
-from engine.costs.results import Results, Row, Spread
+from engine.costs.results import Results, Row, Spread, divided, lines
 
 _MOST_NAMED: Final = 5
 

@@ -31,12 +31,23 @@ from engine.costs.report.analysis import scaling as scaling_curves
 from engine.costs.report.analysis import subscribers as subscribers_curves
 from engine.costs.report.charts import LETTER, tick_text
 from engine.costs.report.comparing import LEAST_CHANGE, Comparison, by_scenario
-from engine.costs.report.lines import Line, Section, divided, lines, sections
 from engine.costs.report.reading import measured
 from engine.costs.report.tables import GROUPS, HEADS, NOT_YET, Grid, grid
 from engine.costs.report.tables import OURS as OUR_COLUMNS
 from engine.costs.report.wording import DASH, counted, figure, kind, named, run_on, span, times, title
-from engine.costs.results import MACHINE, PROCESSORS, Key, Node, Results, published
+from engine.costs.results import (
+    MACHINE,
+    PROCESSORS,
+    Key,
+    Line,
+    Node,
+    Results,
+    Section,
+    divided,
+    lines,
+    published,
+    sections,
+)
 
 _GLOBALS: Final = (counted, figure, kind, run_on, span, times, title, tick_text, by_scenario)
 

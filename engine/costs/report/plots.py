@@ -29,10 +29,9 @@ from engine.costs.report.charts import (
     linear_scale,
     log_scale,
 )
-from engine.costs.report.lines import Line
 from engine.costs.report.tables import Grid
 from engine.costs.report.wording import counted, figure, kind, run_on, size, spoken, times, title
-from engine.costs.results import Key, Node, Place
+from engine.costs.results import Key, Line, Node, Place
 
 ALIKE: Final = Entry("", "alike", "as many times the rate as there are")
 SYSTEMS: Final = {"ours": OURS, "report": REPORT, "spark": SPARK}

@@ -13,10 +13,9 @@ from rich.text import Text
 
 from engine.costs import measuring
 from engine.costs.report.analysis import verdict_lines, verdicts
-from engine.costs.report.lines import Line, Section, lines, sections
 from engine.costs.report.reading import measured
 from engine.costs.report.wording import counted, figure, printable, run_on, span, times, title
-from engine.costs.results import Results, Spread, Taken
+from engine.costs.results import Line, Results, Section, Spread, Taken, lines, sections
 
 NOT_YET: Final = "not yet measurable"
 HEADS: Final = (

@@ -30,8 +30,7 @@ from engine.costs.report.analysis import (
     verdict_lines,
     verdicts,
 )
-from engine.costs.report.lines import lines, sections
-from engine.costs.results import Key, Place, Results, Row, Spread, published
+from engine.costs.results import Key, Place, Results, Row, Spread, lines, published, sections
 from tests.costs.report.examples import MACHINE, OPTIONS, example, only, taken
 
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.costs.report import Change, compare
-from engine.costs.report.comparing import by_scenario
+from engine.costs.report.comparing import Change, by_scenario, compare
 from engine.costs.results import Key, Results, Row, Spread, published
 from tests.costs.report.examples import MACHINE, OPTIONS, spread, taken
 

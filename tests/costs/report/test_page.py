@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from lxml import etree
 
-from engine.costs.report import compare, html
+from engine.costs.report.comparing import compare
+from engine.costs.report.page import html
 from engine.costs.results import Key, Node, Results, Row, Taken, published
 from tests.costs.report.examples import LATER, example, later, only, taken
 from tests.costs.report.test_reading import RESULTS
