@@ -20,7 +20,6 @@ from engine.errors import ConfigurationException
 if TYPE_CHECKING:
     from engine.costs.measuring import Measured
     from engine.costs.nodes import How
-    from engine.costs.on_spark import Spark
     from engine.costs.report.comparing import Comparison
     from engine.costs.results import Key, Results, Row
 
@@ -175,7 +174,7 @@ def _told(figures: Iterable[Measured], say: Say) -> Iterator[Measured]:
 
 def _wanted(patterns: Sequence[str], sizes: Sequence[str], *, bounds: bool) -> Wanted:
     from engine.costs.nodes import chosen
-    from engine.costs.on_spark import parallel
+    from engine.costs.spark import parallel
 
     keys = chosen(patterns, [_bytes(text) for text in sizes])
     return Wanted(keys, parallel(keys), bounds and not patterns and not sizes)
@@ -235,18 +234,18 @@ def _suite(wanted: Wanted, how: How, folder: Path | None) -> Results:
     from engine.costs.results import Results
 
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    spark, reason, versions = _spark() if wanted.on_spark else (None, "", {})
+    reason, versions = _spark() if wanted.on_spark else ("", {})
     with _progress(len(wanted.keys) + len(wanted.on_spark)) as say:
-        rows = tuple(_rows(wanted, how, spark, reason, say))
-        bounds = tuple(figure.data() for figure in _bounds(say)) if wanted.bounds else ()
+        rows = tuple(_rows(wanted, how, reason, say))
+        bounds = tuple(_bounds(say)) if wanted.bounds else ()
     scenarios = list(dict.fromkeys(key.scenario for key in wanted.keys))
     return Results(machine() | versions, started, {**asdict(how), "scenarios": scenarios}, rows, bounds)
 
 
-def _rows(wanted: Wanted, how: How, spark: Spark | None, reason: str, say: Say) -> Iterator[Row]:
-    from engine.costs import nodes, on_spark
+def _rows(wanted: Wanted, how: How, reason: str, say: Say) -> Iterator[Row]:
+    from engine.costs import nodes, spark
 
-    found = itertools.chain(nodes.rows(wanted.keys, how), on_spark.rows(wanted.on_spark, how, spark, reason))
+    found = itertools.chain(nodes.rows(wanted.keys, how), spark.rows(wanted.on_spark, how, reason))
     for row in found:
         where = {"spark": " on Spark", "broker": " on a broker"}.get(row.place, "")
         say(f"{row.key.scenario}{where}, {row.key.message_bytes:,} bytes")
@@ -259,21 +258,14 @@ def _bounds(say: Say) -> Iterator[Measured]:
     return _told(measure(), say)
 
 
-def _spark() -> tuple[Spark | None, str, dict[str, str]]:
-    """Spark, or the reason why it is not there; and its versions."""
-    from importlib.util import find_spec
-
-    if find_spec("pyspark") is None:
-        return None, "needs PySpark: pip install 'penstock[spark]'", {}
-    from engine.costs.on_spark import Spark
-    from spark_exec.measuring import carrier, first_body, versions
-    from spark_exec.session import java
+def _spark() -> tuple[str, dict[str, str]]:
+    """Returns the reason why Spark is not there, or its versions."""
+    from engine.costs.spark import versions
 
     try:
-        java()
+        return "", versions()
     except ConfigurationException as error:
-        return None, error.text, {}
-    return Spark(carrier, first_body), "", versions()
+        return error.text, {}
 
 
 @contextmanager

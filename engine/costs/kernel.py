@@ -1,10 +1,9 @@
-"""The kernel's benchmarks: trees beside lxml, messages passed through, nodes in a row, a whole flow beside lxml."""
+"""The kernel's benchmarks: trees beside lxml, messages passed through, nodes in a row, a whole flow, a budget."""
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -13,10 +12,17 @@ import flows
 from engine.budget import Unpaid
 from engine.costs.hand_written import change_one_field, complex_path_by_hand
 from engine.costs.measuring import BROKEN, Measured, Program, Row, cost_beside, cpu, made_ready, side_by_side
-from engine.costs.messages import SIZES, complex_path, simple
+from engine.costs.messages import SIZES, Sample, complex_path, simple
 from engine.costs.results import Key, published
-from engine.costs.scenarios import IN, OUT, Scenario, hindrance, own_folders, queues, scenarios, subscriptions
 from engine.costs.scenarios import deployed as deployed_of
+from engine.costs.scenarios import (
+    hindrance,
+    own_folders,
+    queues,
+    round_trip,
+    scenarios,
+    subscriptions,
+)
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
 from engine.flow.definition import Flow, NodeUse, Setting, Wire
@@ -35,17 +41,12 @@ from flows.programs import binder
 GROUP: Final = "kernel"
 HOPS_GROUP: Final = "hops"
 FLOW_GROUP: Final = "compute"
-MOST_BESIDE_LXML: Final = 1.6
-MOST_FOR_A_PASS: Final = 10.0
-MOST_FOR_TWICE_AS_MANY: Final = 2.3  # linear, and a little for what else a processor does
-MOST_FOR_A_HOP: Final = 1.0
-MOST_WITH_THE_TRACE_OFF: Final = 1.02
-MOST_AS_FLOW: Final = 2.5  # with what queues, two nodes more and a unit of work add
 REPEATS: Final = 5_000
 HOPS: Final = 20
 _IN: Final = NodeUse("In", "MQInput", (Setting("queueName", "IN"), Setting("messageDomainProperty", "XMLNSC")))
 _PROGRAM: Final = "SET OutputRoot = InputRoot; SET OutputRoot.XMLNSC.Order.Status = 'DONE';"
 _FLOW_SIZE: Final = 4096
+_COMPLEX_QUEUES: Final = ("COMPLEX.IN", "COMPLEX.OUT")
 
 
 def benchmarks() -> Iterator[Measured]:
@@ -55,7 +56,7 @@ def benchmarks() -> Iterator[Measured]:
             yield change(domain, size)
     yield pass_through()
     name = f"subscripts, {2 * REPEATS:,} repeats beside {REPEATS:,}"
-    yield cost_beside(Row(GROUP, name, MOST_FOR_TWICE_AS_MANY), _loop(REPEATS), _loop(2 * REPEATS), rounds=7)
+    yield cost_beside(Row(GROUP, name, 2.3), _loop(REPEATS), _loop(2 * REPEATS), rounds=7)
 
 
 def hops() -> Iterator[Measured]:
@@ -66,16 +67,19 @@ def hops() -> Iterator[Measured]:
 
 def whole_flow() -> Iterator[Measured]:
     """Put, MQInput, Compute with the report's complex program, MQOutput, get: beside the same change by hand."""
-    body, name = complex_path(_FLOW_SIZE), f"complex as a whole flow, {_FLOW_SIZE // 1024} KiB"
-    by_hand = partial(complex_path_by_hand, body)
-    yield cost_beside(Row(FLOW_GROUP, name, MOST_AS_FLOW), by_hand, _complex_flow(body), alike=name)
+    body, name, queues = complex_path(_FLOW_SIZE), f"complex as a whole flow, {_FLOW_SIZE // 1024} KiB", _COMPLEX_QUEUES
+    flow = load_flow(str(Path(flows.__path__[0]) / "samples" / "complex_compute" / "complex_compute.yaml"))
+    deployed, work = deploy(flow, bind=binder(flow)), MemoryQueues(*queues).work()
+    own = round_trip(deployed, work, Sample(Descriptor(), body), *queues)
+    # its bound has room for what queues, two nodes more and a unit of work add
+    yield cost_beside(Row(FLOW_GROUP, name, 2.5), partial(complex_path_by_hand, body), own, alike=name)
 
 
 def change(domain: str, size: int) -> Measured:
     """Read a body lazily, change one field of a shared copy, write it: beside lxml by hand."""
     body, name = simple(size), f"one field changed, {domain}, {size // 1024} KiB"
     by_hand, own = partial(change_one_field, body), changed_tree(domain, body)
-    return cost_beside(Row(GROUP, name, MOST_BESIDE_LXML), by_hand, own, alike=f"{domain}, {size} bytes")
+    return cost_beside(Row(GROUP, name, 1.6), by_hand, own, alike=f"{domain}, {size} bytes")
 
 
 def changed_tree(domain: str, body: bytes) -> Callable[[], bytes]:
@@ -104,7 +108,7 @@ def pass_through() -> Measured:
     own = side_by_side({"pass": lambda: deployed.process(entrance, work)}).timings["pass"]
     if [body] != [arrival.body for arrival in queues.browse("IN")]:
         raise BrokerError(BROKEN, "the message does not come round any more, so its passes cost nothing")
-    return Measured(GROUP, "pass through, 1 KiB", own.median, own.median, MOST_FOR_A_PASS, "µs", own.low, own.high)
+    return Measured(GROUP, "pass through, 1 KiB", own.median, own.median, 10.0, "µs", own.low, own.high)
 
 
 def _loop(count: int) -> Callable[[], int]:
@@ -140,7 +144,7 @@ def each_hop() -> Measured:
     seen = side_by_side(programs, rounds=15).timings
     hand, own = seen["hand"].median, seen["flow"]
     value, low, high = ((each - hand) / HOPS for each in (own.median, own.low, own.high))
-    return Measured(HOPS_GROUP, f"each of {HOPS} hops", own.median, value, MOST_FOR_A_HOP, "µs", low, high, hand)
+    return Measured(HOPS_GROUP, f"each of {HOPS} hops", own.median, value, 1.0, "µs", low, high, hand)
 
 
 def _by_hand(stations: list[Station], message: Message, work: Any) -> None:
@@ -162,11 +166,10 @@ def trace_off() -> Measured:
     without = _traced_flow(None)
     _traced_flow(UserTrace("debug"))()
     off = _traced_flow(None)
-    row = Row(HOPS_GROUP, "a flow with its trace off", MOST_WITH_THE_TRACE_OFF)
-    return cost_beside(row, without, off, rounds=25)
+    return cost_beside(Row(HOPS_GROUP, "a flow with its trace off", 1.02), without, off, rounds=25)
 
 
-def _traced_flow(trace: UserTrace | None) -> Callable[[], None]:
+def _traced_flow(trace: UserTrace | None) -> Program:
     compute = NodeUse("Change", "Compute", (Setting("computeExpression", _PROGRAM),))
     out = NodeUse("Out", "MQOutput", (Setting("queueName", "OUT"),))
     wires = (Wire("In", "out", "Change"), Wire("Change", "out", "Out"))
@@ -174,34 +177,12 @@ def _traced_flow(trace: UserTrace | None) -> Callable[[], None]:
     deployed = deploy(flow, bind=binder(flow, trace=trace), trace=trace)
     if trace is None and {type(station) for station in deployed.stations.values()} != {Station}:
         raise BrokerError(BROKEN, "a flow without a trace has traced stations, so what it costs says nothing")
-    work, body, descriptor = MemoryQueues("IN", "OUT").work(), simple(1024), Descriptor()
-
-    def run() -> None:
-        work.put("IN", descriptor, body, syncpoint=False)
-        deployed.process(deployed.entrances[0], work)
-        work.get("OUT", syncpoint=False)
-
-    return run
-
-
-def _complex_flow(body: bytes) -> Callable[[], bytes]:
-    flow = load_flow(str(Path(flows.__path__[0]) / "samples" / "complex_compute" / "complex_compute.yaml"))
-    deployed, descriptor = deploy(flow, bind=binder(flow)), Descriptor()
-    work, entrance = MemoryQueues("COMPLEX.IN", "COMPLEX.OUT").work(), deployed.entrances[0]
-
-    def run() -> bytes:
-        work.put("COMPLEX.IN", descriptor, body, syncpoint=False)
-        deployed.process(entrance, work)
-        arrival = work.get("COMPLEX.OUT", syncpoint=False)
-        return b"" if arrival is None else arrival.body
-
-    return run
+    return round_trip(deployed, MemoryQueues("IN", "OUT").work(), Sample(Descriptor(), simple(1024)), "IN", "OUT")
 
 
 BUDGET_GROUP: Final = "budget"
 ROWS: Final = 10
 PAIRS: Final = 40
-MOST_FOR_PAYING: Final = 1.02
 # Of so many ordered values those with 95 % confidence about the median: the binomial's 2.5 % from either end.
 _LOWER: Final = 13
 _UPPER: Final = 26
@@ -212,17 +193,13 @@ def paying() -> Iterator[Measured]:
     """The ten dearest rows, the dearest first."""
     folders = own_folders()
     known = {(key.scenario, key.message_bytes): key for key in published() if not key.persistent}
-    can_run = [key for key in known.values() if not hindrance(scenarios()[key.scenario], folders)]
-    alone = [key for key in can_run if _is_alone(scenarios()[key.scenario])]
+    # without further copies, and without a database, whose time is not that of a flow
+    keys = [key for key in known.values() if (one := scenarios()[key.scenario]).copies == 1 and not one.on_database]
+    alone = [key for key in keys if not hindrance(scenarios()[key.scenario], folders)]
     with made_ready():
         costs = {key: cpu(partial(_paid_program(key), True)) for key in alone}
         for key in sorted(alone, key=lambda key: -costs[key])[:ROWS]:
             yield _row(key)
-
-
-def _is_alone(scenario: Scenario) -> bool:
-    """Returns True for what runs without further copies and without a database, whose time is not that of a flow."""
-    return scenario.copies == 1 and scenario.on_database is None
 
 
 def _row(key: Key) -> Measured:
@@ -234,7 +211,7 @@ def _row(key: Key) -> Measured:
     low, high = ratios[_LOWER], ratios[_UPPER]
     own, beside = (statistics.median_high(each) * 1e6 for each in zip(*pairs, strict=True))
     name = f"{key.scenario}, {key.message_bytes} bytes, 95 % {low:.3f} to {high:.3f}"
-    return Measured(BUDGET_GROUP, name, own, statistics.median(ratios), MOST_FOR_PAYING, "x", low, high, beside)
+    return Measured(BUDGET_GROUP, name, own, statistics.median(ratios), 1.02, "x", low, high, beside)
 
 
 def _pair(paying: Program, free: Program, count: int, *, is_first: bool) -> tuple[float, float]:
@@ -248,20 +225,14 @@ def _pair(paying: Program, free: Program, count: int, *, is_first: bool) -> tupl
 def _paid_program(key: Key) -> Callable[[bool], None]:
     """One message put, carried through the scenario's flow, and taken."""
     scenario = scenarios()[key.scenario]
-    flow = deployed_of(scenario, own_folders())[0]
-    work = queues(scenario).work()
+    flow, work, others = deployed_of(scenario, own_folders())[0], queues(scenario).work(), subscriptions(scenario)
+    carry = round_trip(flow, work, scenario.message(key.message_bytes))
     allowance, unpaid = flow.allowance, Unpaid()
-    descriptor, body = scenario.message(key.message_bytes)
-    outputs = (OUT, *subscriptions(scenario))
 
     def run(pays: bool) -> None:
         flow.allowance = allowance if pays else unpaid
-        work.put(IN, descriptor, body, syncpoint=False)
-        outcome = flow.process(flow.entrances[0], work, patient=False)
-        if outcome is None or outcome.error is not None:
-            raise outcome.error if outcome and outcome.error else BrokerError(BROKEN, f"{key.scenario} has no message")
-        for queue in outputs:
-            with suppress(BrokerError):
-                work.get(queue, syncpoint=False)
+        carry()
+        for queue in others:
+            work.get(queue, syncpoint=False)
 
     return run

@@ -23,6 +23,15 @@ _SLICE: Final = 0.02  # seconds of CPU that one program runs before the next has
 
 
 @dataclass(frozen=True, slots=True)
+class Spread:
+    """A figure over repeated runs: the median, and the quartiles about it."""
+
+    median: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
 class Measured:
     """One figure beside its bound; `beside` is what the program by hand takes, where there is one."""
 
@@ -64,7 +73,7 @@ class Row:
     at_least: bool = False
 
 
-def table(figures: list[Measured]) -> str:
+def table(figures: Sequence[Measured]) -> str:
     """Returns the figures as a table of text."""
     head = ("benchmark", "µs", "by hand µs", "figure", "quartiles", "bound", "")
     rows = [head, *(_row(figure) for figure in figures)]
@@ -90,20 +99,11 @@ def _row(figure: Measured) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Timing:
-    """CPU microseconds a run: the median over the rounds, and the quartiles about it."""
-
-    median: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
 class Beside:
     """Programs measured beside each other; `ratios` are to the first, taken round by round."""
 
-    timings: Mapping[str, Timing]
-    ratios: Mapping[str, Timing]
+    timings: Mapping[str, Spread]
+    ratios: Mapping[str, Spread]
 
 
 def side_by_side(programs: Mapping[str, Program], *, rounds: int = ROUNDS) -> Beside:
@@ -112,8 +112,8 @@ def side_by_side(programs: Mapping[str, Program], *, rounds: int = ROUNDS) -> Be
         seen = with_room(lambda: _measured(programs, rounds))
     first = next(iter(seen.values()))
     return Beside(
-        {name: timing(each) for name, each in seen.items()},
-        {name: timing(divided(each, first)) for name, each in seen.items()},
+        {name: spread(each) for name, each in seen.items()},
+        {name: spread(divided(each, first)) for name, each in seen.items()},
     )
 
 
@@ -150,10 +150,14 @@ def cpu(program: Program, count: int = 1) -> float:
     return (time.process_time() - started) / count
 
 
-def timing(values: Sequence[float]) -> Timing:
-    """Returns the median of what was measured several times, with its quartiles."""
-    low, median, high = statistics.quantiles(values, n=4) if len(values) > 1 else (values[0],) * 3
-    return Timing(median, low, high)
+def spread(values: Sequence[float]) -> Spread:
+    """Returns the median of what was measured several times, with its quartiles.
+
+    >>> spread([3.0, 1.0, 2.0])
+    Spread(median=2.0, low=1.5, high=2.5)
+    """
+    low, median, high = statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else (values[0],) * 3
+    return Spread(median, low, high)
 
 
 def divided(own: Sequence[float], base: Sequence[float]) -> list[float]:
@@ -173,10 +177,10 @@ def figure(
     row: Row, values: Sequence[float], beside: float | None = None, *, microseconds: float | None = None
 ) -> Measured:
     """Returns what was measured several times, or once, beside its bound."""
-    return _figure(row, timing(values), beside, microseconds)
+    return _figure(row, spread(values), beside, microseconds)
 
 
-def _figure(row: Row, found: Timing, beside: float | None, microseconds: float | None) -> Measured:
+def _figure(row: Row, found: Spread, beside: float | None, microseconds: float | None) -> Measured:
     figures = microseconds, found.median, row.bound, row.unit, found.low, found.high, beside
     return Measured(row.group, row.name, *figures, row.at_least)
 

@@ -1,9 +1,13 @@
-"""The node costs: every row of the report's tables measured here, or with the reason why it cannot be yet."""
+"""The node costs: every row of the report's tables measured here, or with the reason why it cannot be yet.
+
+Drivers put a message, take what comes of it, and put the next, so that the flow is never without work. Each has one
+message on its way. The report's ran as jobs of their own; here their turn comes on the thread that has just carried a
+message, so what they do is processor time of this process, as theirs was of that machine.
+"""
 
 from __future__ import annotations
 
 import gc
-import statistics
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,10 +18,10 @@ from typing import Final
 
 from engine.catalog import did_you_mean
 from engine.costs.broker_runs import SECTIONS, runs_of
-from engine.costs.measuring import BROKEN
+from engine.costs.measuring import BROKEN, spread
 from engine.costs.messages import Sample
 from engine.costs.processes import cpu_ms, cpu_percent, own_cpu_seconds, processors, rss_mib
-from engine.costs.results import Key, Node, Row, Run, Spread, Taken, published
+from engine.costs.results import Key, Node, Row, Run, Taken, published
 from engine.costs.scenarios import (
     IN,
     NO_PROCESSES,
@@ -163,18 +167,6 @@ def taken(
         nodes=nodes,
         rss_mib=rss_mib,
     )
-
-
-def spread(values: Sequence[float]) -> Spread:
-    """The median and the quartiles of repeated runs.
-
-    >>> spread([3.0, 1.0, 2.0])
-    Spread(median=2.0, low=1.5, high=2.5)
-    """
-    if len(values) == 1:
-        return Spread(values[0], values[0], values[0])
-    low, median, high = statistics.quantiles(values, n=4, method="inclusive")
-    return Spread(median, low, high)
 
 
 _PAUSE: Final = 0.0001  # seconds until an instance looks again for a message that another may have taken

@@ -1,4 +1,4 @@
-"""The queues' benchmarks: the queue manager in one process beside bare programs, and beside itself at other depths."""
+"""The queues' benchmarks: the queue manager beside bare programs, itself at other depths, and with security."""
 
 from __future__ import annotations
 

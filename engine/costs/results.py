@@ -1,10 +1,10 @@
-"""Results: the data that a run of the node-cost suite finds, and that of the WMQI V2.1 report (its appendix B)."""
+"""Results of a run of the node-cost suite, and those of the WMQI V2.1 report (its appendix B) beside them."""
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import groupby
@@ -12,7 +12,7 @@ from math import isfinite
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
-from engine.costs.report.wording import section_order
+from engine.costs.measuring import Measured, Spread
 
 FORMAT: Final = 1  # of the JSON form; a reader refuses any other
 Place: TypeAlias = Literal["memory", "broker", "spark"]
@@ -35,15 +35,6 @@ class Run:
     seconds: float
     cpu_seconds: float
     messages: int
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """A figure over repeated runs: the median, and the quartiles about it."""
-
-    median: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +78,11 @@ class Results:
     started: str
     options: Mapping[str, Any]
     rows: tuple[Row, ...]
-    bounds: tuple[Mapping[str, Any], ...] = field(default=())
+    bounds: tuple[Measured, ...] = ()
 
     def data(self) -> dict[str, Any]:
         """The results as JSON has them."""
-        return {"format": FORMAT, **asdict(self)}
+        return {"format": FORMAT, **asdict(self), "bounds": [each.data() for each in self.bounds]}
 
 
 MACHINE: Final = "two processors of a 9672-XZ7, OS/390, WMQI V2.1 (2002)"
@@ -192,6 +183,15 @@ class Section:
 
     number: str
     lines: tuple[Line, ...]
+
+
+def section_order(section: str) -> tuple[tuple[int, int | str], ...]:
+    """Returns what sorts sections as the report does: 7.10 behind 7.9.
+
+    >>> sorted(["7.10", "7.9", "7.2.1", "7.2"], key=section_order)
+    ['7.2', '7.2.1', '7.9', '7.10']
+    """
+    return tuple((0, int(part)) if part.isdecimal() and len(part) < 9 else (1, part) for part in section.split("."))
 
 
 def lines(results: Results) -> tuple[Line, ...]:

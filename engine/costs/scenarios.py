@@ -1,4 +1,7 @@
-"""The scenarios of the WMQI report: the table of their flows, messages and programs by hand; the messages as files."""
+"""The scenarios of the WMQI report: the table of their flows, messages and programs by hand; the messages as files.
+
+A scenario is set up with its flow, found by name, its queues and its database, or says what it still waits for.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from engine.costs import hand_written
 from engine.costs.hand_written import complex_path_by_hand
+from engine.costs.measuring import BROKEN
 from engine.costs.messages import FORMS, HEADER, Sample, on_topic, paths, plain, tagged
 from engine.costs.results import Key, published
 from engine.databases.coordination import Coordinator
 from engine.databases.definitions import Definition
 from engine.databases.sources import Sources
 from engine.databases.work import with_databases
+from engine.errors import BrokerError
 from engine.files.output_folders import OutputFolder
 from engine.flow.definition import Flow
 from engine.mq import QueueManager
@@ -281,3 +286,20 @@ def with_data_sources(
     """Returns a unit of work with data sources, the queue manager as its coordinator where the flow asks for that."""
     coordinated = sources is not None and flow.properties.coordinated_transaction
     return with_databases(work, sources, flow.properties, Coordinator(queues) if coordinated else None)
+
+
+def round_trip(
+    flow: DeployedFlow, work: UnitOfWork, sample: Sample, reads: str = IN, writes: str = OUT, driver: Any = None
+) -> Callable[[], bytes]:
+    """Returns a program that puts a message, has a flow carry it, and gets the body of what comes of it."""
+    entrance, own = flow.entrances[0], driver or work
+
+    def run() -> bytes:
+        own.put(reads, sample.descriptor, sample.body, syncpoint=False)
+        outcome = flow.process(entrance, work, patient=False)
+        arrival = own.get(writes, syncpoint=False)
+        if outcome is None or outcome.error is not None or arrival is None:
+            raise BrokerError(BROKEN, f"the flow that is measured failed: {outcome}")
+        return arrival.body
+
+    return run

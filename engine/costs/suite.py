@@ -16,7 +16,8 @@ GROUPS: Final[Mapping[str, Benchmark]] = MappingProxyType(
         kernel.HOPS_GROUP: kernel.hops,
         esql.GROUP: esql.benchmarks,
         kernel.FLOW_GROUP: kernel.whole_flow,
-        **{module.GROUP: module.benchmarks for module in (kernel, queues, databases, records, broker, spark)},
+        kernel.BUDGET_GROUP: kernel.paying,
+        **{module.GROUP: module.benchmarks for module in (queues, databases, records, broker, spark)},
     }
 )
 

@@ -6,13 +6,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from engine.costs import spark
 from engine.costs.hand_written import complex_path_by_hand
 from engine.costs.messages import Sample, paths
 from engine.costs.nodes import How, chosen
-from engine.costs.on_spark import FEWEST, Spark, parallel, rows
+from engine.costs.spark import FEWEST, parallel, rows
 from engine.errors import BrokerError
 
 QUICK = How(seconds=0.001, runs=2)
@@ -26,6 +29,7 @@ class Fake:
     body: bytes
     asked: list[tuple[int, list[str], int, int]] = field(default_factory=list)
     slots: int = 0
+    count: int = 0
 
     @contextmanager
     def carrier(self, slots: int) -> Iterator[Fake]:
@@ -34,17 +38,20 @@ class Fake:
 
     def ready(self, files: Sequence[Path], partitions: int, message: Sample, count: int) -> Fake:
         queues = [line for file in files for line in file.read_text("utf-8").split() if line.startswith("COSTS.IN")]
+        self.count = count
         self.asked.append((self.slots, [queue.rstrip(",") for queue in queues], partitions, count))
         return self
 
-    def run(self) -> tuple[float, Path]:
+    def run(self) -> tuple[float, Path, Any]:
         output = self.folder / "output"
         output.mkdir(exist_ok=True)
         (output / "body").write_bytes(self.body)
-        return 0.5, output
+        return 0.5, output, SimpleNamespace(queues={"COSTS.OUT": self.count}, failures=0)
 
-    def spark(self) -> Spark:
-        return Spark(self.carrier, lambda output: (output / "body").read_bytes())
+    def stand_in(self, monkeypatch: pytest.MonkeyPatch) -> Fake:
+        monkeypatch.setattr(spark, "carrier", self.carrier)
+        monkeypatch.setattr(spark, "first_body", lambda output: (output / "body").read_bytes())
+        return self
 
 
 def test_what_is_measured_there() -> None:
@@ -63,10 +70,12 @@ def test_what_is_measured_there() -> None:
         ("execution_groups_4", 4, 1),
     ],
 )
-def test_how_scenarios_lie(name: str, queues: int, partitions: int, tmp_path: Path) -> None:
+def test_how_scenarios_lie(
+    name: str, queues: int, partitions: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Instances are partitions of one flow; copies and groups are flows, each with a queue of its own."""
-    fake = Fake(tmp_path, complex_path_by_hand(paths(4096).body))
-    (row,) = rows(parallel(chosen([name], [4096])), QUICK, fake.spark())
+    fake = Fake(tmp_path, complex_path_by_hand(paths(4096).body)).stand_in(monkeypatch)
+    (row,) = rows(parallel(chosen([name], [4096])), QUICK)
     ((slots, read, dealt, count),) = fake.asked
     assert [f"COSTS.IN.{number}" for number in range(1, queues + 1)] == read
     assert (partitions, FEWEST) == (dealt, count)
@@ -76,14 +85,14 @@ def test_how_scenarios_lie(name: str, queues: int, partitions: int, tmp_path: Pa
     assert 2 * FEWEST == row.taken.rate.median
 
 
-def test_another_message_than_by_hand(tmp_path: Path) -> None:
+def test_another_message_than_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An output that is wrong stops the suite there as well."""
-    fake = Fake(tmp_path, b"<CSIM/>")
+    Fake(tmp_path, b"<CSIM/>").stand_in(monkeypatch)
     with pytest.raises(BrokerError, match="flow_copies_1, 4096 bytes: on Spark"):
-        list(rows(parallel(chosen(["flow_copies_1"], [4096])), QUICK, fake.spark()))
+        list(rows(parallel(chosen(["flow_copies_1"], [4096])), QUICK))
 
 
 def test_without_spark() -> None:
     """Rows are there with the reason why they are not measured."""
-    found = list(rows(parallel(chosen()), QUICK, None, "needs Java"))
+    found = list(rows(parallel(chosen()), QUICK, "needs Java"))
     assert {("spark", None, "needs Java")} == {(row.place, row.taken, row.reason) for row in found}

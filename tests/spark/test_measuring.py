@@ -3,8 +3,7 @@
 import pytest
 
 from engine.costs.nodes import How, chosen
-from engine.costs.on_spark import FEWEST, Spark, parallel, rows
-from spark_exec.measuring import carrier, first_body, versions
+from engine.costs.spark import FEWEST, parallel, rows, versions
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -12,7 +11,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.slow]
 def test_copies_and_instances() -> None:
     """Two flows with a queue each, and two partitions of one flow, carry every message."""
     wanted = parallel(chosen(["flow_copies_2", "additional_instances_2"], [4096]))
-    for row in rows(wanted, How(seconds=0.001, runs=1), Spark(carrier, first_body)):
+    for row in rows(wanted, How(seconds=0.001, runs=1)):
         assert row.taken is not None
         assert FEWEST == row.taken.messages
         assert row.taken.cpu_ms.median > 0

@@ -9,7 +9,6 @@ from math import sqrt
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-from engine.costs.report.reading import measured
 from engine.costs.report.wording import counted, figure, kind, named, times
 from engine.costs.results import Key, Line, Place, Results, divided, lines, published
 
@@ -358,8 +357,7 @@ def _alike(results: Results) -> Iterator[Verdict]:
 
 
 def _within(results: Results) -> Iterator[Verdict]:
-    for bound in results.bounds:
-        each = measured(bound)
+    for each in results.bounds:
         unit = "×" if each.unit == "x" else f" {each.unit}"
-        says = f"{figure(each.value)}{unit}, at most {each.bound:,.10g}{unit}"
+        says = f"{figure(each.value)}{unit}, at {'least' if each.at_least else 'most'} {each.bound:,.10g}{unit}"
         yield Verdict(f"{each.group}: {each.name}", each.met, says)

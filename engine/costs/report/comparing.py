@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any, Final, Literal, TypeAlias
 
+from engine.costs.measuring import Spread
 from engine.costs.report.wording import counted, figure, kind, named, run_on, span, times
-from engine.costs.results import Results, Row, Spread, divided, lines
+from engine.costs.results import Results, Row, divided, lines
 
 _MOST_NAMED: Final = 5
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, NoReturn, TypeVar, get_args, get_type_hints
+from typing import Any, Final, Literal, NoReturn, TypeVar, get_args, get_origin, get_type_hints
 
 from engine.catalog import did_you_mean
-from engine.costs.measuring import Measured
+from engine.costs.measuring import Measured, Spread
 from engine.costs.report.wording import named, printable
-from engine.costs.results import FORMAT, Key, Node, Results, Row, Spread, Taken
+from engine.costs.results import FORMAT, Key, Results, Row, Taken
 from engine.costs.results import Place as RunOn
 from engine.errors import ConfigurationException, Place
 
@@ -52,12 +52,6 @@ class Value:
             self.expected("a text")
         if len(self.data) > LONGEST_TEXT:
             self.fail(f"a text of {len(self.data):,} characters is longer than the {LONGEST_TEXT:,} allowed")
-        return self.data
-
-    def truth(self) -> bool:
-        """It as a truth value."""
-        if not isinstance(self.data, bool):
-            self.expected("true or false")
         return self.data
 
     def number(self) -> float:
@@ -105,20 +99,16 @@ class Value:
             self.fail(f"{len(self.data):,} fields are more than the {MOST_ITEMS:,} allowed")
         return {name: Value(each, self.file, f"{self.path}.{name}".lstrip(".")) for name, each in self.data.items()}
 
-    def fields(self, *names: str) -> tuple[Value, ...]:
-        """The values of these fields, all of which must be there and no others."""
+    def fields(self, *names: str, optional: Sequence[str] = ()) -> Mapping[str, Value]:
+        """The fields of it, which must be these, without some that are optional."""
         found = self.mapping()
         for name in names:
-            if name not in found:
+            if name not in found and name not in optional:
                 self.fail(f"the field {name} is missing")
         for name in found:
             if name not in names:
                 self.fail(f"there is no field called {printable(name[:100])}{did_you_mean(name[:100], names)}")
-        return tuple(found[name] for name in names)
-
-    def unless_null(self, read: Callable[[Value], T]) -> T | None:
-        """It as `read` reads it, or None for null."""
-        return None if self.data is None else read(self)
+        return found
 
 
 def _kind(data: object) -> str:
@@ -127,8 +117,6 @@ def _kind(data: object) -> str:
 
 LARGEST: Final = 64 << 20  # bytes of a file: some hundred thousand rows
 DEEPEST: Final = 32
-# Results hold the groups that every run measures, and in these every bound is the most that a figure may be.
-_FIELDS: Final = tuple(name for name in Measured.__slots__ if name not in {"beside", "at_least"})
 
 
 def results_json(results: Results) -> str:
@@ -158,21 +146,15 @@ def results_from(data: Any, file: str = "") -> Results:
         root.fail(
             f"results of format {FORMAT} are expected; measure again, or read them with the version that wrote them"
         )
-    _, machine, started, options, rows, bounds = root.fields(
-        "format", "machine", "started", "options", "rows", "bounds"
-    )
+    given = root.fields("format", "machine", "started", "options", "rows", "bounds")
+    machine, options = given["machine"].mapping(), given["options"].mapping()
     return Results(
-        machine={_name(each, name): each.text() for name, each in machine.mapping().items()},
-        started=started.text(),
-        options={_name(each, name): _plain(each) for name, each in options.mapping().items()},
-        rows=_rows(rows),
-        bounds=tuple(_bound(each) for each in bounds.items()),
+        machine={_name(each, name): each.text() for name, each in machine.items()},
+        started=given["started"].text(),
+        options={_name(each, name): _plain(each) for name, each in options.items()},
+        rows=_rows(given["rows"]),
+        bounds=tuple(_bound(each) for each in given["bounds"].items()),
     )
-
-
-def measured(bound: dict[str, Any] | Any) -> Measured:
-    """A figure beside its bound, out of what results have of it."""
-    return Measured(**{name: bound[name] for name in _FIELDS}, beside=bound.get("beside"))
 
 
 def _parsed(data: bytes, place: Place) -> Any:
@@ -222,56 +204,50 @@ def _plain(value: Value, depth: int = 0) -> Any:
 def _rows(value: Value) -> tuple[Row, ...]:
     rows: dict[tuple[Key, RunOn], Row] = {}
     for each in value.items():
-        row = _row(each)
+        row = _record(each, Row)
         if (row.key, row.place) in rows:
             each.fail(f"the row stands there twice: {printable(named(row))}")
         rows[row.key, row.place] = row
     return tuple(rows.values())
 
 
-def _row(value: Value) -> Row:
-    key, place, taken, reason = value.fields("key", "place", "taken", "reason")
-    places: tuple[RunOn, ...] = get_args(RunOn)
-    return Row(_key(key), place.one_of(places), taken.unless_null(_taken), reason.text())
+def _bound(value: Value) -> Measured:
+    """Reads a figure beside its bound; that it is met is worked out anew."""
+    given = value.mapping()
+    if "met" not in given:
+        value.fail("the field met is missing")
+    given["met"].one_of((True, False))
+    data = {name: each for name, each in value.data.items() if name != "met"}
+    return _record(Value(data, value.file, value.path), Measured, Value.number, optional=("at_least",))
 
 
-def _key(value: Value) -> Key:
-    section, scenario, persistent, message_bytes = value.fields("section", "scenario", "persistent", "message_bytes")
-    return Key(section.text(), scenario.text(), persistent.truth(), message_bytes.count())
-
-
-def _taken(value: Value) -> Taken:
-    runs, messages, drivers, rate, cpu_percent, cpu_ms, limit_ms, nodes, rss_mib = value.fields(*Taken.__slots__)
-    return Taken(
-        runs=runs.count(1),
-        messages=messages.count(),
-        drivers=drivers.count(),
-        rate=_spread(rate),
-        cpu_percent=_spread(cpu_percent),
-        cpu_ms=_spread(cpu_ms),
-        limit_ms=limit_ms.unless_null(_spread),
-        nodes=tuple(_node(each) for each in nodes.items()),
-        rss_mib=rss_mib.amount(),
-    )
-
-
-def _spread(value: Value) -> Spread:
-    median, low, high = value.fields("median", "low", "high")
-    spread = Spread(median.amount(), low.number(), high.number())
-    if not spread.low <= spread.median <= spread.high:
+def _record(
+    value: Value, kind: type[T], number: Callable[[Value], float] = Value.amount, *, optional: Sequence[str] = ()
+) -> T:
+    """Reads a dataclass, each field by its type."""
+    hints = get_type_hints(kind)
+    given = value.fields(*hints, optional=optional)
+    made = kind(**{name: _field(each, hints[name], number) for name, each in given.items()})
+    if isinstance(made, Spread) and not made.low <= made.median <= made.high:
         value.fail("the median is not between its quartiles")
-    return spread
+    if isinstance(made, Taken):
+        given["runs"].count(1)
+    return made
 
 
-def _node(value: Value) -> Node:
-    label, cpu_ms = value.fields("label", "cpu_ms")
-    return Node(label.text(), cpu_ms.amount())
-
-
-def _bound(value: Value) -> dict[str, Any]:
-    found = dict(zip((*_FIELDS, "beside", "met"), value.fields(*_FIELDS, "beside", "met"), strict=True))
-    units: tuple[str, ...] = get_args(get_type_hints(Measured)["unit"])
-    read: dict[str, Any] = {name: found[name].number() for name in _FIELDS if name not in {"group", "name", "unit"}}
-    read |= {"group": found["group"].text(), "name": found["name"].text(), "unit": found["unit"].one_of(units)}
-    read |= {"beside": found["beside"].unless_null(Value.number), "met": found["met"].truth()}
-    return read
+def _field(value: Value, hint: Any, number: Callable[[Value], float]) -> Any:
+    simple: dict[Any, Callable[[Value], Any]] = {str: Value.text, int: Value.count, float: number}
+    inside = get_args(hint)
+    if hint is bool and not isinstance(value.data, bool):
+        value.expected("true or false")
+    elif hint is bool:
+        return value.data
+    elif hint in simple:
+        return simple[hint](value)
+    elif get_origin(hint) is Literal:
+        return value.one_of(inside)
+    elif get_origin(hint) is tuple:
+        return tuple(_record(each, inside[0]) for each in value.items())
+    elif inside:  # it may be null
+        return None if value.data is None else _field(value, inside[0], number)
+    return _record(value, hint)

@@ -12,10 +12,10 @@ from typing import Final
 from rich.text import Text
 
 from engine.costs import measuring
+from engine.costs.measuring import Spread
 from engine.costs.report.analysis import verdict_lines, verdicts
-from engine.costs.report.reading import measured
 from engine.costs.report.wording import counted, figure, printable, run_on, span, times, title
-from engine.costs.results import Line, Results, Section, Spread, Taken, lines, sections
+from engine.costs.results import Line, Results, Section, Taken, lines, sections
 
 NOT_YET: Final = "not yet measurable"
 HEADS: Final = (
@@ -119,7 +119,7 @@ def tables(results: Results, *, width: int = WIDTH) -> str:
     if found:
         found.append("\n".join(wrap(_LEGEND, width)))
     if results.bounds:
-        found.append(measuring.table([measured(each) for each in results.bounds]))
+        found.append(measuring.table(results.bounds))
     found.append(f"{_summary(results)}\n{verdict_lines(verdicts(results))}")
     return "\n\n".join(found) + "\n"
 

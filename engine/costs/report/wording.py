@@ -46,15 +46,6 @@ def title(section: str) -> str:
     return f"{section} {SECTIONS.get(section, '')}".strip() or "no section"
 
 
-def section_order(section: str) -> tuple[tuple[int, int | str], ...]:
-    """Returns what sorts sections as the report does: 7.10 behind 7.9.
-
-    >>> sorted(["7.10", "7.9", "7.2.1", "7.2"], key=section_order)
-    ['7.2', '7.2.1', '7.9', '7.10']
-    """
-    return tuple((0, int(part)) if part.isdecimal() and len(part) < 9 else (1, part) for part in section.split("."))
-
-
 def spoken(scenario: str) -> str:
     """A scenario's name with spaces, for headings and beside charts.
 

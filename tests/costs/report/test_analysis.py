@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.costs.measuring import Measured
+from engine.costs.measuring import Measured, Spread
 from engine.costs.report.analysis import (
     At,
     Curve,
@@ -30,7 +30,7 @@ from engine.costs.report.analysis import (
     verdict_lines,
     verdicts,
 )
-from engine.costs.results import Key, Place, Results, Row, Spread, lines, published, sections
+from engine.costs.results import Key, Place, Results, Row, lines, published, sections
 from tests.costs.report.examples import MACHINE, OPTIONS, example, only, taken
 
 
@@ -273,12 +273,12 @@ def test_slower() -> None:
     )
 
 
-BOUND = Measured("hops", "each of 20 hops", 30.0, 0.9, 1.0, "µs", 0.8, 1.0).data()
+BOUND = Measured("hops", "each of 20 hops", 30.0, 0.9, 1.0, "µs", 0.8, 1.0)
 VERDICTS: tuple[tuple[Callable[[], Results], list[tuple[str, bool]]], ...] = (
     (results, [("something was measured", False)]),
     (lambda: results(Row(key("filter"), "memory", None, "later")), [("something was measured", False)]),
     (lambda: replace(results(), bounds=(BOUND,)), [("hops: each of 20 hops", True)]),
-    (lambda: replace(results(), bounds=({**BOUND, "value": 1.1},)), [("hops: each of 20 hops", False)]),
+    (lambda: replace(results(), bounds=(replace(BOUND, value=1.1),)), [("hops: each of 20 hops", False)]),
     (
         lambda: only(example(), lambda row: row.key.message_bytes == 1024),
         [("less processor time than the report's machine", True), ("costs in the report's order", True)],

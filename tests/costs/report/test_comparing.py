@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from engine.costs.measuring import Spread
 from engine.costs.report.comparing import Change, by_scenario, compare
-from engine.costs.results import Key, Results, Row, Spread, published
+from engine.costs.results import Key, Results, Row, published
 from tests.costs.report.examples import MACHINE, OPTIONS, spread, taken
 
 KEY = Key("7.4", "filter", persistent=False, message_bytes=1024)

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.costs.measuring import Measured
+from engine.costs.measuring import Measured, Spread
 from engine.costs.report.reading import read_results, results_from, results_json
-from engine.costs.results import Key, Node, Results, Row, Spread, Taken
+from engine.costs.results import Key, Node, Results, Row, Taken
 from engine.errors import ConfigurationException
 from tests.costs.report.examples import example
 
@@ -35,8 +35,9 @@ PLAIN = st.recursive(
 FIGURES = st.floats(-1e12, 1e12)
 BOUNDS = st.builds(
     Measured,
-    *(TEXTS, TEXTS, FIGURES, FIGURES, FIGURES, st.sampled_from(["x", "µs"]), FIGURES, FIGURES),
+    *(TEXTS, TEXTS, st.none() | FIGURES, FIGURES, FIGURES, st.sampled_from(["x", "µs"]), FIGURES, FIGURES),
     beside=st.none() | FIGURES,
+    at_least=st.booleans(),
 )
 RESULTS = st.builds(
     Results,
@@ -44,7 +45,7 @@ RESULTS = st.builds(
     started=TEXTS,
     options=st.dictionaries(TEXTS, PLAIN, max_size=3),
     rows=st.lists(ROWS, max_size=4, unique_by=lambda row: (row.key, row.place)).map(tuple),
-    bounds=st.lists(BOUNDS.map(Measured.data), max_size=2).map(tuple),
+    bounds=st.lists(BOUNDS, max_size=2).map(tuple),
 )
 
 
