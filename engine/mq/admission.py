@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from engine.work import QueueAttributes
 
 MAX_PRIORITY: Final = 9
-IDS_LENGTH: Final = 3 * len(NO_ID)
+ID_LENGTH: Final = len(NO_ID)
 ORDER_BITS: Final = 50  # number the messages of one priority
 SEGMENT_UNIT: Final = 16  # segments but the last are so many bytes long, or a multiple
 EIGHT_BYTES: Final = (1 << 64) - 1
@@ -130,7 +130,7 @@ class Admission:
         length, priority, persistence = len(body), descriptor.priority, descriptor.persistence
         if length > target.longest:
             raise self._too_long(target, length)
-        if len(descriptor.msg_id) + len(descriptor.correl_id) + len(descriptor.group_id) != IDS_LENGTH:
+        if not len(descriptor.msg_id) == len(descriptor.correl_id) == len(descriptor.group_id) == ID_LENGTH:
             descriptor = with_whole_ids(descriptor)
         if not 0 <= priority <= MAX_PRIORITY or persistence not in _PERSISTENCES:
             descriptor = by_default(descriptor, target.attributes)

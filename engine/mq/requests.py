@@ -24,7 +24,7 @@ _SLICE: Final = 0.0002  # seconds that a slice of a long request takes
 _PAGE: Final = 262_144  # bytes of a page of a cursor
 _LOOKS: Final = 50  # messages that one look passes over
 _MOST_CURSORS: Final = 256  # of one connection
-_AT_ONCE: Final = 50  # messages that one slice of a purge takes off their queue
+_AT_ONCE: Final = 32  # messages that one slice of a purge takes off their queue, as many as an overflow gives back
 _AHEAD: Final = 20  # slices of a purge that the store is given before the first is written
 
 # Functions of the queue manager that a client may call as they are.

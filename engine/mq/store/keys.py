@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Final
 
-from engine.mq.queued_message import keys_of
+from engine.descriptor import NO_ID
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor
@@ -15,6 +15,9 @@ EXPIRY: Final = struct.Struct(">QIQ")  # moment, queue, order
 CHUNK: Final = struct.Struct(">QI")  # body, number
 NUMBER: Final = struct.Struct(">I")
 _ID: Final = struct.Struct(">IBQ")  # queue, kind, folded id
+_ID_OF_MESSAGE: Final = struct.Struct(">IBQQ")  # the same, and the order of the message
+_FOLDED: Final = struct.Struct(">QQQ")
+_MSG_ID, _CORREL_ID, _GROUP_ID = b"MCG"  # kinds of ids, as `keys_of` names them
 ORDER_AT: Final = _ID.size
 LAST: Final = (1 << 63) - 1
 _EIGHT_BYTES: Final = (1 << 64) - 1
@@ -33,9 +36,22 @@ def id_prefix(queue: int, key: bytes) -> bytes:
 
 
 def id_keys(queue: int, order: int, descriptor: Descriptor) -> list[bytes]:
-    """Returns the index keys of a message."""
-    tail = order.to_bytes(8)
-    return [id_prefix(queue, key) + tail for key in keys_of(descriptor)]
+    """Returns the index keys of a message, whose ids are whole.
+
+    >>> from engine.descriptor import Descriptor
+    >>> id_keys(1, 7, Descriptor(msg_id=bytes(23) + b"A")) == [id_prefix(1, b"M" + bytes(23) + b"A") + (7).to_bytes(8)]
+    True
+    """
+    keys = []
+    for kind, own in (
+        (_MSG_ID, descriptor.msg_id),
+        (_CORREL_ID, descriptor.correl_id),
+        (_GROUP_ID, descriptor.group_id),
+    ):
+        if own != NO_ID:
+            first, second, third = _FOLDED.unpack(own)
+            keys.append(_ID_OF_MESSAGE.pack(queue, kind, first ^ second ^ third, order))
+    return keys
 
 
 def order_of(key: bytes) -> int:

@@ -16,6 +16,7 @@ from engine.mq.store.keys import CHUNK
 
 VERSION: Final = 1
 _HEAD: Final = struct.Struct(">IBBHQIQ")  # checksum, version, form, descriptor's length, expiry, length, body
+_CHECKED: Final = struct.Struct(">BBHQIQ")  # the same without the checksum
 _CHECKSUM: Final = 4
 _NUMBER: Final = 8
 _CHECK: Final = struct.Struct(">I")
@@ -50,15 +51,26 @@ def head(key: bytes, stored: Stored, body_id: int, codec: int, body: bytes, most
     packed = pack(stored.descriptor)
     long = _HEAD.size + len(packed) + len(body) > most
     form = long | codec << _OF_CODEC
-    fixed = _HEAD.pack(0, VERSION, form, len(packed), stored.expires, len(body), body_id)[_CHECKSUM:]
-    return checked(key, fixed + packed + (b"" if long else body)), long
+    fixed = _CHECKED.pack(VERSION, form, len(packed), stored.expires, len(body), body_id)
+    return checked(key, fixed + packed if long else fixed + packed + body), long
+
+
+def _fixed(key: bytes, record: bytes) -> tuple[int, ...]:
+    """Returns the fixed part of a record, or refuses one that is damaged."""
+    if len(record) < _HEAD.size or crc32(record[_CHECKSUM:], crc32(key)) != _CHECK.unpack_from(record)[0]:
+        raise damaged(f"the record of a message ({key.hex()}) is not what was written")
+    return _HEAD.unpack_from(record)
+
+
+def read_place(key: bytes, record: bytes) -> tuple[int | None, int]:
+    """Returns the number of the body of a record's message where that is in chunks, and when the message expires."""
+    _, _, form, _, expires, _, body_id = _fixed(key, record)
+    return body_id if form & _IN_CHUNKS else None, expires
 
 
 def read_head(key: bytes, record: bytes) -> Head:
     """Returns what a record says, or refuses one that is damaged."""
-    if len(record) < _HEAD.size or crc32(record[_CHECKSUM:], crc32(key)) != _CHECK.unpack_from(record)[0]:
-        raise damaged(f"the record of a message ({key.hex()}) is not what was written")
-    _, _, form, length, expires, whole, body_id = _HEAD.unpack_from(record)
+    _, _, form, length, expires, whole, body_id = _fixed(key, record)
     end = _HEAD.size + length
     descriptor = unpack(record, _HEAD.size, end)
     place = (body_id, whole, form >> _OF_CODEC)

@@ -18,6 +18,7 @@ from engine.mq.store.writing import Counters, write
 from engine.mq.store_changes import Record
 
 WINDOW: Final = (100, 1_000_000)  # messages and bytes that are brought into memory at once: others wait meanwhile
+OVERFLOWN: Final = (32, 1_000_000)  # of those that memory had no room for, which are removed as they are read
 _SMALL: Final = (64, 1_000_000)
 
 
@@ -141,7 +142,7 @@ class Overflow:
         return True
 
     def load(self) -> list[Stored]:
-        found, first = messages(self._number, self.first, self._environment, WINDOW, ())
+        found, first = messages(self._number, self.first, self._environment, OVERFLOWN, ())
         self._write(Record(removals=[(self._number, stored) for stored in found]))
         self.first = first
         self.count = self.count - len(found) if first != LAST else 0

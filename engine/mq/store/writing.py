@@ -20,8 +20,8 @@ from engine.mq.store.records import (
     damaged,
     head,
     number_record,
-    read_head,
     read_number,
+    read_place,
     with_backout_count,
 )
 
@@ -155,14 +155,14 @@ def _remove(queue: int, stored: Stored, transaction: Any, environment: Environme
     record = transaction.pop(key, db=db["messages"])
     if record is None:
         raise damaged(f"a message that was got ({key.hex()}) is not there")
-    found = read_head(key, record)
-    for index in id_keys(queue, stored.order, found.descriptor):
+    body_id, expires = read_place(key, record)
+    for index in id_keys(queue, stored.order, stored.descriptor):
         transaction.delete(index, db=db["ids"])
-    if found.expires:
-        transaction.delete(EXPIRY.pack(found.expires, queue, stored.order), db=db["expiry"])
-    if found.body is None and not _refer(found.body_id, -1, transaction, db["references"]):
+    if expires:
+        transaction.delete(EXPIRY.pack(expires, queue, stored.order), db=db["expiry"])
+    if body_id is not None and not _refer(body_id, -1, transaction, db["references"]):
         number = 0
-        while transaction.delete(CHUNK.pack(found.body_id, number), db=db["chunks"]):
+        while transaction.delete(CHUNK.pack(body_id, number), db=db["chunks"]):
             number += 1
 
 

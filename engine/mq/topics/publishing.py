@@ -11,7 +11,7 @@ from engine.errors import BrokerError, MessageException
 from engine.flow.dead_letters import FORMAT, header
 from engine.message.topics import REMOTE, TopicAddress, read_address
 from engine.mq import stream_rules
-from engine.mq.admission import IDS_LENGTH, LARGEST, MAX_PRIORITY, Target, expires_at, limited
+from engine.mq.admission import ID_LENGTH, LARGEST, MAX_PRIORITY, Target, expires_at, limited
 from engine.mq.definitions import QueueDefinition
 from engine.mq.directory import check_gate
 from engine.mq.packed_descriptor import pack, with_whole_ids
@@ -269,7 +269,7 @@ class Topics:
         (_, kind, expiry, feedback, encoding, ccsid, form, priority, persistence, msg_id, correl_id, _, queue,
          queue_manager, user, token, identity, _, _, date, hour, origin, group_id, sequence, offset, flags,
          length) = descriptor
-        if len(msg_id) + len(correl_id) + len(group_id) != IDS_LENGTH:
+        if not len(msg_id) == len(correl_id) == len(group_id) == ID_LENGTH:
             whole = with_whole_ids(descriptor)
             msg_id, correl_id, group_id = whole.msg_id, whole.correl_id, whole.group_id
         if not date:

@@ -25,6 +25,7 @@ def test_browsing_while_others_put_and_get(tmp_path: Path, monkeypatch: pytest.M
     """Of a queue that is mostly in the store, each browse sees all that stays, and finds no damage in what passes."""
     monkeypatch.setattr(memories, "WINDOW", (8, 8_000))
     monkeypatch.setattr(shelves, "WINDOW", (4, 4_000))
+    monkeypatch.setattr(shelves, "OVERFLOWN", (4, 4_000))
     QueueManager.create(tmp_path / "QM")
     with QueueManager.open(tmp_path / "QM") as queues, ThreadPoolExecutor(4) as pool:
         queues.define("QLOCAL", "Q", {})

@@ -371,6 +371,7 @@ def test_queues_against_lists(machine: type[QueuesAgainstLists], monkeypatch: py
     """Whatever units do in turn, queues hold and give what lists with rollbacks, expiry and restarts hold and give."""
     monkeypatch.setattr(memories, "WINDOW", (4, 8_000))
     monkeypatch.setattr(shelves, "WINDOW", (2, 4_000))
+    monkeypatch.setattr(shelves, "OVERFLOWN", (2, 4_000))
     monkeypatch.setattr(memories, "BUDGET", 12_000)
     monkeypatch.setattr(memories, "LEAST", 1)
     run_state_machine_as_test(
