@@ -16,9 +16,8 @@ from engine.parser import Follow, Form, Portion, Template
 from engine.tree.element import Element
 from engine.tree.sharing import copy
 from engine.tree.step import step
-from parsers.mrm import Mrm
+from parsers.mrm import Library, Mrm
 from parsers.mrm.cwf.properties import CwfField
-from parsers.mrm.domain import Library
 from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, WireFormatUse
 
 GROUP: Final = "parsers"

@@ -13,8 +13,7 @@ from engine.flow.marked_lines import line_of_file, marked
 from engine.parser import Template
 from flows.document import content_of
 from flows.message_sets.reader import read_message_set
-from parsers.mrm import Mrm
-from parsers.mrm.domain import Library
+from parsers.mrm import Library, Mrm
 from parsers.mrm.model import MessageSet
 
 ENDING: Final = ".set.yaml"

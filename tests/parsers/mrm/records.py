@@ -7,9 +7,8 @@ from engine.message.assembly import Part, part_element
 from engine.parser import NO_OPTIONS, Follow, Form, Options, Portion, Template
 from engine.tree.element import Element
 from engine.tree.sharing import copy
-from parsers.mrm import Mrm
+from parsers.mrm import Library, Mrm
 from parsers.mrm.cwf.properties import CwfField, CwfFormat
-from parsers.mrm.domain import Library
 from parsers.mrm.model import Field, Group, Member, Message, MessageSet, SimpleType, WireFormatUse
 
 BIG = 785

@@ -9,8 +9,7 @@ from engine.errors import ConfigurationException, ParserException
 from engine.message.assembly import Received, RootDomain
 from engine.parser import Template
 from engine.tree.step import step
-from parsers.mrm import Mrm
-from parsers.mrm.domain import Library
+from parsers.mrm import Library, Mrm
 from parsers.mrm.model import Group, Message, MessageSet, WireFormatUse
 from tests.parsers.mrm.records import field
 
