@@ -1,4 +1,4 @@
-"""The MRM domain: messages whose logical structure is described once, in any of several wire formats."""
+"""MRM: the parser of messages that message sets describe, and the message sets that templates select from."""
 
 from __future__ import annotations
 
