@@ -19,9 +19,9 @@ from engine.tree.element import Element
 from engine.tree.source import Handle, Source, Value
 from parsers.charsets.ccsid import decode
 from parsers.headers import fields
-from parsers.headers.computed_folders import Facts, Table
 from parsers.headers.fields import byte, char, long, put_date, put_time
 from parsers.headers.layout import TOP, changes, lay_out, whole
+from parsers.properties import ComputedFolder, Table
 
 VERSION: Final = 2
 
@@ -128,7 +128,7 @@ def _text(data: bytes, ccsid: int) -> str:
     return fields.cut(decode(data, ccsid))
 
 
-def _fact(name: str) -> Callable[[Received], Value]:
+def _computed(name: str) -> Callable[[Received], Value]:
     if name not in FIELDS:
         return {
             "SourceQueue": lambda received: received.queue,
@@ -145,7 +145,7 @@ def _fact(name: str) -> Callable[[Received], Value]:
 
 
 _ORPHANS: Final = ("SourceQueue", "Transactional")
-FACTS: Final[Table] = {name: _fact(name) for name in (*_ORPHANS, *(f.name for f in LAYOUT.newest.shown))}
+_COMPUTED: Final[Table] = {name: _computed(name) for name in (*_ORPHANS, *(f.name for f in LAYOUT.newest.shown))}
 
 
 @parser
@@ -160,12 +160,12 @@ class MqMd(Parser):
 
     def read(self, portion: Portion) -> tuple[Source, Handle]:
         if portion.received is not None and not portion.data:
-            return Facts(FACTS, portion.received), TOP
+            return ComputedFolder(_COMPUTED, portion.received), TOP
         return LAYOUT.read(portion)
 
     def write(self, element: Element, form: Form) -> bytes:
         source = whole(element)
-        if isinstance(source, Facts) and not changes(element, source):
+        if isinstance(source, ComputedFolder) and not changes(element, source):
             return pack(source.received.descriptor, form.encoding, form.ccsid)
         for child in changes(element, LAYOUT.same_form(element, form)):
             if child.name not in _ORPHANS:

@@ -1,6 +1,6 @@
 """Writing: a tree under an XML domain to text; what was read is patched and written by libxml2, what is new rendered.
 
-There are three ways: into the bytes of a document (`splicing`), into a copy of its lxml tree (`tree_patch`), and what
+There are three ways: into the bytes of a document or into a copy of its lxml tree (`document_changes`), and what
 stands elsewhere than it was read, or is new, element by element (`rendering`).
 """
 
@@ -21,10 +21,8 @@ from parsers.markup.lxml_nodes import has_sections, is_settable, qualified
 from parsers.markup.namespace_scope import rescoped, unscoped
 from parsers.markup.prolog import before, behind, framed
 from parsers.markup.rendering import NO_SCOPE, Renderer, Scope, kind_of, unwritable
-from parsers.markup.splicing import is_short, keeps_form, spliced, with_value
 from parsers.markup.text import Unwritable, check, escape, name_of, text_of
-from parsers.markup.tree_patch import Change
-from parsers.markup.tree_patch import written as written_by_libxml
+from parsers.markup.tree_patch import Change, is_short, keeps_form, spliced, with_value, written_by_libxml
 
 _FIELDS: Final = frozenset({Kind.ATTRIBUTE, Kind.TEXT, Kind.TAIL})
 _MOST_IN_VAIN: Final = 1 << 18

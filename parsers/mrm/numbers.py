@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Mapping
-from decimal import Decimal
+from decimal import Decimal, localcontext
+from fractions import Fraction
 from typing import Any, Final, Literal, NamedTuple
 
-from parsers.mrm.hexadecimal_floats import from_hexadecimal, to_hexadecimal
 from parsers.mrm.stored_value import Decode, Encode, Stored, exact, garbled, unfit, whole_number
 
 Number = Literal["integer", "decimal", "float", "exact"]  # exact: a float, or a decimal where no float tells it apart
@@ -20,7 +20,15 @@ _PLUS: Final = "acef"
 _MINUS: Final = "bd"
 _PLUS_ZONES: Final = frozenset({0xA, 0xC, 0xE, 0xF})
 _EBCDIC_DIGITS: Final = bytes(code - 0xC0 if 0xF0 <= code <= 0xF9 else 0 for code in range(256))
-_CUSTOM: Final = b"{ABCDEFGHI", b"}JKLMNOPQR"
+# The bytes of a digit with its sign, from 0 to 9: of positive numbers, and of negative ones.
+_SIGNED_DIGITS: Final[Mapping[Signs, tuple[bytes, bytes]]] = {
+    "ascii": (b"0123456789", b"pqrstuvwxy"),
+    "custom": (b"{ABCDEFGHI", b"}JKLMNOPQR"),
+    "ebcdic": (bytes(range(0xC0, 0xCA)), bytes(range(0xD0, 0xDA))),
+}
+_BIAS: Final = 64
+_DIGITS: Final = 18  # tell apart all numbers with 56 bits
+_FARTHEST: Final = 100  # powers of ten behind which all numbers are too large, or zero
 _LETTER: Final = "is no packed decimal: it has a letter among its digits"
 
 
@@ -155,21 +163,16 @@ def _sign_tables(signs: Signs) -> tuple[Mapping[int, bytes], Mapping[str, int], 
 
     Of ASCII signs, those of both kinds are read, whichever are written.
     """
-    if signs == "ebcdic":
-        read = {
-            zone << 4 | n: f"{'' if zone in _PLUS_ZONES else '-'}{n}" for zone in range(0xA, 0x10) for n in range(10)
-        }
-        plus, minus = {str(n): 0xC0 | n for n in range(10)}, {str(n): 0xD0 | n for n in range(10)}
-        return {code: text.encode() for code, text in read.items()}, plus, minus
-    ascii_signs, custom_signs = (
-        ({str(n): 0x30 + n for n in range(10)}, {str(n): 0x70 + n for n in range(10)}),
-        ({str(n): _CUSTOM[0][n] for n in range(10)}, {str(n): _CUSTOM[1][n] for n in range(10)}),
-    )
+    plus, minus = ({str(n): code for n, code in enumerate(codes)} for codes in _SIGNED_DIGITS[signs])
     held: dict[int, bytes] = {}
-    for plus, minus in (ascii_signs, custom_signs):
-        held |= {code: digit.encode() for digit, code in plus.items()}
-        held |= {code: b"-" + digit.encode() for digit, code in minus.items()}
-    return held, *(custom_signs if signs == "custom" else ascii_signs)
+    if signs == "ebcdic":
+        for zone in range(0xA, 0x10):
+            held |= {zone << 4 | n: b"%s%d" % (b"" if zone in _PLUS_ZONES else b"-", n) for n in range(10)}
+        return held, plus, minus
+    for positive, negative in (_SIGNED_DIGITS["ascii"], _SIGNED_DIGITS["custom"]):
+        held |= {code: b"%d" % n for n, code in enumerate(positive)}
+        held |= {code: b"-%d" % n for n, code in enumerate(negative)}
+    return held, plus, minus
 
 
 def zoned(size: int, shape: Shape, signs: Signs, orientation: Orientation = "trailing") -> Stored:
@@ -285,7 +288,6 @@ def ieee(size: int, shape: Shape, *, little_endian: bool) -> Stored:
     """An IEEE float of 4 or 8 bytes."""
     form = struct.Struct(("<" if little_endian else ">") + {4: "f", 8: "d"}[size])
     made = _from_float(shape)
-
     has_only_numbers = shape.number in {"integer", "decimal"}
 
     def decode(data: bytes, at: int, end: int) -> Any:
@@ -296,7 +298,7 @@ def ieee(size: int, shape: Shape, *, little_endian: bool) -> Stored:
 
     def encode(value: Any, length: int) -> bytes:
         try:
-            return form.pack(_float(value, shape))
+            return form.pack(value if value.__class__ is float else float(exact(value, shape.what)))
         except OverflowError as error:
             raise unfit(shape.what, value, f"takes a float of {length} bytes") from error
 
@@ -306,13 +308,7 @@ def ieee(size: int, shape: Shape, *, little_endian: bool) -> Stored:
 def _from_float(shape: Shape) -> Callable[[float], Any]:
     if shape.number == "decimal":
         return lambda number: Decimal(repr(number))
-    if shape.number == "integer":
-        return int
-    return lambda number: number
-
-
-def _float(value: Any, shape: Shape) -> float:
-    return value if value.__class__ is float else float(exact(value, shape.what))
+    return int if shape.number == "integer" else lambda number: number
 
 
 def hexadecimal(size: int, shape: Shape, *, little_endian: bool = False) -> Stored:
@@ -326,7 +322,7 @@ def hexadecimal(size: int, shape: Shape, *, little_endian: bool = False) -> Stor
     def decode(data: bytes, at: int, end: int) -> Any:
         raw = data[at:end][::step]
         fraction = int.from_bytes(raw[1:], "big")
-        number = math.ldexp(fraction, 4 * ((raw[0] & 0x7F) - 64) - bits)
+        number = math.ldexp(fraction, 4 * ((raw[0] & 0x7F) - _BIAS) - bits)
         return made(-number if raw[0] & 0x80 else number)
 
     def encode(value: Any, length: int) -> bytes:
@@ -339,3 +335,64 @@ def hexadecimal(size: int, shape: Shape, *, little_endian: bool = False) -> Stor
     if shape.number == "exact":
         return Stored(size, lambda data, at, end: from_hexadecimal(data[at:end][::step]), encode)
     return Stored(size, decode, encode)
+
+
+def from_hexadecimal(data: bytes) -> float | Decimal:
+    """The number of 4 or 8 bytes; a Decimal where a float cannot hold it exactly, or its shortest text is another's.
+
+    >>> from_hexadecimal(bytes.fromhex("c276a000"))
+    -118.625
+    """
+    exponent, bits = data[0] & 0x7F, 8 * (len(data) - 1)
+    mantissa = int.from_bytes(data[1:], "big")
+    last = Fraction(16) ** (exponent - _BIAS) / (1 << bits)
+    number = (-mantissa if data[0] & 0x80 else mantissa) * last
+    if number == 0:
+        return -0.0 if data[0] & 0x80 else 0.0
+    near = float(number)
+    if near == number:
+        told = abs(Fraction(repr(near)) - number)
+        digits = (bits - mantissa.bit_length()) // 4  # that the number has room for behind its last
+        if mantissa.bit_count() == 1 and mantissa.bit_length() % 4 == 1:  # a power of 16
+            digits += 1  # those just below have one more
+        if 2 * told * 16**digits < last:
+            return near
+    with localcontext() as context:
+        context.prec = _DIGITS
+        return Decimal(number.numerator) / Decimal(number.denominator)
+
+
+def to_hexadecimal(number: float | Decimal, size: int) -> bytes:
+    """The bytes of the nearest number; OverflowError where it is too large.
+
+    >>> to_hexadecimal(-118.625, 4).hex()
+    'c276a000'
+    """
+    if isinstance(number, Decimal) and number and abs(number.adjusted()) > _FARTHEST:
+        number = math.copysign(0.0 if number.adjusted() < 0 else math.inf, number)
+    over, under = number.as_integer_ratio()
+    sign, over, bits = 0x80 if math.copysign(1.0, number) < 0 else 0, abs(over), 8 * (size - 1)
+    power = max(_power_above(over, under), -_BIAS)
+    mantissa = _rounded(over, under, bits - 4 * power)
+    if mantissa >> bits:
+        mantissa, power = mantissa >> 4, power + 1
+    if power + _BIAS > 127:
+        raise OverflowError("too large for a hexadecimal floating-point number")
+    if not mantissa:
+        return bytes([sign]) + bytes(size - 1)
+    return bytes([sign | (power + _BIAS)]) + mantissa.to_bytes(size - 1, "big")
+
+
+def _power_above(over: int, under: int) -> int:
+    """The smallest power of 16 that is larger than a fraction."""
+    power = (over.bit_length() - under.bit_length()) // 4
+    while over << max(-4 * power, 0) >= under << max(4 * power, 0):
+        power += 1
+    return power
+
+
+def _rounded(over: int, under: int, shift: int) -> int:
+    """A fraction times a power of 2 as the nearest whole number, of two as near as each other the even one."""
+    over, under = over << max(shift, 0), under << max(-shift, 0)
+    whole, rest = divmod(over, under)
+    return whole + (2 * rest > under or (2 * rest == under and whole & 1))

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from parsers.importers.copybook.constants import with_numbers
-from parsers.importers.copybook.findings import Findings
 from parsers.importers.copybook.items import Entry, Occurs, Sign, Values
+from parsers.importers.copybook.source import Findings
 from parsers.importers.copybook.tokens import Word
 
 USAGES: Final = {

@@ -8,7 +8,7 @@ from operator import add, mul, sub
 from types import MappingProxyType
 from typing import Final
 
-from parsers.importers.copybook.findings import Findings
+from parsers.importers.copybook.source import Findings
 from parsers.importers.copybook.tokens import Word
 
 _NUMBER: Final = re.compile(r"\+?\d{1,12}")

@@ -9,8 +9,7 @@ from typing import Final, NamedTuple
 
 from engine.files.allowed_folders import is_within
 from parsers.importers.copybook.dialect import Dialect
-from parsers.importers.copybook.findings import Findings
-from parsers.importers.copybook.source import lines_of, text_of
+from parsers.importers.copybook.source import Findings, lines_of, text_of
 from parsers.importers.copybook.tokens import Word, words_of
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from parsers.importers.copybook.findings import Spot
 from parsers.importers.copybook.pictures import Picture
+from parsers.importers.copybook.source import Spot
 from parsers.importers.copybook.tokens import Word
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from parsers.importers.copybook.dialect import Dialect
-from parsers.importers.copybook.findings import Findings
 from parsers.importers.copybook.items import Condition, DataItem, Entry, Renaming, Sign
 from parsers.importers.copybook.pictures import Picture, PictureError, picture
+from parsers.importers.copybook.source import Findings
 
 BINARY: Final = frozenset({"BINARY", "COMP-5", "COMP-X", "COMP-N"})
 WITHOUT_PICTURE: Final = {

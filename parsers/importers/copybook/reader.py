@@ -14,10 +14,9 @@ from parsers.importers.copybook.clauses import Sentence, read_entry
 from parsers.importers.copybook.constants import note_constant
 from parsers.importers.copybook.copy_statements import LARGEST_FILE, read_words
 from parsers.importers.copybook.dialect import IBM, Dialect
-from parsers.importers.copybook.findings import Findings, Spot
 from parsers.importers.copybook.items import Condition, Copybook, DataItem, Entry, Record
 from parsers.importers.copybook.offsets import Node, arrange, renamings, with_counters
-from parsers.importers.copybook.source import text_of
+from parsers.importers.copybook.source import Findings, Spot, text_of
 from parsers.importers.copybook.tokens import Word, sentences, tokens_of
 
 _SKIPPED: Final = frozenset({"FD", "SD", "RD", "CD"})

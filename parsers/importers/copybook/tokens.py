@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
-from parsers.importers.copybook.findings import Findings, Spot
-from parsers.importers.copybook.source import Line
+from parsers.importers.copybook.source import Findings, Line, Spot
 
 
 def sentences(tokens: Iterator[Word], findings: Findings) -> Iterator[list[Word]]:

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.errors import ParserException
-from parsers.mrm.hexadecimal_floats import from_hexadecimal, to_hexadecimal
+from parsers.mrm.numbers import from_hexadecimal, to_hexadecimal
 from parsers.records.json_fields import from_json, to_json
 from tests.limits import bounded
 
