@@ -22,7 +22,7 @@ from parsers.markup.namespace_scope import rescoped, unscoped
 from parsers.markup.prolog import before, behind, framed
 from parsers.markup.rendering import NO_SCOPE, Renderer, Scope, kind_of, unwritable
 from parsers.markup.text import Unwritable, check, escape, name_of, text_of
-from parsers.markup.tree_patch import Change, is_short, keeps_form, spliced, with_value, written_by_libxml
+from parsers.markup.document_changes import Change, is_short, keeps_form, spliced, with_value, written_by_libxml
 
 _FIELDS: Final = frozenset({Kind.ATTRIBUTE, Kind.TEXT, Kind.TAIL})
 _MOST_IN_VAIN: Final = 1 << 18

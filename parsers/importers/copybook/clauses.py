@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final
 
 from parsers.importers.copybook.constants import with_numbers
 from parsers.importers.copybook.items import Entry, Occurs, Sign, Values
 from parsers.importers.copybook.source import Findings
-from parsers.importers.copybook.tokens import Word
+from parsers.importers.copybook.tokens import ClauseError, Sentence, Word
 
 USAGES: Final = {
     "DISPLAY": "DISPLAY",
@@ -49,52 +49,6 @@ _NEED_OPERAND: Final = frozenset(
     }
 )
 LARGEST_LEVEL: Final = 49
-
-
-class ClauseError(Exception):
-    """A clause that cannot be read, at a word."""
-
-    def __init__(self, word: Word, text: str) -> None:
-        super().__init__(text)
-        self.word = word
-        self.text = text
-
-
-@dataclass(slots=True)
-class Sentence:
-    """The tokens of one entry, up to its period."""
-
-    tokens: list[Word]
-    at: int = 0
-    constants: dict[str, int] = field(default_factory=dict)
-
-    def peek(self, ahead: int = 0) -> str:
-        """The next token as keywords are compared, empty at the end."""
-        at = self.at + ahead
-        return self.tokens[at].upper if at < len(self.tokens) else ""
-
-    def next(self, wanted: str) -> Word:
-        """The next token; `wanted` says what should be there."""
-        if self.at >= len(self.tokens):
-            raise ClauseError(self.tokens[-1], f"ends where {wanted} should follow")
-        self.at += 1
-        return self.tokens[self.at - 1]
-
-    def accept(self, *words: str) -> bool:
-        """Go past the next token where it is one of these."""
-        if self.peek() in words:
-            self.at += 1
-            return True
-        return False
-
-    def integer(self, wanted: str) -> int:
-        """A number, or the name of a constant."""
-        word = self.next(wanted)
-        if word.upper in self.constants:
-            return self.constants[word.upper]
-        if not word.text.isdecimal() or len(word.text) > 12:
-            raise ClauseError(word, f"has {word.text} where {wanted} should be")
-        return int(word.text)
 
 
 def read_entry(sentence: Sentence, findings: Findings) -> Entry | None:

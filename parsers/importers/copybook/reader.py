@@ -10,14 +10,14 @@ from typing import Final
 
 from engine.errors import ConfigurationException
 from engine.files.input_files import read_file
-from parsers.importers.copybook.clauses import Sentence, read_entry
+from parsers.importers.copybook.clauses import read_entry
 from parsers.importers.copybook.constants import note_constant
 from parsers.importers.copybook.copy_statements import LARGEST_FILE, read_words
 from parsers.importers.copybook.dialect import IBM, Dialect
 from parsers.importers.copybook.items import Condition, Copybook, DataItem, Entry, Record
 from parsers.importers.copybook.offsets import Node, arrange, renamings, with_counters
 from parsers.importers.copybook.source import Findings, Spot, text_of
-from parsers.importers.copybook.tokens import Word, sentences, tokens_of
+from parsers.importers.copybook.tokens import Sentence, Word, sentences, tokens_of
 
 _SKIPPED: Final = frozenset({"FD", "SD", "RD", "CD"})
 _PARTS: Final = frozenset({"DIVISION", "SECTION"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from parsers.importers.copybook.source import Findings, Line, Spot
@@ -175,3 +176,49 @@ def _is_number(word: Word) -> bool:
 
 def _joined(number: list[Word]) -> Word:
     return number[0]._replace(text="".join(word.text for word in number))
+
+
+class ClauseError(Exception):
+    """A clause that cannot be read, at a word."""
+
+    def __init__(self, word: Word, text: str) -> None:
+        super().__init__(text)
+        self.word = word
+        self.text = text
+
+
+@dataclass(slots=True)
+class Sentence:
+    """The tokens of one entry, up to its period."""
+
+    tokens: list[Word]
+    at: int = 0
+    constants: dict[str, int] = field(default_factory=dict)
+
+    def peek(self, ahead: int = 0) -> str:
+        """The next token as keywords are compared, empty at the end."""
+        at = self.at + ahead
+        return self.tokens[at].upper if at < len(self.tokens) else ""
+
+    def next(self, wanted: str) -> Word:
+        """The next token; `wanted` says what should be there."""
+        if self.at >= len(self.tokens):
+            raise ClauseError(self.tokens[-1], f"ends where {wanted} should follow")
+        self.at += 1
+        return self.tokens[self.at - 1]
+
+    def accept(self, *words: str) -> bool:
+        """Go past the next token where it is one of these."""
+        if self.peek() in words:
+            self.at += 1
+            return True
+        return False
+
+    def integer(self, wanted: str) -> int:
+        """A number, or the name of a constant."""
+        word = self.next(wanted)
+        if word.upper in self.constants:
+            return self.constants[word.upper]
+        if not word.text.isdecimal() or len(word.text) > 12:
+            raise ClauseError(word, f"has {word.text} where {wanted} should be")
+        return int(word.text)

@@ -11,7 +11,7 @@ import pytest
 from engine.tree.element import Element
 from engine.tree.sharing import copy
 from engine.tree.step import step
-from parsers.markup import tree_patch
+from parsers.markup import document_changes
 from tests.parsers.markup.documents import body, write
 
 ROUNDS = 60
@@ -63,7 +63,7 @@ def _change(read: Element, number: int, written: list[bytes]) -> None:
 def test_a_document_that_is_written_in_many_pieces_is_not_copied_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is copied of a document so that it is written is no more than is written of it."""
     copied: list[int] = []
-    monkeypatch.setattr(tree_patch, "copy", lambda node: copied.append(len(list(node.iter()))) or copy_node(node))
+    monkeypatch.setattr(document_changes, "copy", lambda node: copied.append(len(list(node.iter()))) or copy_node(node))
     changed = copy(body("XMLNSC", f"<O xmlns:p='u'>\n {'<L>x<A>1</A></L> ' * 100}</O>".encode()))
     changed.ensure(step("O")).change(name="P")
     assert b"<P" in write(changed)
