@@ -16,13 +16,13 @@ from engine.tree.sharing import appended_children, changed_children, only_change
 from engine.tree.source import Value, leading
 from engine.tree.states import EDITED, EXPANDED, REPLACED, RESTRUCTURED, SHARES, VALUED
 from parsers.markup.document import Document
+from parsers.markup.document_changes import Change, is_short, keeps_form, spliced, with_value, written_by_libxml
 from parsers.markup.element_types import Flavour, Kind
 from parsers.markup.lxml_nodes import has_sections, is_settable, qualified
 from parsers.markup.namespace_scope import rescoped, unscoped
 from parsers.markup.prolog import before, behind, framed
 from parsers.markup.rendering import NO_SCOPE, Renderer, Scope, kind_of, unwritable
 from parsers.markup.text import Unwritable, check, escape, name_of, text_of
-from parsers.markup.document_changes import Change, is_short, keeps_form, spliced, with_value, written_by_libxml
 
 _FIELDS: Final = frozenset({Kind.ATTRIBUTE, Kind.TEXT, Kind.TAIL})
 _MOST_IN_VAIN: Final = 1 << 18

@@ -10,8 +10,7 @@ from typing import Final
 
 from engine.errors import ConfigurationException
 from engine.files.input_files import read_file
-from parsers.importers.copybook.clauses import read_entry
-from parsers.importers.copybook.constants import note_constant
+from parsers.importers.copybook.clauses import note_constant, read_entry
 from parsers.importers.copybook.copy_statements import LARGEST_FILE, read_words
 from parsers.importers.copybook.dialect import IBM, Dialect
 from parsers.importers.copybook.items import Condition, Copybook, DataItem, Entry, Record

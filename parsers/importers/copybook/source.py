@@ -1,4 +1,7 @@
-"""The text of a copybook as logical lines: columns, indicators, comments, directives and continuation done with."""
+"""The text of a copybook as logical lines, positions in it, and the problems found there.
+
+Columns, indicators, comments, directives and continuation are done with in a logical line.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,23 @@ from parsers.importers.copybook.dialect import Dialect
 
 UNFIT: Final = 2066
 MOST: Final = 200
+
+
+LAST_COLUMN: Final = 72
+INDICATORS: Final = " *-/dD$"
+LONGEST_LINE: Final = 65_536
+
+_LEVEL_FIRST: Final = re.compile(r"\s{0,5}(?:\d{1,2}\s+[\w(:$#@.'\"]|COPY\s|REPLACE\s)", re.I)
+_ENTRY: Final = re.compile(r"\s*\d{1,2}\s")
+_FREE: Final = re.compile(
+    r"(?:\s*>>\s*SOURCE\s+(?:FORMAT\s+)?(?:IS\s+)?|.{0,6}\s*\$\s*SET\s+SOURCEFORMAT\s*\(?\s*[\"']?)(\w+)", re.I
+)
+_SKIPPED: Final = re.compile(
+    r"\s*(?:(?:EJECT|SKIP[123])\s*\.?|TITLE\s+(?:'.*'|\".*\")\s*\.?|(?:CBL|PROCESS)\s.*|[*$]\s*SET\s.*)\s*$", re.I
+)
+_CONDITIONAL: Final = re.compile(r"\s*(?:>>|\$)\s*(IF|ELSE|ELIF|ELSE-IF|END-IF|END|EVALUATE|WHEN|END-EVALUATE)\b", re.I)
+_UTF_16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
+_INCLUDE: Final = re.compile(r".{0,6}\s*(?:\+\+INCLUDE|-INC)\s+([\w$#@-]+)", re.I)
 
 
 class Spot(NamedTuple):
@@ -46,23 +66,6 @@ class Findings:
     def problems(self) -> tuple[Problem, ...]:
         """All problems, in the order of their places."""
         return tuple(sorted(self.found))
-
-
-LAST_COLUMN: Final = 72
-INDICATORS: Final = " *-/dD$"
-LONGEST_LINE: Final = 65_536
-
-_LEVEL_FIRST: Final = re.compile(r"\s{0,5}(?:\d{1,2}\s+[\w(:$#@.'\"]|COPY\s|REPLACE\s)", re.I)
-_ENTRY: Final = re.compile(r"\s*\d{1,2}\s")
-_FREE: Final = re.compile(
-    r"(?:\s*>>\s*SOURCE\s+(?:FORMAT\s+)?(?:IS\s+)?|.{0,6}\s*\$\s*SET\s+SOURCEFORMAT\s*\(?\s*[\"']?)(\w+)", re.I
-)
-_SKIPPED: Final = re.compile(
-    r"\s*(?:(?:EJECT|SKIP[123])\s*\.?|TITLE\s+(?:'.*'|\".*\")\s*\.?|(?:CBL|PROCESS)\s.*|[*$]\s*SET\s.*)\s*$", re.I
-)
-_CONDITIONAL: Final = re.compile(r"\s*(?:>>|\$)\s*(IF|ELSE|ELIF|ELSE-IF|END-IF|END|EVALUATE|WHEN|END-EVALUATE)\b", re.I)
-_UTF_16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
-_INCLUDE: Final = re.compile(r".{0,6}\s*(?:\+\+INCLUDE|-INC)\s+([\w$#@-]+)", re.I)
 
 
 class Piece(NamedTuple):
