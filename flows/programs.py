@@ -36,9 +36,7 @@ from esql.text.inserts import Bound, Expression, pieces
 from esql.text.source import SyntaxProblems
 from esql.values.types import Value
 from flows.esql_files import find_sources, line_of, name_of, text_in_place
-from flows.message_sets.deploying import ENDING, message_parsers, message_sets_of
-from flows.schemas import ENDING as SCHEMA_ENDING
-from flows.schemas import schema_parsers, schemas_of
+from flows.message_models import MODEL_ENDINGS, model_files_of, model_parsers
 from parsers.charsets import ccsid
 
 if TYPE_CHECKING:
@@ -106,9 +104,9 @@ def binder(  # noqa: PLR0913 - what is around a deployment
     `cache` it is the user's. In `sources` the tables and columns that the programs name are looked up.
     """
     kept = cache or users_cache()
-    programs, message_sets, schemas = (None, None, None) if files is None else _parted(files)
+    programs = None if files is None else [file for file in files if not file[0].endswith(MODEL_ENDINGS)]
     examined = _Examination(flow, catalog, programs, kept, trace.level if trace else "").examined()
-    parsers, wrong = _parsers(flow, message_sets, schemas)
+    parsers, wrong = model_parsers(flow, files)
     if examined.problems or wrong:
         problems = tuple(sorted({*examined.problems, *wrong}))
         raise ConfigurationException(f"{flow.file or flow.name} cannot be deployed: {problems[0].text}", problems)
@@ -138,7 +136,7 @@ def check_tables(flow: Flow, routines: Mapping[Key, Routine], sources: DataSourc
 
 def files_of(flow: Flow, catalog: Catalog[NodeType] = node_catalog) -> Sources:
     """The .esql files, message sets and schemas that an expanded flow needs: what `binder` is given elsewhere."""
-    return [*_Examination(flow, catalog, None, Cache()).found()[0], *message_sets_of(flow), *schemas_of(flow)]
+    return [*_Examination(flow, catalog, None, Cache()).found()[0], *model_files_of(flow)]
 
 
 def programs_of(flow: Flow, catalog: Catalog[NodeType]) -> tuple[list[tuple[str, str | None, str]], Sources]:
@@ -147,25 +145,11 @@ def programs_of(flow: Flow, catalog: Catalog[NodeType]) -> tuple[list[tuple[str,
     return [(use.node.label, use.module, use.text) for use in examination.uses()], examination.found()[0]
 
 
-def _parted(files: Sources) -> tuple[Sources, Sources, Sources]:
-    """The .esql files among files, the message sets and the schemas."""
-    sets = [file for file in files if file[0].endswith(ENDING)]
-    schemas = [file for file in files if file[0].endswith(SCHEMA_ENDING)]
-    return [file for file in files if not file[0].endswith((ENDING, SCHEMA_ENDING))], sets, schemas
-
-
-def _parsers(flow: Flow, sets: Sources | None, schemas: Sources | None) -> tuple[dict[str, Parser], set[Problem]]:
-    """The parsers that know a flow's message sets and schemas, and all that is wrong with these."""
-    modelled, wrong = message_parsers(flow, sets)
-    validating, faults = schema_parsers(flow, schemas)
-    return {**modelled, **validating}, {*wrong, *faults}
-
-
 def problems_of(*flows: Flow, catalog: Catalog[NodeType] = node_catalog) -> tuple[Problem, ...]:
     """Everything that is wrong with the programs of flows, sorted by place."""
     cache = users_cache()
     found = {one for flow in flows for one in _Examination(flow, catalog, None, cache).examined().problems}
-    return tuple(sorted(found | {one for flow in flows for one in _parsers(flow, None, None)[1]}))
+    return tuple(sorted(found | {one for flow in flows for one in model_parsers(flow)[1]}))
 
 
 def _surroundings(flow: Flow, use: NodeUse, given: Mapping[str, Value]) -> Surroundings:

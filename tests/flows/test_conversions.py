@@ -18,7 +18,7 @@ from engine.tree.element import Element
 from engine.tree.sharing import read_only
 from engine.tree.step import step
 from esql.compile import compile_text
-from flows.message_sets.deploying import message_parsers, message_sets_of
+from flows.message_models import model_files_of, model_parsers
 from flows.programs import binder
 
 SAMPLE = Path(flows.__path__[0]) / "samples" / "conversions"
@@ -47,7 +47,7 @@ def program(form: str, given: str) -> str:
 
 def converted(body: bytes, given: str, form: str) -> bytes:
     """A body in one form as a body in another."""
-    parsers, problems = message_parsers(Flow("F"), FILES)
+    parsers, problems = model_parsers(Flow("F"), FILES)
     assert () == problems
     received = Received(Descriptor(), body, template=template(given))
     received.domain = RootDomain(parsers)
@@ -58,7 +58,7 @@ def converted(body: bytes, given: str, form: str) -> bytes:
 
 def fields(body: bytes, form: str) -> dict[str, str]:
     """The fields of a body, as texts."""
-    parsers, _ = message_parsers(Flow("F"), FILES)
+    parsers, _ = model_parsers(Flow("F"), FILES)
     received = Received(Descriptor(), body, template=template(form))
     received.domain = RootDomain(parsers)
     top: Element | None = received.root().last_child
@@ -84,7 +84,7 @@ def test_conversion(given: str, form: str) -> None:
 def test_programs_read_and_write_bytes() -> None:
     """PARSE and ASBITSTREAM know the deployment's message sets, in any tree."""
     record = (SAMPLE / "messages" / "record.bin").read_bytes()
-    parsers, _ = message_parsers(Flow("F"), FILES)
+    parsers, _ = model_parsers(Flow("F"), FILES)
     received = Received(Descriptor(), record, template=Template("BLOB"))
     received.domain = RootDomain(parsers)
     compiled = compile_text(
@@ -114,7 +114,7 @@ def test_deployment(tmp_path: Path) -> None:
         file=str(tmp_path / "f.yaml"),
         wires=(Wire("In", "out", "Out"),),
     )
-    assert [str(tmp_path / "a.set.yaml")] == [name for name, _ in message_sets_of(flow)]
+    assert [str(tmp_path / "a.set.yaml")] == [name for name, _ in model_files_of(flow)]
     with pytest.raises(ConfigurationException) as caught:
         binder(flow)
     expected = (
@@ -125,6 +125,6 @@ def test_deployment(tmp_path: Path) -> None:
 
 def test_broken_set() -> None:
     """A message set that is none keeps its flow from being deployed."""
-    parsers, problems = message_parsers(Flow("F"), [("x.set.yaml", b"messageSet: X\nmessage: {}\n")])
+    parsers, problems = model_parsers(Flow("F"), [("x.set.yaml", b"messageSet: X\nmessage: {}\n")])
     assert [("x.set.yaml", 2, 1)] == [(problem.file, problem.line, problem.column) for problem in problems]
     assert ["MRM"] == list(parsers)
