@@ -15,8 +15,7 @@ from engine.flow.definition import Flow
 from engine.flow.user_nodes import load_nodes
 from engine.node import node_catalog
 from flows.programs import files_of
-from flows.reader import read_flow
-from flows.writer import write_flow
+from flows.reader import read_flow, write_flow
 
 
 class OwnNodes(NamedTuple):

@@ -10,7 +10,7 @@ import yaml
 
 from engine.node import camel_case
 from flows.message_sets import reader
-from flows.writer import scalar
+from flows.reader import scalar
 from parsers.mrm.model import UNBOUNDED, Field, Group, Member, Message, MessageSet, SimpleType, WireFormatUse
 
 SHORT: Final = 110  # a table that fits this many characters is written on its own line
