@@ -18,7 +18,7 @@ from engine.flow.label_routes import NO_NAMES, Labels
 from engine.flow.lint import UNFIT, lint
 from engine.node import NodeType, node_catalog
 from flows.document import LARGEST
-from flows.reader import Reading, read_flow
+from flows.flow_yaml import Reading, read_flow
 
 ENDINGS: Final = (".yaml", ".yml")
 MOST_FILES: Final = 1000

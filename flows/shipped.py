@@ -14,8 +14,8 @@ from engine.errors import ConfigurationException
 from engine.flow.definition import Flow
 from engine.flow.user_nodes import load_nodes
 from engine.node import node_catalog
+from flows.flow_yaml import read_flow, write_flow
 from flows.programs import files_of
-from flows.reader import read_flow, write_flow
 
 
 class OwnNodes(NamedTuple):

@@ -36,7 +36,7 @@ from engine.runtime.deployment import DeployedFlow, deploy
 from engine.transports.memory import MemoryQueues, subscribe
 from flows.files import load_flow
 from flows.programs import binder
-from flows.reader import read_flow
+from flows.flow_yaml import read_flow
 
 if TYPE_CHECKING:
     import sqlalchemy as sa

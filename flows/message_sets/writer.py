@@ -9,8 +9,8 @@ from typing import Any, Final, TypeAlias
 import yaml
 
 from engine.node import camel_case
+from flows.flow_yaml import scalar, yaml_text
 from flows.message_sets import reader
-from flows.reader import scalar
 from parsers.mrm.model import UNBOUNDED, Field, Group, Member, Message, MessageSet, SimpleType, WireFormatUse
 
 SHORT: Final = 110  # a table that fits this many characters is written on its own line
@@ -29,15 +29,7 @@ def write_message_set(message_set: MessageSet) -> str:
         members:
         - {field: text, type: string, maxLength: 9}
     """
-    events = [
-        yaml.StreamStartEvent(),
-        yaml.DocumentStartEvent(explicit=False),
-        *_events(_set(message_set), on_top=True),
-        yaml.DocumentEndEvent(explicit=False),
-        yaml.StreamEndEvent(),
-    ]
-    text: str = yaml.emit(events, Dumper=yaml.SafeDumper, allow_unicode=True, width=1 << 30)
-    return text
+    return yaml_text(_events(_set(message_set), on_top=True))
 
 
 def _events(data: Data, *, on_top: bool = False) -> Iterator[yaml.Event]:

@@ -24,7 +24,7 @@ from engine.flow.definition import (
 )
 from engine.flow.label_routes import label_routes
 from engine.node import node_catalog
-from flows.reader import read_flow
+from flows.flow_yaml import read_flow
 from tests.flows.samples import sample_nodes
 
 

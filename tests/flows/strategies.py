@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from engine.flow.definition import Flow, NodeUse, Promoted, Promotion, Setting, Wire
-from flows.reader import is_name
+from flows.flow_yaml import is_name
 
 characters = st.characters(exclude_categories=["Cs"], include_characters="\n\t -.:#'\"[]{}&*!|>%@`~,?")
 texts = st.text(characters, max_size=20) | st.sampled_from(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from engine.flow.definition import Flow, NodeUse, Types, Wire
 from engine.flow.label_routes import label_routes
 from flows.drawing import columns, draw_text
-from flows.reader import read_flow
+from flows.flow_yaml import read_flow
 from flows.svg import Box, draw_svg, picture
 from tests.flows.samples import sample_nodes
 from tests.flows.strategies import flows

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from engine.errors import BrokerError
+from flows.flow_yaml import read_flow, write_flow
 from flows.message_sets.reader import read_message_set
 from flows.message_sets.writer import write_message_set
-from flows.reader import read_flow, write_flow
 from parsers.markup.xml_schema import Schemas
 from parsers.mrm.wire_format import Definition, wire_format_catalog
 from parsers.records.layout_table import model_data

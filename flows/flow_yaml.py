@@ -1,4 +1,4 @@
-"""A flow from the YAML of its file: what every key may hold, and what is wrong where it holds something else.
+"""A flow from the YAML of its file and back: what every key may hold, and what is wrong with it.
 
     flow: Orders                      # or `subflow: Audit`
     schema: com.example
@@ -35,6 +35,9 @@ from flows.document import Complaints, Mapping, Scalar, Sequence, Tree, decoded,
 
 KEYS: Final = ("flow", "subflow", "schema", "properties", "userProperties", "promote", "nodes", "wires")
 ARROW: Final = "->"
+NULL_WORDS: Final = ("", "~", "null", "Null", "NULL")
+PLAIN: Final = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]*")
+SHORT: Final = 100  # a node that fits this many characters is written on its own line
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,11 +266,6 @@ def parse_wire(text: str, labels: frozenset[str], place: Place) -> Wire | None:
     return Wire(*parts, place) if all(is_name(part) for part in parts) else None
 
 
-NULL_WORDS: Final = ("", "~", "null", "Null", "NULL")
-PLAIN: Final = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]*")
-SHORT: Final = 100  # a node that fits this many characters is written on its own line
-
-
 def write_flow(flow: Flow) -> str:
     """The YAML of a flow; reading it gives an equal flow.
 
@@ -276,13 +274,21 @@ def write_flow(flow: Flow) -> str:
     nodes:
       In: {type: MQInput}
     """
-    text: str = yaml.emit(_document(flow), Dumper=yaml.SafeDumper, allow_unicode=True, width=1 << 30)
+    return yaml_text(_document(flow))
+
+
+def yaml_text(document: Iterable[yaml.Event]) -> str:
+    """The text of a YAML document."""
+    events = [
+        *(yaml.StreamStartEvent(), yaml.DocumentStartEvent(explicit=False)),
+        *document,
+        *(yaml.DocumentEndEvent(explicit=False), yaml.StreamEndEvent()),
+    ]
+    text: str = yaml.emit(events, Dumper=yaml.SafeDumper, allow_unicode=True, width=1 << 30)
     return text
 
 
 def _document(flow: Flow) -> Iterator[yaml.Event]:
-    yield yaml.StreamStartEvent()
-    yield yaml.DocumentStartEvent(explicit=False)
     yield _begin_table()
     yield from _text("subflow" if flow.is_subflow else "flow")
     yield from _text(flow.name)
@@ -297,8 +303,6 @@ def _document(flow: Flow) -> Iterator[yaml.Event]:
         labels = {use.label for use in flow.nodes}
         yield from _list("wires", (_wire(wire, labels) for wire in flow.wires), on_one_line=False)
     yield yaml.MappingEndEvent()
-    yield yaml.DocumentEndEvent(explicit=False)
-    yield yaml.StreamEndEvent()
 
 
 def _begin_table(*, on_one_line: bool = False) -> yaml.Event:
