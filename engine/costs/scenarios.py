@@ -35,8 +35,8 @@ from engine.node import node_catalog
 from engine.runtime.deployment import DeployedFlow, deploy
 from engine.transports.memory import MemoryQueues, subscribe
 from flows.files import load_flow
-from flows.programs import binder
 from flows.flow_yaml import read_flow
+from flows.programs import binder
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
