@@ -30,14 +30,21 @@ def expand(element: Element) -> None:
     pay_for_many(len(made))
     shares = element.state & SHARES
     appended, last = element.first_linked, element.last_linked
-    element.first_linked = element.last_linked = None
+    element.first_linked = previous = None
     element.found_by_step = element.found_by_place = element.indexes = None
     element.state |= EXPANDED
     for child in made:
-        origin = child.handle if child.state & SHARES else child
-        if not shares and (child.state & REPLACED or origin.source is None):
-            element.state |= RESTRUCTURED
-        link(element, child)
+        if not shares:
+            origin = child.handle if child.state & SHARES else child
+            if child.state & REPLACED or origin.source is None:
+                element.state |= RESTRUCTURED
+        child.previous_linked = previous
+        if previous is None:
+            element.first_linked = child
+        else:
+            previous.next_linked = child
+        previous = child
+    element.last_linked = previous
     if shares:
         element.raw_value = UNREAD
     elif (leads := leading(element)) is not None:

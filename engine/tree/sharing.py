@@ -31,6 +31,7 @@ _BLOCK: Final = 256  # elements that are paid for together
 _UNLIKE: Final = EXPANDED | RESTRUCTURED | REPLACED | SHARES  # not simply what its source has in its place
 _NOT_AS_READ: Final = EXPANDED | SHARES
 _LEVEL: Final = EXPANDED | EDITED | VALUED | RESTRUCTURED | RETYPED | LOOSE
+_STANDING: Final = REPLACED | LOOSE
 _CLEAN: Final = REPLACED | SHARES | VALUED | LOOSE
 
 
@@ -306,10 +307,12 @@ class _Shared(Source):
         return handle
 
     def element(self, handle: Element, parent: Element) -> Element:
-        twin = alike(handle, parent)
-        if handle.state & EDITED:
-            twin.source, twin.handle, twin.raw_value = self, handle, UNREAD
-            twin.state = handle.state & (REPLACED | LOOSE) | _valued(handle) | SHARES
+        state = handle.state
+        if not state & EDITED:
+            return alike(handle, parent)
+        twin = Element(handle.name, handle.namespace, handle.raw_type, self, handle, parent)
+        twin.domain = handle.domain
+        twin.state = state & _STANDING | SHARES | (_valued(handle) if state & VALUED else 0)
         return twin
 
     def first(self, handle: Element, wanted: Step) -> Element | None:
@@ -318,8 +321,8 @@ class _Shared(Source):
     def last(self, handle: Element) -> Element | None:
         return handle.last_child
 
-    def every(self, handle: Element, wanted: Step) -> _Each:
-        return _Each(handle, wanted)
+    def every(self, handle: Element, wanted: Step) -> Sequence[Element]:
+        return handle.every(wanted) if handle.state & EXPANDED else _Each(handle, wanted)
 
     def beside(self, handle: Element) -> frozenset[int]:
         source = handle.source
