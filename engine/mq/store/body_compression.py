@@ -1,9 +1,9 @@
 """Compression of bodies in the store: a body made smaller where that pays, and whole again by the number of its codec.
 
-All write zlib's format. RLE is deflate that looks for runs alone, which takes the least time; ZLIBFAST looks for
-anything, in little time, unless a sample says that RLE leaves less; ZLIBHIGH is zlib's highest level; ANY is RLE where
-a sample says that this is nearly as good as ZLIBFAST, which it is otherwise. ISA-L takes about a seventh of the time of
-zlib for what is written fast; zlib does it where the machine has none.
+RLE is zstd at a level that takes the least time. ZLIBFAST writes zlib's format in little time, and looks for runs alone
+where a sample says that this leaves less; ZLIBHIGH is zlib's highest level. ANY is RLE where a sample says that this is
+nearly as good as ZLIBFAST, which it is otherwise. ISA-L takes about a seventh of the time of zlib for what is written
+fast; zlib does it where the machine has none, and RLE looks for runs alone where the machine has no zstd.
 """
 
 from __future__ import annotations
@@ -15,24 +15,29 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, Final
 
+from engine.mq.refusals import UNEXPECTED_ERROR, refusal
 from engine.mq.store.records import damaged
 
 NONE: Final = "NONE"
 PLAIN: Final = 0  # the codec of a body as it is
-_RLE, _FAST, _HIGH = 1, 2, 3
-_CHOICES: Final = {"RLE": (_RLE,), "ZLIBFAST": (_FAST, _RLE), "ZLIBHIGH": (_HIGH,), "ANY": (_RLE, _FAST)}
+_RUNS, _FAST, _HIGH, _ZSTD = 1, 2, 3, 4
+ZSTD: Final[Any] = import_module("zstandard") if find_spec("zstandard") else None
+_RLE: Final = _ZSTD if ZSTD else _RUNS
+_CHOICES: Final = {"RLE": (_RLE,), "ZLIBFAST": (_FAST, _RUNS), "ZLIBHIGH": (_HIGH,), "ANY": (_RLE, _FAST)}
 _ENOUGH: Final = {"ZLIBFAST": 1.0, "ANY": 1.1}  # the first of two is taken that leaves so much of what the other does
 ISAL: Final[Any] = import_module("isal.igzip_lib") if find_spec("isal") else None  # not every machine has a wheel
-_BY_ISAL: Final = {_RLE: (1, 1), _FAST: (2, zlib.MAX_WBITS)}  # ISA-L's level, and the bits of how far back it looks
+_BY_ISAL: Final = {_RUNS: (1, 1), _FAST: (2, zlib.MAX_WBITS)}  # ISA-L's level, and the bits of how far back it looks
 _LEVELS: Final = {
-    _RLE: (1, zlib.Z_RLE),
+    _RUNS: (1, zlib.Z_RLE),
     _FAST: (1, zlib.Z_DEFAULT_STRATEGY),
     _HIGH: (9, zlib.Z_DEFAULT_STRATEGY),
 }
 _SHORTEST: Final = 1_024  # bytes of a body that is tried
 _PIECES: Final = 4
 _PIECE: Final = 512  # a sample has so many bytes from each of so many places
-_PAYS: Final = 0.97  # of the sample that is left at most
+_PAYS: Final = {"ZLIBHIGH": 0.97}  # of the sample that is left at most
+_PAYS_FAST: Final = 0.85  # by other names: to write a little less takes less time than to find it
+_ZSTD_LEVEL: Final = -3
 _MEMORY: Final = 9  # zlib's most, by which it takes less time and finds more
 _LENGTH: Final = struct.Struct(">Q")  # of the body, before what it is compressed to
 
@@ -60,16 +65,33 @@ def unpacked(codec: int, data: bytes) -> bytes:
     """Returns a body by its codec and what it was compressed to."""
     if codec == PLAIN:
         return data
-    if codec not in _LEVELS or len(data) < _LENGTH.size:
+    if codec not in {*_LEVELS, _ZSTD} or len(data) < _LENGTH.size:
         raise damaged(f"a body has the codec {codec}, which is none")
     (length,) = _LENGTH.unpack_from(data)
+    body = (_of_zstd if codec == _ZSTD else _of_zlib)(memoryview(data)[_LENGTH.size :], length)
+    if len(body) != length:
+        raise damaged(f"a compressed body of {length} bytes has {len(body)}")
+    return body
+
+
+def _of_zlib(data: memoryview, length: int) -> bytes:
     reader = zlib.decompressobj()
     try:
-        body = reader.decompress(memoryview(data)[_LENGTH.size :], length + 1)
+        body = reader.decompress(data, length + 1)
     except zlib.error as error:
         raise damaged(f"a compressed body cannot be read ({error})") from error
-    if len(body) != length or not reader.eof:
-        raise damaged(f"a compressed body of {length} bytes has {len(body)}")
+    return body if reader.eof else b""
+
+
+def _of_zstd(data: memoryview, length: int) -> bytes:
+    if ZSTD is None:
+        raise refusal(UNEXPECTED_ERROR, "a body is compressed by zstd: install the package zstandard to read it")
+    try:
+        if ZSTD.frame_content_size(data) != length:
+            return b""
+        body: bytes = ZSTD.ZstdDecompressor().decompress(data, allow_extra_data=False)
+    except ZSTD.ZstdError as error:
+        raise damaged(f"a compressed body cannot be read ({error})") from error
     return body
 
 
@@ -83,15 +105,19 @@ def _chosen(body: bytes, name: str) -> int:
     elif name != "ANY":
         return codecs[0]
     sizes = [len(_compressed(codec, sample)) for codec in codecs]
-    if min(sizes) > _PAYS * len(sample):
+    if min(sizes) > _PAYS.get(name, _PAYS_FAST) * len(sample):
         return PLAIN
     return codecs[0] if sizes[0] <= _ENOUGH.get(name, 1.0) * min(sizes) else codecs[-1]
 
 
 def _compressed(codec: int, body: bytes) -> bytes:
+    data: bytes
+    if codec == _ZSTD:
+        data = ZSTD.compress(body, _ZSTD_LEVEL)
+        return data
     if ISAL is not None and codec in _BY_ISAL:
         level, far = _BY_ISAL[codec]
-        data: bytes = ISAL.compress(body, level, ISAL.COMP_ZLIB, hist_bits=far)
+        data = ISAL.compress(body, level, ISAL.COMP_ZLIB, hist_bits=far)
         return data
     level, strategy = _LEVELS[codec]
     writer = zlib.compressobj(level, zlib.DEFLATED, zlib.MAX_WBITS, _MEMORY, strategy)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import zlib
 from itertools import permutations
 from pathlib import Path
 
@@ -107,11 +108,34 @@ def test_without_isal(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
 @pytest.mark.parametrize(
     "damage", [lambda data: data[:-1], lambda data: data[:4], lambda data: data[:20] + b"\xff" * 9]
 )
-def test_damage(damage) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.parametrize("name", CODECS)
+def test_damage(name: str, damage) -> None:  # type: ignore[no-untyped-def]
     """Compressed bytes that are not what was written are refused."""
-    ((codec, data),) = packed([bytes(5_000)], "ZLIBFAST").values()
+    ((codec, data),) = packed([bytes(5_000)], name).values()
     with pytest.raises(MessageException, match="damaged"):
         unpacked(codec, damage(data))
+
+
+@pytest.mark.parametrize("name", ["RLE", "ANY"])
+def test_bodies_of_before(name: str) -> None:
+    """What RLE wrote in zlib's format is read, and what it writes now says another codec where there is zstd."""
+    body, length = bytes(5_000), (5_000).to_bytes(8)
+    ((codec, _),) = packed([body], name).values()
+    assert codec == (1 if body_compression.ZSTD is None else 4)
+    assert [body] * 3 == [unpacked(number, length + zlib.compress(body)) for number in (1, 2, 3)]
+
+
+def test_without_zstd(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A body that was compressed by zstd is refused where there is none, with the package to install."""
+    monkeypatch.setattr(body_compression, "ZSTD", None)
+    with pytest.raises(MessageException, match="install the package zstandard"):
+        unpacked(4, bytes(20))
+
+
+@pytest.mark.parametrize(("name", "kept"), [("RLE", 1), ("ZLIBFAST", 1), ("ANY", 1), ("ZLIBHIGH", 0)])
+def test_what_does_not_pay(name: str, kept: int) -> None:
+    """A body that would be little smaller is stored as it is, unless the smallest is asked for."""
+    assert kept == (packed([compressible(LONG, 0.1)], name) == {})
 
 
 def test_one_body_for_all_copies(tmp_path: Path) -> None:
