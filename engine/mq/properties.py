@@ -253,26 +253,26 @@ def join(properties: Mapping[str, Property], descriptor: Descriptor, body: bytes
 def folder_texts(properties: Mapping[str, Property]) -> list[str]:
     """Returns the folders that say properties, each as its text."""
     names, (kinds, texts) = tuple(properties), spelled_of(properties)
-    layout = _known_layout if len(names) <= _MANY else _layout
-    return [
-        template % (tuple([texts[at] for at in places]) if places else texts)
-        for template, places in layout(names, kinds)
-    ]
+    folders = (_known_layout if len(names) <= _MANY else _layout)(names, kinds)
+    if len(folders) == 1 and not folders[0][1]:  # as nearly always
+        return [folders[0][0] % texts]
+    return [template % (tuple([texts[at] for at in places]) if places else texts) for template, places in folders]
 
 
 def with_folders(folders: Iterable[str], descriptor: Descriptor, body: bytes) -> tuple[Descriptor, bytes]:
     """Returns the descriptor and body of a message with an MQRFH2 in front that has these folders, each as its text."""
     layout, word = (_LITTLE, _LITTLE_WORD) if descriptor.encoding & 0xF == _SMALL_END else (_BIG, _BIG_WORD)
-    pieces = []
+    pieces, length = [b""], layout.size
     for text in folders:
         data = text.encode()
-        data += b" " * (-len(data) % 4)
-        pieces += [word.pack(len(data)), data]
-    said = b"".join(pieces)
+        size = len(data) + 3 & ~3
+        pieces += word.pack(size), data.ljust(size)
+        length += word.size + size
     form = descriptor.encoding, descriptor.coded_char_set_id, descriptor.format.encode("ascii", "replace").ljust(8)
-    fixed = layout.pack(b"RFH ", 2, layout.size + len(said), *form, 0, UTF_8)
+    pieces[0] = layout.pack(b"RFH ", 2, length, *form, 0, UTF_8)
+    pieces.append(body)
     own = tuple.__new__(Descriptor, (*descriptor[:_CCSID], UTF_8, RFH2, *descriptor[_CCSID + 2 :]))
-    return own, fixed + said + body
+    return own, b"".join(pieces)
 
 
 def _layout(names: tuple[str, ...], kinds: tuple[str | None, ...]) -> Layout:

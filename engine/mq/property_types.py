@@ -109,7 +109,9 @@ def spelled_of(properties: Mapping[str, Property]) -> tuple[tuple[str | None, ..
     """Returns the types and the texts of values; no types where all are texts that stand for themselves, as most do."""
     values = tuple(properties.values())
     try:
-        if _SPECIAL.search("".join(values)) is None:  # type: ignore[arg-type]  # or a TypeError
+        joined = "".join(values)  # type: ignore[arg-type]  # or a TypeError
+        is_plain = joined.isprintable() and not ("&" in joined or "<" in joined or ">" in joined)  # in half the time
+        if is_plain or _SPECIAL.search(joined) is None:
             return (), values  # type: ignore[return-value]  # all are texts, as they could be joined
     except TypeError:
         pass  # some are of other types
