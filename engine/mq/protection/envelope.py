@@ -137,17 +137,16 @@ class Writer:
     def seal(self, policy: Policy, descriptor: Descriptor, body: bytes) -> bytes:
         """Returns the envelope of a message."""
         kind = _kind(policy)
-        key = self._key(policy) if policy.encrypts else None
+        key = None if kind == _INTEGRITY else self._key(policy)
         header = _header(policy, ()) if key is None else key.header
         nonce = os.urandom(12)
-        front = (
-            _HEAD.pack(
-                *(_MAGIC, _VERSION, kind, 0, descriptor.encoding, descriptor.coded_char_set_id),
-                *(descriptor.format.encode("ascii", "replace"), len(body), nonce, len(header)),
-            )
-            + header
-        )
-        contents = self._signed(policy, front, body) if policy.signs else body
+        # fmt: off
+        front = _HEAD.pack(
+            _MAGIC, _VERSION, kind, 0, descriptor.encoding, descriptor.coded_char_set_id,
+            descriptor.format.encode("ascii", "replace"), len(body), nonce, len(header),
+        ) + header
+        # fmt: on
+        contents = body if kind == _CONFIDENTIALITY else self._signed(policy, front, body)
         return front + (contents if key is None else key.cipher.encrypt(nonce, contents, front))
 
     def _signed(self, policy: Policy, front: bytes, body: bytes) -> bytes:
@@ -226,10 +225,13 @@ class Reader:
                 contents = known.cipher.decrypt(nonce, contents, front)
             except InvalidTag:
                 raise UnprotectedError("it was changed since it was encrypted") from None
-        body = self._verified(policy, str(known.said["digest"]), front, contents) if policy.signs else contents
+        if kind == _CONFIDENTIALITY:
+            body = contents
+        else:
+            body = self._verified(policy, str(known.said["digest"]), front, contents)
         if len(body) != length:
             raise UnprotectedError("its length is another than when it was put")
-        return Opened(encoding, ccsid, name.rstrip(b"\0").decode("ascii", "replace"), body)
+        return tuple.__new__(Opened, (encoding, ccsid, name.rstrip(b"\0").decode("ascii", "replace"), body))
 
     def _known(self, policy: Policy, header: bytes) -> _Known:
         """Returns what a header says, read anew where it is another than those of late, or was for another policy."""
