@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
-from engine.descriptor import Descriptor
 from engine.errors import MessageException
 from engine.mq.admission import released
 from engine.mq.refusals import refusal
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from engine.mq.queue import Queue
     from engine.mq.unit import Moved, Work
 
-_USER: Final = Descriptor._fields.index("user_identifier")
 _LOG: Final = logging.getLogger("penstock.streams")
 
 
@@ -29,7 +27,11 @@ def add_streamed(manager: QueueManager, work: Work, target: Target, puts: Moved,
     assert stream is not None  # it is asked for queues that have one
     copies: Moved = []
     try:
-        copies = _copies(manager, work, stream.name, puts)
+        to = manager.targets.get(stream.name) or manager.target(stream.name)
+        if to.topic is None and len(puts) == 1:
+            copies = [(to.queue, manager.admission.copy(to, puts[0][1]))]
+        else:
+            copies = _copies(manager, work, to, puts)
         base.counts.streamed += len(puts)
     except MessageException as error:
         note_failure(base, error, work.refused_streams)
@@ -37,26 +39,22 @@ def add_streamed(manager: QueueManager, work: Work, target: Target, puts: Moved,
             manager.admission.undo(puts, [])
             text = f"the message is to be copied from {target.name} to {stream.name}, which does not take it"
             raise refusal(error.reason, f"{text}: {error.text}", stream.name) from error
-    spare = [(base, copies)] if copies and not stream.must else []
+    spare = [(base, copies)] if copies and not stream.must else ()
     if syncpoint:
         work.copied += len(copies)
         work.spare += spare
     work.add(puts + copies, spare, syncpoint=syncpoint)
 
 
-def _copies(manager: QueueManager, work: Work, name: str, puts: Moved) -> Moved:
-    target = manager.targets.get(name) or manager.target(name)
-    if target.topic is None and len(puts) == 1:
-        return [(target.queue, manager.admission.copy(target, puts[0][1]))]
+def _copies(manager: QueueManager, work: Work, to: Target, puts: Moved) -> Moved:
     copies: Moved = []
     try:
         for _, stored in puts:
-            if target.topic is None:
-                copies.append((target.queue, manager.admission.copy(target, stored)))
+            if to.topic is None:
+                copies.append((to.queue, manager.admission.copy(to, stored)))
                 continue
-            own = released(stored.descriptor)
-            own = tuple.__new__(Descriptor, (*own[:_USER], manager.security.owner[:12], *own[_USER + 1 :]))
-            copies += manager.topics.publish(target, own, stored.body, work)[1]
+            own, user = released(stored.descriptor), manager.security.owner[:12]
+            copies += manager.topics.publish(to, own, stored.body, work, user=user)[1]
     except MessageException:
         manager.admission.undo(copies, [])
         raise

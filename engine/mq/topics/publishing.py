@@ -210,11 +210,12 @@ class Topics:
         return made
 
     def publish(
-        self, target: Target, descriptor: Descriptor, body: bytes, work: Work, without: str = ""
+        self, target: Target, descriptor: Descriptor, body: bytes, work: Work, without: str = "", *, user: str = ""
     ) -> tuple[Descriptor, Moved]:
         """Returns the descriptor of a publication, and its messages, admitted to the queues of those that want it.
 
-        `without` is a queue that it does not go to. What is retained is put in the publisher's unit of work at once.
+        `without` is a queue that it does not go to; `user` publishes it, whatever its descriptor says. What is retained
+        is put in the publisher's unit of work at once.
         """
         assert target.topic is not None  # it is asked for those that lead to one
         topic, retains, point, scope, _ = target.topic
@@ -224,7 +225,7 @@ class Topics:
         number = self._manager.admission.numbers.next(1 + len(route.copies))
         if target.longest_expiry:
             descriptor = limited(descriptor, target.longest_expiry)
-        publication = self._published(target.topic, route.settings, descriptor, body, (number, work.user))
+        publication = self._published(target.topic, route.settings, descriptor, body, (number, user, work.user))
         copies = wanted(route.copies, publication) if route.selective else route.copies
         if without:
             copies = [copy for copy in copies if copy.subscription.queue != without]
@@ -254,9 +255,9 @@ class Topics:
         settings: TopicSettings,
         descriptor: Descriptor,
         body: bytes,
-        given: tuple[int, str],
+        given: tuple[int, str, str],
     ) -> Publication:
-        """Returns a publication with what its topic and the queue manager give it; `given` are its number and user."""
+        """Returns a publication with what is given to it: its number, its user, and its user where it says none."""
         topic, _, point, _, at = address
         admission = self._manager.admission
         if not settings.publishes:
@@ -285,8 +286,8 @@ class Topics:
             pack(descriptor)  # some that are negative are good; it refuses others
         own = tuple.__new__(Descriptor, (
             0, kind, expiry, feedback, encoding, ccsid, form, priority, persistence, msg_id, correl_id, 0, queue,
-            queue_manager, user or given[1], token, identity, _BROKER, self._manager.name, date, hour, origin, group_id,
-            sequence, offset, flags, length,
+            queue_manager, given[1] or user or given[2], token, identity, _BROKER, self._manager.name, date, hour,
+            origin, group_id, sequence, offset, flags, length,
         ))
         # fmt: on
         return tuple.__new__(Publication, (topic, point, own, body, expires, False, at or int(now * 1_000_000)))
