@@ -209,13 +209,18 @@ def rate(act: Program, seconds: float) -> float:
     return count / (time.perf_counter() - begun)
 
 
-def rate_of_all(workers: Sequence[Callable[[float], int]], seconds: float) -> float:
-    """Returns how much a second threads do together, each of which is told when to end, and returns how much it did."""
+def rate_of_all(
+    workers: Sequence[Callable[[float], int]], seconds: float, clock: Callable[[], float] = time.perf_counter
+) -> float:
+    """Returns how much a second of a clock threads do together.
+
+    Each is told when to end, by time.perf_counter, and returns how much it did.
+    """
     done: list[int] = []
-    begun = time.perf_counter()
-    threads = [threading.Thread(target=lambda work=work: done.append(work(begun + seconds))) for work in workers]
+    end, begun = time.perf_counter() + seconds, clock()
+    threads = [threading.Thread(target=lambda work=work: done.append(work(end))) for work in workers]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return sum(done) / (time.perf_counter() - begun)
+    return sum(done) / (clock() - begun)

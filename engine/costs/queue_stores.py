@@ -50,7 +50,6 @@ def benchmarks(folder: Path, seconds: float = REUSE_SECONDS) -> Iterator[Measure
         yield from implicit(queues)
         yield from one_by_one(queues)
         yield from sizes(queues)
-        yield drained(queues)
         yield from compressed(queues)
     yield from reuse(folder.with_name("REUSE"), seconds)
     yield from space(folder.with_name("SPACE"))
@@ -64,14 +63,14 @@ def request_and_reply(queues: QueueManager | Client, where: str = "") -> Iterato
     yield rates_beside(row(f"persistent request and reply by 16 requesters{where}, beside non-persistent", 0.29), rates)
 
 
-def _asked(queues: QueueManager | Client, own: Descriptor) -> float:
-    """Returns the round trips a second of requesters and 4 repliers, each step a unit of work."""
+def _asked(queues: QueueManager | Client, own: Descriptor, body: bytes = BODY) -> float:
+    """Returns the round trips a second of 16 requesters and 4 repliers, each step a unit of work."""
     left, stopped = threading.Semaphore(0), threading.Event()
 
     def request(end: float) -> int:
         work, done = queues.work(), 0
         while time.perf_counter() < end:
-            sent = work.put("Q0", own, BODY)
+            sent = work.put("Q0", own, body)
             work.commit()
             work.get("Q1", Selection(correl_id=sent.msg_id), wait=10.0)
             work.commit()
@@ -196,43 +195,16 @@ def sizes(queues: QueueManager | Client, where: str = "") -> Iterator[Measured]:
             yield figure(row(name, bounds[own.persistence], at_least=True), divided(rates[str(size)], rates["2"]))
 
 
-def drained(queues: QueueManager) -> Measured:
-    """Persistent messages and their copies got ten a unit of work beside one."""
-    queues.define("QLOCAL", "COPIES", {})
-    queues.alter("QLOCAL", "Q0", {"STREAMQ": "COPIES"})
-    work = queues.work()
-
-    def passed(unit: int) -> Callable[[], float]:
-        def act() -> None:
-            for _ in range(10):
-                work.put("Q0", LASTING, BODY)
-                work.commit()
-            for got in range(10):
-                work.get("Q0")
-                work.get("COPIES")
-                if got % unit == unit - 1:
-                    work.commit()
-
-        return lambda: rate(act, SECONDS)
-
-    rates = in_turn({str(unit): passed(unit) for unit in (1, 10)})
-    queues.alter("QLOCAL", "Q0", {"STREAMQ": ""})
-    return rates_beside(row("messages and their copies got 10 a unit, beside 1", 1.07), rates)
-
-
 def compressed(queues: QueueManager) -> Iterator[Measured]:
-    """The rates of bodies of 100 KiB and 1 MiB of which a part can be compressed, by ZLIBFAST beside plain."""
-    work = queues.work()
+    """Request and reply of bodies of 100 KiB and 1 MiB of which a part can be compressed, by RLE beside plain."""
     for size, part in product((100, KIB), COMPRESSIBLE):
         body = compressible(size * KIB, part, 1)
 
-        def put(codec: str, body: bytes = body) -> float:
+        def asked(codec: str, body: bytes = body) -> float:
             queues.alter("QMGR", "", {"COMPLOG": codec})
-            found = rate(lambda: work.put("Q0", LASTING, body, syncpoint=False), SECONDS)
-            queues.purge("Q0")
-            return found
+            return _asked(queues, LASTING, body)
 
-        rates = in_turn({codec: partial(put, codec) for codec in ("NONE", "ZLIBFAST")})
+        rates = in_turn({codec: partial(asked, codec) for codec in ("NONE", "RLE")})
         name = f"bodies of {size:,} KiB that are {part} % compressible, compressed beside plain"
         yield rates_beside(row(name, 1.0 if part else 0.976), rates)
     queues.alter("QMGR", "", {"COMPLOG": "NONE"})

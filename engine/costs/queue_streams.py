@@ -4,14 +4,38 @@ from __future__ import annotations
 
 import random
 import statistics
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from engine.costs.measuring import Measured, Program, cost_beside, cpu, divided, figure, in_turn, rate, rates_beside
-from engine.costs.queue_programs import BODY, KIB, LASTING, MQSTR, SECONDS, TOLERANCE, committing, lasting, passing, row
-from engine.descriptor import Descriptor
+from engine.costs.measuring import (
+    Measured,
+    Program,
+    cost_beside,
+    cpu,
+    divided,
+    figure,
+    in_turn,
+    made_ready,
+    rate,
+    rate_of_all,
+    rates_beside,
+)
+from engine.costs.queue_programs import (
+    BODY,
+    KIB,
+    LASTING,
+    MQSTR,
+    SECONDS,
+    TOLERANCE,
+    committing,
+    emptied,
+    lasting,
+    passing,
+    row,
+)
 from engine.mq import QueueManager
 
 MANY: Final = 1_000
@@ -20,27 +44,34 @@ COMPRESSIBLE: Final = (0, 10, 50, 90)  # parts of bodies in a hundred
 _PAIRS: Final = 40
 _TIMES: Final = 5_000  # of one of forty pairs
 _ORDERS: Final = "costs/orders"
-_TOPIC: Final = "costs/streams"
-_DEFINED: Final = f"""DEFINE QL(Q)
-DEFINE QL(S1)
-DEFINE QL(S2)
-DEFINE QL(A)
-DEFINE QL(B)
-DEFINE QL(BEST) STREAMQ(S1)
-DEFINE QL(MUST) STREAMQ(S2) STRMQOS(MUSTDUP)
-DEFINE SUB(A) TOPICSTR('{_TOPIC}') DEST(A)
-DEFINE SUB(B) TOPICSTR('{_TOPIC}') DEST(B)
+PUTTERS: Final = (1, 4, 9)  # each with queues of its own
+_GETTERS: Final = 2  # of each queue
+_DEFINED: Final = """DEFINE QL(Q{0})
+DEFINE QL(S{0})
+DEFINE QL(BEST{0}) STREAMQ(S{0})
+DEFINE QL(MUST{0}) STREAMQ(S{0}) STRMQOS(MUSTDUP)
+DEFINE TOPIC(TWO{0}) TOPICSTR('costs/two/{0}')
+DEFINE TOPIC(SIX{0}) TOPICSTR('costs/six/{0}')
+DEFINE QALIAS(TWO{0}) TARGET(TWO{0}) TARGTYPE(TOPIC)
+DEFINE QALIAS(SIX{0}) TARGET(SIX{0}) TARGTYPE(TOPIC)
+DEFINE QL(MANY{0}) STREAMQ(SIX{0})
 """
-_READ: Final[Mapping[str, tuple[str, ...]]] = {
-    "none": ("Q",),
-    "BESTEF": ("BEST", "S1"),
-    "MUSTDUP": ("MUST", "S2"),
-    "published": ("A", "B"),
+_SUBSCRIBED: Final = "DEFINE QL({1}{0})\nDEFINE SUB({1}{0}) TOPICSTR('costs/{2}/{0}') DEST({1}{0})\n"
+_SUBSCRIBERS: Final = {"two": ("A", "B"), "six": ("C", "D", "E", "F", "G", "H")}
+_VARIANTS: Final = {  # what is put to, the queues that messages come to, and how many are got a unit of work
+    "none": ("Q", ("Q",), 1),
+    "BESTEF": ("BEST", ("BEST", "S"), 1),
+    "MUSTDUP": ("MUST", ("MUST", "S"), 1),
+    "drained": ("BEST", ("BEST", "S"), 10),
+    "published": ("TWO", _SUBSCRIBERS["two"], 1),
+    "six": ("MANY", ("MANY", *_SUBSCRIBERS["six"]), 1),
 }
 _RATES: Final = (  # what is measured, beside what, and the rates that are wanted, non-persistent and persistent
-    ("stream BESTEF beside none", "BESTEF", "none", 0.61, 0.63),
-    ("stream MUSTDUP beside BESTEF", "MUSTDUP", "BESTEF", 0.85, 0.90),
-    ("stream beside publication to 2 subscribers", "BESTEF", "published", 1.20, 1.20),
+    ("stream BESTEF beside none", "BESTEF", "none", (0.61, 0.63)),
+    ("stream MUSTDUP beside BESTEF", "MUSTDUP", "BESTEF", (0.85, 0.90)),
+    ("stream beside publication to 2 subscribers", "BESTEF", "published", (1.20, 1.20)),
+    ("stream got 10 a unit, beside 1", "drained", "BESTEF", (0.0, 1.07)),  # which others do not gain by
+    ("6 copies by a topic beside none", "six", "none", (0.189, 0.206)),
 )
 
 
@@ -120,38 +151,77 @@ def _rate(queues: QueueManager, run: Program, names: tuple[str, ...]) -> float:
 
 def benchmarks() -> Iterator[Measured]:
     """Streams, and what counts messages, as far as the processor decides."""
-    runs = _runs(QueueManager(), MQSTR, reads=True)
-    for name, own, base, rate_, _ in _RATES:
-        yield cost_beside(row(name, TOLERANCE / rate_), runs[base], runs[own])
+    yield from streams(QueueManager())
     yield put_cost()
     yield counted("statistics at 1 s beside none", "ALTER QMGR STATIME(0.01) STATQ(ON)", 1 / 0.99)
     yield counted("accounting at 1 s beside none", "ALTER QMGR ACCTIME(0.01) ACCTQ(ON)", 1.11 * TOLERANCE)
 
 
-def _runs(queues: QueueManager, own: Descriptor, *, reads: bool) -> dict[str, Program]:
-    """Returns programs that put a message as each workload does, and read it off its queues where that is wanted."""
-    for answer in queues.mqsc(_DEFINED):
+def streams(queues: QueueManager) -> Iterator[Measured]:
+    """Messages of putters and getters with copies and without: of persistent ones the highest rate of putters.
+
+    Of others it is the highest beside the processor's time, which is all that limits them.
+    """
+    script = "".join(
+        _DEFINED.format(number)
+        + "".join(_SUBSCRIBED.format(number, name, topic) for topic, names in _SUBSCRIBERS.items() for name in names)
+        for number in range(max(PUTTERS))
+    )
+    for answer in queues.mqsc(script):
         assert not answer.failed, answer
-    return {
-        name: committing(
-            queues.work(), names[0], *(names if reads else ()), topic=_TOPIC if name == "published" else "", own=own
-        )
-        for name, names in _READ.items()
-    }
+    lasts = queues.store is not None
+    with made_ready():
+        rates = in_turn({variant: partial(_peak, queues, variant, lasts=lasts) for variant in _VARIANTS})
+    for name, own, base, bounds in _RATES:
+        if bounds[lasts]:
+            named = row(f"persistent {name}" if lasts else name, bounds[lasts])
+            yield rates_beside(named, {base: rates[base], own: rates[own]})
+
+
+def _peak(queues: QueueManager, variant: str, *, lasts: bool) -> float:
+    return max(fanned_out(queues, variant, putters, lasts=lasts) for putters in PUTTERS)
+
+
+def fanned_out(queues: QueueManager, variant: str, putters: int, *, lasts: bool) -> float:
+    """Returns the messages a second that putters put, one a unit, and of which getters get all that comes of them."""
+    to, read, unit = _VARIANTS[variant]
+    getting = [(queues.work(), f"{name}{own}") for own in range(putters) for name in read for _ in range(_GETTERS)]
+    others = iter(range(putters - 1, -1, -1))  # how many still put when one has ended
+
+    def put(own: int, end: float) -> int:
+        run, done = committing(queues.work(), f"{to}{own}", own=LASTING if lasts else MQSTR), 0
+        while not done or time.perf_counter() < end:
+            run()
+            done += 1
+        if not next(others):
+            for work, _ in getting:
+                work.interrupt()
+        return done
+
+    def get(work: Any, queue: str, _: float) -> int:
+        got = 0
+        while work.get(queue, wait=10.0) is not None:
+            got += 1
+            if not got % unit:
+                work.commit()
+        work.commit()
+        return 0
+
+    workers = [partial(put, own) for own in range(putters)] + [partial(get, *one) for one in getting]
+    return rate_of_all(workers, SECONDS, time.perf_counter if lasts else time.process_time)
 
 
 def put_cost() -> Measured:
     """The processor's time of a put with a copy beside one without."""
-    queues = QueueManager()
-    runs = _runs(queues, MQSTR, reads=False)
+    queues = QueueManager("Q", "S")
+    queues.define("QLOCAL", "BEST", {"STREAMQ": "S"})
 
-    def spent(name: str) -> float:
-        found = cpu(runs[name], 1_000)
-        for queue in _READ[name]:
-            queues.purge(queue)
+    def spent(to: str) -> float:
+        found = cpu(committing(queues.work(), to), 1_000)
+        emptied(queues)
         return found
 
-    base, own = in_turn({name: partial(spent, name) for name in ("none", "BESTEF")}, 20).values()
+    base, own = in_turn({to: partial(spent, to) for to in ("Q", "BEST")}, 20).values()
     return figure(row("put with a copy beside one without", 2.1), divided(own, base), statistics.median(base) * 1e6)
 
 
@@ -168,15 +238,12 @@ def counted(name: str, command: str, bound: float) -> Measured:
 
 
 def durable(folder: Path) -> Iterator[Measured]:
-    """Persistent messages of 2 KiB, each put a unit of work on the disk with its copies; and stored compressed."""
+    """Persistent messages of 2 KiB with their copies on the disk; and bodies stored compressed."""
     with lasting(folder / "STREAMS") as queues:
-        runs = _runs(queues, LASTING, reads=False)
-        rates = in_turn({name: partial(_rate, queues, run, _READ[name]) for name, run in runs.items()})
-    for name, own, base, _, least in _RATES:
-        yield rates_beside(row(f"persistent {name}", least), {base: rates[base], own: rates[own]})
+        yield from streams(queues)
     for part, bound in ((50, 0.53), (90, 0.15)):
         bodies = [compressible(100 * KIB, part, seed) for seed in range(100)]
-        plain, packed = (_stored(folder / f"{codec}{part}", codec, bodies) for codec in ("NONE", "ZLIBFAST"))
+        plain, packed = (_stored(folder / f"{codec}{part}", codec, bodies) for codec in ("NONE", "RLE"))
         yield figure(row(f"stored bytes of bodies that are {part} % compressible", bound), [packed / plain])
 
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from engine.costs import queue_stores
+import pytest
+
+from engine.costs import queue_stores, queue_streams
 from engine.costs.measuring import Row, figure, in_turn, rate_of_all, rates_beside
+from engine.costs.queue_programs import lasting
+from engine.mq import QueueManager
 
 
 def test_rates_beside_each_other() -> None:
@@ -28,6 +32,17 @@ def test_rate_of_threads() -> None:
         return 10
 
     assert 90 < rate_of_all([work] * 5, 0.5) <= 100
+
+
+@pytest.mark.parametrize("lasts", [False, True])
+def test_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, lasts: bool) -> None:
+    """Getters get all that putters put, and all copies of it, before a rate is told."""
+    monkeypatch.setattr(queue_streams, "SECONDS", 0.01)
+    monkeypatch.setattr(queue_streams, "PUTTERS", (2,))
+    with lasting(tmp_path / "QM") if lasts else QueueManager() as queues:
+        rows = list(queue_streams.streams(queues))
+        assert 4 + lasts == len({row.name for row in rows if row.value > 0})
+        assert {0} == {queues.depth(name) for name in queues.names()}
 
 
 def test_space(tmp_path: Path) -> None:
