@@ -8,12 +8,12 @@ nobody has given a budget both do nothing.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from time import thread_time
-from typing import Final
+from typing import Final, TypeVar
 
 from engine.errors import LimitExceeded
 
@@ -228,3 +228,24 @@ def spending(allowance: Allowance) -> Iterator[Budget]:
         yield budget
     finally:
         CURRENT.reset(token)
+
+
+# CPython takes memory for frames in pieces of 16 KiB, and gives each back as soon as no frame is in it. Where a loop
+# happens to call over the end of a piece, every such call asks the system for memory: it takes 7 µs instead of 0.1,
+# and a flow whose nodes stand just there twice the time or more. A frame that asks for half a megabyte gets a piece of
+# one, and all frames above it stand in what is left; memory that no frame has stood in is none.
+_PLACES: Final = 1 << 16  # of 8 bytes
+
+T = TypeVar("T")
+
+
+def with_room(work: Callable[[], T]) -> T:
+    """Returns what a function answers that is called with room for the frames of some thousand calls.
+
+    >>> with_room(lambda: sum(range(5)))
+    10
+    """
+    return work()
+
+
+with_room.__code__ = with_room.__code__.replace(co_stacksize=_PLACES)

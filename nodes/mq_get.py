@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple
 
 from engine.descriptor import LITTLE_ENDIAN, NO_ID, PERSISTENT, UTF_8, Descriptor, is_encoding
 from engine.errors import BrokerError, ConversionException
-from engine.flow.get_options import (
+from engine.flow.queue_options import (
     ACCEPT_TRUNCATED_MSG,
     CONVERT,
     MATCH_CORREL_ID,
     MATCH_GROUP_ID,
     MATCH_MSG_ID,
+    QUEUE_NAME,
     Getting,
 )
-from engine.flow.queue_names import QUEUE_NAME
 from engine.message.assembly import Message, Received, body_of, domain_of, new_root, parse
 from engine.message.validation import ACTION_WORDS, Action, Master
 from engine.node import UNSUITABLE_VALUE, Range, mandatory, node, prop

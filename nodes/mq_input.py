@@ -20,7 +20,7 @@ from engine.flow.dead_letters import (
     UNPARSEABLE,
     put_away,
 )
-from engine.flow.queue_names import QUEUE_NAME
+from engine.flow.queue_options import QUEUE_NAME
 from engine.message.assembly import Message, Received, parse
 from engine.message.validation import ACTION_WORDS, Action, Master
 from engine.node import UNSUITABLE_VALUE, Pattern, Range, mandatory, node, prop

@@ -14,8 +14,7 @@ from engine.errors import ConfigurationException
 from spark_exec.cancellation import MANIFEST, Ending
 from spark_exec.message_sets import MESSAGE, completed, spark_schema
 from spark_exec.output_places import inside, refuse_taken, write_text
-from spark_exec.partitioning import dealt
-from spark_exec.plan import FlowPlan, Plan
+from spark_exec.plan import FlowPlan, Plan, dealt
 from spark_exec.prepared_transactions import Decisions, Round
 from spark_exec.result_rows import FED, PREPARED, RESULT
 from spark_exec.session import profiles

@@ -8,7 +8,7 @@ FLOWS = (*MESSAGES, "engine.work", "engine.node", "engine.files", "engine.flow")
 EVERYTHING = ("engine", "nodes", "esql", "parsers", "flows")
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine": (),  # only engine/__init__.py: each room of engine has a row of its own
-    **dict.fromkeys(("engine.errors", "engine.dates", "engine.descriptor", "engine.room"), ()),
+    **dict.fromkeys(("engine.errors", "engine.dates", "engine.descriptor"), ()),
     **dict.fromkeys(("engine.budget", "engine.catalog", "engine.files"), ("engine.errors",)),
     "engine.tree": ("engine.errors", "engine.budget"),
     **dict.fromkeys(("engine.message", "engine.parser", "engine.work"), MESSAGES),
@@ -17,7 +17,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine.mq": FLOWS,
     "engine.databases": FLOWS,
     "engine.transports": (*FLOWS, "engine.mq"),
-    "engine.runtime": (*FLOWS, "engine.room"),
+    "engine.runtime": FLOWS,
     "engine.runtime.file_run": (*FLOWS, "engine.runtime", "engine.databases", "engine.transports"),
     "esql": (*FLOWS, "engine.databases"),
     "parsers": FLOWS,

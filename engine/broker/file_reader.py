@@ -41,7 +41,7 @@ from engine.broker.user_rights import read_rights
 from engine.catalog import did_you_mean
 from engine.databases.definitions import definitions_in
 from engine.errors import ConfigurationException
-from engine.flow.queue_names import QUEUE_MANAGER, QUEUE_NAME
+from engine.flow.queue_options import QUEUE_MANAGER, QUEUE_NAME
 from flows.document import LARGEST, Complaints, Mapping, Scalar, Sequence, Tree, read_document
 
 _KEYS: Final = (

@@ -17,7 +17,7 @@ from engine.databases.sources import Sources
 from engine.errors import ConfigurationException
 from engine.files.allowed_folders import AllowedFiles
 from engine.flow.definition import Flow, FlowProperties, expand
-from engine.flow.queue_names import QUEUE_NAME, QUEUE_NAME_OR_NONE
+from engine.flow.queue_options import QUEUE_NAME, QUEUE_NAME_OR_NONE
 from engine.node import Property, node_catalog
 from engine.runtime.deployment import deploy
 from flows.files import flow_files_in, load

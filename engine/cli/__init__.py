@@ -9,10 +9,9 @@ from pkgutil import iter_modules
 from typer import Typer
 from typer.main import get_command
 
+from engine.budget import with_room
 from engine.cli.app import app
-from engine.cli.command_failures import end_in_order, failures_shown
-from engine.cli.standard_streams import prepare_streams
-from engine.room import with_room
+from engine.cli.command_failures import end_in_order, failures_shown, prepare_streams
 
 
 def commands(name: str = "") -> Typer:

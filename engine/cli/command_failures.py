@@ -1,19 +1,24 @@
-"""Failures of commands: a line on stderr that says where, what and what to do, and an exit code that is not zero."""
+"""Failures of commands: a line on stderr that says where, what and what to do, and an exit code that is not zero.
+
+Errors of standard output name it, and no descriptor of a standard stream is left for another file.
+"""
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from io import BufferedWriter, FileIO, TextIOWrapper
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, TextIO
 
 import typer
 
-from engine.cli.standard_streams import STANDARD_OUTPUT, give_up_output
 from engine.errors import BrokerError, ConfigurationException, Problem, has_left_debugger, reason
+from engine.files.output_files import NamedOutput
 
 FAILED: Final = 1
 MISUSED: Final = 2
@@ -143,3 +148,44 @@ def existing(path: str) -> Path:
             f"{path or 'an empty name'} does not exist: name a file, a directory, or - for standard input"
         )
     return found
+
+
+STANDARD_OUTPUT: Final = "standard output"
+_WAYS: Final = (os.O_WRONLY, os.O_RDONLY, os.O_WRONLY)  # such that what was closed still cannot be used
+
+
+def prepare_streams() -> None:
+    """Holds the descriptors that are closed, and lets writing to a closed or a full standard output fail by its name.
+
+    Were descriptor 1 left free, the next file to be opened would get it, and Java would print into that.
+    """
+    for descriptor, way in enumerate(_WAYS):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, way)  # gets the lowest number that is free
+    shown: TextIO | None = sys.stdout
+    if shown is None or _is_plain(shown):
+        raw = NamedOutput(1, STANDARD_OUTPUT, closes=False)
+        by_lines = isinstance(shown, TextIOWrapper) and (shown.line_buffering or shown.write_through)
+        encoding = "utf-8" if shown is None else shown.encoding
+        sys.stdout = TextIOWrapper(BufferedWriter(raw), encoding=encoding, line_buffering=by_lines)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # what a terminal cannot show is shown by its number
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _is_plain(shown: object) -> bool:
+    """Returns True for Python's own standard output, not for one that a test has put in its place."""
+    if type(shown) is not TextIOWrapper:
+        return False
+    raw = getattr(shown.buffer, "raw", shown.buffer)  # Python was told to buffer nothing, or it does
+    return type(raw) is FileIO and raw.fileno() == 1
+
+
+def give_up_output() -> None:
+    """Drops what standard output did not take, so that Python does not try it again as it ends."""
+    with suppress(OSError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.close(nowhere)

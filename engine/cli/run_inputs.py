@@ -34,7 +34,7 @@ def check_queue_manager(name: str) -> None:
     """Refuse what is no name of a queue manager."""
     import re
 
-    from engine.flow.queue_names import QUEUE_MANAGER
+    from engine.flow.queue_options import QUEUE_MANAGER
 
     if not re.fullmatch(QUEUE_MANAGER.regex, name):
         raise ConfigurationException(f"--queue-manager-name is {QUEUE_MANAGER.words}, not {name!r:.60}")

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+import flows
 from engine.cli.app import DataSources, Json, OwnNodes, app
 from engine.cli.command_failures import existing
 from engine.errors import BrokerError, ConfigurationException
+from engine.files.output_files import written
 
 if TYPE_CHECKING:
     from spark_exec.plan import Plan
     from spark_exec.readers import Kind, Origin
     from spark_exec.run import Limits
     from spark_exec.summary import Summary
+
 
 spark = typer.Typer(help="Run flows over message sets on Apache Spark.", no_args_is_help=True)
 app.add_typer(spark, name="spark")
@@ -176,7 +180,6 @@ def demo(
     from spark_exec.plan import plan
     from spark_exec.readers import Origin
     from spark_exec.run import Limits
-    from spark_exec.sample_archive import BROKER, write_sales
     from spark_exec.session import java
 
     java()
@@ -239,7 +242,7 @@ def _carried(
 
     from spark_exec.cancellation import Ending, ended_at_once
     from spark_exec.output_places import make_place
-    from spark_exec.partitioning import first
+    from spark_exec.plan import first
     from spark_exec.readers import messages
     from spark_exec.run import run as run_rounds
     from spark_exec.session import cores_in, failures_told, session, stop
@@ -279,3 +282,28 @@ def _show(summary: Summary, output: str, *, as_json: bool) -> None:
     for line in summary.lines():
         typer.echo(line)
     typer.echo(f"Written to {output}, with _manifest.json")
+
+
+BROKER: Final = Path(flows.__path__[0]) / "samples" / "archive" / "broker.yaml"
+MESSAGES: Final = 10_000
+_POISON: Final = 1000  # one in so many sells nothing
+
+
+def sales(count: int) -> Iterator[str]:
+    """JSON lines, each with a sale.
+
+    >>> print(*sales(1))
+    {"body": "<Sale><Id>1</Id><Count>8</Count><Price>3.99</Price></Sale>", "format": "MQSTR"}
+    """
+    for number in range(1, count + 1):
+        sold = number * 7 % 9 + 1 if number % _POISON else 0
+        price = f"{number * 37 % 17}.99"
+        body = f"<Sale><Id>{number}</Id><Count>{sold}</Count><Price>{price}</Price></Sale>"
+        yield json.dumps({"body": body, "format": "MQSTR"})
+
+
+def write_sales(file: Path, count: int = MESSAGES) -> None:
+    """Write so many sales, in a directory that is made where it is not there."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with written(file) as opened:
+        opened.writelines(f"{line}\n".encode() for line in sales(count))

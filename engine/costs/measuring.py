@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal, TypeAlias
 
+from engine.budget import with_room
 from engine.errors import BrokerError
-from engine.room import with_room
 
 Program: TypeAlias = Callable[[], object]
 Unit: TypeAlias = Literal["x", "µs", "s", "bytes", "/s"]

@@ -12,8 +12,18 @@ from typing import Final
 
 import regex
 
-from engine.dates.patterns import BEYOND, FORM, MONTHS, MomentError, Token, tokens
-from engine.dates.weeks import WEEKDAYS, day_of_week, in_week, year_and_week
+from engine.dates.patterns import (
+    BEYOND,
+    FORM,
+    MONTHS,
+    WEEKDAYS,
+    MomentError,
+    Token,
+    day_of_week,
+    in_week,
+    tokens,
+    year_and_week,
+)
 from engine.dates.zones import displaced
 
 CENTURY: Final = 53  # two digits from here on are 19xx, those below 20xx

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Protocol
 
+from engine.budget import with_room
 from engine.errors import BrokerError, MessageException
 from engine.flow.dead_letters import BLOCKED
-from engine.room import with_room
 from engine.runtime.batches import Batch
 from engine.runtime.deployment import DeployedFlow, Outcome, Station
 from engine.runtime.incidents import explained

@@ -18,7 +18,7 @@ from flows.document import Scalar
 
 if TYPE_CHECKING:
     from engine.testing.case import Case
-    from engine.testing.tables import Tables
+    from engine.testing.messages import Tables
     from flows.document import Tree
 
 TABLE: Final = ("columns", "rows")

@@ -34,8 +34,7 @@ from engine.testing.case import (
     Throw,
 )
 from engine.testing.databases import expected_tables, given_tables
-from engine.testing.messages import Messages
-from engine.testing.tables import Tables
+from engine.testing.messages import Messages, Tables
 from engine.work import QueueAttributes
 from flows.document import LARGEST, Complaints, Mapping, Scalar, Tree, read_document
 

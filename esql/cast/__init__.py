@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from engine.dates import BEYOND, FORM, MomentError
+from engine.dates.patterns import BEYOND, FORM, MomentError
 from engine.errors import BrokerError, ConversionException
 from esql.cast import datetimes, numbers, strings
 from esql.cast.request import PLAIN, Clauses, Job, Target

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import ROUND_HALF_EVEN, Decimal
 from typing import Any, Final
 
-from engine.dates import read_moment
+from engine.dates.reading import read_moment
 from esql.cast.request import Job
 from esql.cast.strings import characters
 from esql.operators import datetimes

@@ -7,7 +7,7 @@ from datetime import datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
-from engine.dates import write_moment
+from engine.dates.patterns import write_moment
 from esql.cast.number_patterns import number_pattern
 from esql.cast.request import Job
 from esql.values.literal_contents import read_literal

@@ -7,7 +7,7 @@ from calendar import isleap
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from engine.dates.weeks import day_of_week, week_of_month, week_of_year
+from engine.dates.patterns import day_of_week, week_of_month, week_of_year
 from esql.functions import GmtTime, GmtTimestamp, function
 from esql.runtime.invocation import Invocation
 from esql.values.errors import NUMERIC_ARGUMENT, ValueFailure, wrong_argument

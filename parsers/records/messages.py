@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any, BinaryIO, Final
 
 from engine.catalog import did_you_mean
-from engine.dates import MomentError
+from engine.dates.patterns import MomentError
 from engine.errors import BrokerError, ConfigurationException, ParserException
 from engine.message.assembly import Part
 from engine.parser import Follow, Form, Parser, Portion

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.room import with_room
+from engine.budget import with_room
 
 CALLS = 500
 DEPTHS = range(200)

@@ -1,14 +1,38 @@
-"""Properties: those that do not exist, do not fit, are missing, or are promoted to nothing."""
+"""Findings of a pass of lint; and its pass over properties that do not exist or do not fit."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from engine.catalog import did_you_mean
 from engine.errors import BrokerError, ConfigurationException, Place
-from engine.flow.definition import FLOW_PROPERTIES, Flow, NodeUse, Row, Setting, plain
-from engine.flow.lint.findings import Finding, Subject
+from engine.flow.definition import FLOW_PROPERTIES, Flow, NodeUse, Row, Setting, Types, plain
+from engine.flow.label_routes import Names
 from engine.node import Esql, NodeType, Property, build, missing_property, unknown_property
+
+UNFIT: Final = 2087
+
+
+class Finding(NamedTuple):
+    """A problem that a pass has found; `about` is the word of the source line that it is about."""
+
+    place: Place
+    text: str
+    about: str = ""
+    number: int = UNFIT
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A flow under examination, with all that its nodes turn out to be, and the wires that could not be read."""
+
+    flow: Flow
+    types: Mapping[str, NodeType | None]
+    known: Types
+    labels: Names
+    unread: tuple[str, ...] = ()
 
 
 def node_properties(subject: Subject) -> Iterator[Finding]:

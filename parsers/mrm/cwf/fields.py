@@ -7,7 +7,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, Final
 
-from engine.dates import MomentError
+from engine.dates.patterns import MomentError
 from engine.errors import BrokerError
 from parsers.charsets import ccsid as characters
 from parsers.mrm import dates, numbers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from engine.dates import read_moment
+from engine.dates.reading import read_moment
 from engine.errors import ConfigurationException
 from engine.tree.step import Step, step
 from parsers.mrm.model import Field, Group, SimpleType, fields_of

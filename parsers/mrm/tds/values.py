@@ -9,7 +9,7 @@ from datetime import timedelta
 from decimal import Context, Decimal
 from typing import Any, Final, TypeAlias
 
-from engine.dates import MomentError
+from engine.dates.patterns import MomentError
 from engine.errors import ParserException
 from engine.tree.source import Value
 from parsers.mrm.dates import DEFAULT_FORMATS, text_of, value_of

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date, time
 from typing import Any, Final, Literal
 
-from engine.dates import MomentError
+from engine.dates.patterns import MomentError
 from engine.dates.zones import written_iso
 from engine.errors import ParserException
 from engine.node import prop

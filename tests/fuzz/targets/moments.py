@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.dates import MomentError
+from engine.dates.patterns import MomentError
 from parsers.charsets import ccsid as characters
 from parsers.mrm.dates import DEFAULT_FORMATS, text_of, value_of
 from tests.fuzz.target import Target

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from engine.dates import MomentError
+from engine.dates.patterns import MomentError
 from engine.errors import ParserException
 from parsers.mrm.cwf.properties import CwfField, CwfFormat
 from parsers.mrm.dates import Moments, binary_moments, epoch_moments, text_of, value_of
