@@ -47,7 +47,6 @@ class MqCih(FixedHeader):
         "MQCIH",
         "CIH ",
         (
-            long("StrucLength"),
             *ANNOUNCING,
             long("ReturnCode"),
             long("CompCode"),
@@ -130,7 +129,6 @@ class MqIih(FixedHeader):
         "MQIIH",
         "IIH ",
         (
-            long("StrucLength"),
             *ANNOUNCING,
             char("LTermOverride", 8),
             char("MFSMapName", 8),
@@ -160,7 +158,6 @@ class MqMde(FixedHeader):
         "MQMDE",
         "MDE ",
         (
-            long("StrucLength"),
             *ANNOUNCING,
             byte("GroupId", 24),
             long("MsgSeqNumber", 1),
@@ -186,7 +183,6 @@ class MqSaph(FixedHeader):
         "MQSAPH",
         "SAPH",
         (
-            long("StrucLength"),
             *ANNOUNCING,
             char("Client", 3),
             char("Language", 1),
@@ -213,7 +209,6 @@ class MqWih(FixedHeader):
         "MQWIH",
         "WIH ",
         (
-            long("StrucLength"),
             *ANNOUNCING,
             char("ServiceName", 32),
             char("ServiceStep", 8),

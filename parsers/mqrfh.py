@@ -17,11 +17,10 @@ from engine.tree.states import EDITED
 from engine.tree.step import Step
 from parsers.charsets.ccsid import blank, decode, encode
 from parsers.headers import fields
-from parsers.headers.fields import long
 from parsers.headers.folders import Named
 from parsers.headers.layout import ANNOUNCING, TOP, Beside, Extended, Laid, is_field, lay_out
 
-LAYOUT: Final = lay_out("MQRFH", "RFH ", (long("StrucLength"), *ANNOUNCING))
+LAYOUT: Final = lay_out("MQRFH", "RFH ", ANNOUNCING)
 
 # A quoted word with its quotation marks doubled, or all up to the next blank.
 _WORD: Final = re.compile(r' *(?:"((?:[^"]|"")*)"(?= |\Z)|([^ "][^ ]*))')

@@ -25,7 +25,6 @@ LAYOUT: Final = lay_out(
     "MQRFH2",
     "RFH ",
     (
-        long("StrucLength"),
         *(long("CodedCharSetId", _INHERIT) if field.name == "CodedCharSetId" else field for field in ANNOUNCING),
         long("NameValueCCSID", 1208),
     ),

@@ -46,7 +46,6 @@ LAYOUT: Final = lay_out(
     "MQRMH",
     "RMH ",
     (
-        long("StrucLength"),
         *ANNOUNCING,
         char("ObjectType", 8),
         byte("ObjectInstanceId", 24),

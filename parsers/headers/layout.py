@@ -25,8 +25,9 @@ TOP: Final = None
 _INHERIT: Final = (0, -2)
 _FIRST_IN_TREES: Final = ("Version", "Format", "Encoding", "CodedCharSetId", "Flags")
 
-# What most headers have after StrucId, Version and StrucLength.
+# What most headers have after StrucId and Version.
 ANNOUNCING: Final = (
+    fields.long("StrucLength"),
     fields.long("Encoding"),
     fields.long("CodedCharSetId"),
     fields.char("Format", 8),
@@ -324,7 +325,7 @@ def lay_out(
 ) -> Layout:
     """A layout from what each version adds; where a StrucLength is among the fields, it is the structure's own.
 
-    >>> PLAIN = lay_out("PLAIN", "PLN ", (fields.long("StrucLength"), *ANNOUNCING))
+    >>> PLAIN = lay_out("PLAIN", "PLN ", ANNOUNCING)
     >>> PLAIN.newest.length, PLAIN.newest.named["Format"].at
     (32, 20)
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import count
 from typing import Final
 
 from lxml import etree
@@ -84,10 +85,13 @@ def _prefix_for(uri: str, scope: Mapping[str, str]) -> tuple[str, str]:
     for prefix, bound in scope.items():
         if bound == uri:
             return prefix, ""
-    number = 1
-    while f"NS{number}" in scope:
-        number += 1
-    return f"NS{number}", f' xmlns:NS{number}="{uri}"'
+    prefix = unused_prefix(scope)
+    return prefix, f' xmlns:{prefix}="{uri}"'
+
+
+def unused_prefix(scope: Mapping[str, str]) -> str:
+    """The first of NS1, NS2 and so on that a scope does not have."""
+    return next(prefix for number in count(1) if (prefix := f"NS{number}") not in scope)
 
 
 def _renamed(text: str, own: str, prefix: str) -> str:

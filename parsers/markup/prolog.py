@@ -12,14 +12,14 @@ from lxml import etree
 from parsers.markup import element_types
 from parsers.markup.doctype import read_doctype
 from parsers.markup.lxml_nodes import Item
-from parsers.markup.text import quote
+from parsers.markup.text import DOCTYPE, quote
 
 if TYPE_CHECKING:
     from parsers.markup.document import Document
 
 _TOKEN: Final = re.compile(
     r"(?P<declaration><\?xml\s.*?\?>)|(?P<instruction><\?.*?\?>)|<!--(?P<comment>.*?)-->|(?P<space>\s+)"
-    r"""|(?P<doctype><!DOCTYPE(?>[^"'\[>]|"[^"]*"|'[^']*')*+(?>\[(?>"[^"]*"|'[^']*'|<!--.*?-->|<\?.*?\?>|[^\]"'])*+\]\s*+)?+>)""",
+    rf"|(?P<doctype>{DOCTYPE})",
     re.DOTALL,
 )
 _PSEUDO: Final = re.compile(r"""(version|encoding|standalone)\s*=\s*["']([^"']*)["']""")
@@ -40,7 +40,7 @@ class Prolog:
         self.items = items
         self.names = frozenset(item.name for item in items)
         self.doctype = doctype
-        self.compact = self.mark + self._compact_declaration("")
+        self.compact = self.compact_announcing("")
 
     @property
     def mark(self) -> str:
@@ -54,16 +54,13 @@ class Prolog:
 
     def compact_announcing(self, encoding: str) -> str:
         """Byte order mark and declaration as XMLNSC writes them, naming another encoding where they name one."""
-        return self.mark + self._compact_declaration(encoding)
-
-    def _compact_declaration(self, encoding: str) -> str:
         declaration = self.declaration
         if declaration is None:
-            return ""
+            return self.mark
         fields = {part.name.lower(): part.value or "" for part in declaration.children}
         if encoding and "encoding" in fields:
             fields["encoding"] = encoding
-        return declaration_text(fields)
+        return self.mark + declaration_text(fields)
 
     def announcing(self, encoding: str) -> str:
         """The prolog's text, naming another encoding where it names one.

@@ -19,6 +19,7 @@ from parsers.markup.doctype import render_doctype, render_entities
 from parsers.markup.document import Document
 from parsers.markup.element_types import Flavour, Kind
 from parsers.markup.lxml_nodes import XML_URI, XMLNS_URI, prefixed
+from parsers.markup.namespace_scope import unused_prefix
 from parsers.markup.prolog import declaration_text
 from parsers.markup.text import (
     Unwritable,
@@ -351,11 +352,9 @@ def _prefixed(element: Element, scope: Scope, *, attribute: bool) -> str:
     if namespace == XMLNS_URI:
         raise Unwritable(f"{name} is in the namespace of namespace declarations: give it the type NamespaceDecl")
     check(namespace)
-    number = 1
-    while f"NS{number}" in scope:
-        number += 1
-    scope[f"NS{number}"] = namespace
-    return f"NS{number}:{name}"
+    prefix = unused_prefix(scope)
+    scope[prefix] = namespace
+    return f"{prefix}:{name}"
 
 
 def _as_read(element: Element, bound: list[str]) -> str:
@@ -384,11 +383,6 @@ _OTHERS: Final[dict[Kind, Callable[[Element, str, Flavour], str]]] = {
     Kind.CDATA: lambda _, text, __: section(text),
     Kind.COMMENT: lambda _, text, __: comment(text),
     Kind.INSTRUCTION: lambda e, text, _: instruction(e.name, text),
-    Kind.SPACE: lambda _, text, __: _checked(text),
-    Kind.RAW: lambda _, text, __: _checked(text),
+    Kind.SPACE: lambda _, text, __: check(text),
+    Kind.RAW: lambda _, text, __: check(text),
 }
-
-
-def _checked(text: str) -> str:
-    check(text)
-    return text

@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.errors import ParserException
-from engine.tree.source import Value
 from parsers.markup import element_types
 
 if TYPE_CHECKING:
@@ -116,10 +115,10 @@ def quote(text: str, *, single: bool = False) -> str:
     return '"' + text.replace('"', "&quot;") + '"'
 
 
-def check(text: str) -> None:
-    """Refuse characters that no XML document can hold."""
+def check(text: str) -> str:
+    """A text, unless it has characters that no XML document can hold."""
     if text.isprintable():
-        return
+        return text
     found = _ILLEGAL.search(text)
     if found is not None:
         at = found.start()
@@ -128,6 +127,7 @@ def check(text: str) -> None:
             f"XML cannot hold the character U+{ord(found[0]):04X}, at position {at + 1} of {near!r}:"
             " take it out, or send the bytes in hexadecimal"
         )
+    return text
 
 
 @lru_cache(maxsize=65536)
@@ -187,9 +187,13 @@ def formed(element: Element, value: Value, flavour: Flavour) -> str:
     return text_of(value, compact=flavour.compact)
 
 
+DOCTYPE: Final = (
+    r"""<!DOCTYPE(?>[^"'\[>]|"[^"]*"|'[^']*')*+"""
+    r"""(?>\[(?>"[^"]*"|'[^']*'|<!--.*?-->|<\?.*?\?>|[^\]"'])*+\]\s*+)?+>"""
+)
 _MARKS: Final = re.compile(
     r"(?P<section><!\[CDATA\[.*?\]\]>)|(?P<fixed><!--.*?-->|<\?.*?\?>)"
-    r"""|(?P<doctype><!DOCTYPE(?>[^"'\[>]|"[^"]*"|'[^']*')*+(?>\[(?>"[^"]*"|'[^']*'|<!--.*?-->|<\?.*?\?>|[^\]"'])*+\]\s*+)?+>)"""
+    rf"|(?P<doctype>{DOCTYPE})"
     r"""|(?P<tag><(?>[^"'>]|"[^"]*"|'[^']*')*+>)""",
     re.DOTALL,
 )
@@ -231,18 +235,14 @@ def encode(text: str, codec: CodecInfo, ccsid: int) -> bytes:
     try:
         return codec.encode(text)[0]
     except UnicodeEncodeError:
-        return _referring(text, codec, ccsid)
-
-
-def _referring(text: str, codec: CodecInfo, ccsid: int) -> bytes:
-    """The bytes with references; names, comments and instructions cannot be helped out so."""
-    return codec.encode(_MARKS.sub(lambda mark: _mark(mark, codec, ccsid), text), "xmlcharrefreplace")[0]
+        # names, comments and instructions cannot be helped out with references
+        return codec.encode(_MARKS.sub(lambda mark: _mark(mark, codec, ccsid), text), "xmlcharrefreplace")[0]
 
 
 def _mark(mark: re.Match[str], codec: CodecInfo, ccsid: int) -> str:
     text = mark[0]
     if mark.lastgroup == "section":
-        return _lacking(text, codec, "]]>&#{};<![CDATA[")
+        return _with_references(text, codec)
     names = _QUOTED.sub("", text) if mark.lastgroup == "tag" else text
     try:
         codec.encode(names)
@@ -256,15 +256,15 @@ def _mark(mark: re.Match[str], codec: CodecInfo, ccsid: int) -> str:
     return text
 
 
-def _lacking(text: str, codec: CodecInfo, instead: str) -> str:
-    """Text with something else instead of each character that the codec lacks."""
+def _with_references(text: str, codec: CodecInfo) -> str:
+    """A CDATA section that is interrupted by a reference for each character that the codec lacks."""
     pieces = []
     while True:
         try:
             codec.encode(text)
         except UnicodeEncodeError as error:
             at = error.start
-            pieces += [text[:at], instead.format(ord(text[at]))]
+            pieces += [text[:at], f"]]>&#{ord(text[at])};<![CDATA["]
             text = text[at + 1 :]
         else:
             return "".join([*pieces, text])

@@ -143,6 +143,3 @@ def _known(template: Template, element: Element) -> Template:
     """The template, or where it says nothing, that by which the element was read."""
     source = written(element).source if not any(template[1:]) else None
     return source.portion.template if isinstance(source, Part) else template
-
-
-__all__ = ["Mrm"]

@@ -99,7 +99,6 @@ def coding_of(
 
 _NOT_NUMBERS: Final = {"NaN": nan, "Infinity": inf, "-Infinity": -inf}
 PARTS: Final = {kind: pattern for kind, pattern in DEFAULT_FORMATS.items() if kind.startswith("g")}
-_MARK: Final = b"\0"
 
 
 def form_of(coding: Coding) -> Form:

@@ -25,7 +25,6 @@ from parsers.mrm.stored_value import LARGEST, MISMATCH, REFERENCE, unfit
 
 _MOST_ABSENT: Final = 1_000_000
 _ALIGNMENT: Final = 16  # a multiple of every alignment
-_NOTHING: Final[tuple[Element, ...]] = ()
 
 
 class Plan(NamedTuple):
@@ -135,15 +134,13 @@ class _Children:
         for number, element in enumerate(elements):
             self.at[element.name].append(number)
 
-    def next(self, item: Item, *, anywhere: bool) -> int | None:
-        """The place of the next element for an item."""
-        found = self.at.get(item.name)
-        if not found:
-            return None
-        for number in found[0 if anywhere else bisect_left(found, self.after) :]:
+    def next(self, item: Item) -> int:
+        """The place of the next element for an item, -1 where there is none."""
+        found = self.at.get(item.name, ())
+        for number in found[bisect_left(found, self.after) :]:
             if self.elements[number].namespace == item.namespace:
                 return number
-        return None
+        return -1
 
     def take(self, item: Item, *, anywhere: bool) -> list[Element]:
         """The elements for the occurrences of an item: those that stand together."""
@@ -151,8 +148,8 @@ class _Children:
             return [
                 self.elements[n] for n in self.at.get(item.name, ()) if self.elements[n].namespace == item.namespace
             ]
-        start = self.next(item, anywhere=False)
-        if start is None:
+        start = self.next(item)
+        if start < 0:
             return []
         end = start + 1
         while end < len(self.elements) and _is_for(self.elements[end], item):
@@ -324,9 +321,7 @@ class _Writer:
         """The option of which something stands in the tree; of several, one that was changed."""
         found = []
         for number, option in enumerate(choice.options):
-            places = [
-                at for routes in option.names.values() for *_, item in routes if (at := _next(children, item)) >= 0
-            ]
+            places = [at for routes in option.names.values() for *_, item in routes if (at := children.next(item)) >= 0]
             if places:
                 first = min(places)
                 changed = any(written(children.elements[at]).state & EDITED for at in places)
@@ -337,7 +332,7 @@ class _Writer:
     def _region(self, children: _Children, layout: Layout) -> bytes | None:
         """The bytes of the choice in the record that its elements were read from."""
         for routes in layout.names.values():
-            at = _next(children, routes[0][2])
+            at = children.next(routes[0][2])
             held = written(children.elements[at]) if at >= 0 else None
             source = None if held is None else held.source
             if held is not None and isinstance(source, Record) and source.plan is self._plan:
@@ -363,11 +358,6 @@ def _said_in(layout: Layout, data: bytes, at: int) -> _Around:
             with suppress(BrokerError):
                 said.values.setdefault(slot.name, (slot.decode(data, start, start + slot.size), slot.size))
     return said
-
-
-def _next(children: _Children, item: Item) -> int:
-    found = children.next(item, anywhere=False)
-    return -1 if found is None else found
 
 
 def _whole(value: Any, item: Item) -> Any:
