@@ -2,43 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 from engine.errors import ParserException
 from engine.parser import Form, Parser, Portion, parser
 from engine.tree.element import Element
-from engine.tree.source import NAME_VALUE, Handle, Source, Value
-from engine.tree.step import Step
-from parsers.headers.layout import TOP, is_field
+from engine.tree.source import Handle, Source
+from parsers.headers.fields import TOP, Computed, ComputedFields
 
 NAME: Final = "BLOB"
+_FIELDS: Final[Computed] = {NAME: lambda portion: portion.bytes}
 _WITHOUT_BYTES: Final = "UnknownParserName"  # IBM's name for the parser that would have read the bytes
-
-
-class _Bytes(Source):
-    """A portion as a source with one field; its handle is the field's name, TOP is the body."""
-
-    __slots__ = ("portion",)
-
-    def __init__(self, portion: Portion) -> None:
-        self.portion = portion
-
-    def value(self, handle: str | None) -> Value:
-        return None if handle is TOP else self.portion.bytes
-
-    def children(self, handle: str | None) -> Iterable[str]:
-        return (NAME,) if handle is TOP else ()
-
-    def element(self, handle: str, parent: Element) -> Element:
-        return Element(NAME, "", NAME_VALUE, self, handle, parent)
-
-    def first(self, handle: str | None, wanted: Step) -> str | None:
-        matches = handle is TOP and wanted.name in {None, NAME} and is_field(wanted)
-        return NAME if matches else None
-
-    def every(self, handle: str | None, wanted: Step) -> tuple[str, ...]:
-        return (NAME,) if self.first(handle, wanted) else ()
 
 
 @parser
@@ -49,7 +23,7 @@ class Blob(Parser):
     name = NAME
 
     def read(self, portion: Portion) -> tuple[Source, Handle]:
-        return _Bytes(portion), TOP
+        return ComputedFields(_FIELDS, portion), TOP
 
     def write(self, element: Element, form: Form) -> bytes:
         children = list(element)

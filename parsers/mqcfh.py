@@ -15,8 +15,8 @@ from engine.tree.states import EDITED
 from engine.tree.step import Step, step
 from parsers.charsets.ccsid import blank, decode, encode, inherited
 from parsers.headers import fields
-from parsers.headers.fields import long
-from parsers.headers.layout import TOP, Beside, Extended, Laid, Layout, shape_of, whole
+from parsers.headers.fields import TOP, long
+from parsers.headers.layout import Beside, Extended, Laid, Layout, shape_of, whole
 
 _GROUP: Final = 20
 _DEEPEST: Final = 128

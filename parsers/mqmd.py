@@ -19,9 +19,8 @@ from engine.tree.element import Element
 from engine.tree.source import Handle, Source, Value
 from parsers.charsets.ccsid import decode
 from parsers.headers import fields
-from parsers.headers.fields import byte, char, long, put_date, put_time
-from parsers.headers.layout import TOP, changes, lay_out, whole
-from parsers.properties import ComputedFolder, Table
+from parsers.headers.fields import TOP, Computed, ComputedFields, byte, char, long, put_date, put_time
+from parsers.headers.layout import changes, lay_out, whole
 
 VERSION: Final = 2
 
@@ -145,7 +144,7 @@ def _computed(name: str) -> Callable[[Received], Value]:
 
 
 _ORPHANS: Final = ("SourceQueue", "Transactional")
-_COMPUTED: Final[Table] = {name: _computed(name) for name in (*_ORPHANS, *(f.name for f in LAYOUT.newest.shown))}
+_COMPUTED: Final[Computed] = {name: _computed(name) for name in (*_ORPHANS, *(f.name for f in LAYOUT.newest.shown))}
 
 
 @parser
@@ -160,13 +159,13 @@ class MqMd(Parser):
 
     def read(self, portion: Portion) -> tuple[Source, Handle]:
         if portion.received is not None and not portion.data:
-            return ComputedFolder(_COMPUTED, portion.received), TOP
+            return ComputedFields(_COMPUTED, portion.received), TOP
         return LAYOUT.read(portion)
 
     def write(self, element: Element, form: Form) -> bytes:
         source = whole(element)
-        if isinstance(source, ComputedFolder) and not changes(element, source):
-            return pack(source.received.descriptor, form.encoding, form.ccsid)
+        if isinstance(source, ComputedFields) and not changes(element, source):
+            return pack(source.subject.descriptor, form.encoding, form.ccsid)
         for child in changes(element, LAYOUT.same_form(element, form)):
             if child.name not in _ORPHANS:
                 LAYOUT.refuse_stranger(child.name)

@@ -17,8 +17,9 @@ from engine.tree.states import EDITED
 from engine.tree.step import Step
 from parsers.charsets.ccsid import blank, decode, encode
 from parsers.headers import fields
+from parsers.headers.fields import TOP, is_field
 from parsers.headers.folders import Named
-from parsers.headers.layout import ANNOUNCING, TOP, Beside, Extended, Laid, is_field, lay_out
+from parsers.headers.layout import ANNOUNCING, Beside, Extended, Laid, lay_out
 
 LAYOUT: Final = lay_out("MQRFH", "RFH ", ANNOUNCING)
 

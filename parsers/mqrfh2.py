@@ -15,9 +15,9 @@ from engine.tree.states import EDITED
 from engine.tree.step import step
 from parsers.charsets.ccsid import codec, encode
 from parsers.headers import fields
-from parsers.headers.fields import long
+from parsers.headers.fields import TOP, long
 from parsers.headers.folders import ATTRIBUTE, Folder, Folders, Segment, render, value_of
-from parsers.headers.layout import ANNOUNCING, TOP, Extended, Laid, lay_out, whole
+from parsers.headers.layout import ANNOUNCING, Extended, Laid, lay_out, whole
 
 _INHERIT: Final = -2  # MQCCSI_INHERIT, which is where the field starts from in this header alone
 

@@ -1,57 +1,17 @@
-"""Properties: the folder that comes first in every message and says what it is; and folders computed as it is."""
+"""Properties: the folder that comes first in every message and says what it is, whatever brought it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, time, timedelta
-from typing import Final, TypeAlias
+from typing import Final
 
 from engine.descriptor import PERSISTENT, UNLIMITED, Descriptor
 from engine.message.assembly import Received
 from engine.parser import Form, Parser, Portion, parser
 from engine.tree.element import Element
-from engine.tree.source import NAME_VALUE, Handle, Source, Value
-from engine.tree.step import Step
+from engine.tree.source import Handle, Source, Value
 from parsers.headers import fields
-from parsers.headers.layout import TOP, is_field
-
-Table: TypeAlias = Mapping[str, Callable[[Received], Value]]
-
-
-class ComputedFolder(Source):
-    """A folder whose fields are computed one by one from a received message when they are asked for.
-
-    A handle is the name of a field, None the folder itself.
-    """
-
-    __slots__ = ("received", "table")
-
-    def __init__(self, table: Table, received: Received) -> None:
-        self.table = table
-        self.received = received
-
-    def value(self, handle: str | None) -> Value:
-        return None if handle is None else self.table[handle](self.received)
-
-    def children(self, handle: str | None) -> Iterable[str]:
-        return self.table if handle is None else ()
-
-    def element(self, handle: str, parent: Element) -> Element:
-        return Element(handle, "", NAME_VALUE, self, handle, parent)
-
-    def first(self, handle: str | None, wanted: Step) -> str | None:
-        if handle is not None or not is_field(wanted):
-            return None
-        if wanted.name is None:
-            return next(iter(self.table))
-        return wanted.name if wanted.name in self.table else None
-
-    def every(self, handle: str | None, wanted: Step) -> tuple[str, ...]:
-        if handle is None and wanted.name is None and is_field(wanted):
-            return tuple(self.table)
-        found = self.first(handle, wanted)
-        return () if found is None else (found,)
-
+from parsers.headers.fields import TOP, Computed, ComputedFields
 
 _TENTH: Final = timedelta(seconds=0.1)
 _IDENTITIES: Final = ("IdentitySource", "IdentityMapped")
@@ -79,7 +39,7 @@ def expiration_time(received: Received) -> Value:
         return None
 
 
-FIELDS: Final[Table] = {
+FIELDS: Final[Computed] = {
     "MessageSet": lambda received: received.parts[-1].portion.template.set,
     "MessageType": lambda received: received.parts[-1].portion.template.type,
     "MessageFormat": lambda received: received.parts[-1].portion.template.format,
@@ -106,7 +66,7 @@ class Properties(Parser):
     name = "Properties"
 
     def read(self, portion: Portion) -> tuple[Source, Handle]:
-        return ComputedFolder(FIELDS, portion.received or Received(Descriptor(), b"")), TOP
+        return ComputedFields(FIELDS, portion.received or Received(Descriptor(), b"")), TOP
 
     def write(self, element: Element, form: Form) -> bytes:
         return b""

@@ -1,21 +1,24 @@
-"""Fields of MQ structures: integers, characters, bytes, dates and times, each read and written by itself."""
+"""Fields of MQ structures, each read and written by itself, and fields that are computed."""
 
 from __future__ import annotations
 
 import math
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from engine.errors import ParserException
-from engine.tree.source import Value
+from engine.tree.element import Element
+from engine.tree.source import NAME_VALUE, Source, Value
+from engine.tree.step import Step
 from parsers.charsets.ccsid import blank, decode, encode, is_little_endian, is_single_byte
 
+TOP: Final = None  # the handle of a structure or folder as a whole
 _BIG: Final = {4: struct.Struct(">i"), 8: struct.Struct(">q")}
 _LITTLE: Final = {4: struct.Struct("<i"), 8: struct.Struct("<q")}
 _INTEGER: Final = re.compile(r"[+-]?[0-9]{1,20}")
@@ -242,3 +245,48 @@ def put_date(name: str) -> Field:
 def put_time(name: str) -> Field:
     """A time in GMT as eight digits."""
     return Field(name, TIME, 8, "")
+
+
+def is_field(wanted: Step) -> bool:
+    """Returns whether a step may lead to a field of a header: a name with a value and no namespace."""
+    return wanted.namespace in {None, ""} and (
+        not wanted.types or any(NAME_VALUE & mask == kind for mask, kind in wanted.types)
+    )
+
+
+Computed: TypeAlias = Mapping[str, Callable[[Any], Value]]
+
+
+class ComputedFields(Source):
+    """A folder of fields that are computed one by one from its subject, such as a message, when they are asked for.
+
+    A handle is the name of a field, None the folder itself.
+    """
+
+    __slots__ = ("subject", "table")
+
+    def __init__(self, table: Computed, subject: Any) -> None:
+        self.table = table
+        self.subject = subject
+
+    def value(self, handle: str | None) -> Value:
+        return None if handle is None else self.table[handle](self.subject)
+
+    def children(self, handle: str | None) -> Iterable[str]:
+        return self.table if handle is None else ()
+
+    def element(self, handle: str, parent: Element) -> Element:
+        return Element(handle, "", NAME_VALUE, self, handle, parent)
+
+    def first(self, handle: str | None, wanted: Step) -> str | None:
+        if handle is not None or not is_field(wanted):
+            return None
+        if wanted.name is None:
+            return next(iter(self.table))
+        return wanted.name if wanted.name in self.table else None
+
+    def every(self, handle: str | None, wanted: Step) -> tuple[str, ...]:
+        if handle is None and wanted.name is None and is_field(wanted):
+            return tuple(self.table)
+        found = self.first(handle, wanted)
+        return () if found is None else (found,)

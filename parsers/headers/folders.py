@@ -18,7 +18,8 @@ from engine.tree.source import KIND, NAME, NAME_VALUE, VALUE, Handle, Source, Va
 from engine.tree.states import EDITED
 from engine.tree.step import Step
 from parsers.charsets.ccsid import codec, decode
-from parsers.headers.layout import TOP, Beside
+from parsers.headers.fields import TOP
+from parsers.headers.layout import Beside
 from parsers.markup.text import escape, name_of, quote, text_of
 
 _FEW: Final = 16  # as many are looked through faster than they are sorted

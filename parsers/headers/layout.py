@@ -19,9 +19,8 @@ from engine.tree.states import EDITED, RESTRUCTURED
 from engine.tree.step import Step, step
 from parsers.charsets.ccsid import encode, inherited
 from parsers.headers import fields
-from parsers.headers.fields import Field
+from parsers.headers.fields import TOP, Field, is_field
 
-TOP: Final = None
 _INHERIT: Final = (0, -2)
 _FIRST_IN_TREES: Final = ("Version", "Format", "Encoding", "CodedCharSetId", "Flags")
 
@@ -376,13 +375,6 @@ def changes(element: Element, origin: Source | None) -> list[Element]:
 def is_beside(element: Element) -> bool:
     """Returns whether an element was read from what a structure has beside its fields."""
     return isinstance(written(element).handle, Beside)
-
-
-def is_field(wanted: Step) -> bool:
-    """Returns whether a step may lead to a field of a header: a name with a value and no namespace."""
-    return wanted.namespace in {None, ""} and (
-        not wanted.types or any(NAME_VALUE & mask == kind for mask, kind in wanted.types)
-    )
 
 
 def value(element: Element, name: str) -> Value:

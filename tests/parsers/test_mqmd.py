@@ -16,8 +16,8 @@ from engine.parser import Form, parser_catalog
 from engine.tree.element import Element
 from engine.tree.sharing import copy, read_only
 from engine.tree.step import step
+from parsers.headers.fields import ComputedFields
 from parsers.mqmd import pack, unpack
-from parsers.properties import ComputedFolder
 from tests.parsers.samples import BIG, FORMS, LITTLE, SAMPLES, TOKEN, fields, tree, write
 
 DESCRIPTOR = Descriptor(
@@ -75,8 +75,8 @@ def test_the_tree_of_a_received_message() -> None:
 def test_one_field_is_made_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """A field that is asked for is computed and made, and no other is."""
     asked = []
-    original = ComputedFolder.value
-    monkeypatch.setattr(ComputedFolder, "value", lambda self, handle: asked.append(handle) or original(self, handle))
+    original = ComputedFields.value
+    monkeypatch.setattr(ComputedFields, "value", lambda self, handle: asked.append(handle) or original(self, handle))
     header = mqmd(Received(DESCRIPTOR, b"").root())
     field = header.at("Priority")
     assert field is not None
