@@ -21,20 +21,18 @@ from engine.node import build, node_catalog
 from engine.runtime.deployment import flow_properties
 
 if TYPE_CHECKING:
-    from engine.databases.sources import Source, Sources
+    from engine.databases.sources import Source
     from engine.databases.statements import Names
     from engine.flow.definition import Flow, NodeUse
     from esql.runtime.program import Routine
 
     Kinds = tuple[type[Statement], ...]
     Routines = Mapping[tuple[str, str], Routine]
-    from esql.runtime.program import Routine
 
 
 COORDINATED: Final = "coordinatedTransaction"
 DATA_SOURCE: Final = "dataSource"
 OF_TABLES: Final = (Select, Insert, Update, Delete)
-_NOTHING: Final[tuple[Problem, ...]] = ()
 _WRITES: Final = (Insert, Update, Delete)
 _MAY_WRITE: Final = (*_WRITES, Passthru, Procedure)
 
@@ -55,7 +53,7 @@ def uncoordinated(flow: Flow, routines: Routines, sources: Sources) -> tuple[Pro
     """
     unable = _unable(flow, routines, sources, _WRITES)
     if not unable or sources.stand_in:
-        return _NOTHING
+        return ()
     first, *others = unable
     text = f"nor can {first.name}: {COORDINATED} commits one such data source behind the first phase of all others, and"
     advice = "two could disagree: write to one of them in another flow, or give its nodes transaction commit"

@@ -15,10 +15,9 @@ from engine.parser import Form, Parser, Portion, parser
 from engine.tree.sharing import written
 from engine.tree.source import NAME_VALUE, VALUE, Handle, Source
 from parsers.charsets.ccsid import QUEUE_MANAGER, codec, decode, with_ccsid
-from parsers.json_tree import ARRAY, DOCUMENT, OBJECT, Node, members, plain_of, text_of, unwritable
+from parsers.json_tree import ARRAY, DOCUMENT, MAX_DEPTH, OBJECT, Node, members, plain_of, text_of, unwritable
 
 if TYPE_CHECKING:
-    from engine.parser import Portion
     from engine.tree.element import Element
 
 
@@ -108,7 +107,6 @@ def _encoded(text: str, data: Element, form: Form) -> bytes:
             return b"".join(pieces)
 
 
-MAX_DEPTH: Final = 512
 _PARSING: Final = 5705
 _INVALID: Final = 5701
 _ENDED: Final = 5702

@@ -9,6 +9,7 @@ import secrets
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, time
 from decimal import ROUND_HALF_EVEN, Context, Decimal
+from functools import partial
 from typing import Any, Final
 
 from engine.budget import pay
@@ -228,10 +229,11 @@ def plain_of(top: Element) -> Any:
         if depth > MAX_DEPTH:
             raise unwritable(top, f"objects and arrays are nested deeper than {MAX_DEPTH} levels")
         held = written(element)
-        if _is_as_read(held, element):
+        is_read = held.source is DOCUMENT
+        if is_read and not held.state & EDITED and element.raw_type == held.handle.type:
             put(held.handle.content)
             continue
-        patch = _patched(held) if element.type == type_of(_content(held)) else None
+        patch = _patched(held) if is_read and element.type == held.handle.type else None
         if patch is not None:
             content, changed = patch
             put(content)
@@ -245,27 +247,20 @@ def plain_of(top: Element) -> Any:
     return found[0]
 
 
-def _content(held: Element) -> Any:
-    return held.handle.content if held.source is DOCUMENT else None
-
-
-def _is_as_read(held: Element, element: Element) -> bool:
-    return held.source is DOCUMENT and not held.state & EDITED and element.raw_type == held.handle.type
-
-
 def _patched(held: Element) -> tuple[Any, list[tuple[Element, _Put]]] | None:
     """A copy of what an element was read with, and the places in it that have changed; None where no patch will do."""
-    if held.source is not DOCUMENT or held.state & RESTRUCTURED:
+    if held.state & RESTRUCTURED:
         return None
     node: Node = held.handle
     content, changed = node.content, changed_children(held)
+    puts: list[tuple[Element, _Put]]
     if content.__class__ is list:
         items = list(content)
         places = {id(place): number for number, place in enumerate(node.nodes)} if changed else {}
-        puts = [(child, _setter(items, places[id(place)])) for place, child in changed]
+        puts = [(child, partial(items.__setitem__, places[id(place)])) for place, child in changed]
         for child in appended_children(held):
             items.append(None)
-            puts.append((child, _setter(items, len(items) - 1)))
+            puts.append((child, partial(items.__setitem__, len(items) - 1)))
         return items, puts
     if content.__class__ is not dict:
         return None
@@ -274,12 +269,9 @@ def _patched(held: Element) -> tuple[Any, list[tuple[Element, _Put]]] | None:
         return None
     copied = dict(content)
     copied.update((child.name, None) for child in appended)
-    puts = [(child, _setter(copied, place.name)) for place, child in changed]
-    return copied, puts + [(child, _setter(copied, child.name)) for child in appended]
-
-
-def _setter(holder: Any, key: Any) -> _Put:
-    return lambda value: holder.__setitem__(key, value)
+    puts = [(child, partial(copied.__setitem__, place.name)) for place, child in changed]
+    puts += [(child, partial(copied.__setitem__, child.name)) for child in appended]
+    return copied, puts
 
 
 def _new(element: Element) -> tuple[Any, list[tuple[Element, _Put]]]:
@@ -299,11 +291,7 @@ def _new(element: Element) -> tuple[Any, list[tuple[Element, _Put]]]:
         text = f"it has both the value {value!r:.40} and fields below it, and JSON has one of the two"
         raise unwritable(element, f"{text}: SET the value into a field of its own")
     pairs = Pairs()
-    return pairs, [(child, _member(pairs, child.name)) for child in children]
-
-
-def _member(pairs: Pairs, name: str) -> _Put:
-    return lambda value: pairs.append(name, value)
+    return pairs, [(child, partial(pairs.append, child.name)) for child in children]
 
 
 def _scalar(element: Element, value: Value) -> Any:

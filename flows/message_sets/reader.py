@@ -32,9 +32,8 @@ from typing import Any, Final, NamedTuple, get_args
 
 from engine.catalog import did_you_mean
 from engine.errors import BrokerError, ConfigurationException, Place, Problem, reason
-from engine.flow.lint import UNFIT
 from engine.node import Property, camel_case, properties_of
-from flows.document import LARGEST, Complaints, Mapping, Scalar, Sequence, Tree, read_document
+from flows.document import LARGEST, Complaints, Mapping, Scalar, Sequence, Tree, decoded, read_document
 from parsers.mrm.model import (
     NOTHING,
     UNBOUNDED,
@@ -108,12 +107,9 @@ def load_message_set(file: str) -> MessageSet:
 
 def read_message_set(content: str | bytes, file: str) -> Reading:
     """The message set that a text holds; `file` is how problems name it."""
-    try:
-        text = content if isinstance(content, str) else content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        before = error.object[: error.start]
-        line, column = before.count(b"\n") + 1, len(before) - before.rfind(b"\n")
-        return Reading(None, (Problem(file, line, column, UNFIT, "not UTF-8; save the file as UTF-8"),))
+    text = content if isinstance(content, str) else decoded(content, file)
+    if isinstance(text, Problem):
+        return Reading(None, (text,))
     complaints = Complaints(file, text)
     document = read_document(text, file, complaints)
     found = None

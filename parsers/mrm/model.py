@@ -187,14 +187,17 @@ class MessageSet:
         return self.types[type_] if isinstance(type_, str) else type_
 
 
-def fields_of(group: Group) -> Iterator[Field]:
-    """The fields that stand in a group, those of its inner groups among them; types are not looked into.
+def fields_of(member: Member) -> Iterator[Field]:
+    """A field, or those that stand in a group, its inner groups among them; types are not looked into.
 
     >>> [f.name for f in fields_of(Group((Field("a"), Group((Field("b"), Field("c")), "choice"))))]
     ['a', 'b', 'c']
     """
-    for member in group.members:
-        if isinstance(member, Field):
-            yield member
+    if isinstance(member, Field):
+        yield member
+        return
+    for inner in member.members:
+        if isinstance(inner, Field):
+            yield inner
         else:
-            yield from fields_of(member)
+            yield from fields_of(inner)

@@ -73,7 +73,7 @@ def _content(group: Group, counts: dict[tuple[str, str], int], path: str) -> Ite
     if group.composition == "choice":
         chosen = [member for member in group.members if _is_there(member, counts)]
         if len(chosen) > 1:
-            names = ", ".join(field.name for member in chosen for field in _fields(member))
+            names = ", ".join(field.name for member in chosen for field in fields_of(member))
             yield f"{path} is a choice, and more than one of it is there: {names}"
         members = tuple(chosen)
     else:
@@ -89,12 +89,8 @@ def _content(group: Group, counts: dict[tuple[str, str], int], path: str) -> Ite
             yield f"{path}.{member.name} occurs {count} times, and may {member.max_occurs} times"
 
 
-def _fields(member: Field | Group) -> list[Field]:
-    return [member] if isinstance(member, Field) else list(fields_of(member))
-
-
 def _is_there(member: Field | Group, counts: dict[tuple[str, str], int]) -> bool:
-    return any((field.name, field.namespace) in counts for field in _fields(member))
+    return any((field.name, field.namespace) in counts for field in fields_of(member))
 
 
 def _order(children: list[Element], names: list[tuple[str, str]], path: str) -> Iterator[str]:

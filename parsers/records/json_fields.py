@@ -292,16 +292,12 @@ def to_json(value: Any) -> str:
 def from_json(text: str, number: int) -> dict[str, Any]:
     """The object of a line of JSON; `number` is that of the line, for the error."""
     try:
-        found = json.loads(text, parse_float=Decimal, parse_constant=_constant, object_pairs_hook=_unique)
+        found = json.loads(text, parse_float=Decimal, parse_constant=str, object_pairs_hook=_unique)
     except (ValueError, RecursionError, ArithmeticError) as error:
         raise ParserException(_BAD_JSON, f"line {number} is no JSON: {error}") from error
     if not isinstance(found, dict):
         raise ParserException(_BAD_JSON, f"line {number} holds no JSON object: a record is one")
     return found
-
-
-def _constant(name: str) -> str:
-    return name
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from engine.message.assembly import Part
 from engine.parser import Follow, Form, Parser, Portion
 from engine.tree.element import Element
 from engine.tree.source import NAME, Value
-from engine.tree.step import Step, step
+from engine.tree.step import step
 from parsers.charsets.ccsid import encode
 from parsers.mrm.cwf import CwfCodec
 from parsers.mrm.cwf.layout import lay_out
@@ -117,12 +117,11 @@ class ModelFile:
         failed: list[BrokerError] = []
         read = 0
         for member in group.members:
-            names = [member.name] if isinstance(member, Field) else [field.name for field in fields_of(member)]
             try:
                 inner = self._object(Group((member,)), element)
             except BrokerError as error:
                 failed.append(error)
-                found |= dict.fromkeys(names)
+                found |= dict.fromkeys(field.name for field in fields_of(member))
             else:
                 read += bool(inner)
                 found |= inner
@@ -130,7 +129,7 @@ class ModelFile:
             raise failed[0]
 
     def _add(self, field: Field, element: Element, found: dict[str, Any]) -> None:
-        wanted = _step(field)
+        wanted = step(field.name, field.namespace or None)
         if field.repeats:
             found[field.name] = [self._value(field, child) for child in element.every(wanted)]
             return
@@ -158,8 +157,8 @@ class ModelFile:
     def _fill_members(self, group: Group, value: dict[str, Any], element: Element, path: str) -> None:
         members = group.members
         if group.composition == "choice":
-            given = [member for member in members if any(value.get(name) is not None for name in _names(member))]
-            members = tuple(given[:1])
+            given = (one for one in members if any(value.get(field.name) is not None for field in fields_of(one)))
+            members = tuple(given)[:1]
         for member in members:
             if isinstance(member, Group):
                 self._fill_members(member, value, element, path)
@@ -223,14 +222,6 @@ def _whole(name: str, read: Read, data: bytes) -> dict[str, Any]:
         text = f"{name} ends at offset {end}, and {len(data) - end} bytes follow: X'{rest}'"
         raise ParserException(GARBLED, text, name, str(end), rest)
     return found
-
-
-def _step(field: Field) -> Step:
-    return step(field.name, field.namespace or None)
-
-
-def _names(member: Field | Group) -> list[str]:
-    return [member.name] if isinstance(member, Field) else [field.name for field in fields_of(member)]
 
 
 def _moment(text: str, kind: str) -> Value:

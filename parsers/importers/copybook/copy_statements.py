@@ -30,7 +30,7 @@ def read_replacing(words: list[Word], at: int, findings: Findings) -> tuple[int,
         at, wanted = _operand(words, at + bool(part), findings)
         if at >= len(words) or words[at].upper != "BY":
             findings.add(start.spot, "REPLACING wants: what is there BY what is to be there", start.text)
-            return _sentence_end(words, at), tuple(read)
+            return next((end for end in range(at, len(words)) if words[end].text == "."), len(words)), tuple(read)
         at, given = _operand(words, at + 1, findings)
         if not wanted or (part and (len(wanted) != 1 or len(given) > 1)):
             what = f"{part} wants one word BY one word" if part else "REPLACING looks for nothing"
@@ -46,34 +46,20 @@ def _operand_follows(words: list[Word], at: int) -> bool:
     return at + 1 < len(words) and words[at + 1].upper != "BY"
 
 
-def _sentence_end(words: list[Word], at: int) -> int:
-    while at < len(words) and words[at].text != ".":
-        at += 1
-    return at
-
-
 def _operand(words: list[Word], at: int, findings: Findings) -> tuple[int, tuple[Word, ...]]:
     """Pseudo-text, a literal, or a name with what is attached to it."""
     if at >= len(words):
         return at, ()
     if words[at].text != "==":
         end = at + 1
-        while end < len(words) and words[end].glued and not _separates(words, end):
+        while end < len(words) and words[end].glued and not _ends(words, end, {".", ",", ";"}):
             end += 1
         return end, tuple(words[at:end])
     for end in range(at + 1, len(words)):
         if words[end].text == "==":
-            return end + 1, tuple(word for word in words[at + 1 : end] if not _is_comma(word))
+            return end + 1, tuple(word for word in words[at + 1 : end] if word.text != ";")
     findings.add(words[at].spot, "the pseudo-text is not closed: == is missing at its end", "==")
     return len(words), ()
-
-
-def _separates(words: list[Word], at: int) -> bool:
-    return words[at].text in {".", ",", ";"} and not (at + 1 < len(words) and words[at + 1].glued)
-
-
-def _is_comma(word: Word) -> bool:
-    return word.text == ";"
 
 
 def replaced(words: list[Word], replacements: tuple[Replacement, ...]) -> list[Word]:
@@ -284,15 +270,15 @@ def _joined(words: list[Word], at: int) -> tuple[int, str]:
     """A name made of pieces without a space between them, such as a file name with its extension."""
     text = words[at].text
     at += 1
-    while at < len(words) and words[at].glued and not _ends(words, at):
+    while at < len(words) and words[at].glued and not _ends(words, at, {".", ","}):
         text += words[at].text
         at += 1
     return at, text
 
 
-def _ends(words: list[Word], at: int) -> bool:
-    """Returns whether a period ends a statement: nothing is attached to it."""
-    return words[at].text in {".", ","} and not (at + 1 < len(words) and words[at + 1].glued)
+def _ends(words: list[Word], at: int, marks: set[str]) -> bool:
+    """Returns whether one of some marks ends a statement or an operand: nothing is attached to it."""
+    return words[at].text in marks and not (at + 1 < len(words) and words[at + 1].glued)
 
 
 def _replace_statements(words: list[Word], findings: Findings) -> Iterator[Word]:

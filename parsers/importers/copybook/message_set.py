@@ -83,11 +83,7 @@ def simple_type_of(item: DataItem) -> SimpleType:
 def physical_of(item: DataItem, options: PhysicalOptions) -> CwfField:
     """Returns what CWF says of an elementary item."""
     said = _number(item, options) if has_number(item) else _text(item, options)
-    return (
-        CwfField(length=item.length, leading_skip_count=slack_of(item), **said)
-        if "length" not in said
-        else CwfField(leading_skip_count=slack_of(item), **said)
-    )
+    return CwfField(**{"length": item.length, "leading_skip_count": slack_of(item)} | said)
 
 
 def slack_of(item: DataItem) -> int:

@@ -79,20 +79,9 @@ def size_of(entry: Entry, usage: str, picture: Picture | None, sign: Sign | None
         return _binary(usage, picture, dialect)
     if usage in {"PACKED-DECIMAL", "COMP-6"}:
         return picture.digits // 2 + 1 if usage == "PACKED-DECIMAL" else (picture.digits + 1) // 2
-    return positions_of(picture, sign) * width_of(usage, picture)
-
-
-def positions_of(picture: Picture, sign: Sign | None) -> int:
-    """The characters of an item, a sign of its own among them."""
     separate = sign is not None and sign.separate and picture.signed and picture.category == "numeric"
-    return picture.positions + separate
-
-
-def width_of(usage: str, picture: Picture) -> int:
-    """The bytes that are kept for a character."""
-    if usage in {"NATIONAL", "DISPLAY-1"}:
-        return 2
-    return 4 if picture.category == "utf-8" else 1
+    width = 2 if usage in {"NATIONAL", "DISPLAY-1"} else 4 if picture.category == "utf-8" else 1
+    return (picture.positions + separate) * width
 
 
 def _binary(usage: str, picture: Picture, dialect: Dialect) -> int:
@@ -294,15 +283,9 @@ def _picture_of(entry: Entry, dialect: Dialect, findings: Findings) -> Picture |
 
 def _usage_of(usage: str, read: Picture | None) -> str:
     """The usage that counts: a picture of national or double-byte characters says its own."""
-    if read is None:
-        return usage or "DISPLAY"
-    if read.category in {"national", "national-edited"}:
+    if read is not None and read.category in {"national", "national-edited"}:
         return "NATIONAL"
-    if read.category == "dbcs":
-        return "DISPLAY-1"
-    if usage in {"", "NATIONAL", "DISPLAY"} or read.category == "numeric":
-        return usage or "DISPLAY"
-    return usage
+    return "DISPLAY-1" if read is not None and read.category == "dbcs" else usage or "DISPLAY"
 
 
 def _boundary(item: DataItem) -> int:
