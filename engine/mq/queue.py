@@ -117,7 +117,8 @@ class Queue:
         else:
             stored = self._chosen(wanted, handle)
         counts = self.counts
-        if stored is not None and (counts.is_watched or (wanted is not None and wanted.browse)):
+        is_noted = counts.is_watched and (counts.came or self.depth < counts.low)
+        if stored is not None and (is_noted or (wanted is not None and wanted.browse)):
             counts.note_taken(stored, wanted, self)
         elif stored is not None:
             persistence = stored.descriptor.persistence

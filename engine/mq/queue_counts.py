@@ -32,7 +32,7 @@ class Counts:
     The time that messages stay is measured on the first that come in an interval, then on one in sixty-four.
     """
 
-    __slots__ = (*_PAIRS, *_NUMBERS, "_came", "all_until", "high", "is_watched", "low")
+    __slots__ = (*_PAIRS, *_NUMBERS, "all_until", "came", "high", "is_watched", "low")
 
     def __init__(self) -> None:
         self.puts = [0, 0]
@@ -55,15 +55,15 @@ class Counts:
         self.low = 0
         self.all_until = 0  # the last of the arrivals that are all measured
         self.is_watched = False  # an interval runs
-        self._came: dict[int, float] = {}  # messages that are measured, by order
+        self.came: dict[int, float] = {}  # messages that are measured, by order
 
     def note_arrival(self, stored: Stored, queue: Queue) -> None:
         """Follow the depth, and begin to measure how long a message stays, where it is its turn."""
         self.high = max(self.high, queue.depth)
         if not self.is_watched or (queue.arrivals > self.all_until and queue.arrivals & EACH):
             return
-        if len(self._came) < _MOST_TIMED and not stored.descriptor.backout_count:
-            self._came[stored.order] = queue.now()
+        if len(self.came) < _MOST_TIMED and not stored.descriptor.backout_count:
+            self.came[stored.order] = queue.now()
 
     def note_taken(self, stored: Stored, selection: Selection | None, queue: Queue) -> None:
         """Count a message that was got or browsed."""
@@ -76,8 +76,8 @@ class Counts:
         self.get_bytes[persistence] += length
         if queue.depth < self.low:  # noqa: PLR1730 - a call of min takes longer
             self.low = queue.depth
-        if self._came and stored.order in self._came:
-            self.times[persistence] += max(0, int((queue.now() - self._came.pop(stored.order)) * 1e6))
+        if self.came and stored.order in self.came:
+            self.times[persistence] += max(0, int((queue.now() - self.came.pop(stored.order)) * 1e6))
             self.timed[persistence] += 1
 
     def note_nothing(self, selection: Selection | None) -> None:
@@ -108,7 +108,7 @@ class Counts:
         self.all_until = queue.arrivals + _ALL_TIMED if watched else 0
         self.is_watched = watched
         if not watched:
-            self._came = {}
+            self.came = {}
         return self.seen()
 
 
