@@ -14,9 +14,8 @@ from engine.databases.errors import DatabaseException
 from engine.databases.session import planned_for
 from engine.databases.sources import NotFoundError, Planned, Sources
 from engine.databases.statements import Delete, Insert, OfTable, Passthru, Procedure, Select, Statement, Update
-from engine.errors import ConfigurationException, Place, Problem
+from engine.errors import ConfigurationException, Place, Problem, line_of_file, marked
 from engine.flow.lint import UNFIT
-from engine.flow.marked_lines import line_of_file, marked
 from engine.node import build, node_catalog
 from engine.runtime.deployment import flow_properties
 

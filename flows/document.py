@@ -10,10 +10,9 @@ from typing import Any, Final, TypeAlias
 
 import yaml
 
-from engine.errors import ConfigurationException, Place, Problem, reason
+from engine.errors import ConfigurationException, Place, Problem, marked, reason
 from engine.files.allowed_folders import check_link
 from engine.flow.lint import UNFIT
-from engine.flow.marked_lines import marked
 
 LARGEST: Final = 1 << 20  # characters: some ten thousand nodes
 DEEPEST: Final = 32

@@ -9,9 +9,8 @@ from pathlib import Path
 from posixpath import join, normpath
 from typing import Final, TypeAlias
 
-from engine.errors import BrokerError, Problem
+from engine.errors import BrokerError, Problem, line_of_file, marked
 from engine.flow.definition import Flow, NodeUse
-from engine.flow.marked_lines import line_of_file, marked
 from engine.parser import Parser, Template
 from flows.document import content_of
 from flows.message_sets.reader import read_message_set

@@ -20,11 +20,10 @@ from typing import TYPE_CHECKING, Final
 
 from engine.budget import GENEROUS, Allowance
 from engine.catalog import Catalog, did_you_mean
-from engine.errors import ConfigurationException, Place, Problem
+from engine.errors import LONGEST_SHOWN_LINE, ConfigurationException, Place, Problem, marked
 from engine.files.allowed_folders import NO_FILES, AllowedFiles
 from engine.flow.definition import FLOW_PROPERTIES, Flow, FlowProperties, NodeUse, Setting, plain
 from engine.flow.lint import UNFIT
-from engine.flow.marked_lines import LONGEST_SHOWN_LINE, marked
 from engine.node import Esql, Inserts, NodeType, Property, node_catalog, read_values
 from engine.parser import Parser
 from engine.runtime.user_trace import UserTrace

@@ -19,8 +19,7 @@ from engine.runtime.batches import Batch
 from engine.work import QueueAttributes
 from flows.shipped import Shipped
 from spark_exec.cpu_accounts import READING, WRITING, Accounts
-from spark_exec.databases import NONE, Databases, opened
-from spark_exec.deployment import built
+from spark_exec.deployment import NONE, Databases, built, opened
 from spark_exec.message_sets import Row, as_received, rows_of
 from spark_exec.prepared_transactions import Attempt, Round
 from spark_exec.result_rows import CAUGHT, FAILURE, FED, PUBLICATION, PUT, WAITING, Failed, Rows, failed_of

@@ -23,7 +23,7 @@ FOREIGN_NAMES = (
 # What the modules of engine.tree share of an element: nobody else touches the first, nor sets the others.
 OWN_OF_TREE = ("found_by_step", "found_by_place", "indexes", "previous_linked")
 SET_BY_TREE = ("raw_type", "raw_value", "first_linked", "last_linked", "next_linked")
-TREE_MODULES = ("engine.tree.links", "engine.tree.indexes")
+TREE_MODULES = ("engine.tree.links", "engine.tree.links")
 
 
 def own_names(class_: ast.ClassDef) -> set[str]:

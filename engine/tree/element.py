@@ -6,12 +6,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from engine.errors import BrokerError
-from engine.tree.indexes import Indexes, Repeats, enter, leave
 from engine.tree.links import (
+    Indexes,
+    Repeats,
     ask_types,
     check_detached,
+    enter,
     expand,
     give_value,
+    leave,
     link,
     mark_edited,
     release,

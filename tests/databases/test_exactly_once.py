@@ -22,8 +22,7 @@ from engine.databases.session import Access, Connection, Session
 from engine.databases.sources import Sources
 from engine.databases.statements import Passthru
 from engine.errors import BrokerError, ConfigurationException
-from spark_exec.databases import EXACTLY_ONCE
-from spark_exec.deployment import deployment_of, with_sources
+from spark_exec.deployment import EXACTLY_ONCE, deployment_of, with_sources
 from spark_exec.plan import Plan, plan
 from spark_exec.prepared_transactions import Attempt, Branch, Decisions, Ended, Round, resolve
 from tests.cli.command_line import ROOT

@@ -10,8 +10,7 @@ from engine.databases.sources import Sources
 from engine.errors import ConfigurationException
 from flows.files import load_flow
 from flows.shipped import ship
-from spark_exec.databases import Databases
-from spark_exec.deployment import built, deployment_of, with_sources
+from spark_exec.deployment import Databases, built, deployment_of, with_sources
 from spark_exec.plan import plan
 from tests.databases.programs import define, rows
 from tests.databases.test_flows import INSERT, ITEMS, flow_in

@@ -11,7 +11,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import Final
 
 from engine.catalog import Catalog, did_you_mean
-from engine.errors import ConfigurationException, Place, Problem
+from engine.errors import ConfigurationException, Place, Problem, line_of_file, marked
 from engine.flow.definition import (
     FLOW_PROPERTIES,
     INPUT,
@@ -35,7 +35,6 @@ from engine.flow.lint.properties import (
     node_rules,
     promotions,
 )
-from engine.flow.marked_lines import line_of_file, marked
 from engine.node import ANY_LABEL, ANY_TERMINAL, InBrokers, NodeType, Pending, node_catalog
 
 __all__ = ["PASSES", "UNFIT", "lint", "unknown_type"]

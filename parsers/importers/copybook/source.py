@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from engine.errors import Place, Problem
-from engine.flow.marked_lines import marked
+from engine.errors import Place, Problem, marked
 from parsers.importers.copybook.dialect import Dialect
 
 UNFIT: Final = 2066
