@@ -26,7 +26,6 @@ from engine.message.validation import ACTION_WORDS, Action, Master
 from engine.node import UNSUITABLE_VALUE, Pattern, Range, mandatory, node, prop
 from engine.parser import Options, Template, conversion_catalog, parser_catalog
 from engine.tree.sharing import copy
-from engine.tree.states import READ_ONLY
 from engine.tree.step import step
 from engine.work import Order, Selection
 
@@ -190,7 +189,7 @@ class MQInput:
             queue=self.queue_name,
             transactional=transactional,
         )
-        return Message(received.root(READ_ONLY))
+        return Message(received)
 
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         received = message.root.source
@@ -295,7 +294,7 @@ class MQInput:
             transactional=received.transactional,
         )
         made.domain = received.domain
-        return Message(made.root(READ_ONLY))
+        return Message(made)
 
 
 def _reason(error: BrokerError) -> int:

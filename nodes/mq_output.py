@@ -177,7 +177,8 @@ class MQOutput:
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         if self.validate_master != "none":
             validate_written(message.root, self.validate_master, self.validate_failure_action)
-        sent = write(message.root)
+        sent = write(message.root, message.new_body)
+        following = message.replaced(local_environment=lambda: written(message, put, work))
         if self.destination_mode == "fixed":
             put = [(self._own, self._own.put(sent, work))]
         elif self.destination_mode == "list":
@@ -186,7 +187,7 @@ class MQOutput:
         else:
             destination = reply_to(sent.descriptor, self._own, otherwise="set it, or use another destinationMode")
             put = [(destination, destination.put(sent._replace(descriptor=reply(sent.descriptor)), work))]
-        yield "out", message.replaced(local_environment=lambda: written(message, put, work))
+        yield "out", following
 
 
 def _listed(environment: Element, own: Destination) -> tuple[Destination, ...]:

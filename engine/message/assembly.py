@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 class Part(Source):
     """The part of a message that one parser reads; nothing is read before it is looked at, and once for all copies."""
 
-    __slots__ = ("_top", "parser", "portion", "source")
+    __slots__ = ("_top", "element", "parser", "portion", "source")
+    element: Callable[[Handle, Element], Element]  # type: ignore[assignment]  # that of what its parser read
 
     def __init__(self, parser: Parser, portion: Portion) -> None:
         self.parser = parser
@@ -48,7 +49,7 @@ class Part(Source):
         with KEEPING:
             source = self.source
             if source is None:
-                self._top = top
+                self._top, self.element = top, read.element
                 source = self.source = read  # last: who finds it finds its top
         return source
 
@@ -71,10 +72,6 @@ class Part(Source):
     def children(self, handle: Handle) -> object:  # type: ignore[override]
         source = self.source or self._open()
         return source.children(self._top)
-
-    def element(self, handle: Handle, parent: Element) -> Element:
-        source = self.source or self._open()
-        return source.element(handle, parent)
 
     def first(self, handle: Handle, wanted: Step) -> Handle:
         source = self.source or self._open()
@@ -268,27 +265,31 @@ class Message:
     The trees are read-only for the nodes that receive them: a node that changes a message sends a new one.
     """
 
-    __slots__ = ("_exceptions", "_local_environment", "_way", "root")
+    __slots__ = ("_exceptions", "_local_environment", "_way", "new_body", "root")
 
     def __init__(
         self,
-        root: Element,
+        root: Element | Received,
         *,
         environment: Element | None = None,
         local_environment: Element | Callable[[], Element] | None = None,
         exceptions: Element | None = None,
         way: list[Element] | None = None,
     ) -> None:
-        """`way` is what all messages of one way hold together: the Environment, once someone has looked at it."""
-        self.root = root
+        """`way` is what all messages of one way hold together: the Environment, once someone has looked at it.
+
+        `new_body` is what finalizing has found: what was received, its body and the new one, where that alone differs.
+        """
+        self.new_body: tuple[Received, Part, Element] | None = None
         self._way = way if way is not None else [] if environment is None else [environment]
         self._local_environment = local_environment
         self._exceptions = exceptions
+        self.root: Element = root.root(READ_ONLY) if root.__class__ is Received else root  # type: ignore[assignment]
 
     @classmethod
     def received(cls, *args: Any, **facts: Any) -> Message:
         """A message as it came from a queue; see Received for what is to be said of it."""
-        return cls(Received(*args, **facts).root(READ_ONLY))
+        return cls(Received(*args, **facts))
 
     @property
     def environment(self) -> Element:
@@ -327,12 +328,14 @@ class Message:
         A Root that was built or changed is finalized: it says of itself what its bytes will say, unless it is to be
         sent as it is. A LocalEnvironment may be given by what makes it when it is first looked at.
         """
-        if root is not None and not as_it_is and not root.state & READ_ONLY:
-            from engine.message.finalizer import finalize  # noqa: PLC0415 - it imports what was received
-
-            finalize(root)
         made = Message(self.root, local_environment=self._local_environment, exceptions=self._exceptions, way=self._way)
-        if root is not None:
+        if root is None:
+            made.new_body = self.new_body
+        else:
+            if not as_it_is and not root.state & READ_ONLY:
+                from engine.message.finalizer import finalize  # noqa: PLC0415 - it imports what was received
+
+                made.new_body = finalize(root)
             made.root = read_only(root)
         if local_environment is not None:
             made._local_environment = local_environment

@@ -7,7 +7,7 @@ from typing import Final
 
 from engine.descriptor import FIELDS, LENGTHS, PERSISTENT, Descriptor
 from engine.errors import BrokerError
-from engine.message.assembly import Received
+from engine.message.assembly import Part, Received
 from engine.message.writer import (
     Link,
     announcements,
@@ -36,18 +36,21 @@ _SHARED: Final = frozenset(name for _, name in _OF_PROPERTIES)
 _OF_DESCRIPTOR: Final = ("Format", "Encoding", "CodedCharSetId", "Priority", "Persistence", "CorrelId")
 
 
-def finalize(root: Element) -> None:
+def finalize(root: Element) -> tuple[Received, Part, Element] | None:
     """Change a Root to say of itself what its bytes will say; an MQRFH2 also says in mcd what the body is.
 
+    Returns what was received, its body and the new one, where that alone differs: then nothing was to be changed.
     What cannot be written yet is left as it is: nodes further on may mend it, and writing tells of it if they do not.
     """
     if root.source.__class__ is Received and not root.state & EDITED:
-        return
+        return None
     try:
-        if new_body(root) is None:
+        found = new_body(root)
+        if found is None:
             _finalize(root, links_of(written(root)))
     except BrokerError:
-        return
+        return None
+    return found
 
 
 def _finalize(root: Element, links: list[Link]) -> None:

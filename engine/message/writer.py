@@ -52,11 +52,12 @@ def write_message(root: Element) -> tuple[Descriptor, bytes]:
     return descriptor, body
 
 
-def write(root: Element) -> Written:
-    """The message that a Root stands for, as it is put on a queue."""
+def write(root: Element, changed: tuple[Received, Part, Element] | None = None) -> Written:
+    """The message that a Root stands for, as it is put on a queue; `changed` is its new body, where that is known."""
     if not root.state & (EDITED | SHARES) and root.source.__class__ is Received:
         return Written(root.source.descriptor, root.source.body, root.source.transactional)
-    changed = new_body(root)
+    if changed is None:
+        changed = new_body(root)
     if changed is not None:
         received, came, body = changed
         link = _link(body)
@@ -84,12 +85,14 @@ def write(root: Element) -> Written:
 
 def new_body(root: Element) -> tuple[Received, Part, Element] | None:
     """Returns what was received, its body and the new one, where that alone differs, without a header before it."""
-    held = written(root)
+    held = written(root) if root.state & SHARES else root
     if held.source.__class__ is not Received or held.state & (EXPANDED | RESTRUCTURED):
         return None
-    changed, appended = changed_children(held), appended_children(held)
     parts = held.source.parts
-    if len(parts) != _PLAIN or len(changed) != 1 or appended or changed[0][0] is not parts[-1]:
+    if len(parts) != _PLAIN or held.first_linked is not None:  # others, or one that was appended
+        return None
+    changed = changed_children(held)
+    if len(changed) != 1 or changed[0][0] is not parts[-1]:
         return None
     return held.source, parts[-1], changed[0][1]
 

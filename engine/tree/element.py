@@ -227,8 +227,12 @@ class Element:
         """The last child."""
         if self.last_linked is None and not self.state & EXPANDED:
             place = self.source.last(self.handle)
+            if place is None:
+                return None
             if place is not EXPAND:
-                return None if place is None else self.child_in(place)
+                if (places := self.found_by_place) is None:
+                    places = self.found_by_place = {}
+                return places.get(place) or places.setdefault(place, self.source.element(place, self))
             expand(self)
         return self.last_linked
 

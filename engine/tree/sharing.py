@@ -12,7 +12,7 @@ from typing import Any, Final
 from engine.budget import pay
 from engine.tree.element import Element
 from engine.tree.links import link, made_children, mark_edited, release, replace_content, restructure
-from engine.tree.source import EXPAND, KIND, UNREAD, VALUE, Handle, Source, Value, of_one_owner
+from engine.tree.source import EXPAND, GENERIC, KIND, UNREAD, VALUE, Handle, Source, Value
 from engine.tree.states import (
     CHANGED,
     EDITED,
@@ -153,6 +153,28 @@ def peek(parent: Element, wanted: Step) -> Element | Handle | None:
     if place is None or place is EXPAND or (places is not None and place in places):
         return parent.child(wanted)
     return place
+
+
+def of_one_owner(
+    one: Element, other: Element, first: Element | Step | None = None, second: Element | Step | None = None
+) -> bool:
+    """Returns whether one domain owns two elements, or the children that steps lead to, all without their own."""
+    at = one
+    while (domain := at.domain) is None:
+        first, at = at, at.parent  # type: ignore[assignment]  # None ends the loop
+        if at is None:
+            domain = GENERIC
+            break
+    at = other
+    while (rival := at.domain) is None:
+        second, at = at, at.parent  # type: ignore[assignment]  # None ends the loop
+        if at is None:
+            rival = GENERIC
+            break
+    name, named = first and first.name, second and second.name
+    if domain is rival and name == named:
+        return True
+    return (domain.inner(name or "") or domain) is (rival.inner(named or "") or rival)
 
 
 def append_as_read(parent: Element, wanted: Step, above: Element, place: Handle, asked: Step) -> bool:

@@ -122,28 +122,6 @@ def owner_of(element: Element) -> Domain:
     return domain if below is None else domain.inner(below.name) or domain
 
 
-def of_one_owner(
-    one: Element, other: Element, first: Element | Step | None = None, second: Element | Step | None = None
-) -> bool:
-    """Returns whether one domain owns two elements, or the children that steps lead to, all without their own."""
-    at = one
-    while (domain := at.domain) is None:
-        first, at = at, at.parent  # type: ignore[assignment]  # None ends the loop
-        if at is None:
-            domain = GENERIC
-            break
-    at = other
-    while (rival := at.domain) is None:
-        second, at = at, at.parent  # type: ignore[assignment]  # None ends the loop
-        if at is None:
-            rival = GENERIC
-            break
-    name, named = first and first.name, second and second.name
-    if domain is rival and name == named:
-        return True
-    return (domain.inner(name or "") or domain) is (rival.inner(named or "") or rival)
-
-
 def _beside(element: Element) -> frozenset[int]:
     """The types of attributes of an element: a tree that belongs to no domain is as its parser has read it."""
     source = element.source

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from engine.budget import Budget, current
 from engine.databases.statements import Answer, Procedure, Select, Statement
 from engine.errors import BrokerError, LimitExceeded, UserException
-from engine.message.assembly import Message, domain_of
+from engine.message.assembly import ROOT, Message, RootDomain, domain_of
 from engine.tree.element import Element
 from engine.tree.sharing import copy, hand_over
 from esql.database import Connection, executed, results_of, rows_apart, rows_of, value_from_database
@@ -98,6 +98,7 @@ class Activation(Invocation):
     )
 
     told: dict[str, str]  # what expressions have come to, where that is traced
+    output_root: Element  # made when it is first asked for: a Filter has none
 
     def __init__(
         self,
@@ -128,10 +129,22 @@ class Activation(Invocation):
         self._budget: Budget | None = None
         self.sql = NO_ERROR
         self._spent = 0
-        self.output_root = Element("OutputRoot")
-        self.output_root.domain = domain_of(message.root)
         self._output_local_environment: Element | None = None
         self._output_exceptions: Element | None = None
+
+    if not TYPE_CHECKING:  # which would then let any name pass
+
+        def __getattr__(self, name: str) -> Element:
+            if name != "output_root":
+                raise AttributeError(name)
+            self.begin_output()
+            return self.output_root
+
+    def begin_output(self) -> None:
+        """Begin an empty OutputRoot."""
+        self.output_root = made = Element("OutputRoot")
+        domain = self.input_root.domain
+        made.domain = domain if domain.__class__ is RootDomain else ROOT
 
     def parser(self, name: str) -> Parser | None:
         """The parser of a name that the deployment of the message knows."""
@@ -363,9 +376,14 @@ class Activation(Invocation):
         return to, sent
 
     def outgoing(
-        self, environment: Element | None = None, root: Element | None = None, exceptions: Element | None = None
+        self,
+        environment: Element | None = None,
+        root: Element | None = None,
+        exceptions: Element | None = None,
+        *,
+        as_it_is: bool = True,
     ) -> Message:
-        """The message that the node sends, of the trees that its Compute mode says."""
+        """The message that the node sends, of the trees that its Compute mode says; PROPAGATE finalizes it, or not."""
         sends, local = self.around.sends, None
         if environment is not None:
             local = copy(environment)
@@ -378,7 +396,7 @@ class Activation(Invocation):
             root=copy(root) if root is not None else self.output_root if "Root" in sends else None,
             local_environment=local,
             exceptions=thrown if exceptions is None else copy(exceptions),
-            as_it_is=True,  # the program finalizes it, or asks not to
+            as_it_is=as_it_is,
         )
 
     def onward(self) -> Message:

@@ -82,10 +82,11 @@ class Nodes:
     engine.errors.LimitExceeded: BIP2570: the trees of this message have grown by more than 2 elements: raise the limit
     """
 
-    __slots__ = ("_behind", "left", "limit")
+    __slots__ = ("_behind", "exact", "left", "limit")
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
+        self.exact = limit < _EXACT
         self.left = min(limit, _AT_ONCE)
         self._behind = limit - self.left
 
@@ -114,11 +115,10 @@ class Nodes:
         that it is no matter of memory.
         """
         self.made()
-        is_exact = self.limit < _EXACT
-        if not is_exact and (not source.state & EDITED or source.state & SHARES):
+        if not self.exact and (not source.state & EDITED or source.state & SHARES):
             return
         pending = list(source)
         for element in pending:
             self.made()
-            if is_exact or (element.state & EDITED and not element.state & SHARES):
+            if self.exact or (element.state & EDITED and not element.state & SHARES):
                 pending.extend(element)

@@ -13,7 +13,6 @@ from engine.databases.sql import shown
 from engine.databases.statements import Statement
 from engine.errors import BrokerError, ConfigurationException, Insert, LimitExceeded, Place
 from engine.message.assembly import Message
-from engine.message.finalizer import finalize
 from esql.cast import Target, assign
 from esql.database import Connection
 from esql.runtime.activation import TOO_DEEP, Activation, Shared, Surroundings
@@ -112,14 +111,15 @@ class Compiled:
         elif result is not True:
             return
         elif entrance.kind == "COMPUTE":
-            finalize(here.output_root)
-            yield "out", here.outgoing()
+            yield "out", here.outgoing(as_it_is=False)
         else:
             yield "out", here.onward()
 
     def results(self, entrance: Entrance, here: Activation) -> Generator[tuple[str, Message], bool, Any]:
         """Run the code of an entrance; the generator's result is what it returned."""
         here.has_output = entrance.kind not in _WITHOUT_OUTPUT
+        if here.has_output:
+            here.begin_output()
         try:
             if entrance.starts or entrance.shares:
                 yield from self._start(entrance, here)

@@ -7,9 +7,9 @@ from typing import Any
 
 from engine.tree.element import Element
 from engine.tree.fresh_rows import FreshRow
-from engine.tree.sharing import append_as_read, child_in, copy, copy_into
-from engine.tree.source import GENERIC, NAME, Value, of_one_owner
-from engine.tree.states import EXPANDED, TYPED
+from engine.tree.sharing import append_as_read, child_in, copy, copy_into, of_one_owner
+from engine.tree.source import GENERIC, NAME, Value
+from engine.tree.states import EDITED, EXPANDED, SHARES, TYPED
 from engine.tree.step import Step
 from esql.runtime.limits import Nodes
 from esql.trees.placing import delete
@@ -33,21 +33,26 @@ def set_field(target: Element, source: Element | None, nodes: Nodes | None = Non
     if target.raw_type != NAME and is_special(target) and is_leaf(source):
         _replace(target, source.value)
         return
-    if of_one_owner(source, target):
-        if nodes is not None:
-            nodes.copied(source)
-        copy_into(target, source)
-    elif target.owner is not GENERIC:
-        made = translate(source, target)
-        if nodes is not None:
-            nodes.made(made)
-    elif _is_value(source):
-        _replace(target, source.value)
-    else:
-        if nodes is not None:
-            nodes.copied(source)
+    above = None
+    if not of_one_owner(source, target):
+        if target.owner is not GENERIC:
+            made = translate(source, target)
+            if nodes is not None:
+                nodes.made(made)
+            return
+        if _is_value(source):
+            _replace(target, source.value)
+            return
         above = source.owner
-        copy_into(target, source)
+    if nodes is not None:
+        if nodes.exact or source.state & (EDITED | SHARES) == EDITED:
+            nodes.copied(source)
+        else:
+            nodes.left -= 1
+            if nodes.left < 0:
+                nodes.made(0)
+    copy_into(target, source)
+    if above is not None:
         target.domain = above
 
 

@@ -94,7 +94,7 @@ def _new_parser(how: How) -> etree.XMLParser:
 
 def read_document(portion: Portion, keep: Retention, *, spaces: bool = True) -> Read | None:
     """A document; None where there are only blanks. Without `spaces`, prefixes need no declaration."""
-    data = portion.bytes
+    data = portion.data[portion.start : portion.end]
     encoding = _UNDERSTOOD.get(portion.follow.ccsid)
     if encoding is None:
         data, encoding = _text(portion, data).encode(), "utf-8"
