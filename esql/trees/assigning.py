@@ -45,15 +45,20 @@ def set_field(target: Element, source: Element | None, nodes: Nodes | None = Non
             return
         above = source.owner
     if nodes is not None:
-        if nodes.exact or source.state & (EDITED | SHARES) == EDITED:
-            nodes.copied(source)
-        else:
-            nodes.left -= 1
-            if nodes.left < 0:
-                nodes.made(0)
+        _count_copy(source, nodes)
     copy_into(target, source)
     if above is not None:
         target.domain = above
+
+
+def _count_copy(source: Element, nodes: Nodes) -> None:
+    """Count a copy of a field: once where it is shared as it was read, unless the limit is low."""
+    if nodes.exact or source.state & (EDITED | SHARES) == EDITED:
+        nodes.copied(source)
+        return
+    nodes.left -= 1
+    if nodes.left < 0:
+        nodes.made(0)
 
 
 def _is_value(source: Element) -> bool:
