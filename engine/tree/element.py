@@ -157,9 +157,8 @@ class Element:
         name, at, near = wanted.name, self.first_linked, _NEAR
         while at is not None and near:
             if (name is None or at.name == name) and wanted.matches(at):
-                if self.found_by_step is None:
-                    self.found_by_step = {}
-                self.found_by_step[wanted] = at
+                found = self.found_by_step = self.found_by_step or {}
+                found[wanted] = at
                 return at
             at = at.next_linked
             near -= 1
@@ -167,9 +166,8 @@ class Element:
         if known is None:
             other = other_case(wanted, self) if self.state & LOOSE else None
             return None if other is None else self._linked(other)
-        if self.found_by_step is None:
-            self.found_by_step = {}
-        self.found_by_step[wanted] = known
+        found = self.found_by_step = self.found_by_step or {}
+        found[wanted] = known
         return known
 
     def _indexed(self, wanted: Step) -> Element | None:
@@ -273,9 +271,8 @@ class Element:
 
     def ensure(self, wanted: Step) -> Element:
         """The first child that the step matches, appended if there is none."""
-        return (self.child(wanted) if self.first_linked or not self.state & EXPANDED else None) or self.ensure_new(
-            wanted
-        )
+        known = self.child(wanted) if self.first_linked or not self.state & EXPANDED else None
+        return known or self.ensure_new(wanted)
 
     def ensure_nth(self, wanted: Step, number: int) -> Element:
         """The n-th child that the step matches; the one after the last is appended, one further off is an error."""

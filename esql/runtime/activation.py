@@ -186,8 +186,6 @@ class Activation(Invocation):
         """The InputLocalEnvironment of a Compute node, which its program may change as well."""
         return self.local_environment
 
-    # limits
-
     def spend(self, turns: int) -> int:
         """Count turns of loops, and what has turned or was called before; returns after how many more to come again."""
         self._spent += turns + self.turned
@@ -240,8 +238,6 @@ class Activation(Invocation):
     def limited(self, text: Value) -> Value:
         """A string, or NULL, that is not too long."""
         return self.long(text) if text is not None and len(text) > self.longest else text
-
-    # around the program
 
     def atomic(self) -> threading.RLock:
         """The lock of BEGIN ATOMIC: one invocation of the flow at a time."""
@@ -346,8 +342,6 @@ class Activation(Invocation):
             raise BrokerError(NO_EVAL, f"{where}: {first.text}", said) from problems
         return found
 
-    # what goes out
-
     def propagated(
         self,
         where: Value,
@@ -362,11 +356,8 @@ class Activation(Invocation):
         if not self.has_output:  # a node without output trees sends its message on, whatever the clauses say
             changed = self.own_local_environment
             return to, self.message.replaced(local_environment=None if changed is None else copy(changed))
-        own = (
-            self.output_root,
-            self.output_local_environment,
-            self.output_exceptions,
-        )  # stay what references point to, whether they are emptied or not
+        # these stay what references point to, whether they are emptied or not
+        own = (self.output_root, self.output_local_environment, self.output_exceptions)
         leaving = [copy(tree) if keeps else hand_over(tree) for tree in own]
         anew = dict(zip(map(id, own), leaving, strict=True))
         self.output_root, self._output_local_environment, self._output_exceptions = leaving
