@@ -12,9 +12,10 @@ from typing import Any, Final, TypeAlias
 import sqlalchemy as sa
 from lxml import etree
 
-from engine.costs.measuring import BROKEN, Measured, Row, cost_beside
-from engine.costs.messages import simple
+from engine.costs.measuring import Measured, Program, Row, cost_beside
+from engine.costs.messages import Sample, simple
 from engine.costs.postgresql_server import binaries, running
+from engine.costs.scenarios import round_trip
 from engine.databases.coordination import Coordinator
 from engine.databases.definitions import Definition
 from engine.databases.session import Access, Connection, Session
@@ -22,7 +23,6 @@ from engine.databases.sources import Sources
 from engine.databases.statements import Passthru
 from engine.databases.work import with_databases
 from engine.descriptor import Descriptor
-from engine.errors import BrokerError
 from engine.flow.definition import Flow, NodeUse, Setting, Wire
 from engine.runtime.deployment import deploy
 from engine.transports.memory import MemoryQueues
@@ -108,7 +108,7 @@ def _fill(sources: Sources) -> None:
     session.commit()
 
 
-def _flow(sources: Sources, program: str, *, coordinated: bool) -> Callable[[], None]:
+def _flow(sources: Sources, program: str, *, coordinated: bool) -> Program:
     flow = Flow(
         "Databases",
         properties=(Setting("coordinatedTransaction", "yes"),) if coordinated else (),
@@ -121,20 +121,9 @@ def _flow(sources: Sources, program: str, *, coordinated: bool) -> Callable[[], 
     )
     deployed = deploy(flow, bind=binder(flow, sources=sources))
     manager = MemoryQueues("IN", "OUT")
-    queues, body, descriptor = manager.work(), simple(_KIB), Descriptor()
+    queues = manager.work()
     work = with_databases(queues, sources, deployed.properties, Coordinator(manager) if coordinated else None)
-
-    def run() -> None:
-        queues.put("IN", descriptor, body, syncpoint=False)
-        outcome = deployed.process(deployed.entrances[0], work)
-        if outcome is None or outcome.error is not None:
-            raise BrokerError(BROKEN, f"the flow that is measured failed: {outcome}")
-        queues.get("OUT", syncpoint=False)
-
-    return run
-
-
-# by hand
+    return round_trip(deployed, work, Sample(Descriptor(), simple(_KIB)), "IN", "OUT", queues)
 
 
 def _on_queues(program: ByHand, *, coordinated: bool) -> Callable[[], None]:

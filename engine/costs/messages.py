@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from itertools import count
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -19,6 +20,7 @@ _RFH2: Final = struct.Struct("<4siiii8sii")  # with the order of bytes of encodi
 _TEXTS: Final = tuple(f"string-{n:05d}" for n in range(1, FIELDS + 1))
 _FLOATS: Final = tuple(n + 0.125 for n in range(1, FIELDS + 1))
 _NUMBERS: Final = tuple(1000 * n for n in range(1, FIELDS + 1))
+_VALUES: Final = (*_TEXTS, *_FLOATS, *_NUMBERS)
 _FILLER: Final = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
@@ -126,44 +128,14 @@ def mcd(domain: str, size: int, format_: str) -> str:
     return f"<mcd><Msd>{domain}</Msd><Set>COSTS</Set><Type>{kind_of_record(size)}</Type>{named}</mcd>"
 
 
-def _record(front: bytes, written: Callable[[bytes], bytes], size: int) -> Sample:
-    """A record in one of its forms, with a payload so long that all of it has its size."""
-    room = size - len(front) - len(written(b""))
-    return Sample(Descriptor(format=HEADER), front + written(_filled(room)))
-
-
-def record_in_xml(size: int) -> Sample:
-    """The record as a document that describes itself."""
-    return _record(header(mcd("xml", size, "")), _in_xml, size)
-
-
-def record_in_mrm_xml(size: int) -> Sample:
-    """The record as a document that the message set describes."""
-    return _record(header(mcd("mrm", size, "XML")), _in_xml, size)
-
-
-def record_in_cwf(size: int) -> Sample:
-    """The record as its fields in binary."""
-    return _record(header(mcd("mrm", size, "CWF"), ""), _in_cwf, size)
-
-
-def record_in_tds(size: int) -> Sample:
-    """The record as its fields behind tags, between delimiters."""
-    return _record(header(mcd("mrm", size, "TDS")), _in_tds, size)
-
-
-FORMS: Final[Mapping[str, Callable[[int], Sample]]] = MappingProxyType(
-    {"xml": record_in_xml, "cwf": record_in_cwf, "mrm_xml": record_in_mrm_xml, "tds": record_in_tds}
-)
+def _numbered(kinds: Iterable[str]) -> list[str]:
+    return [f"{kind}{number:02d}" for kind in kinds for number in range(1, FIELDS + 1)]
 
 
 def _in_xml(payload: bytes) -> bytes:
-    fields = [
-        *(f"<text{n:02d}>{value}</text{n:02d}>" for n, value in enumerate(_TEXTS, 1)),
-        *(f"<float{n:02d}>{value}</float{n:02d}>" for n, value in enumerate(_FLOATS, 1)),
-        *(f"<number{n:02d}>{value}</number{n:02d}>" for n, value in enumerate(_NUMBERS, 1)),
-    ]
-    return b"<Record>" + "".join(fields).encode() + b"<payload>" + payload + b"</payload></Record>"
+    named = zip(_numbered(("text", "float", "number")), _VALUES, strict=True)
+    fields = "".join(f"<{name}>{value}</{name}>" for name, value in named)
+    return b"<Record>" + fields.encode() + b"<payload>" + payload + b"</payload></Record>"
 
 
 def _in_cwf(payload: bytes) -> bytes:
@@ -172,9 +144,24 @@ def _in_cwf(payload: bytes) -> bytes:
 
 
 def _in_tds(payload: bytes) -> bytes:
-    fields = [
-        *(f"T{n:02d}:{value}" for n, value in enumerate(_TEXTS, 1)),
-        *(f"F{n:02d}:{value}" for n, value in enumerate(_FLOATS, 1)),
-        *(f"N{n:02d}:{value}" for n, value in enumerate(_NUMBERS, 1)),
-    ]
-    return "*".join(fields).encode() + b"*P01:" + payload
+    fields = "*".join(f"{tag}:{value}" for tag, value in zip(_numbered("TFN"), _VALUES, strict=True))
+    return fields.encode() + b"*P01:" + payload
+
+
+def _record(domain: str, format_: str, following: str, written: Callable[[bytes], bytes], size: int) -> Sample:
+    """The record in one of its forms, with a payload so long that all of it has its size."""
+    front = header(mcd(domain, size, format_), following)
+    room = size - len(front) - len(written(b""))
+    return Sample(Descriptor(format=HEADER), front + written(_filled(room)))
+
+
+# The record as a document that describes itself, as its fields in binary, as a document that the message set describes,
+# and as its fields behind tags, between delimiters.
+FORMS: Final[Mapping[str, Callable[[int], Sample]]] = MappingProxyType(
+    {
+        "xml": partial(_record, "xml", "", TEXT, _in_xml),
+        "cwf": partial(_record, "mrm", "CWF", "", _in_cwf),
+        "mrm_xml": partial(_record, "mrm", "XML", TEXT, _in_xml),
+        "tds": partial(_record, "mrm", "TDS", TEXT, _in_tds),
+    }
+)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
+import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
@@ -88,10 +88,10 @@ def spearman(one: Sequence[float], other: Sequence[float]) -> float | None:
     """
     if len(one) < FEWEST:
         return None
-    middle = (len(one) + 1) / 2
-    pairs = [(a - middle, b - middle) for a, b in zip(ranks(one), ranks(other), strict=True)]
-    spread = sqrt(sum(a * a for a, _ in pairs) * sum(b * b for _, b in pairs))
-    return max(-1.0, min(1.0, sum(a * b for a, b in pairs) / spread)) if spread else None
+    try:
+        return max(-1.0, min(1.0, statistics.correlation(ranks(one), ranks(other))))
+    except statistics.StatisticsError:
+        return None
 
 
 def ranks(values: Sequence[float]) -> list[float]:

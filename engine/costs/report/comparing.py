@@ -108,14 +108,15 @@ def by_scenario(rows: Iterable[Row]) -> Iterator[str]:
 def _aligned(head: list[tuple[str, ...]], changes: tuple[Change, ...]) -> Iterator[str]:
     if not changes:
         return
-    rows = head + [_cells(change) for change in changes]
+    rows = head + [cells(change) for change in changes]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
-        cells = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
-        yield "  " + "  ".join([row[0].ljust(widths[0]), row[1].ljust(widths[1]), *cells[2:-1], row[-1]]).rstrip()
+        columns = [cell.rjust(width) for cell, width in zip(row, widths, strict=True)]
+        yield "  " + "  ".join([row[0].ljust(widths[0]), row[1].ljust(widths[1]), *columns[2:-1], row[-1]]).rstrip()
 
 
-def _cells(change: Change) -> tuple[str, ...]:
+def cells(change: Change) -> tuple[str, ...]:
+    """A change in words: its row, its figure, medians and quartiles before and now, their ratio, and a verdict."""
     name = {"cpu_ms": "CPU ms", "rate": "rate"}[change.figure]
     old, new = change.old, change.new
     ranges = [(figure(each.median), span(each.low, each.high)) for each in (old, new)]

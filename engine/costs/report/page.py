@@ -30,10 +30,10 @@ from engine.costs.report.analysis import (
 from engine.costs.report.analysis import scaling as scaling_curves
 from engine.costs.report.analysis import subscribers as subscribers_curves
 from engine.costs.report.charts import LETTER, tick_text
-from engine.costs.report.comparing import LEAST_CHANGE, Comparison, by_scenario
+from engine.costs.report.comparing import LEAST_CHANGE, Comparison, by_scenario, cells
 from engine.costs.report.tables import GROUPS, HEADS, NOT_YET, Grid, grid
 from engine.costs.report.tables import OURS as OUR_COLUMNS
-from engine.costs.report.wording import DASH, counted, figure, kind, named, run_on, span, times, title
+from engine.costs.report.wording import DASH, counted, figure, kind, run_on, span, times, title
 from engine.costs.results import (
     MACHINE,
     PROCESSORS,
@@ -165,14 +165,9 @@ def _option(value: Any) -> str:
 def _changes(compared: Comparison) -> Table:
     """Returns what has changed since an earlier run."""
     rows = [
-        (
-            named(change.row),
-            {"cpu_ms": "CPU ms", "rate": "rate"}[change.figure],
-            *(text for each in (change.old, change.new) for text in (figure(each.median), span(each.low, each.high))),
-            times(change.ratio),
-            _judged("better" if change.better else "WORSE", good=change.better),
-        )
+        (*texts, _judged(judged, good=change.better))
         for change in compared.flagged
+        for *texts, judged in [cells(change)]
     ]
     heads = ("row", "figure", "before", "quartiles", "now", "quartiles", "now/before", "")
     return Table("Changed beyond the spread", heads, rows, 2)

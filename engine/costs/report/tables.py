@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from io import StringIO
 from textwrap import wrap
@@ -12,7 +12,6 @@ from typing import Final
 from rich.text import Text
 
 from engine.costs import measuring
-from engine.costs.measuring import Spread
 from engine.costs.report.analysis import verdict_lines, verdicts
 from engine.costs.report.wording import counted, figure, printable, run_on, span, times, title
 from engine.costs.results import Line, Results, Section, Taken, lines, sections
@@ -177,58 +176,52 @@ def _row(row: Cells, widths: list[int], gap: str) -> str:
     return gap.join(cells)
 
 
+_MEASURED: Final = ("messages_per_s", "cpu_percent", "cpu_ms_per_message", "limit_cpu_ms_per_message")
+_COLUMNS: Final = (
+    *("section", "scenario", "persistent", "message_bytes", "place", "runs", "messages", "drivers"),
+    *(f"{name}{end}" for name in _MEASURED for end in ("", "_low", "_high")),
+    *("rss_mib", "report_messages_per_s", "report_cpu_percent", "report_cpu_ms_per_message"),
+    *("cpu_ms_ratio_to_report", "rate_ratio_to_report", "cpu_ms_ratio_to_limit", "nodes_cpu_ms", "reason"),
+)
+
+
 def rows_csv(results: Results) -> str:
     """Every row, in the report's order; a cell is empty where there is no figure."""
-    rows = [_columns(line) for line in lines(results)]
-    names = list(_columns(None))
     stream = StringIO()
-    writer = csv.DictWriter(stream, names, lineterminator="\n")
+    writer = csv.DictWriter(stream, _COLUMNS, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows(dict(_cells(line)) for line in lines(results))
     return stream.getvalue()
 
 
-def _columns(line: Line | None) -> Mapping[str, object]:
-    """All columns of a line by name; of no line: the names alone."""
-    key, taken, report = (line.key, line.taken, line.report) if line else (None, None, None)
-    return {
-        "section": _inert(key.section) if key else None,
-        "scenario": _inert(key.scenario) if key else None,
-        "persistent": ("yes" if key.persistent else "no") if key else None,
-        "message_bytes": key.message_bytes if key else None,
-        "place": line.row.place if line else None,
-        **dict(_of_taken(taken)),
-        "report_messages_per_s": report.rate if report else None,
-        "report_cpu_percent": report.cpu_percent if report else None,
-        "report_cpu_ms_per_message": report.cpu_ms if report else None,
-        "cpu_ms_ratio_to_report": line.ratio if line else None,
-        "rate_ratio_to_report": line.rate_ratio if line else None,
-        "cpu_ms_ratio_to_limit": line.times_limit if line else None,
-        "nodes_cpu_ms": _nodes(taken),
-        "reason": _inert(line.row.reason) if line else None,
-    }
+def _cells(line: Line) -> Iterator[tuple[str, object]]:
+    """The cells of a row that there are figures for, each with its column."""
+    key, taken, report = line.key, line.taken, line.report
+    yield "section", _inert(key.section)
+    yield "scenario", _inert(key.scenario)
+    yield "persistent", "yes" if key.persistent else "no"
+    yield "message_bytes", key.message_bytes
+    yield "place", line.row.place
+    if taken:
+        yield from (("runs", taken.runs), ("messages", taken.messages), ("drivers", taken.drivers))
+        spreads = (taken.rate, taken.cpu_percent, taken.cpu_ms, taken.limit_ms)
+        for name, spread in zip(_MEASURED, spreads, strict=True):
+            if spread:
+                yield from ((name, spread.median), (f"{name}_low", spread.low), (f"{name}_high", spread.high))
+        yield from (("rss_mib", taken.rss_mib), ("nodes_cpu_ms", _nodes(taken)))
+    if report:
+        yield "report_messages_per_s", report.rate
+        yield "report_cpu_percent", report.cpu_percent
+        yield "report_cpu_ms_per_message", report.cpu_ms
+    yield "cpu_ms_ratio_to_report", line.ratio
+    yield "rate_ratio_to_report", line.rate_ratio
+    yield "cpu_ms_ratio_to_limit", line.times_limit
+    yield "reason", _inert(line.row.reason)
 
 
-def _of_taken(taken: Taken | None) -> Iterator[tuple[str, object]]:
-    yield "runs", taken.runs if taken else None
-    yield "messages", taken.messages if taken else None
-    yield "drivers", taken.drivers if taken else None
-    yield from _of_spread("messages_per_s", taken.rate if taken else None)
-    yield from _of_spread("cpu_percent", taken.cpu_percent if taken else None)
-    yield from _of_spread("cpu_ms_per_message", taken.cpu_ms if taken else None)
-    yield from _of_spread("limit_cpu_ms_per_message", taken.limit_ms if taken else None)
-    yield "rss_mib", taken.rss_mib if taken else None
-
-
-def _of_spread(name: str, spread: Spread | None) -> Iterator[tuple[str, float | None]]:
-    yield name, spread.median if spread else None
-    yield f"{name}_low", spread.low if spread else None
-    yield f"{name}_high", spread.high if spread else None
-
-
-def _nodes(taken: Taken | None) -> str | None:
+def _nodes(taken: Taken) -> str:
     """Returns the cost of each node in the order of the flow, around them last: `In=0.01; Compute=0.2; =0.005`."""
-    return _inert("; ".join(f"{node.label}={node.cpu_ms:g}" for node in taken.nodes)) if taken else None
+    return _inert("; ".join(f"{node.label}={node.cpu_ms:g}" for node in taken.nodes))
 
 
 def _inert(text: str) -> str:
