@@ -70,8 +70,6 @@ class Element:
         self.raw_value: Value = None if source is None else UNREAD
         self.state = _NEW if source is None else 0
 
-    # What an element is
-
     @property
     def value(self) -> Value:
         """The element's value; text that leads its content counts as such."""
@@ -125,8 +123,6 @@ class Element:
         self.raw_type = self.raw_type if type_ is None else type_
         if parent is not None:
             enter(parent, self)
-
-    # Looking for children
 
     def child(self, wanted: Step) -> Element | None:
         """The first child that the step matches."""
@@ -256,8 +252,6 @@ class Element:
             yield at
             at = at.next_linked if at.parent is self else following
 
-    # Changing the tree
-
     def add(self, name: str, value: Value = None, *, namespace: str = "", type_: int = NAME) -> Element:
         """Append a new child."""
         if not self.state & EDITED:
@@ -372,8 +366,6 @@ class Element:
         self.handle = self.first_linked = self.last_linked = self.raw_value = None
         self.found_by_step = self.found_by_place = self.indexes = None
         self.state = _NEW
-
-    # How it is kept
 
     def child_in(self, handle: Handle) -> Element:
         """The child in a place of the source, while the element is not expanded."""
