@@ -35,30 +35,32 @@ def set_field(target: Element, source: Element | None, nodes: Nodes | None = Non
         return
     above = None
     if not of_one_owner(source, target):
-        if target.owner is not GENERIC:
-            made = translate(source, target)
-            if nodes is not None:
-                nodes.made(made)
-            return
-        if _is_value(source):
-            _replace(target, source.value)
+        if _given_otherwise(target, source, nodes):
             return
         above = source.owner
     if nodes is not None:
-        _count_copy(source, nodes)
+        if nodes.exact or source.state & (EDITED | SHARES) == EDITED:
+            nodes.copied(source)
+        else:  # what is shared as it was read counts once
+            nodes.left -= 1
+            if nodes.left < 0:
+                nodes.made(0)
     copy_into(target, source)
     if above is not None:
         target.domain = above
 
 
-def _count_copy(source: Element, nodes: Nodes) -> None:
-    """Count a copy of a field: once where it is shared as it was read, unless the limit is low."""
-    if nodes.exact or source.state & (EDITED | SHARES) == EDITED:
-        nodes.copied(source)
-        return
-    nodes.left -= 1
-    if nodes.left < 0:
-        nodes.made(0)
+def _given_otherwise(target: Element, source: Element, nodes: Nodes | None) -> bool:
+    """Give a field what belongs to another parser; returns False where that is to be copied as it is."""
+    if target.owner is not GENERIC:
+        made = translate(source, target)
+        if nodes is not None:
+            nodes.made(made)
+    elif _is_value(source):
+        _replace(target, source.value)
+    else:
+        return False
+    return True
 
 
 def _is_value(source: Element) -> bool:
