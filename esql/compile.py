@@ -19,7 +19,7 @@ from esql.runtime.linker import EntryPoint, Parts, executed, link
 from esql.runtime.program import Compiled
 from esql.scope import File, Library, Resolution, resolve, routine_facts
 from esql.syntax.node import children
-from esql.text.source import StatementSpan, SyntaxProblems, decode, problem_at, split_lines
+from esql.text import StatementSpan, SyntaxProblems, decode, problem_at, split_lines
 
 ANY_KIND: Final = "ANY"
 

@@ -22,8 +22,8 @@ from engine.errors import BrokerError
 from engine.tree.element import Element
 from engine.tree.fresh_rows import fresh_rows
 from engine.tree.states import LOOSE
-from esql.runtime.select import new_row
-from esql.runtime.support import NO_ERROR, SqlStatus, sql_status_of
+from esql.runtime.rows import new_row
+from esql.runtime.clause_values import NO_ERROR, SqlStatus, sql_status_of
 from esql.values.types import Bit, Interval, qualifier
 
 NO_DATABASE: Final = 2393

@@ -33,8 +33,8 @@ def compile_content(text: str) -> Callable[[Descriptor, bytes], bool | None]:
     from engine.message.assembly import Message
     from engine.parser import Template
     from esql.compile import compile_expression
-    from esql.text.inserts import returned
-    from esql.text.source import SyntaxProblems
+    from esql.runtime.text_inserts import returned
+    from esql.text import SyntaxProblems
 
     try:
         compiled = compile_expression(text)

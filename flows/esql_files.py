@@ -14,7 +14,7 @@ from engine.errors import ConfigurationException, Place, Problem, reason
 from engine.files.allowed_folders import check_link
 from engine.flow.lint import UNFIT
 from esql.names.predefined import CORRELATIONS
-from esql.text.source import decode
+from esql.text import decode
 
 MOST_FILES: Final = 1000
 LARGEST: Final = 16 * 1024 * 1024  # bytes of one file

@@ -12,7 +12,7 @@ from esql import syntax
 from esql.compile import read_program
 from esql.read import read_statements
 from esql.syntax.node import children
-from esql.text.source import SyntaxProblems
+from esql.text import SyntaxProblems
 from flows.programs import programs_of
 
 Names: TypeAlias = "frozenset[str] | None"

@@ -32,7 +32,7 @@ DANGER_ALLOWED = {
         "esql.runtime.linker",
         "exec",
     ): "runs the code object built from a checked Python ast; user text is only ever a constant",
-    ("esql.cache.program_bytes", "marshal"): "keeps Penstock's own code as .pyc files do; DESIGN.md section 5 says how",
+    ("esql.cache", "marshal"): "keeps Penstock's own code as .pyc files do; DESIGN.md section 5 says how",
 }
 
 FORBIDDEN_NAMES = re.compile(r"_*(utils?|commons?|helpers?|base|misc)")

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from engine.databases.sources import Sources
     from engine.errors import Problem
     from esql.runtime.activation import Surroundings
+    from esql.runtime.interactive_session import Case
     from esql.runtime.program import Compiled
-    from esql.runtime.session import Case
 
 esql = typer.Typer(help="Check, show, run and format ESQL.", no_args_is_help=True)
 app.add_typer(esql, name="esql")
@@ -100,7 +100,7 @@ def evaluate(
 
     Example: penstock esql eval "UPPER('penstock') || '!'"
     """
-    from esql.runtime.session import Case, evaluated
+    from esql.runtime.interactive_session import Case, evaluated
 
     with opened(data_sources) as databases, _desk(limits) as around:
         if cases is not None:
@@ -133,7 +133,7 @@ def run(
     --domain XMLNSC
     """
     from esql.cache import users_cache
-    from esql.runtime.session import lines_of, message_of, outcomes
+    from esql.runtime.interactive_session import lines_of, message_of, outcomes
 
     with opened(data_sources) as databases, _desk(limits) as around:
         if cases is not None:
@@ -170,7 +170,7 @@ def format_(
     """
     from esql.compile import read_program
     from esql.format import format_program
-    from esql.text.source import decode
+    from esql.text import decode
 
     def formatted(name: str, data: bytes) -> str:
         return format_program(read_program(data, name))
@@ -198,7 +198,7 @@ def repl(source: Input = None, domain: Domain = "", limits: Limited = None, max_
 
     Example: penstock esql repl --input flows/samples/customers/messages/1-ada.xml --domain XMLNSC
     """
-    from esql.runtime.session import Session
+    from esql.runtime.interactive_session import Session
 
     with _desk(limits) as around:
         session = Session(_body(source, max_input), domain, around)
@@ -210,7 +210,7 @@ def repl(source: Input = None, domain: Domain = "", limits: Limited = None, max_
 def _text_for(databases: Sources, compiled: Compiled) -> str:
     """Returns a program's text with SQL as the data sources have it; names that they do not have end the command."""
     from engine.databases.sql import shown
-    from esql.text.source import SyntaxProblems
+    from esql.text import SyntaxProblems
     from flows.data_sources import OF_TABLES, problems_of_tables
 
     asked = [one for one in compiled.database_statements if isinstance(one, OF_TABLES)]
@@ -321,7 +321,7 @@ def _data(problem: Problem) -> dict[str, Any]:
 
 def _or_problems(make: Callable[[], Any]) -> Any:
     """Returns what a function gives; problems of a program are shown, and end the command."""
-    from esql.text.source import SyntaxProblems
+    from esql.text import SyntaxProblems
 
     try:
         return make()
@@ -340,8 +340,8 @@ def _run_cases(file: str, max_input: str, answer: Callable[[Case], str]) -> None
 
     The exit code is 1 if one fails, or is none.
     """
-    from esql.runtime.session import told
-    from esql.text.source import SyntaxProblems
+    from esql.runtime.interactive_session import told
+    from esql.text import SyntaxProblems
 
     is_sound = True
     for number, line in enumerate(_lines(file, max_input), 1):
@@ -374,7 +374,7 @@ def _lines(file: str, max_input: str) -> list[str]:
 
 def _case(line: str, name: str) -> Case:
     """Returns what one line asks for; raises a ValueError or TypeError where it asks for nothing."""
-    from esql.runtime.session import Case
+    from esql.runtime.interactive_session import Case
 
     data = json.loads(line)
     if not isinstance(data, dict):

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 
 from engine.dates.patterns import BEYOND, FORM, MomentError
 from engine.errors import BrokerError, ConversionException
-from esql.cast import datetimes, numbers, strings
+from esql.cast import conversions
 from esql.cast.request import PLAIN, Clauses, Job, Target
 from esql.runtime.invocation import Invocation
 from esql.values.errors import CAST, DATETIME_RANGE, FORMAT_OF_DATETIME, NUMERIC_ARGUMENT, ValueFailure, wrong_types
@@ -27,40 +27,48 @@ _IMPOSSIBLE: Final = frozenset([("DATE", "TIME"), ("DATE", "GMTTIME"), ("TIME", 
 
 _CASTS: Final[Mapping[tuple[str, str], _Cast]] = {
     # to strings
-    **{(kind, "CHARACTER"): strings.to_character for kind in ("BLOB", "BIT", "BOOLEAN", "INTERVAL")},
-    **{(kind, "CHARACTER"): strings.number_to_character for kind in _NUMBERS},
-    **{(kind, "CHARACTER"): strings.moment_to_character for kind in _MOMENTS},
-    **{("CHARACTER", kind): strings.character_to_string for kind in ("BLOB", "BIT")},
-    **{(kind, to): strings.formatted(strings.number_to_character) for kind in _NUMBERS for to in ("BLOB", "BIT")},
-    **{(kind, to): strings.formatted(strings.moment_to_character) for kind in _MOMENTS for to in ("BLOB", "BIT")},
-    **{("INTEGER", kind): strings.integer_to_string for kind in ("BLOB", "BIT")},
-    ("BIT", "BLOB"): strings.as_bytes,
-    ("BLOB", "BIT"): strings.blob_to_bit,
-    # to numbers and BOOLEAN
-    **{("CHARACTER", kind): numbers.text_to_number for kind in _NUMBERS},
-    **{(kind, to): numbers.string_to_number for kind in ("BLOB", "BIT") for to in _NUMBERS},
-    **{("INTERVAL", kind): numbers.interval_to_number for kind in _NUMBERS},
-    ("INTEGER", "DECIMAL"): numbers.integer_to_decimal,
-    ("INTEGER", "FLOAT"): numbers.to_float,
-    ("DECIMAL", "INTEGER"): numbers.decimal_to_integer,
-    ("DECIMAL", "FLOAT"): numbers.to_float,
-    ("FLOAT", "INTEGER"): numbers.float_to_integer,
-    ("FLOAT", "DECIMAL"): numbers.float_to_decimal,
-    ("CHARACTER", "BOOLEAN"): numbers.text_to_boolean,
-    # to dates, times and intervals
-    **{(kind, to): datetimes.text_to_moment for kind in _STRINGS for to in _MOMENTS},
+    **{(kind, "CHARACTER"): conversions.to_character for kind in ("BLOB", "BIT", "BOOLEAN", "INTERVAL")},
+    **{(kind, "CHARACTER"): conversions.number_to_character for kind in _NUMBERS},
+    **{(kind, "CHARACTER"): conversions.moment_to_character for kind in _MOMENTS},
+    **{("CHARACTER", kind): conversions.character_to_string for kind in ("BLOB", "BIT")},
     **{
-        (kind, to): datetimes.moment_to_moment
+        (kind, to): conversions.formatted(conversions.number_to_character)
+        for kind in _NUMBERS
+        for to in ("BLOB", "BIT")
+    },
+    **{
+        (kind, to): conversions.formatted(conversions.moment_to_character)
+        for kind in _MOMENTS
+        for to in ("BLOB", "BIT")
+    },
+    **{("INTEGER", kind): conversions.integer_to_string for kind in ("BLOB", "BIT")},
+    ("BIT", "BLOB"): conversions.as_bytes,
+    ("BLOB", "BIT"): conversions.blob_to_bit,
+    # to numbers and BOOLEAN
+    **{("CHARACTER", kind): conversions.text_to_number for kind in _NUMBERS},
+    **{(kind, to): conversions.string_to_number for kind in ("BLOB", "BIT") for to in _NUMBERS},
+    **{("INTERVAL", kind): conversions.interval_to_number for kind in _NUMBERS},
+    ("INTEGER", "DECIMAL"): conversions.integer_to_decimal,
+    ("INTEGER", "FLOAT"): conversions.to_float,
+    ("DECIMAL", "INTEGER"): conversions.decimal_to_integer,
+    ("DECIMAL", "FLOAT"): conversions.to_float,
+    ("FLOAT", "INTEGER"): conversions.float_to_integer,
+    ("FLOAT", "DECIMAL"): conversions.float_to_decimal,
+    ("CHARACTER", "BOOLEAN"): conversions.text_to_boolean,
+    # to dates, times and intervals
+    **{(kind, to): conversions.text_to_moment for kind in _STRINGS for to in _MOMENTS},
+    **{
+        (kind, to): conversions.moment_to_moment
         for kind in _MOMENTS
         for to in _MOMENTS
         if kind != to and (kind, to) not in _IMPOSSIBLE
     },
-    ("CHARACTER", "INTERVAL"): datetimes.text_to_interval,
-    **{(kind, "INTERVAL"): datetimes.number_to_interval for kind in _NUMBERS},
+    ("CHARACTER", "INTERVAL"): conversions.text_to_interval,
+    **{(kind, "INTERVAL"): conversions.number_to_interval for kind in _NUMBERS},
     # to the same type
-    **{(kind, kind): numbers.same for kind in (*_STRINGS, "INTEGER", "FLOAT", "BOOLEAN", *_MOMENTS)},
-    ("DECIMAL", "DECIMAL"): numbers.fitted,
-    ("INTERVAL", "INTERVAL"): datetimes.interval_to_interval,
+    **{(kind, kind): conversions.same for kind in (*_STRINGS, "INTEGER", "FLOAT", "BOOLEAN", *_MOMENTS)},
+    ("DECIMAL", "DECIMAL"): conversions.fitted,
+    ("INTERVAL", "INTERVAL"): conversions.interval_to_interval,
 }
 
 
@@ -108,7 +116,7 @@ def cast(
         _check(clauses)
     job = Job(target, clauses, here)
     try:
-        return convert(values[0], job) if len(values) == 1 else datetimes.many_to_one(values, job)
+        return convert(values[0], job) if len(values) == 1 else conversions.many_to_one(values, job)
     except BrokerError:
         if default is None:
             raise

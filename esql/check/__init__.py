@@ -17,7 +17,7 @@ from engine.errors import Problem
 from esql.check import assignments, calls, flow, names, operators
 from esql.scope import Library, Resolution
 from esql.syntax import Position
-from esql.text.source import problem_at
+from esql.text import problem_at
 
 if TYPE_CHECKING:
     from esql.check.findings import Finding, Pass

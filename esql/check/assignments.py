@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from esql import syntax
-from esql.check.casts import can_assign
 from esql.check.findings import Finding, a
 from esql.functions import Function
 from esql.names.mq_constants import MQConstant
 from esql.names.predefined import BrokerProperty, Correlation, ElementType, Option, SpecialName
 from esql.scope import DeclaredRoutine, Variable
 from esql.scope.loop_changes import moved, targets
+from esql.scope.types import can_assign
 from esql.values.types import SCALARS
 
 if TYPE_CHECKING:

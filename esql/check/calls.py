@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from esql import syntax
-from esql.check.casts import can_assign, can_cast
 from esql.check.findings import Finding, a, accepted_types
 from esql.functions import Function
 from esql.scope import DeclaredRoutine
+from esql.scope.types import can_assign, can_cast
 from esql.values.types import NUMBERS, SCALARS
 
 if TYPE_CHECKING:

@@ -7,13 +7,12 @@ from typing import Any
 
 from engine.catalog import did_you_mean
 from esql import syntax
-from esql.check.casts import can_cast, can_compare, common_cast, part_counts
 from esql.check.findings import ANY_NUMBER, FILTER_RESULT_NUMBER, OPERATOR_NUMBER, Finding, a, accepted_types, one_of
 from esql.functions import function_catalog
 from esql.functions.datetime import PARTS
 from esql.functions.numeric import MODES
 from esql.scope import Resolution
-from esql.scope.types import arithmetic
+from esql.scope.types import arithmetic, can_cast, can_compare, common_cast, part_counts
 from esql.values.types import DATES, NUMBERS, SCALARS, STRINGS
 
 Findings = Iterator[Finding]

@@ -14,7 +14,6 @@ from esql.emit import (
     conditions,
     control_flow,
     databases,
-    effect_statements,
     emitted_value,
     eval_scope,
     functions,
@@ -26,7 +25,7 @@ from esql.emit import (
 from esql.emit.emission_unit import Constants, EmittedRoutine, Unit
 from esql.emit.function_body import Tables
 from esql.emit.routines import Emitted, Emitter, Entrance, GivenDeclarations
-from esql.emit.shared_statements import is_shared_tree
+from esql.emit.variable_analysis import is_shared_tree
 from esql.scope import Resolution, RoutineFacts, Variable
 from esql.scope.references import DeclaredRoutine
 
@@ -53,7 +52,7 @@ TABLES: Final = Tables(
             **assignments.STATEMENTS,
             **control_flow.STATEMENTS,
             **tree_statements.STATEMENTS,
-            **effect_statements.STATEMENTS,
+            **calls.STATEMENTS,
             **databases.STATEMENTS,
         }
     ),

@@ -11,14 +11,30 @@ from typing import Final
 from engine.databases.statements import Procedure
 from esql import syntax
 from esql.cast import Target
+from esql.emit.assignments import UNTYPED, give_code, give_list, give_variable
 from esql.emit.case_and_cast import assigned, target_of
 from esql.emit.databases import data_source
 from esql.emit.emission_unit import EmitError
 from esql.emit.emitted_value import Value
-from esql.emit.function_body import Body, Expressions
+from esql.emit.eval_scope import contents_of, evaluation, passed
+from esql.emit.function_body import Body, Expressions, Statements, handed_in
 from esql.emit.functions import function_call
 from esql.emit.paths import ensured, found, root_of
-from esql.emit.python_nodes import call, choose, constant, group, is_some, item, method, name, walrus
+from esql.emit.python_nodes import (
+    assign,
+    attribute,
+    call,
+    choose,
+    constant,
+    do,
+    group,
+    is_some,
+    item,
+    method,
+    name,
+    walrus,
+)
+from esql.emit.selects import complex_value, is_complex, is_the
 from esql.scope.references import DeclaredRoutine, Variable
 from esql.values.types import SCALARS
 
@@ -171,3 +187,167 @@ def is_stored_locally(body: Body, variable: Variable) -> bool:
 
 
 EXPRESSIONS: Final[Expressions] = MappingProxyType({syntax.Call: call_value})
+
+
+def call_statement(body: Body, node: syntax.CallStatement) -> None:
+    """CALL, and what comes back."""
+    routine = body.unit.resolution.of(node)
+    if not isinstance(routine, DeclaredRoutine):
+        value = function_call(body, syntax.Call(node.name, node.arguments, position=node.position))
+        _give(body, node.target, value.code)
+        return
+    if (node.database or node.schema) and routine.node.language != "DATABASE":
+        raise EmitError(node, "IN and EXTERNAL SCHEMA belong to calls of routines LANGUAGE DATABASE: leave them out")
+    invoked = invoke(body, node, routine)
+    sets = node.arguments[len(routine.node.parameters) :]
+    if not invoked.outputs and not sets:
+        _give(body, node.target, invoked.code)
+        return
+    held = body.fresh()
+    body.emit(assign(held, invoked.code))
+    if node.target is not None:
+        _give(body, node.target, item(name(held), 0))
+    for place, index in enumerate(invoked.outputs):
+        argument = node.arguments[index]
+        if not isinstance(argument, syntax.Path):
+            raise EmitError(argument, "an OUT or INOUT argument is a variable or a field")
+        _output(body, routine.node.parameters[index], argument, item(name(held), place + 1))
+    for place, argument in enumerate(sets, 1 + len(invoked.outputs)):
+        if not isinstance(argument, syntax.Path):
+            raise EmitError(argument, "a result set goes to a field with []")
+        give_list(body, argument, item(name(held), place))
+
+
+def _output(body: Body, parameter: syntax.Parameter, argument: syntax.Path, code: ast.expr) -> None:
+    variable = body.unit.resolution.variable(argument)
+    if parameter.type.name == "REFERENCE":
+        if variable is not None and variable.is_reference and not argument.steps:
+            kept = ast.IfExp(ast.Compare(code, [ast.IsNot()], [constant(None)]), code, body.load(variable))
+            body.emit(body.store(variable, kept))
+        return
+    if parameter.type.name == "ROW":
+        return  # a row is one element, which the routine has changed
+    _give(body, argument, code)
+
+
+def _give(body: Body, target: syntax.Path | None, code: ast.expr) -> None:
+    if target is None:
+        body.emit(do(code))
+        return
+    variable = body.unit.resolution.variable(target)
+    if variable is not None and variable.type_name not in UNTYPED and not target.steps:
+        give_variable(body, variable, Value(code))
+    else:
+        give_code(body, target, code, function="give", always=False)
+
+
+def return_(body: Body, node: syntax.Return) -> None:
+    """RETURN; from within a loop, its turns are handed in."""
+    if body.loops:
+        body.emit(*handed_in(body))
+    body.emit(ast.Return(returned(body, node.result)))
+
+
+def returned(body: Body, result: syntax.Expression | None) -> ast.expr:
+    """Returns what a function of Python returns: the result, and behind it the outputs of a routine that has any."""
+    code: ast.expr = constant(None)
+    routine = None if body.routine is None else body.routine.node
+    if result is not None:
+        returns = None if routine is None else routine.returns
+        is_whole = routine is None and isinstance(result, syntax.Row | syntax.ListOf | syntax.Select)
+        if (is_whole and is_complex(body, result)) or (returns is not None and returns.type.name in UNTYPED):
+            code = complex_value(body, result)
+        elif routine is None and is_the(result):
+            code = call("row_or_value", complex_value(body, result))
+        else:
+            value = body.expression(result)
+            code = value.code if returns is None else assigned(body, value, target_of(returns.type)).code
+    return with_outputs(body, code)
+
+
+def with_outputs(body: Body, result: ast.expr) -> ast.expr:
+    """A result with the outputs of the routine behind it."""
+    outputs = () if body.routine is None else body.routine.outputs
+    if not outputs or body.routine is None:
+        return result
+    parameters = [body.routine.node.parameters[index] for index in outputs]
+    return group([result, *(body.load(parameter_variable(body, parameter)) for parameter in parameters)])
+
+
+def parameter_variable(body: Body, parameter: syntax.Parameter) -> Variable:
+    """The variable that a parameter declares."""
+    known = body.unit.declared.get(id(parameter))
+    if known is None:
+        known = Variable(parameter.name, parameter.type, "parameter", parameter)
+        body.unit.declared[id(parameter)] = known
+    return known
+
+
+# THROW and LOG
+
+
+def _clauses(body: Body, node: syntax.Throw | syntax.Log) -> list[ast.expr]:
+    parts = [node.severity, node.catalog, node.message]
+    made = [constant(None) if part is None else body.expression(part).code for part in parts]
+    return [*made, group([body.expression(value).code for value in node.values or ()])]
+
+
+def throw(body: Body, node: syntax.Throw) -> None:
+    """THROW."""
+    body.emit(ast.Raise(method("here", "thrown", *_clauses(body, node))))
+
+
+def log(body: Body, node: syntax.Log) -> None:
+    """LOG."""
+    flags = [constant(node.trace), constant(node.full), constant(node.exception)]
+    body.emit(do(method("here", "log", *_clauses(body, node), *flags)))
+
+
+# PROPAGATE and EVAL
+
+
+def propagate(body: Body, node: syntax.Propagate) -> None:
+    """PROPAGATE: the message goes on its way inside the yield."""
+    target = node.terminal if node.label is None else node.label
+    to = [constant("out") if target is None else body.expression(target).code, constant(node.label is not None)]
+    trees = [
+        constant(None) if part is None else _tree(body, part)
+        for part in (node.environment, node.message, node.exception)
+    ]
+    keeps = constant(node.delete == "NONE")
+    body.yields = True
+    if node.finalize != "NONE":
+        body.emit(do(call("finalize", attribute("here", "output_root"))))
+    sent = method("here", "propagated", *to, *trees, keeps)
+    body.emit(do(ast.Yield(sent)))
+
+
+def _tree(body: Body, node: syntax.Node) -> ast.expr:
+    if isinstance(node, syntax.Path):
+        return found(body, node)[0]
+    if is_complex(body, node):
+        return complex_value(body, node)
+    raise EmitError(node, "PROPAGATE … MESSAGE, ENVIRONMENT and EXCEPTION take a field reference")
+
+
+def eval_(body: Body, node: syntax.Eval) -> None:
+    """EVAL: the text is compiled when it is known, and runs with the variables that are in sight."""
+    variables = passed(body, node)
+    text = body.expression(node.text)
+    held = body.fresh()
+    body.emit(assign(held, evaluation(body, node, text, is_expression=False)))
+    for place, (variable, what) in enumerate(contents_of(variables)):
+        if not variable.is_fixed:
+            body.emit(body.store(variable, item(name(held), place), what))
+
+
+STATEMENTS: Final[Statements] = MappingProxyType(
+    {
+        syntax.CallStatement: call_statement,
+        syntax.Return: return_,
+        syntax.Throw: throw,
+        syntax.Log: log,
+        syntax.Propagate: propagate,
+        syntax.Eval: eval_,
+    }
+)

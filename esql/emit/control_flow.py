@@ -24,7 +24,7 @@ from esql.emit.python_nodes import (
     set_attribute,
     when,
 )
-from esql.emit.shared_statements import expression_alone
+from esql.emit.variable_analysis import expression_alone
 
 _LEAVE: Final = 1
 _ITERATE: Final = 2

@@ -13,7 +13,7 @@ from engine.tree.step import Types, step
 from esql import syntax
 from esql.emit.python_nodes import constant, name
 from esql.scope.references import Variable
-from esql.text.source import problem_at
+from esql.text import problem_at
 
 if TYPE_CHECKING:
     from esql.scope.references import DeclaredRoutine, Resolution

@@ -32,7 +32,7 @@ from esql.emit.python_nodes import (
     walrus,
     when,
 )
-from esql.emit.shared_statements import expression_alone, statement_alone
+from esql.emit.variable_analysis import expression_alone, statement_alone
 from esql.scope.references import Variable
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from esql import syntax
-from esql.emit.assigned_variables import given, walk
 from esql.emit.emitted_value import INTEGER, Value
 from esql.emit.python_nodes import (
     assign,
@@ -28,6 +27,7 @@ from esql.emit.python_nodes import (
     walrus,
     when,
 )
+from esql.emit.variable_analysis import given, walk
 from esql.values.types import INTEGER_HIGH, INTEGER_LOW
 
 if TYPE_CHECKING:

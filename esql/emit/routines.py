@@ -9,13 +9,13 @@ from typing import TypeAlias
 
 from engine.errors import Problem
 from esql import syntax
-from esql.emit.assigned_variables import has_handlers, never_null
 from esql.emit.assignments import initialize
-from esql.emit.effect_statements import parameter_variable, with_outputs
+from esql.emit.calls import parameter_variable, with_outputs
 from esql.emit.emission_unit import EmitError, EmittedRoutine, Unit
 from esql.emit.function_body import Body, Tables, called
 from esql.emit.integer_formulas import settled
 from esql.emit.python_nodes import assign, attribute, compare, constant, do, function, group, method, name, when
+from esql.emit.variable_analysis import has_handlers, never_null
 from esql.scope import RoutineFacts, body_may_propagate
 from esql.scope.references import DeclaredRoutine, Variable
 from esql.syntax.node import children

@@ -7,16 +7,27 @@ between statements stay, one at most. Text that is formatted again does not chan
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from esql import syntax
 from esql.format import names
-from esql.format.expressions import expression
-from esql.format.lines import Line, joined
-from esql.format.statements import statement, statements
+from esql.format.expressions import (
+    assigned,
+    bitstream_clauses,
+    data_type,
+    each,
+    expression,
+    passthru_in_parentheses,
+    path,
+    relative_path,
+    string,
+    to_database,
+)
+from esql.format.lines import Line, closing, joined, opening
+from esql.values.types import FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 __all__ = ["format_expression", "format_program", "format_statement"]
@@ -59,3 +70,313 @@ def _prologue(node: syntax.Prologue, end: str) -> Iterator[Line]:
         yield Line(0, f"BROKER SCHEMA {names.dotted(node.schema)}{'' if node.path else end}", node.position)
     if node.path:
         yield Line(0, f"PATH {', '.join(map(names.dotted, node.path))};", node.position)
+
+
+_INTERVAL = syntax.DataType("INTERVAL")
+
+
+def statements(nodes: tuple[syntax.Statement, ...], indent: int) -> Iterator[Line]:
+    """Write a list of statements."""
+    for node in nodes:
+        yield from statement(node, indent)
+
+
+def statement(node: syntax.Statement, indent: int) -> Iterator[Line]:
+    """Write a statement: on one line, unless it holds others."""
+    block = _BLOCKS.get(type(node))
+    if block is not None:
+        yield from block(node, indent)
+        return
+    yield Line(indent, _SIMPLE[type(node)](node) + ";", node.position)
+
+
+# Parts
+
+
+def _optional(word: str, node: syntax.Expression | None) -> str:
+    return "" if node is None else f" {word} {assigned(node)}"
+
+
+def _optional_path(word: str, node: syntax.Path | None) -> str:
+    return "" if node is None else f"{word} {path(node)}"
+
+
+def _optional_name(word: str, name: str | None) -> str:
+    return "" if name is None else f" {word} {names.declared(name)}"
+
+
+def _label(name: str | None) -> str:
+    return "" if name is None else f"{names.label(name)}: "
+
+
+def _ending(word: str, name: str | None) -> str:
+    return f"END{word};" if name is None else f"END{word} {names.label(name)};"
+
+
+def _namespace(node: syntax.Expression | syntax.AnyName | None) -> str:
+    return " NAMESPACE *" if isinstance(node, syntax.AnyName) else _optional("NAMESPACE", node)
+
+
+def _message(node: syntax.Log | syntax.Throw) -> str:
+    values = "" if node.values is None else f" VALUES({each(node.values)})"
+    texts = (_optional(word.upper(), getattr(node, word)) for word in ("severity", "catalog", "message"))
+    return "".join(texts) + values
+
+
+# Blocks
+
+
+def _compound(node: syntax.Compound, indent: int) -> Iterator[Line]:
+    atomic = {None: "", True: " ATOMIC", False: " NOT ATOMIC"}[node.atomic]
+    yield opening(indent, f"{_label(node.label)}BEGIN{atomic}", node)
+    yield from statements(node.body, indent + 1)
+    yield closing(indent, _ending("", node.label), node)
+
+
+def _case(node: syntax.CaseStatement, indent: int) -> Iterator[Line]:
+    operand = "" if node.operand is None else f" {assigned(node.operand)}"
+    yield opening(indent, f"CASE{operand}", node, node.operand)
+    for branch in node.branches:
+        yield opening(indent, f"WHEN {assigned(branch.condition)} THEN", branch, branch.condition)
+        yield from statements(branch.body, indent + 1)
+    yield from _otherwise(node, indent)
+    yield closing(indent, "END CASE;", node)
+
+
+def _if(node: syntax.If, indent: int) -> Iterator[Line]:
+    word = "IF"
+    for branch in node.branches:
+        yield opening(indent, f"{word} {assigned(branch.condition)} THEN", branch, branch.condition)
+        yield from statements(branch.body, indent + 1)
+        word = "ELSEIF"
+    yield from _otherwise(node, indent)
+    yield closing(indent, "END IF;", node)
+
+
+def _otherwise(node: syntax.If | syntax.CaseStatement, indent: int) -> Iterator[Line]:
+    if node.otherwise is not None:
+        yield Line(indent, "ELSE", node.else_position)
+        yield from statements(node.otherwise, indent + 1)
+
+
+def _for(node: syntax.For, indent: int) -> Iterator[Line]:
+    text = f"{_label(node.label)}FOR {names.declared(node.correlation)} AS {assigned(node.source)} DO"
+    yield opening(indent, text, node, node.source)
+    yield from statements(node.body, indent + 1)
+    yield closing(indent, _ending(" FOR", node.label), node)
+
+
+def _loop(node: syntax.Loop, indent: int) -> Iterator[Line]:
+    yield opening(indent, f"{_label(node.label)}LOOP", node)
+    yield from statements(node.body, indent + 1)
+    yield closing(indent, _ending(" LOOP", node.label), node)
+
+
+def _repeat(node: syntax.Repeat, indent: int) -> Iterator[Line]:
+    yield opening(indent, f"{_label(node.label)}REPEAT", node)
+    yield from statements(node.body, indent + 1)
+    until = f"UNTIL {assigned(node.condition)} {_ending(' REPEAT', node.label)}"
+    yield closing(indent, until, node)
+
+
+def _while(node: syntax.While, indent: int) -> Iterator[Line]:
+    yield opening(indent, f"{_label(node.label)}WHILE {assigned(node.condition)} DO", node, node.condition)
+    yield from statements(node.body, indent + 1)
+    yield closing(indent, _ending(" WHILE", node.label), node)
+
+
+def _handler(node: syntax.DeclareHandler, indent: int) -> Iterator[Line]:
+    conditions = ", ".join(map(_condition, node.conditions))
+    yield opening(indent, f"DECLARE {node.kind} HANDLER FOR {conditions}", node, node.conditions[-1])
+    yield from _body(node.body, indent)
+
+
+def _body(node: syntax.Statement, indent: int) -> Iterator[Line]:
+    yield from statement(node, indent if isinstance(node, syntax.Compound) else indent + 1)
+
+
+def _condition(node: syntax.HandlerCondition) -> str:
+    match node:
+        case syntax.HandlerCondition("SQLSTATE", text):
+            return f"SQLSTATE {string(text or '')}"
+        case syntax.HandlerCondition("LIKE", text, escape):
+            return f"SQLSTATE LIKE {string(text or '')}" + ("" if escape is None else f" ESCAPE {string(escape)}")
+        case syntax.HandlerCondition("FOUND"):
+            return "NOT FOUND"
+    return node.kind
+
+
+def _routine(node: syntax.Routine, indent: int) -> Iterator[Line]:
+    parts = [f"CREATE {node.kind} {names.declared(node.name)}({', '.join(map(_parameter, node.parameters))})"]
+    if node.returns is not None:
+        parts.append(f"RETURNS {data_type(node.returns.type)}{_nullable(node.returns.nullable)}")
+    if node.language is not None:
+        parts.append(f"LANGUAGE {node.language}")
+    if node.result_sets is not None:
+        parts.append(f"DYNAMIC RESULT SETS {node.result_sets}")
+    if isinstance(node.body, syntax.External):
+        parts.append(f"EXTERNAL NAME {names.quoted(node.body.name)}")
+        parts += (f"{word} {names.quoted(name)}" for word, name in node.body.hosts)
+        yield Line(indent, " ".join(parts) + ";", node.position)
+        return
+    yield opening(indent, " ".join(parts), node)
+    yield from _body(node.body, indent)
+
+
+def _parameter(node: syntax.Parameter) -> str:
+    direction = "" if node.direction is None else node.direction + " "
+    constant = " CONSTANT" if node.constant else ""
+    return f"{direction}{names.parameter(node.name)}{constant} {data_type(node.type)}{_nullable(node.nullable)}"
+
+
+def _nullable(nullable: bool | None) -> str:
+    return {None: "", True: " NULLABLE", False: " NOT NULL"}[nullable]
+
+
+def _module(node: syntax.Module, indent: int) -> Iterator[Line]:
+    yield opening(indent, f"CREATE {node.kind} MODULE {names.declared(node.name)}", node)
+    yield from statements(node.statements, indent + 1)
+    yield closing(indent, "END MODULE;", node)
+
+
+_BLOCKS: dict[type, Callable[[Any, int], Iterator[Line]]] = {
+    syntax.Compound: _compound,
+    syntax.CaseStatement: _case,
+    syntax.If: _if,
+    syntax.For: _for,
+    syntax.Loop: _loop,
+    syntax.Repeat: _repeat,
+    syntax.While: _while,
+    syntax.DeclareHandler: _handler,
+    syntax.Routine: _routine,
+    syntax.Module: _module,
+}
+
+
+# One line each
+
+
+def _call(node: syntax.CallStatement) -> str:
+    database = _optional_path(" IN", node.database)
+    schema = _optional("EXTERNAL SCHEMA", node.schema)
+    target = _optional_path(" INTO", node.target)
+    return f"CALL {names.dotted(node.name)}({each(node.arguments)}){database}{schema}{target}"
+
+
+def _create_field(node: syntax.CreateField) -> str:
+    placement = "FIELD" if node.placement is None else f"{node.placement} OF"
+    parts = [
+        f"CREATE {placement} {path(node.target)}",
+        _optional_name("AS", node.alias),
+        _optional("DOMAIN", node.domain),
+        " REPEAT" if node.repeat else "",
+        _optional("TYPE", node.type),
+        _namespace(node.namespace),
+        _optional("NAME", node.name),
+        "" if node.identity is None else f" IDENTITY {relative_path(node.identity)}",
+        _optional("VALUE", node.value),
+        _optional_path(" FROM", node.source),
+        "" if node.parse is None else _parse(node.parse),
+    ]
+    return "".join(parts)
+
+
+def _parse(node: syntax.Parse) -> str:
+    return f" PARSE({assigned(node.bits)}{bitstream_clauses(node.clauses)})"
+
+
+def _declare(node: syntax.Declare) -> str:
+    listed = ", ".join(map(names.declared, node.names))
+    lifetime = "" if node.lifetime is None else f" {node.lifetime}"
+    constant = " CONSTANT" if node.constant else ""
+    kind = "REFERENCE TO" if node.type.name == "REFERENCE" else data_type(node.type)
+    initial = "" if node.initial is None else assigned(node.initial)
+    if node.type == _INTERVAL and initial.upper().startswith(FIELDS):
+        # behind INTERVAL such a word would be its unit
+        initial = f"({initial})"
+    return f"DECLARE {listed}{lifetime}{constant} {kind}{initial and ' '}{initial}"
+
+
+def _delete_field(node: syntax.DeleteField) -> str:
+    return f"DELETE {'FIELD' if node.placement is None else f'{node.placement} OF'} {path(node.target)}"
+
+
+def _delete_from(node: syntax.DeleteFrom) -> str:
+    correlation = _optional_name("AS", node.correlation)
+    return f"DELETE FROM {path(node.table)}{correlation}{_optional('WHERE', node.condition)}"  # noqa: S608 - text to read, not to run
+
+
+def _insert(node: syntax.Insert) -> str:
+    columns = f" ({', '.join(map(names.field, node.columns))})" if node.columns else ""
+    return f"INSERT INTO {path(node.table)}{columns} VALUES ({each(node.values)})"  # noqa: S608 - text to read, not to run
+
+
+def _log(node: syntax.Log) -> str:
+    kind = "USER TRACE" if node.trace else "EVENT"
+    flags = (" FULL" if node.full else "") + (" EXCEPTION" if node.exception else "")
+    return f"LOG {kind}{flags}{_message(node)}"
+
+
+def _move_by(node: syntax.MoveBy) -> str:
+    identity = "" if node.identity is None else f" IDENTITY {relative_path(node.identity)}"
+    clauses = _optional("TYPE", node.type) + _namespace(node.namespace) + _optional("NAME", node.name) + identity
+    return f"MOVE {path(node.reference)} {node.direction}{clauses}"
+
+
+def _move_repeat(node: syntax.MoveRepeat) -> str:
+    same = (" TYPE" if node.same_type else "") + (" NAME" if node.same_name else "")
+    return f"MOVE {path(node.reference)} {node.direction} REPEAT{same}"
+
+
+def _passthru(node: syntax.Passthru) -> str:
+    if node.database is None:
+        return "PASSTHRU" + passthru_in_parentheses(node.sql, node.values, None)
+    return f"PASSTHRU {assigned(node.sql)}{to_database(node.database, node.values)}"
+
+
+def _propagate(node: syntax.Propagate) -> str:
+    finalize = "" if node.finalize is None else f" FINALIZE {node.finalize}"
+    delete = "" if node.delete is None else f" DELETE {node.delete}"
+    target = _optional("TO TERMINAL", node.terminal) + _optional("TO LABEL", node.label)
+    trees = (_optional(word.upper(), getattr(node, word)) for word in ("environment", "message", "exception"))
+    return f"PROPAGATE{target}{''.join(trees)}{finalize}{delete}"
+
+
+def _set(node: syntax.SetStatement) -> str:
+    attribute = "" if node.attribute is None else f" {node.attribute}"
+    return f"SET {path(node.target)}{attribute} = {assigned(node.source)}"
+
+
+def _update(node: syntax.Update) -> str:
+    changes = ", ".join(f"{path(change.column)} = {assigned(change.source)}" for change in node.changes)
+    table = path(node.table) + _optional_name("AS", node.correlation)
+    return f"UPDATE {table} SET {changes}{_optional('WHERE', node.condition)}"  # noqa: S608 - text to read, not to run
+
+
+_SIMPLE: dict[type, Callable[[Any], str]] = {
+    syntax.Empty: lambda _: "",
+    syntax.Attach: lambda node: f"ATTACH {path(node.source)} TO {path(node.target)} AS {node.placement}",
+    syntax.CallStatement: _call,
+    syntax.Commit: lambda node: "COMMIT" + _optional_path("", node.database),
+    syntax.Rollback: lambda node: "ROLLBACK" + _optional_path("", node.database),
+    syntax.CreateField: _create_field,
+    syntax.Declare: _declare,
+    syntax.DeleteField: _delete_field,
+    syntax.DeleteFrom: _delete_from,
+    syntax.Detach: lambda node: f"DETACH {path(node.source)}",
+    syntax.Eval: lambda node: f"EVAL({assigned(node.text)})",
+    syntax.Insert: _insert,
+    syntax.Iterate: lambda node: f"ITERATE {names.label(node.label)}",
+    syntax.Leave: lambda node: f"LEAVE {names.label(node.label)}",
+    syntax.Log: _log,
+    syntax.Throw: lambda node: f"THROW USER EXCEPTION{_message(node)}",
+    syntax.MoveTo: lambda node: f"MOVE {path(node.reference)} TO {path(node.target)}",
+    syntax.MoveBy: _move_by,
+    syntax.MoveRepeat: _move_repeat,
+    syntax.Passthru: _passthru,
+    syntax.Propagate: _propagate,
+    syntax.Resignal: lambda _: "RESIGNAL",
+    syntax.Return: lambda node: "RETURN" + _optional("", node.result).replace("  ", " ", 1),
+    syntax.SetStatement: _set,
+    syntax.Update: _update,
+}

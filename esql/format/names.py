@@ -2,7 +2,7 @@
 
 import re
 
-from esql.names.reserved_words import FORMS, LITERALS, OPERATORS, RESERVED, STATEMENTS
+from esql.names.predefined import FORMS, LITERALS, OPERATORS, RESERVED, STATEMENTS
 
 _PLAIN = re.compile(r"[^\W\d]\w*")
 

@@ -257,3 +257,23 @@ def callable_names() -> list[str]:
     """Returns the names of all calls but routines: with those of forms, as a misspelt one may have been meant."""
     bare = {name for name in function_catalog if function_catalog.find(name).written.parentheses == "never"}
     return sorted({*function_catalog, "EVAL", *AGGREGATES, *_SYNTAX} - bare)
+
+
+RESERVED = frozenset(
+    ("ALL", "ASYMMETRIC", "BOTH", "CASE", "DISTINCT", "FROM", "ITEM", "LEADING", "NOT", "SYMMETRIC", "TRAILING", "WHEN")
+)
+OPERATORS = frozenset(("AND", "BETWEEN", "IN", "IS", "LIKE", "OR"))
+LITERALS = frozenset(("FALSE", "NULL", "TRUE", "UNKNOWN"))
+FORMS = frozenset(
+    (
+        "ASBITSTREAM", "CAST", "EXTRACT", "FOR", "OVERLAY", "PASSTHRU", "POSITION", "ROUND", "ROW", "SELECT",
+        "SUBSTRING", "TRIM",
+    )
+)  # fmt: skip
+STATEMENTS = frozenset(
+    (
+        "ATTACH", "BEGIN", "CALL", "COMMIT", "CREATE", "DECLARE", "DELETE", "DETACH", "ELSE", "ELSEIF", "END", "EVAL",
+        "IF", "INSERT", "ITERATE", "LEAVE", "LOG", "LOOP", "MOVE", "PROPAGATE", "REPEAT", "RESIGNAL", "RETURN",
+        "ROLLBACK", "SET", "THROW", "UNTIL", "UPDATE", "WHILE",
+    )
+)  # fmt: skip

@@ -13,7 +13,7 @@ from esql.read.parser import TooDeepError, match_rule, report_depth, tokenize, t
 from esql.read.recovery import may_be_condition
 from esql.read.routines import program
 from esql.read.statements import statements
-from esql.text.source import Source, SyntaxProblems, decode
+from esql.text import Source, SyntaxProblems, decode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

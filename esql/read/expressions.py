@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from esql import syntax
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
-from esql.text.source import Source
+from esql.text import Source
 from esql.values.types import FIELDS
 
 T = TypeVar("T")

@@ -13,7 +13,7 @@ from esql.read.expressions import builds, each, expression, optional
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from esql.text.source import Source
+    from esql.text import Source
 
 
 # the positions of the older form: ASBITSTREAM(field, encoding, ccsid, set, type, format, options)

@@ -16,7 +16,7 @@ from esql.grammar.generated.ESQLParser import ESQLParser
 from esql.read.recovery import Recovery, Stop
 
 if TYPE_CHECKING:
-    from esql.text.source import Source
+    from esql.text import Source
 
 
 _MARK = re.compile(r"/\*|\*/")

@@ -9,7 +9,7 @@ from esql.grammar.generated.ESQLParser import ESQLParser as Rules
 from esql.read import expressions
 
 if TYPE_CHECKING:
-    from esql.text.source import Source
+    from esql.text import Source
 
 _MOST_STEPS = 250  # what is emitted for a path nests as deep
 

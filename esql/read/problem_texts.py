@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
-from esql.names.reserved_words import RESERVED, STATEMENTS
+from esql.names.predefined import RESERVED, STATEMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from antlr4.error.Errors import InputMismatchException, RecognitionException
 
 from esql.grammar.generated.ESQLParser import ESQLParser as Rules
-from esql.names.reserved_words import STATEMENTS
+from esql.names.predefined import STATEMENTS
 from esql.read import problem_texts
 
 if TYPE_CHECKING:
-    from esql.text.source import Source
+    from esql.text import Source
 
 
 ROUTINE_WORDS = (

@@ -11,7 +11,7 @@ from esql.read.expressions import optional
 from esql.read.statements import builds, statement, statements
 
 if TYPE_CHECKING:
-    from esql.text.source import Source
+    from esql.text import Source
 
 _DECLARING = (
     Rules.CreateModuleStatementContext,

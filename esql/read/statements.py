@@ -10,7 +10,7 @@ from esql.grammar.generated.ESQLParser import ESQLParser as Rules
 from esql.read import expressions, paths
 from esql.read.expressions import Register, each, expression, optional
 from esql.read.functions import bitstream_clauses, keyed
-from esql.text.source import Source
+from esql.text import Source
 
 Build = Callable[[Any, Source], syntax.Statement]
 

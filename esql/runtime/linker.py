@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from esql.runtime.activation import Shared
 from esql.runtime.program import Compiled, Entrance
-from esql.text.source import StatementSpan, split_lines
+from esql.text import StatementSpan, split_lines
 
 # The contract between what is emitted and what runs it. An element is an Element; `here` is the Activation; a
 # `found` is an element or None; a list is a Python list of elements and scalars; a row is an element without parent.
@@ -24,7 +24,7 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         ),
         "functools": ("reduce",),
         "esql.cast": ("Clauses", "assign", "cast"),
-        "esql.runtime.support": (
+        "esql.runtime.clause_values": (
             *(
                 "joined",
                 "boolean",
@@ -68,7 +68,7 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "move_repeat",  # (element, direction, same_type, same_name) -> found
         ),
         "engine.tree.sharing": ("peek",),  # (parent, Step) -> found, or its place in the source
-        "esql.runtime.select": (
+        "esql.runtime.rows": (
             "new_row",  # () -> row
             "add_column",  # (row, steps, value, found or list): `expression AS path`; steps a tuple of Step
             "add_named",  # (row, name, element or value): a column without AS; an element brings its name, "" none

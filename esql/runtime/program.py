@@ -16,7 +16,7 @@ from engine.message.assembly import Message
 from esql.cast import Target, assign
 from esql.database import Connection
 from esql.runtime.activation import TOO_DEEP, Activation, Shared, Surroundings
-from esql.text.source import StatementSpan, innermost_statement
+from esql.text import StatementSpan, innermost_statement
 from esql.values.errors import CAST, CHARACTER_CASTS, ValueFailure
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from esql import syntax
 from esql.scope.loop_changes import evaluates
 from esql.scope.references import DeclaredRoutine, Resolution, Scope, Variable, Visit
-from esql.text.source import split_lines
+from esql.text import split_lines
 
 Schema = tuple[str, ...]
 

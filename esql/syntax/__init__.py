@@ -111,7 +111,7 @@ from esql.syntax.statements import (
     Update,
     While,
 )
-from esql.text.source import Position
+from esql.text import Position
 
 __all__ = [
     "FORMS",

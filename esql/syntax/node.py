@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any
 
-from esql.text.source import Position
+from esql.text import Position
 
 NOWHERE = Position(0, 0, 0, 0)
 # Fields that are written after others which the class names later, and classes below which nothing is looked at.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from esql.syntax.node import NOWHERE, Node
 from esql.syntax.routines import Module, Routine
-from esql.text.source import Position
+from esql.text import Position
 
 if TYPE_CHECKING:
     from esql.syntax.expressions import BitstreamClauses, DataType, Expression

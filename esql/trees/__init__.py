@@ -8,8 +8,16 @@ changing it, and nothing of that reaches a message.
 from esql.runtime.limits import Nodes
 from esql.trees.assigning import (
     copy_of,
+    create,
+    create_from,
+    create_identity,
+    create_repeat,
+    ensure_any,
+    ensure_last,
+    ensure_like,
     ensure_nth,
     give_child,
+    identify,
     set_child,
     set_field,
     set_list,
@@ -18,18 +26,7 @@ from esql.trees.assigning import (
     set_type,
 )
 from esql.trees.bits import parse, set_domain
-from esql.trees.creating import (
-    create,
-    create_from,
-    create_identity,
-    create_repeat,
-    ensure_any,
-    ensure_last,
-    ensure_like,
-    identify,
-)
-from esql.trees.navigation import each, move, move_repeat, path_of
-from esql.trees.placing import attach, delete, delete_child, delete_from, detach
+from esql.trees.places import attach, delete, delete_child, delete_from, detach, each, move, move_repeat, path_of
 
 __all__ = [
     "Nodes",

@@ -12,7 +12,7 @@ from engine.errors import BrokerError
 from esql.compile import compile_text
 from esql.database import rows_of
 from esql.runtime.activation import Surroundings
-from esql.runtime.session import message_of, outcomes
+from esql.runtime.interactive_session import message_of, outcomes
 from parsers.charsets import ccsid
 
 INPUT = b"<m><id>7</id><name>O'Brien</name><i><id>1</id></i><i><id>2</id></i></m>"

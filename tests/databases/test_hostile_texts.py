@@ -6,7 +6,7 @@ import pytest
 
 from engine.databases.sources import Sources
 from engine.errors import BrokerError
-from esql.text.source import SyntaxProblems
+from esql.text import SyntaxProblems
 from tests.databases.programs import define, rows, run
 
 TEXTS = (

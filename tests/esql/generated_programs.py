@@ -17,11 +17,11 @@ from esql.cast import Target, assign
 from esql.compile import compile_text
 from esql.read import read_statements
 from esql.runtime.activation import Surroundings
+from esql.runtime.clause_values import a_name, index
+from esql.runtime.interactive_session import message_of
 from esql.runtime.limits import Limits
-from esql.runtime.session import message_of
-from esql.runtime.support import a_name, index
-from esql.text.inserts import returned
-from esql.text.source import SyntaxProblems
+from esql.runtime.text_inserts import returned
+from esql.text import SyntaxProblems
 from esql.values.types import type_of
 from tests.esql.evaluator import Scope, elements, evaluate, sample
 from tests.esql.lists import ORACLE

@@ -11,9 +11,9 @@ from esql import syntax
 from esql.check import problems_of
 from esql.compile import compile_sources, compile_text
 from esql.runtime.activation import Limits, Surroundings
-from esql.runtime.session import message_of, outcomes, told
+from esql.runtime.interactive_session import message_of, outcomes, told
 from esql.scope import Library, resolve
-from esql.text.source import SyntaxProblems
+from esql.text import SyntaxProblems
 
 FOLDER = Path(__file__).resolve().parent.parent / "programs"
 

@@ -9,9 +9,9 @@ import pytest
 from engine.budget import Allowance, Budget, spending
 from engine.errors import BrokerError, LimitExceeded
 from esql.runtime.activation import Surroundings
+from esql.runtime.interactive_session import Case, evaluated, lines_of
 from esql.runtime.limits import Limits
-from esql.runtime.session import Case, evaluated, lines_of
-from esql.text.source import SyntaxProblems
+from esql.text import SyntaxProblems
 from esql.values.errors import sqlstate_of
 from parsers.charsets import ccsid
 

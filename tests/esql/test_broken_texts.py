@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from esql.read import read_file, read_statements
-from esql.text.source import SyntaxProblems
+from esql.text import SyntaxProblems
 
 FILES = sorted(Path(__file__).with_name("read").glob("*.esql"))
 WORD = re.compile(r"\s+|\w+|--[^\n]*|/\*.*?\*/|'[^']*'|.", re.DOTALL)

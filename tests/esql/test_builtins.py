@@ -14,7 +14,7 @@ from esql.names.predefined import find_function
 MODULES = (
     "esql.names.predefined",
     "esql.check",
-    "esql.check.casts",
+    "esql.scope.types",
     "esql.check.findings",
     "esql.scope",
     "esql.scope.deployed_routines",

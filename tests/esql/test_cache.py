@@ -14,14 +14,13 @@ import pytest
 from engine.tree.step import step
 from esql import cache
 from esql import compile as compiling
-from esql.cache import Cache, key_of, users_cache
-from esql.cache.program_bytes import from_bytes, to_bytes
+from esql.cache import Cache, from_bytes, key_of, to_bytes, users_cache
 from esql.cast import Target
 from esql.compile import parts_of_sources, parts_of_text, problems_in
 from esql.functions import function_catalog
+from esql.runtime.interactive_session import message_of, outcomes
 from esql.runtime.linker import Parts, link
-from esql.runtime.session import message_of, outcomes
-from esql.text.source import SyntaxProblems
+from esql.text import SyntaxProblems
 from esql.values.types import Bit, Interval, Qualifier
 from tests.esql import programs as running
 from tests.esql.programs import FOLDER, gives, programs

@@ -3,7 +3,7 @@
 import pytest
 
 from esql.compile import compile_text
-from esql.text.source import SyntaxProblems
+from esql.text import SyntaxProblems
 
 
 @pytest.mark.parametrize("clause", ["IN Database.stock", "EXTERNAL SCHEMA 'me'"])

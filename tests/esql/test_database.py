@@ -26,12 +26,12 @@ from engine.databases.statements import (
     Update,
 )
 from engine.errors import BrokerError
-from esql.cache.program_bytes import from_bytes, to_bytes
+from esql.cache import from_bytes, to_bytes
 from esql.compile import compile_text, parts_of_text
 from esql.runtime.activation import Surroundings
+from esql.runtime.interactive_session import message_of, outcomes
 from esql.runtime.linker import link
-from esql.runtime.session import message_of, outcomes
-from esql.text.source import SyntaxProblems
+from esql.text import SyntaxProblems
 
 INPUT = b"<m><id>7</id><name>O'Brien</name><q>2</q><i><id>1</id></i><i><id>2</id></i></m>"
 A, B = Column("A"), Column("B")

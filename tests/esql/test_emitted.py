@@ -16,9 +16,9 @@ from engine.errors import BrokerError, UserException
 from esql.compile import compile_expression, compile_sources, compile_text, problems_in
 from esql.read import read_expression
 from esql.runtime.activation import Limits, Surroundings
+from esql.runtime.interactive_session import Case, evaluated, message_of, outcomes
 from esql.runtime.program import Compiled
-from esql.runtime.session import Case, evaluated, message_of, outcomes
-from esql.text.source import SyntaxProblems
+from esql.text import SyntaxProblems
 from esql.values.literals import to_literal
 from tests.esql.evaluator import Scope, evaluate
 

@@ -16,7 +16,7 @@ from engine.tree.element import Element
 from engine.tree.step import Step
 from esql.compile import compile_text
 from esql.runtime.activation import Limits, Surroundings
-from esql.runtime.session import message_of, outcomes
+from esql.runtime.interactive_session import message_of, outcomes
 from esql.trees import Nodes, set_field
 from tests.esql.programs import gives, programs
 

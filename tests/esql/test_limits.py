@@ -10,7 +10,7 @@ from engine.errors import ConfigurationException
 from esql.compile import problems_in
 from esql.read import read_statements
 from esql.runtime.limits import VARIABLE, Limits, limits_around, read_limits
-from esql.text.source import SyntaxProblems
+from esql.text import SyntaxProblems
 from tests.cli.command_line import penstock
 
 

@@ -13,7 +13,7 @@ from engine.errors import BrokerError
 from esql.compile import compile_text
 from esql.emit.cached_elements import Memory
 from esql.runtime.activation import Limits, Surroundings
-from esql.runtime.session import message_of, outcomes
+from esql.runtime.interactive_session import message_of, outcomes
 from tests.esql.programs import gives, programs
 
 INPUT = b"<t><a><b>1</b><b>2</b><c>3</c></a><a><c>4</c></a></t>"

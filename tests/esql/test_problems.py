@@ -4,7 +4,7 @@ import pytest
 
 from esql.read import read_expression, read_file, read_statements
 from esql.syntax import Position
-from esql.text.source import SyntaxProblems, problem_at
+from esql.text import SyntaxProblems, problem_at
 
 
 def problems_of(text, read=read_statements):

@@ -10,7 +10,7 @@ import pytest
 
 from esql import syntax
 from esql.read import read_expression, read_file, read_statements
-from esql.text.source import SyntaxProblems
+from esql.text import SyntaxProblems
 
 TEXT = "DECLARE é CHARACTER 'ü€';\n"
 

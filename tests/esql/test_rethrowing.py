@@ -7,7 +7,7 @@ import pytest
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
 from engine.message.assembly import Message
-from esql.cache.program_bytes import from_bytes, to_bytes
+from esql.cache import from_bytes, to_bytes
 from esql.compile import compile_sources, parts_of_sources
 from esql.runtime.linker import link
 

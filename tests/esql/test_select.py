@@ -12,7 +12,7 @@ from engine.message.assembly import new_root
 from engine.tree.element import Element
 from engine.tree.step import Step, step
 from esql.operators import equal, greater, multiply
-from esql.runtime.select import add_all, add_column, add_named, count, maximum, minimum, new_row, the, total
+from esql.runtime.rows import add_all, add_column, add_named, count, maximum, minimum, new_row, the, total
 from esql.trees import set_field, set_list
 from esql.values.errors import ValueFailure
 from esql.values.types import Interval, qualifier

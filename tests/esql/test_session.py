@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from esql.runtime.session import Session
+from esql.runtime.interactive_session import Session
 
 CASES = [
     (["1 + 1"], ["2"]),

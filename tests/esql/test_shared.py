@@ -8,9 +8,9 @@ import threading
 import pytest
 
 from esql.compile import compile_sources, compile_text
+from esql.runtime.interactive_session import message_of, outcomes
 from esql.runtime.program import Compiled
-from esql.runtime.session import message_of, outcomes
-from esql.text.source import SyntaxProblems
+from esql.text import SyntaxProblems
 
 COUNT = "SET n = n + 1; SET OutputRoot.XMLNSC.n = n;"
 MODULE = "CREATE COMPUTE MODULE {name} {declared} CREATE FUNCTION Main() RETURNS BOOLEAN BEGIN {body} END; END MODULE;"

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from engine.errors import BrokerError
 from esql.compile import compile_text
-from esql.runtime.session import message_of
-from esql.text.source import SyntaxProblems
+from esql.runtime.interactive_session import message_of
+from esql.text import SyntaxProblems
 from tests.esql.test_emitted import DECLARED, SUMS
 
 

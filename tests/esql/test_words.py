@@ -7,11 +7,11 @@ import pytest
 
 from esql import syntax
 from esql.format import format_program
-from esql.names import reserved_words
+from esql.names import predefined
 from esql.read import read_expression, read_file, read_statements
-from esql.text.source import SyntaxProblems
+from esql.text import SyntaxProblems
 
-GRAMMAR = Path(reserved_words.__file__).parents[1].joinpath("grammar", "ESQL.g4").read_text(encoding="utf-8")
+GRAMMAR = Path(predefined.__file__).parents[1].joinpath("grammar", "ESQL.g4").read_text(encoding="utf-8")
 
 
 def group(rule):
@@ -39,11 +39,11 @@ RESERVED = sorted(group("reserved"))
 
 def test_words_are_those_of_the_grammar():
     """The words that the printer quotes are the grammar's groups."""
-    assert group("reserved") == reserved_words.RESERVED
-    assert group("operatorKeyword") == reserved_words.OPERATORS
-    assert group("literalKeyword") == reserved_words.LITERALS
-    assert group("formKeyword") == reserved_words.FORMS
-    assert group("statementKeyword") == reserved_words.STATEMENTS
+    assert group("reserved") == predefined.RESERVED
+    assert group("operatorKeyword") == predefined.OPERATORS
+    assert group("literalKeyword") == predefined.LITERALS
+    assert group("formKeyword") == predefined.FORMS
+    assert group("statementKeyword") == predefined.STATEMENTS
 
 
 @pytest.mark.parametrize("word", FREE + LITERALS)
@@ -82,7 +82,7 @@ def test_a_free_word_is_a_variable_in_expressions(word):
     assert read_expression(text, "words").operands[0].left.root == word
 
 
-@pytest.mark.parametrize("word", sorted(set(FREE) - reserved_words.FORMS))
+@pytest.mark.parametrize("word", sorted(set(FREE) - predefined.FORMS))
 def test_a_free_word_is_a_routine_in_expressions(word):
     """A word that has no form of its own names a routine that is called in an expression."""
     assert syntax.Call((word,), (syntax.Integer(1), syntax.Integer(2))) == read_expression(f"{word}(1, 2)", "words")
@@ -115,7 +115,7 @@ def test_a_reserved_word_is_no_variable(word):
 
 @pytest.mark.parametrize(
     "word",
-    sorted((set(FREE) | set(LITERALS)) - reserved_words.STATEMENTS - reserved_words.FORMS - reserved_words.LITERALS),
+    sorted((set(FREE) | set(LITERALS)) - predefined.STATEMENTS - predefined.FORMS - predefined.LITERALS),
 )
 def test_a_word_that_starts_no_statement_is_a_label(word):
     """Labels are names too."""

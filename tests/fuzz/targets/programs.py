@@ -6,7 +6,7 @@ from random import Random
 from typing import Final
 
 from esql.compile import compile_text
-from esql.text.source import SyntaxProblems
+from esql.text import SyntaxProblems
 from tests.esql.generated_programs import generate, run_case
 from tests.fuzz.target import Target
 

@@ -16,7 +16,7 @@ from engine.tree.states import LOOSE
 from engine.tree.step import Step
 from esql.operators import add, equal, greater, less
 from esql.runtime.invocation import Zone
-from esql.runtime.support import and_all
+from esql.runtime.clause_values import and_all
 from esql.trees import copy_of, set_field, set_list
 from esql.values.errors import wrong_types
 from esql.values.types import Interval, type_of

@@ -15,11 +15,11 @@ from engine.parser import Template, parser_catalog
 from engine.tree.dump import dump
 from engine.tree.element import Element
 from esql.compile import compile_expression, compile_sources, compile_text
-from esql.names.reserved_words import STATEMENTS
+from esql.names.predefined import STATEMENTS
 from esql.runtime.activation import Surroundings
 from esql.runtime.program import Compiled
-from esql.text.inserts import returned
-from esql.text.source import SyntaxProblems
+from esql.runtime.text_inserts import returned
+from esql.text import SyntaxProblems
 from esql.values.literals import to_literal
 from esql.values.types import Value
 

@@ -1,1 +1,0 @@
-"""The text of programs, and texts with expressions in them."""
