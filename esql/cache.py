@@ -2,7 +2,9 @@
 
 An entry is found by the digest of everything that it depends on: names and contents of the files, the kind of node, the
 source of Penstock, and the version of Python. So it is never out of date; the oldest ones go when there is too much.
-Programs with problems are not kept, for their problems are to be told each time.
+Programs with problems are not kept, for their problems are to be told each time. An entry has the code as Python
+marshals it, and beside it what code refers to, as plain data; bytes that were damaged, or that belong to something
+else, are no entry.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The seam between ESQL and databases: statements as data, what answers them, and values both ways."""
+"""The seam between ESQL and databases: what answers statements, what SQLCODE and its kin say, and values both ways."""
 
 from __future__ import annotations
 
@@ -23,13 +23,34 @@ from engine.tree.element import Element
 from engine.tree.fresh_rows import fresh_rows
 from engine.tree.states import LOOSE
 from esql.runtime.rows import new_row
-from esql.runtime.clause_values import NO_ERROR, SqlStatus, sql_status_of
+from esql.values.errors import sqlstate_of
 from esql.values.types import Bit, Interval, qualifier
 
 NO_DATABASE: Final = 2393
 _ONLY_HERE: Final = frozenset((Interval, Bit))  # types that databases do not know
 _MONTHS: Final = qualifier("YEAR", "MONTH")
 _SECONDS: Final = qualifier("DAY", "SECOND")
+
+
+class SqlStatus:
+    """The values of SQLCODE, SQLSTATE, SQLERRORTEXT and SQLNATIVEERROR."""
+
+    __slots__ = ("sqlcode", "sqlerrortext", "sqlnativeerror", "sqlstate")
+
+    def __init__(self, sqlcode: int = 0, sqlstate: str = "00000", text: str = "", native: int = 0) -> None:
+        self.sqlcode = sqlcode
+        self.sqlstate = sqlstate
+        self.sqlerrortext = text
+        self.sqlnativeerror = native
+
+
+NO_ERROR: Final = SqlStatus()
+
+
+def sql_status_of(error: BrokerError) -> SqlStatus:
+    """Returns what a handler is told of an error."""
+    native, text = getattr(error, "sqlnativeerror", error.number), getattr(error, "sqlerrortext", error.text)
+    return SqlStatus(getattr(error, "sqlcode", -1), sqlstate_of(error), text, native)
 
 
 class Connection(Protocol):

@@ -1,4 +1,4 @@
-"""The text of programs, and texts with expressions in them."""
+"""The text of a program: its bytes decoded, positions in it, problems found there, and the statements at places."""
 
 from __future__ import annotations
 

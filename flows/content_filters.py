@@ -33,7 +33,6 @@ def compile_content(text: str) -> Callable[[Descriptor, bytes], bool | None]:
     from engine.message.assembly import Message
     from engine.parser import Template
     from esql.compile import compile_expression
-    from esql.runtime.text_inserts import returned
     from esql.text import SyntaxProblems
 
     try:
@@ -48,7 +47,7 @@ def compile_content(text: str) -> Callable[[Descriptor, bytes], bool | None]:
         here = compiled.activation(Message.received(descriptor, body, template=Template(domain)), None)
         try:
             with spending(here.around.limits.allowance):
-                value = returned(compiled, entrance, here)
+                value = compiled.returned(entrance, here)
         except BrokerError:  # what cannot be calculated of a publication is unknown of it
             return None
         return value if isinstance(value, bool) else None

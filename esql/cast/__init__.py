@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable
+from typing import Final
 
 from engine.dates.patterns import BEYOND, FORM, MomentError
 from engine.errors import BrokerError, ConversionException
-from esql.cast import conversions
+from esql.cast.conversions import CASTS, many_to_one
 from esql.cast.request import PLAIN, Clauses, Job, Target
 from esql.runtime.invocation import Invocation
 from esql.values.errors import CAST, DATETIME_RANGE, FORMAT_OF_DATETIME, NUMERIC_ARGUMENT, ValueFailure, wrong_types
@@ -17,59 +17,7 @@ from esql.values.types import Value, type_of
 
 __all__ = ["PLAIN", "Clauses", "Target", "assign", "cast", "convert"]
 
-_Cast: TypeAlias = Callable[[Any, Job], Value]
-
-_STRINGS: Final = ("CHARACTER", "BLOB", "BIT")
-_NUMBERS: Final = ("INTEGER", "DECIMAL", "FLOAT")
-_MOMENTS: Final = ("DATE", "TIME", "GMTTIME", "TIMESTAMP", "GMTTIMESTAMP")
 _MOMENT_STATES: Final = {FORM: FORMAT_OF_DATETIME, BEYOND: DATETIME_RANGE}
-_IMPOSSIBLE: Final = frozenset([("DATE", "TIME"), ("DATE", "GMTTIME"), ("TIME", "DATE"), ("GMTTIME", "DATE")])
-
-_CASTS: Final[Mapping[tuple[str, str], _Cast]] = {
-    # to strings
-    **{(kind, "CHARACTER"): conversions.to_character for kind in ("BLOB", "BIT", "BOOLEAN", "INTERVAL")},
-    **{(kind, "CHARACTER"): conversions.number_to_character for kind in _NUMBERS},
-    **{(kind, "CHARACTER"): conversions.moment_to_character for kind in _MOMENTS},
-    **{("CHARACTER", kind): conversions.character_to_string for kind in ("BLOB", "BIT")},
-    **{
-        (kind, to): conversions.formatted(conversions.number_to_character)
-        for kind in _NUMBERS
-        for to in ("BLOB", "BIT")
-    },
-    **{
-        (kind, to): conversions.formatted(conversions.moment_to_character)
-        for kind in _MOMENTS
-        for to in ("BLOB", "BIT")
-    },
-    **{("INTEGER", kind): conversions.integer_to_string for kind in ("BLOB", "BIT")},
-    ("BIT", "BLOB"): conversions.as_bytes,
-    ("BLOB", "BIT"): conversions.blob_to_bit,
-    # to numbers and BOOLEAN
-    **{("CHARACTER", kind): conversions.text_to_number for kind in _NUMBERS},
-    **{(kind, to): conversions.string_to_number for kind in ("BLOB", "BIT") for to in _NUMBERS},
-    **{("INTERVAL", kind): conversions.interval_to_number for kind in _NUMBERS},
-    ("INTEGER", "DECIMAL"): conversions.integer_to_decimal,
-    ("INTEGER", "FLOAT"): conversions.to_float,
-    ("DECIMAL", "INTEGER"): conversions.decimal_to_integer,
-    ("DECIMAL", "FLOAT"): conversions.to_float,
-    ("FLOAT", "INTEGER"): conversions.float_to_integer,
-    ("FLOAT", "DECIMAL"): conversions.float_to_decimal,
-    ("CHARACTER", "BOOLEAN"): conversions.text_to_boolean,
-    # to dates, times and intervals
-    **{(kind, to): conversions.text_to_moment for kind in _STRINGS for to in _MOMENTS},
-    **{
-        (kind, to): conversions.moment_to_moment
-        for kind in _MOMENTS
-        for to in _MOMENTS
-        if kind != to and (kind, to) not in _IMPOSSIBLE
-    },
-    ("CHARACTER", "INTERVAL"): conversions.text_to_interval,
-    **{(kind, "INTERVAL"): conversions.number_to_interval for kind in _NUMBERS},
-    # to the same type
-    **{(kind, kind): conversions.same for kind in (*_STRINGS, "INTEGER", "FLOAT", "BOOLEAN", *_MOMENTS)},
-    ("DECIMAL", "DECIMAL"): conversions.fitted,
-    ("INTERVAL", "INTERVAL"): conversions.interval_to_interval,
-}
 
 
 def convert(value: Value, job: Job) -> Value:
@@ -80,7 +28,7 @@ def convert(value: Value, job: Job) -> Value:
     datetime.date(2002, 10, 5)
     """
     kind = type_of(value)
-    step = _CASTS.get((kind, job.target.name))
+    step = CASTS.get((kind, job.target.name))
     if step is None:
         raise job.failure(value, "there is no such cast")
     try:
@@ -116,7 +64,7 @@ def cast(
         _check(clauses)
     job = Job(target, clauses, here)
     try:
-        return convert(values[0], job) if len(values) == 1 else conversions.many_to_one(values, job)
+        return convert(values[0], job) if len(values) == 1 else many_to_one(values, job)
     except BrokerError:
         if default is None:
             raise

@@ -1,4 +1,4 @@
-"""Casts to CHARACTER, BLOB and BIT."""
+"""Casts from type to type, in the order of their targets: strings, numbers, dates and times; and the table of all."""
 
 from __future__ import annotations
 
@@ -96,11 +96,6 @@ def character_to_string(value: str, job: Job) -> bytes | Bit:
     return found
 
 
-def blob_to_bit(value: bytes, _: Job) -> Bit:
-    """A BLOB as a BIT."""
-    return as_bits(value)
-
-
 def integer_to_string(value: int, job: Job) -> bytes | Bit:
     """An INTEGER as its 64 bits, or by FORMAT as encoded characters."""
     if job.clauses.format is not None:
@@ -116,17 +111,17 @@ def text_to_number(text: str, job: Job) -> Number:
     """A CHARACTER as a number, by FORMAT or as a literal."""
     kind = job.target.name
     if job.clauses.format is not None:
-        found = number_pattern(job.clauses.format).read(text)
-        return decimal_to_integer(found, job) if kind == "INTEGER" else _decimal_to(found, job)
+        return _decimal_to(number_pattern(job.clauses.format).read(text), job)
     if kind == "INTEGER":
         return read_integer(text)
     return read_float(text) if kind == "FLOAT" else fitted(read_decimal(text), job)
 
 
 def _decimal_to(value: Decimal, job: Job) -> Number:
-    if job.target.name == "FLOAT":
-        return decimal_to_float(value, job)
-    return fitted(value, job)
+    kind = job.target.name
+    if kind == "INTEGER":
+        return decimal_to_integer(value, job)
+    return decimal_to_float(value, job) if kind == "FLOAT" else fitted(value, job)
 
 
 def string_to_number(value: bytes | Bit, job: Job) -> Number:
@@ -135,15 +130,10 @@ def string_to_number(value: bytes | Bit, job: Job) -> Number:
         return text_to_number(characters(value, job), job)
     if job.target.name != "INTEGER":
         raise job.failure(value, "it needs a FORMAT")
-    bits = value if isinstance(value, Bit) else Bit(len(value) * 8, int.from_bytes(value))
+    bits = value if isinstance(value, Bit) else as_bits(value)
     if bits.length != _WORD:
         raise job.failure(value, "an INTEGER has 64 bits, which are 8 bytes", OVERFLOW)
     return bits.number - (1 << _WORD) if bits.number >> (_WORD - 1) else bits.number
-
-
-def integer_to_decimal(value: int, job: Job) -> Decimal:
-    """An INTEGER as a DECIMAL."""
-    return fitted(Decimal(value), job)
 
 
 def to_float(value: int | Decimal, job: Job) -> float:
@@ -199,20 +189,7 @@ def interval_to_number(value: Interval, job: Job) -> Number:
     """Returns how many of its one field an INTERVAL is."""
     if len(value.qualifier.fields) > 1:
         raise job.failure(value, "an INTERVAL of several fields is no number: cast it to one of one field first")
-    found = datetimes.counted(value)
-    if job.target.name == "INTEGER":
-        return decimal_to_integer(found, job)
-    return float(found) if job.target.name == "FLOAT" else fitted(found, job)
-
-
-def text_to_boolean(text: str, _: Job) -> bool | None:
-    """A CHARACTER as a BOOLEAN; UNKNOWN is NULL."""
-    return read_boolean(text)
-
-
-def same(value: Any, _: Job) -> Any:
-    """A value that is of the type already."""
-    return value
+    return _decimal_to(datetimes.counted(value), job)
 
 
 _MOST_DIGITS: Final = 20
@@ -256,20 +233,18 @@ def moment_to_moment(value: Any, job: Job) -> Moment:
         return _part(datetime.combine(value, now.time(), now.tzinfo), job)
     if job.target.name == "DATE":
         return value.date()
-    converted = datetimes.gmt(value, here.zone) if gmt else datetimes.local(value, here.zone)
-    return _part(converted, job)
+    return _part(_zoned(value, job), job)
 
 
 def _timed(value: time, now: datetime, job: Job) -> Moment:
     """A time with the date of now, which is that of its new zone."""
-    here, gmt = job.here, job.target.name.startswith("GMT")
-    moment: time = datetimes.gmt(value, here.zone) if gmt else datetimes.local(value, here.zone)
+    moment: time = _zoned(value, job)
     return moment if job.target.name in {"TIME", "GMTTIME"} else datetime.combine(now.date(), moment)
 
 
-def text_to_interval(text: str, job: Job) -> Interval:
-    """A CHARACTER as an INTERVAL."""
-    return read_interval_literal(text, job.target.units)
+def _zoned(value: Any, job: Job) -> Any:
+    """A time or timestamp in the zone of the target, GMT or local."""
+    return (datetimes.gmt if job.target.name.startswith("GMT") else datetimes.local)(value, job.here.zone)
 
 
 def number_to_interval(value: Number, job: Job) -> Interval:
@@ -346,18 +321,55 @@ def many_to_one(values: tuple[Value, ...], job: Job) -> Moment:
     if name in {"TIMESTAMP", "GMTTIMESTAMP"} and len(values) == 2:
         day, clock = values
         if type(day) is date and isinstance(clock, time):
-            return _combined(day, clock, job)
+            return _zoned(datetime.combine(day, clock), job)  # type: ignore[no-any-return]
     raise _unfit(values, job, "DATE and TIME take three numbers, TIMESTAMP six, or a DATE and a TIME")
-
-
-def _combined(day: date, clock: time, job: Job) -> datetime:
-    """A DATE and a time, which has the zone of both."""
-    both = datetime.combine(day, clock)
-    found: datetime = (datetimes.gmt if job.target.name.startswith("GMT") else datetimes.local)(both, job.here.zone)
-    return found
 
 
 def _unfit(values: tuple[Value, ...], job: Job, why: str, sqlstate: str = CAST_REFUSED) -> Exception:
     listed = ", ".join(shown(value) for value in values)
     kinds = ", ".join(type_of(value) for value in values)
     return cast_failure(f"({listed})", kinds, job.target.name, why, sqlstate)
+
+
+_STRINGS: Final = ("CHARACTER", "BLOB", "BIT")
+_NUMBERS: Final = ("INTEGER", "DECIMAL", "FLOAT")
+_MOMENTS: Final = ("DATE", "TIME", "GMTTIME", "TIMESTAMP", "GMTTIMESTAMP")
+_IMPOSSIBLE: Final = frozenset([("DATE", "TIME"), ("DATE", "GMTTIME"), ("TIME", "DATE"), ("GMTTIME", "DATE")])
+
+CASTS: Final[Mapping[tuple[str, str], Callable[[Any, Job], Value]]] = {
+    # to strings
+    **{(kind, "CHARACTER"): to_character for kind in ("BLOB", "BIT", "BOOLEAN", "INTERVAL")},
+    **{(kind, "CHARACTER"): number_to_character for kind in _NUMBERS},
+    **{(kind, "CHARACTER"): moment_to_character for kind in _MOMENTS},
+    **{("CHARACTER", kind): character_to_string for kind in ("BLOB", "BIT")},
+    **{(kind, to): formatted(number_to_character) for kind in _NUMBERS for to in ("BLOB", "BIT")},
+    **{(kind, to): formatted(moment_to_character) for kind in _MOMENTS for to in ("BLOB", "BIT")},
+    **{("INTEGER", kind): integer_to_string for kind in ("BLOB", "BIT")},
+    ("BIT", "BLOB"): as_bytes,
+    ("BLOB", "BIT"): lambda value, _: as_bits(value),
+    # to numbers and BOOLEAN
+    **{("CHARACTER", kind): text_to_number for kind in _NUMBERS},
+    **{(kind, to): string_to_number for kind in ("BLOB", "BIT") for to in _NUMBERS},
+    **{("INTERVAL", kind): interval_to_number for kind in _NUMBERS},
+    ("INTEGER", "DECIMAL"): lambda value, job: fitted(Decimal(value), job),
+    ("INTEGER", "FLOAT"): to_float,
+    ("DECIMAL", "INTEGER"): decimal_to_integer,
+    ("DECIMAL", "FLOAT"): to_float,
+    ("FLOAT", "INTEGER"): float_to_integer,
+    ("FLOAT", "DECIMAL"): float_to_decimal,
+    ("CHARACTER", "BOOLEAN"): lambda text, _: read_boolean(text),
+    # to dates, times and intervals
+    **{(kind, to): text_to_moment for kind in _STRINGS for to in _MOMENTS},
+    **{
+        (kind, to): moment_to_moment
+        for kind in _MOMENTS
+        for to in _MOMENTS
+        if kind != to and (kind, to) not in _IMPOSSIBLE
+    },
+    ("CHARACTER", "INTERVAL"): lambda text, job: read_interval_literal(text, job.target.units),
+    **{(kind, "INTERVAL"): number_to_interval for kind in _NUMBERS},
+    # to the same type
+    **{(kind, kind): lambda value, _: value for kind in (*_STRINGS, "INTEGER", "FLOAT", "BOOLEAN", *_MOMENTS)},
+    ("DECIMAL", "DECIMAL"): fitted,
+    ("INTERVAL", "INTERVAL"): interval_to_interval,
+}

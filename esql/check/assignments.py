@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from esql import syntax
@@ -10,13 +11,10 @@ from esql.functions import Function
 from esql.names.mq_constants import MQConstant
 from esql.names.predefined import BrokerProperty, Correlation, ElementType, Option, SpecialName
 from esql.scope import DeclaredRoutine, Variable
-from esql.scope.loop_changes import moved, targets
 from esql.scope.types import can_assign
 from esql.values.types import SCALARS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from esql.scope import Place, Resolution
 
 
@@ -48,9 +46,7 @@ def _is_outermost(node: syntax.Declare, place: Place, outermost: set[int]) -> bo
 
 def constants(found: Resolution) -> Iterator[Finding]:
     """Constants and names without their value."""
-    for visit in found.each(syntax.Declare):
-        node = visit.node
-        assert isinstance(node, syntax.Declare)
+    for node in found.nodes(syntax.Declare):
         if node.initial is not None or node.lifetime == "EXTERNAL":
             continue
         if node.constant or node.type.name in _NAMES:
@@ -74,22 +70,37 @@ def bodies(found: Resolution) -> Iterator[Finding]:
             yield Finding(node, "flow", text, word=node.name)
 
 
-_WRITING = (
-    syntax.SetStatement, syntax.CreateField, syntax.DeleteField, syntax.Attach, syntax.Detach, syntax.Call,
-    syntax.CallStatement,
-)  # fmt: skip
-
-
+# the parts that a statement writes to
+_WRITTEN: dict[type, tuple[str, ...]] = {
+    **dict.fromkeys((syntax.SetStatement, syntax.CreateField, syntax.DeleteField), ("target",)),
+    syntax.Attach: ("source", "target"),
+    syntax.Detach: ("source",),
+}
 _ONE_FIELD = "a REFERENCE points to one field, and this is a LIST: write an index in place of []"
 
 
 def read_only_targets(found: Resolution) -> Iterator[Finding]:
     """Changes to what does not change: constants, input trees, properties."""
-    for visit in found.each(*_WRITING):
-        for path in targets(visit.node, found.references):
+    for visit in found.each(*_WRITTEN, syntax.Call, syntax.CallStatement):
+        for path in _targets(visit.node, found):
             reason = _read_only(path, found)
             if reason and not _is_shared_by_reference(visit.node, path, found):
                 yield Finding(path, "flow", reason, word=path.root)
+
+
+def _targets(node: syntax.Node, found: Resolution) -> Iterator[syntax.Path]:
+    """Yields the fields and variables that a statement or a call writes to."""
+    if not isinstance(node, syntax.Call | syntax.CallStatement):
+        for name in _WRITTEN[type(node)]:
+            yield getattr(node, name)
+        return
+    routine = found.of(node)
+    for index in routine.outputs if isinstance(routine, DeclaredRoutine) else ():
+        argument = node.arguments[index] if index < len(node.arguments) else None
+        if isinstance(argument, syntax.Path):
+            yield argument
+    if isinstance(node, syntax.CallStatement) and node.target is not None:
+        yield node.target
 
 
 def _read_only(path: syntax.Path, found: Resolution) -> str:
@@ -125,12 +136,10 @@ def references(found: Resolution) -> Iterator[Finding]:
     for visit in moves:
         node = visit.node
         word = {"Attach": "ATTACH", "Detach": "DETACH"}.get(type(node).__name__, "MOVE")
-        path = moved(node) or getattr(node, "source", None)
+        path = getattr(node, "source", None) or getattr(node, "reference", None)
         assert isinstance(path, syntax.Path)
         yield from _must_be_reference(path, word, found)
-    for visit in found.each(syntax.Call):
-        node = visit.node
-        assert isinstance(node, syntax.Call)
+    for node in found.nodes(syntax.Call):
         called = found.of(node)
         is_last_move = isinstance(called, Function) and called.name == "LASTMOVE" and node.arguments
         if is_last_move and not found.is_scalar_reference(node.arguments[0]):
@@ -163,9 +172,7 @@ def _kind(variable: Variable) -> str:
 
 def fields_of_scalars(found: Resolution) -> Iterator[Finding]:
     """Steps from a variable that has no fields."""
-    for visit in found.each(syntax.Path):
-        path = visit.node
-        assert isinstance(path, syntax.Path)
+    for path in found.nodes(syntax.Path):
         if not path.steps and path.index is None:
             continue
         match found.of(path):
@@ -189,25 +196,19 @@ def reference_targets(found: Resolution) -> Iterator[Finding]:
             yield Finding(node.initial or node, "type", f"{text}: use the variable itself")
         elif node.type.name == "REFERENCE" and found.type_of(node.initial) == "LIST":
             yield Finding(node.initial or node, "type", _ONE_FIELD)
-    for visit in found.each(syntax.MoveTo):
-        moving = visit.node
-        assert isinstance(moving, syntax.MoveTo)
+    for moving in found.nodes(syntax.MoveTo):
         if found.type_of(moving.target) == "LIST":
             yield Finding(moving.target, "type", _ONE_FIELD)
 
 
 def lists(found: Resolution) -> Iterator[Finding]:
     """Lists where one field is meant, and `[]` that is not the end of a path."""
-    for visit in found.each(syntax.Path):
-        path = visit.node
-        assert isinstance(path, syntax.Path)
+    for path in found.nodes(syntax.Path):
         indexes = [path.index, *(step.index for step in path.steps)]
         if any(isinstance(index, syntax.IndexAll) for index in indexes[:-1]):
             text = "[] stands at the end of a path only: write an index here, or go through the list by FOR or SELECT"
             yield Finding(path, "type", text)
-    for visit in found.each(syntax.SetStatement):
-        node = visit.node
-        assert isinstance(node, syntax.SetStatement)
+    for node in found.nodes(syntax.SetStatement):
         yield from _assigned_list(node, found)
 
 
@@ -225,17 +226,13 @@ def _assigned_list(node: syntax.SetStatement, found: Resolution) -> Iterator[Fin
 
 def assigned_values(found: Resolution) -> Iterator[Finding]:
     """Values that do not become the type of the variable they are assigned to."""
-    for visit in found.each(syntax.SetStatement):
-        node = visit.node
-        assert isinstance(node, syntax.SetStatement)
+    for node in found.nodes(syntax.SetStatement):
         if node.attribute in (None, "VALUE") and found.type_of(node.source) != "LIST":
             yield from _fits(node.source, found.type_of(node.target), node.target.root, found)
         elif node.attribute in ("NAME", "NAMESPACE", "TYPE"):
             expected = "INTEGER" if node.attribute == "TYPE" else "CHARACTER"
             yield from _attribute(node, expected, found)
-    for visit in found.each(syntax.Declare):
-        declared = visit.node
-        assert isinstance(declared, syntax.Declare)
+    for declared in found.nodes(syntax.Declare):
         kind = {"REFERENCE": "", "NAMESPACE": "CHARACTER", "NAME": "CHARACTER"}.get(declared.type.name)
         if declared.initial is not None:
             expected = declared.type.name if kind is None else kind

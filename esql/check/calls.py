@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from esql import syntax
-from esql.check.findings import Finding, a, accepted_types
+from esql.check.findings import Finding, a, unaccepted
 from esql.functions import Function
 from esql.scope import DeclaredRoutine
-from esql.scope.types import can_assign, can_cast
-from esql.values.types import NUMBERS, SCALARS
+from esql.scope.types import can_assign
+from esql.values.types import NUMBERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,11 +100,7 @@ def _unaccepted(accepted: frozenset[str], given: str, argument: syntax.Expressio
         )
     if given in accepted:
         return ""
-    return f"{accepted_types(accepted)} here, and this is {a(given)}{_cast_advice(given, accepted)}"
-
-
-def _cast_advice(given: str, accepted: frozenset[str]) -> str:
-    return ": CAST it" if any(can_cast(given, name) for name in accepted) else ""
+    return unaccepted(accepted, given)
 
 
 def results(found: Resolution) -> Iterator[Finding]:
@@ -218,6 +214,5 @@ def _clause(value: Any, types: frozenset[str], word: str, found: Resolution) -> 
     if given == "LIST":
         text = f"{word} takes one value here, and this is a LIST: take one element of it by THE or an index"
     else:
-        advice = ": CAST it" if given in SCALARS and any(can_cast(given, name) for name in types) else ""
-        text = f"{word} takes {accepted_types(types)} here, and this is {a(given)}{advice}"
+        text = f"{word} takes {unaccepted(types, given)}"
     yield Finding(value, "type", text)

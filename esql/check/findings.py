@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from esql.scope import Resolution
+from esql.scope.types import can_cast
 from esql.syntax import Node
 from esql.values.types import DATES, NUMBERS, STRINGS
 
@@ -54,6 +55,16 @@ def accepted_types(types: frozenset[str]) -> str:
     groups = [words for group, words in _GROUPS if group <= types]
     grouped = frozenset[str]().union(*(group for group, words in _GROUPS if words in groups))
     return one_of([*groups, *(a(name) for name in sorted(types - grouped))])
+
+
+def unaccepted(accepted: frozenset[str], given: str) -> str:
+    """Say that something takes these types and not the one that it is given, and whether CAST helps.
+
+    >>> unaccepted(frozenset(("INTEGER",)), "CHARACTER")
+    'an INTEGER here, and this is a CHARACTER: CAST it'
+    """
+    advice = ": CAST it" if any(can_cast(given, name) for name in accepted) else ""
+    return f"{accepted_types(accepted)} here, and this is {a(given)}{advice}"
 
 
 def one_of(words: list[str]) -> str:

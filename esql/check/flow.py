@@ -54,42 +54,20 @@ def _any_ends(statements: tuple[syntax.Statement, ...], never: Collection[int]) 
     return any(id(statement) in never for statement in statements)
 
 
-def _always(node: syntax.Node, survey: _Survey) -> bool:
-    return True
-
-
-def _compound(node: syntax.Compound, survey: _Survey) -> bool:
-    return id(node) not in survey.left and survey.any_ends(node.body)
-
-
 def _branches(node: syntax.If | syntax.CaseStatement, survey: _Survey) -> bool:
     if node.otherwise is None or not survey.any_ends(node.otherwise):
         return False
     return all(survey.any_ends(branch.body) for branch in node.branches)
 
 
-def _loop(node: syntax.Loop, survey: _Survey) -> bool:
-    return id(node) not in survey.left
-
-
-def _while(node: syntax.While, survey: _Survey) -> bool:
-    return node.condition == syntax.Truth(value=True) and id(node) not in survey.left
-
-
-def _repeat(node: syntax.Repeat, survey: _Survey) -> bool:
-    return id(node) not in survey.left | survey.repeated and survey.any_ends(node.body)
-
-
 _RULES: dict[type, Callable[[Any, _Survey], bool]] = {
-    syntax.Return: _always,
-    syntax.Leave: _always,
-    syntax.Iterate: _always,
-    syntax.Compound: _compound,
+    **dict.fromkeys((syntax.Return, syntax.Leave, syntax.Iterate), lambda node, survey: True),
+    syntax.Compound: lambda node, survey: id(node) not in survey.left and survey.any_ends(node.body),
     syntax.If: _branches,
     syntax.CaseStatement: _branches,
-    syntax.Loop: _loop,
-    syntax.While: _while,
-    syntax.Repeat: _repeat,
+    syntax.Loop: lambda node, survey: id(node) not in survey.left,
+    syntax.While: lambda node, survey: node.condition == syntax.Truth(value=True) and id(node) not in survey.left,
+    syntax.Repeat: lambda node, survey: id(node) not in survey.left | survey.repeated and survey.any_ends(node.body),
 }
 
 

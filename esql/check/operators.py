@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.catalog import did_you_mean
 from esql import syntax
-from esql.check.findings import ANY_NUMBER, FILTER_RESULT_NUMBER, OPERATOR_NUMBER, Finding, a, accepted_types, one_of
+from esql.check.findings import ANY_NUMBER, FILTER_RESULT_NUMBER, OPERATOR_NUMBER, Finding, a, one_of, unaccepted
 from esql.functions import function_catalog
 from esql.functions.datetime import PARTS
 from esql.functions.numeric import MODES
@@ -29,8 +29,7 @@ def operands(found: Resolution) -> Findings:
 def conditions(found: Resolution) -> Findings:
     """Conditions that are not BOOLEAN."""
     for visit in found.each(*_CONDITIONAL):
-        node = visit.node
-        condition = getattr(node, _CONDITIONAL[type(node)])
+        condition: syntax.Expression | None = visit.node.condition  # type: ignore[attr-defined]  # each has one
         if condition is not None:
             yield from _is_truth(condition, found)
     for visit in found.each(syntax.Case, syntax.CaseStatement):
@@ -52,9 +51,7 @@ def filter_results(found: Resolution) -> Findings:
 def differences(found: Resolution) -> Findings:
     """Differences of dates or times without the units of the interval they give."""
     measured = {id(visit.node.expression) for visit in found.each(syntax.InUnits)}  # type: ignore[attr-defined]
-    for visit in found.each(syntax.Operation):
-        node = visit.node
-        assert isinstance(node, syntax.Operation)
+    for node in found.nodes(syntax.Operation):
         if node.operator != "-" or id(node) in measured:
             continue
         types = [found.type_of(operand) for operand in node.operands]
@@ -65,15 +62,10 @@ def differences(found: Resolution) -> Findings:
             yield Finding(node, "type", text, OPERATOR_NUMBER)
 
 
-_CONDITIONAL = {
-    syntax.IfBranch: "condition",
-    syntax.While: "condition",
-    syntax.Repeat: "condition",
-    syntax.Select: "condition",
-    syntax.Quantified: "condition",
-    syntax.Update: "condition",
-    syntax.DeleteFrom: "condition",
-}
+_CONDITIONAL = (
+    *(syntax.IfBranch, syntax.While, syntax.Repeat, syntax.Select, syntax.Quantified, syntax.Update),
+    syntax.DeleteFrom,
+)
 
 
 def _is_truth(condition: syntax.Expression, found: Resolution) -> Findings:
@@ -96,9 +88,7 @@ def _takes(
 ) -> Findings:
     given = found.type_of(value)
     if value is not None and given and given not in accepted:
-        wanted = accepted_types(accepted)
-        advice = ": CAST it" if given in SCALARS and any(can_cast(given, name) for name in accepted) else ""
-        yield Finding(value, "type", f"{what} takes {wanted} here, and this is {a(given)}{advice}", number)
+        yield Finding(value, "type", f"{what} takes {unaccepted(accepted, given)}", number)
 
 
 def _unary(node: syntax.Unary, found: Resolution) -> Findings:
@@ -288,9 +278,7 @@ _RULES: dict[type, Callable[[Any, Resolution], Findings]] = {
 def aggregates(found: Resolution) -> Iterator[Finding]:
     """Aggregates outside the clause of a SELECT, or beside other columns."""
     placed: set[int] = set()
-    for visit in found.each(syntax.Select):
-        node = visit.node
-        assert isinstance(node, syntax.Select)
+    for node in found.nodes(syntax.Select):
         columns = [item.expression for item in node.columns if isinstance(item, syntax.Column)]
         inside = [item for item in (*columns, node.item) if isinstance(item, syntax.Aggregate)]
         placed.update(map(id, inside))

@@ -8,11 +8,11 @@ from typing import Final
 
 from esql import syntax
 from esql.emit import tracing
-from esql.emit.case_and_cast import assigned, target_of
 from esql.emit.emission_unit import EmitError
 from esql.emit.emitted_value import INTEGER, Value, is_literal
 from esql.emit.function_body import Body, Statements
 from esql.emit.integer_formulas import Formula, given_to
+from esql.emit.operations import assigned, target_of
 from esql.emit.path_steps import step_of
 from esql.emit.paths import ensured, ensured_like, found, is_nameless, last_step, nodes, peeked, root_of
 from esql.emit.python_nodes import assign, call, constant, do, is_none, is_some, method, name, set_attribute, when
@@ -23,8 +23,7 @@ from esql.scope.types import is_of_one
 UNTYPED: Final = frozenset(("REFERENCE", "ROW", "", "LIST"))
 
 
-def set_statement(body: Body, node: syntax.SetStatement) -> None:
-    """`SET target [attribute] = source`."""
+def _set_statement(body: Body, node: syntax.SetStatement) -> None:
     target, variable = node.target, body.unit.resolution.variable(node.target)
     if node.attribute is not None:
         _set_attribute(body, node)
@@ -33,7 +32,7 @@ def set_statement(body: Body, node: syntax.SetStatement) -> None:
     elif _is_list_target(target):
         _set_list(body, node)
     else:
-        give_field(body, target, node.source)
+        _give_field(body, target, node.source)
 
 
 def _set_variable(body: Body, variable: Variable, target: syntax.Path, source: syntax.Node) -> None:
@@ -99,7 +98,7 @@ def _set_attribute(body: Body, node: syntax.SetStatement) -> None:
     body.emit(do(call(title, target, name(held))))
 
 
-def give_field(body: Body, target: syntax.Path, source: syntax.Node) -> None:
+def _give_field(body: Body, target: syntax.Path, source: syntax.Node) -> None:
     """Give a field what an expression gives; NULL, or a field that is not there, deletes it."""
     if is_of_one(source):
         give_code(body, target, call("the", body.items(source)), function="give", always=False)
@@ -115,7 +114,7 @@ def give_field(body: Body, target: syntax.Path, source: syntax.Node) -> None:
     if isinstance(source, syntax.Row):
         body.emit(do(call("set_field", ensured(body, target), code, nodes(body))))
         return
-    always = isinstance(source, syntax.Path) and not found_may_miss(body, source)
+    always = isinstance(source, syntax.Path) and not _found_may_miss(body, source)
     function = "set_field" if isinstance(source, syntax.Path) and _is_element(body, source) else "give"
     give_code(body, target, code, function=function, always=always)
 
@@ -145,7 +144,7 @@ def _give(body: Body, target: syntax.Path, value: ast.expr) -> ast.stmt:
     return do(call("give_child", parent, step_of(body, target.steps[-1]), value, nodes(body)))
 
 
-def found_may_miss(body: Body, path: syntax.Path) -> bool:
+def _found_may_miss(body: Body, path: syntax.Path) -> bool:
     """Returns whether a path may lead to nothing; a tree, a reference and a row are always there."""
     return bool(path.steps) or path.index is not None or root_of(body, path)[1]
 
@@ -205,7 +204,7 @@ def _give_scalar(body: Body, target: syntax.Path, value: Value) -> None:
 # DECLARE
 
 
-def declare(body: Body, node: syntax.Declare) -> None:
+def _declare(body: Body, node: syntax.Declare) -> None:
     """`DECLARE names type [initial]`: each time it is reached the variable starts anew, but for a SHARED one."""
     if node.lifetime == "SHARED" or body.unit.resolution.scalar_behind(node):
         return
@@ -270,4 +269,4 @@ def _initialize_reference(body: Body, node: syntax.Declare, variable: Variable) 
     body.emit(body.store(variable, ast.IfExp(is_some(name(held)), name(held), root)))
 
 
-STATEMENTS: Final[Statements] = MappingProxyType({syntax.SetStatement: set_statement, syntax.Declare: declare})
+STATEMENTS: Final[Statements] = MappingProxyType({syntax.SetStatement: _set_statement, syntax.Declare: _declare})

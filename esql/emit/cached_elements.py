@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 _READ_ONLY: Final = frozenset(("InputRoot", "Root", "InputExceptionList", "ExceptionList"))
 _APART: Final = (syntax.Select, syntax.Quantified, syntax.Row)  # these become functions inside the function
 _END: Final = "end"
+# statements that move nothing themselves; those inside them are looked at for themselves
+_MOVING_NOTHING: Final = (
+    *(syntax.Declare, syntax.MoveTo, syntax.MoveBy, syntax.MoveRepeat, syntax.Log, syntax.Throw, syntax.Return),
+    *(syntax.Empty, syntax.Leave, syntax.Iterate, syntax.If, syntax.CaseStatement, syntax.Compound, *syntax.LOOPS),
+)
 
 
 class Part(NamedTuple):
@@ -243,24 +248,7 @@ def _moves(body: Body, node: syntax.Statement, key: Key) -> bool:
             return False
         case syntax.CreateField(placement="LASTCHILD"):
             return False
-        case (
-            syntax.Declare()
-            | syntax.MoveTo()
-            | syntax.MoveBy()
-            | syntax.MoveRepeat()
-            | syntax.Log()
-            | syntax.Throw()
-            | syntax.Return()
-            | syntax.Empty()
-            | syntax.Leave()
-            | syntax.Iterate()
-        ):
-            return False
-        case syntax.If() | syntax.CaseStatement() | syntax.Compound() | syntax.While() | syntax.Loop():
-            return False
-        case syntax.Repeat() | syntax.For():
-            return False
-    return True
+    return not isinstance(node, _MOVING_NOTHING)
 
 
 def _set_moves(body: Body, target: syntax.Path, source: syntax.Node, attribute: str | None, key: Key) -> bool:

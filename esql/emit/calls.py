@@ -1,4 +1,7 @@
-"""Calls of routines -> Python: arguments go in by value, OUT and INOUT come back in a tuple behind the result."""
+"""Calls of routines, in expressions and as statements, and RETURN, THROW, LOG, PROPAGATE and EVAL -> Python.
+
+Arguments go in by value; OUT and INOUT come back in a tuple behind the result.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,13 @@ from engine.databases.statements import Procedure
 from esql import syntax
 from esql.cast import Target
 from esql.emit.assignments import UNTYPED, give_code, give_list, give_variable
-from esql.emit.case_and_cast import assigned, target_of
 from esql.emit.databases import data_source
 from esql.emit.emission_unit import EmitError
 from esql.emit.emitted_value import Value
 from esql.emit.eval_scope import contents_of, evaluation, passed
 from esql.emit.function_body import Body, Expressions, Statements, handed_in
 from esql.emit.functions import function_call
+from esql.emit.operations import assigned, target_of
 from esql.emit.paths import ensured, found, root_of
 from esql.emit.python_nodes import (
     assign,
@@ -48,11 +51,10 @@ class Invoked:
     type: str
 
 
-def invoke(body: Body, node: syntax.Call | syntax.CallStatement, routine: DeclaredRoutine) -> Invoked:
-    """The call of a routine."""
+def _invoke(body: Body, node: syntax.Call | syntax.CallStatement, routine: DeclaredRoutine) -> Invoked:
     parameters = routine.node.parameters
     given = node.arguments[: len(parameters)]  # behind them stand the lists that result sets go to
-    if len(node.arguments) != len(parameters) + result_sets(routine):
+    if len(node.arguments) != len(parameters) + _result_sets(routine):
         text = f"{routine.node.name} takes {len(parameters)} arguments, not {len(given)}"
         raise EmitError(node, text)
     arguments = [_argument(body, one, parameter) for one, parameter in zip(given, parameters, strict=True)]
@@ -61,20 +63,16 @@ def invoke(body: Body, node: syntax.Call | syntax.CallStatement, routine: Declar
     if isinstance(routine.node.body, syntax.External):
         return Invoked(_external(body, node, routine, arguments), routine.outputs, "")
     emitted = body.unit.routines[routine]
-    made: ast.expr = call(emitted.slot, name("here"), _deeper(), *arguments)
+    made: ast.expr = call(emitted.slot, name("here"), ast.BinOp(name("depth"), ast.Add(), constant(1)), *arguments)
     if emitted.yields:
         made = ast.YieldFrom(made)
         body.yields = True
     return Invoked(made, routine.outputs, type_)
 
 
-def result_sets(routine: DeclaredRoutine) -> int:
+def _result_sets(routine: DeclaredRoutine) -> int:
     """Returns how many result sets a stored procedure gives."""
     return routine.node.result_sets or 0 if isinstance(routine.node.body, syntax.External) else 0
-
-
-def _deeper() -> ast.expr:
-    return ast.BinOp(name("depth"), ast.Add(), constant(1))
 
 
 def _external(
@@ -99,7 +97,7 @@ def _procedure(
     directions = tuple(parameter.direction or "IN" for parameter in routine.node.parameters)
     given = [one for one, direction in zip(arguments, directions, strict=True) if direction != "OUT"]
     database, schema = (node.database, node.schema) if isinstance(node, syntax.CallStatement) else (None, None)
-    statement = Procedure(outside.name, directions, routine.node.returns is not None, result_sets(routine))
+    statement = Procedure(outside.name, directions, routine.node.returns is not None, _result_sets(routine))
     place = group(data_source(body, database, schema))
     return method("here", "procedure", body.unit.constant(statement), place, group(given))
 
@@ -108,7 +106,7 @@ def _argument(body: Body, node: syntax.Node, parameter: syntax.Parameter) -> ast
     if parameter.direction == "OUT" and parameter.type.name not in {"ROW", "REFERENCE"}:
         return constant(None)
     if parameter.type.name == "REFERENCE":
-        return reference_to(body, node)
+        return _reference_to(body, node)
     if parameter.type.name in SCALARS:
         return assigned(body, body.expression(node), target_of(parameter.type)).code
     if parameter.type.name in {"NAMESPACE", "NAME"}:
@@ -127,7 +125,7 @@ def _row(body: Body, node: syntax.Path, direction: str) -> ast.expr:
     return choose(is_some(walrus(held, code)), name(held), call("new_row")) if nullable else code
 
 
-def reference_to(body: Body, node: syntax.Node) -> ast.expr:
+def _reference_to(body: Body, node: syntax.Node) -> ast.expr:
     """Returns what a reference to a field points to: the field, or where it is missing, the root of its path."""
     if not isinstance(node, syntax.Path):
         raise EmitError(node, "a REFERENCE takes a field reference")
@@ -141,22 +139,17 @@ def reference_to(body: Body, node: syntax.Node) -> ast.expr:
     if missing:
         root = call("existing", root, constant(node.root))
     held = body.fresh()
-    return ast.IfExp(
-        ast.Compare(walrus(held, code), [ast.IsNot()], [constant(None)]),
-        name(held),
-        root,
-    )
+    return choose(is_some(walrus(held, code)), name(held), root)
 
 
-def call_value(body: Body, node: syntax.Call) -> Value:
-    """A call in an expression."""
+def _call_value(body: Body, node: syntax.Call) -> Value:
     routine = body.unit.resolution.of(node)
     if not isinstance(routine, DeclaredRoutine):
         return function_call(body, node)
-    if result_sets(routine):
+    if _result_sets(routine):
         text = f"{routine.node.name} gives result sets, which an expression has no place for: use CALL … INTO"
         raise EmitError(node, text)
-    invoked = invoke(body, node, routine)
+    invoked = _invoke(body, node, routine)
     code = invoked.code
     if invoked.outputs:
         held = body.fresh()
@@ -175,22 +168,13 @@ def _stored(body: Body, node: syntax.Node, value: ast.expr) -> ast.expr:
     variable = body.unit.resolution.variable(node)
     if variable is None or not isinstance(node, syntax.Path) or node.steps or variable.type_name not in SCALARS:
         raise EmitError(node, "a call in an expression can give its outputs to variables only: use CALL … INTO")
-    if not is_stored_locally(body, variable):
+    if not body.is_local(variable) or body.outer is not None:
         raise EmitError(node, "a call in an expression can give its outputs to local variables only: use CALL … INTO")
     target = target_of(variable.type)  # type: ignore[arg-type]  # a scalar has a type
     return walrus(body.slot(variable), assigned(body, Value(value), target).code)
 
 
-def is_stored_locally(body: Body, variable: Variable) -> bool:
-    """Returns whether a variable is a local of the Python function itself."""
-    return body.is_local(variable) and body.outer is None
-
-
-EXPRESSIONS: Final[Expressions] = MappingProxyType({syntax.Call: call_value})
-
-
-def call_statement(body: Body, node: syntax.CallStatement) -> None:
-    """CALL, and what comes back."""
+def _call_statement(body: Body, node: syntax.CallStatement) -> None:
     routine = body.unit.resolution.of(node)
     if not isinstance(routine, DeclaredRoutine):
         value = function_call(body, syntax.Call(node.name, node.arguments, position=node.position))
@@ -198,7 +182,7 @@ def call_statement(body: Body, node: syntax.CallStatement) -> None:
         return
     if (node.database or node.schema) and routine.node.language != "DATABASE":
         raise EmitError(node, "IN and EXTERNAL SCHEMA belong to calls of routines LANGUAGE DATABASE: leave them out")
-    invoked = invoke(body, node, routine)
+    invoked = _invoke(body, node, routine)
     sets = node.arguments[len(routine.node.parameters) :]
     if not invoked.outputs and not sets:
         _give(body, node.target, invoked.code)
@@ -222,8 +206,7 @@ def _output(body: Body, parameter: syntax.Parameter, argument: syntax.Path, code
     variable = body.unit.resolution.variable(argument)
     if parameter.type.name == "REFERENCE":
         if variable is not None and variable.is_reference and not argument.steps:
-            kept = ast.IfExp(ast.Compare(code, [ast.IsNot()], [constant(None)]), code, body.load(variable))
-            body.emit(body.store(variable, kept))
+            body.emit(body.store(variable, choose(is_some(code), code, body.load(variable))))
         return
     if parameter.type.name == "ROW":
         return  # a row is one element, which the routine has changed
@@ -241,14 +224,14 @@ def _give(body: Body, target: syntax.Path | None, code: ast.expr) -> None:
         give_code(body, target, code, function="give", always=False)
 
 
-def return_(body: Body, node: syntax.Return) -> None:
+def _return(body: Body, node: syntax.Return) -> None:
     """RETURN; from within a loop, its turns are handed in."""
     if body.loops:
         body.emit(*handed_in(body))
-    body.emit(ast.Return(returned(body, node.result)))
+    body.emit(ast.Return(_returned(body, node.result)))
 
 
-def returned(body: Body, result: syntax.Expression | None) -> ast.expr:
+def _returned(body: Body, result: syntax.Expression | None) -> ast.expr:
     """Returns what a function of Python returns: the result, and behind it the outputs of a routine that has any."""
     code: ast.expr = constant(None)
     routine = None if body.routine is None else body.routine.node
@@ -292,13 +275,11 @@ def _clauses(body: Body, node: syntax.Throw | syntax.Log) -> list[ast.expr]:
     return [*made, group([body.expression(value).code for value in node.values or ()])]
 
 
-def throw(body: Body, node: syntax.Throw) -> None:
-    """THROW."""
+def _throw(body: Body, node: syntax.Throw) -> None:
     body.emit(ast.Raise(method("here", "thrown", *_clauses(body, node))))
 
 
-def log(body: Body, node: syntax.Log) -> None:
-    """LOG."""
+def _log(body: Body, node: syntax.Log) -> None:
     flags = [constant(node.trace), constant(node.full), constant(node.exception)]
     body.emit(do(method("here", "log", *_clauses(body, node), *flags)))
 
@@ -306,7 +287,7 @@ def log(body: Body, node: syntax.Log) -> None:
 # PROPAGATE and EVAL
 
 
-def propagate(body: Body, node: syntax.Propagate) -> None:
+def _propagate(body: Body, node: syntax.Propagate) -> None:
     """PROPAGATE: the message goes on its way inside the yield."""
     target = node.terminal if node.label is None else node.label
     to = [constant("out") if target is None else body.expression(target).code, constant(node.label is not None)]
@@ -330,7 +311,7 @@ def _tree(body: Body, node: syntax.Node) -> ast.expr:
     raise EmitError(node, "PROPAGATE … MESSAGE, ENVIRONMENT and EXCEPTION take a field reference")
 
 
-def eval_(body: Body, node: syntax.Eval) -> None:
+def _eval(body: Body, node: syntax.Eval) -> None:
     """EVAL: the text is compiled when it is known, and runs with the variables that are in sight."""
     variables = passed(body, node)
     text = body.expression(node.text)
@@ -341,13 +322,14 @@ def eval_(body: Body, node: syntax.Eval) -> None:
             body.emit(body.store(variable, item(name(held), place), what))
 
 
+EXPRESSIONS: Final[Expressions] = MappingProxyType({syntax.Call: _call_value})
 STATEMENTS: Final[Statements] = MappingProxyType(
     {
-        syntax.CallStatement: call_statement,
-        syntax.Return: return_,
-        syntax.Throw: throw,
-        syntax.Log: log,
-        syntax.Propagate: propagate,
-        syntax.Eval: eval_,
+        syntax.CallStatement: _call_statement,
+        syntax.Return: _return,
+        syntax.Throw: _throw,
+        syntax.Log: _log,
+        syntax.Propagate: _propagate,
+        syntax.Eval: _eval,
     }
 )

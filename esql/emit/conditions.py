@@ -1,4 +1,4 @@
-"""Comparisons, those of lists and rows among them, and other predicates -> Python."""
+"""Comparisons, those of lists and rows among them, other predicates, and CASE -> Python."""
 
 from __future__ import annotations
 
@@ -27,10 +27,9 @@ _OPERATORS: Final[Mapping[str, tuple[ast.cmpop, str]]] = MappingProxyType(
 )
 
 
-def comparison(body: Body, node: syntax.Comparison) -> Value:
-    """`left operator right`."""
-    if is_whole(body, node):
-        return whole_comparison(body, node)
+def _comparison(body: Body, node: syntax.Comparison) -> Value:
+    if _is_whole(body, node):
+        return _whole_comparison(body, node)
     left, right = body.expression(node.left), body.expression(node.right)
     if not _inline(left, right):
         made = call(_OPERATORS[node.operator][1], left.code, right.code, zone(body))
@@ -41,9 +40,9 @@ def comparison(body: Body, node: syntax.Comparison) -> Value:
     return Value(choose(some(tests), constant(None), test), BOOLEAN)
 
 
-def comparison_condition(body: Body, node: syntax.Comparison) -> ast.expr | None:
+def _comparison_condition(body: Body, node: syntax.Comparison) -> ast.expr | None:
     """A comparison where only TRUE counts."""
-    if is_whole(body, node):
+    if _is_whole(body, node):
         return None
     return comparison_test(body, node.operator, body.expression(node.left), body.expression(node.right))
 
@@ -102,8 +101,7 @@ def _trimmed(text: ast.expr) -> ast.expr:
     return method(text, "rstrip", constant(" "))
 
 
-def is_(body: Body, node: syntax.Is) -> Value:
-    """`operand IS [NOT] state`."""
+def _is(body: Body, node: syntax.Is) -> Value:
     value = body.expression(node.operand)
     if node.state == "NULL":
         test = is_some if node.negated else is_none
@@ -112,20 +110,19 @@ def is_(body: Body, node: syntax.Is) -> Value:
     return Value(call(function, value.code, constant(node.state)), BOOLEAN, nullable=False)
 
 
-def is_condition(body: Body, node: syntax.Is) -> ast.expr | None:
+def _is_condition(body: Body, node: syntax.Is) -> ast.expr | None:
     """IS is always TRUE or FALSE."""
-    return is_(body, node).code
+    return _is(body, node).code
 
 
-def between(body: Body, node: syntax.Between) -> Value:
-    """`operand [NOT] BETWEEN [SYMMETRIC] low AND high`."""
+def _between(body: Body, node: syntax.Between) -> Value:
     function = "between_symmetric" if node.symmetric else "between"
     values = [body.expression(part) for part in (node.operand, node.low, node.high)]
     made = call(function, *(value.code for value in values), zone(body))
     return _maybe_not(made, node.negated, any(value.nullable for value in values))
 
 
-def in_(body: Body, node: syntax.In) -> Value:
+def _in(body: Body, node: syntax.In) -> Value:
     """`operand [NOT] IN (choices)`; a choice that is a list stands for its items."""
     value = body.expression(node.operand)
     if any(type(choice) in body.tables.lists and is_list(choice) for choice in node.choices):
@@ -141,8 +138,7 @@ def _choice(body: Body, node: syntax.Node) -> ast.expr:
     return ast.List([body.expression(node).code], ast.Load())
 
 
-def like(body: Body, node: syntax.Like) -> Value:
-    """`operand [NOT] LIKE pattern [ESCAPE escape]`."""
+def _like(body: Body, node: syntax.Like) -> Value:
     parts = [node.operand, node.pattern, *([] if node.escape is None else [node.escape])]
     made = call("like", *(body.expression(part).code for part in parts))
     return _maybe_not(made, node.negated, nullable=True)
@@ -154,19 +150,50 @@ def _maybe_not(made: ast.expr, is_negated: bool, nullable: bool) -> Value:
     return Value(made, BOOLEAN, nullable=nullable)
 
 
+def _case(body: Body, node: syntax.Case) -> Value:
+    """CASE: the result of the first branch whose condition is TRUE."""
+    results = [body.expression(branch.result) for branch in node.branches]
+    otherwise = Value(constant(None)) if node.otherwise is None else body.expression(node.otherwise)
+    tests = _tests(body, node)
+    made = otherwise.code
+    for test, result in zip(reversed(tests), reversed(results), strict=True):
+        made = choose(test, result.code, made)
+    everything = [*results, otherwise]
+    types = {value.type for value in everything if not _is_null(value)}
+    type_ = types.pop() if len(types) == 1 else ""
+    return Value(made, type_, nullable=any(value.nullable for value in everything))
+
+
+def _is_null(value: Value) -> bool:
+    return isinstance(value.code, ast.Constant) and value.code.value is None
+
+
+def _tests(body: Body, node: syntax.Case) -> list[ast.expr]:
+    if node.operand is None:
+        return [body.condition(branch.condition) for branch in node.branches]
+    operand = body.expression(node.operand)
+    first, again = body.twice(operand)
+    tests: list[ast.expr] = []
+    for branch in node.branches:
+        left = Value(again if tests else first, operand.type, nullable=operand.nullable, simple=bool(tests))
+        tests.append(comparison_test(body, "=", left, body.expression(branch.condition)))
+    return tests
+
+
 EXPRESSIONS: Final[Expressions] = MappingProxyType(
     {
-        syntax.Comparison: comparison,
-        syntax.Is: is_,
-        syntax.Between: between,
-        syntax.In: in_,
-        syntax.Like: like,
+        syntax.Case: _case,
+        syntax.Comparison: _comparison,
+        syntax.Is: _is,
+        syntax.Between: _between,
+        syntax.In: _in,
+        syntax.Like: _like,
     }
 )
-CONDITIONS: Final[Conditions] = MappingProxyType({syntax.Comparison: comparison_condition, syntax.Is: is_condition})
+CONDITIONS: Final[Conditions] = MappingProxyType({syntax.Comparison: _comparison_condition, syntax.Is: _is_condition})
 
 
-def is_whole(body: Body, node: syntax.Comparison) -> bool:
+def _is_whole(body: Body, node: syntax.Comparison) -> bool:
     """Returns whether a comparison is one of lists, or of rows, by the form of its sides."""
     return any(is_list(side) or _is_row(body, side) for side in (node.left, node.right))
 
@@ -178,7 +205,7 @@ def _is_row(body: Body, node: syntax.Node) -> bool:
     return variable is not None and variable.type_name == "ROW" and isinstance(node, syntax.Path) and not node.steps
 
 
-def whole_comparison(body: Body, node: syntax.Comparison) -> Value:
+def _whole_comparison(body: Body, node: syntax.Comparison) -> Value:
     """`list = list`, `row = row` and the same with `<>`."""
     if node.operator not in {"=", "<>"}:
         raise EmitError(node, f"{node.operator} does not take lists or rows: only = and <> do")

@@ -31,8 +31,7 @@ _ITERATE: Final = 2
 _MOST_NESTED: Final = 50
 
 
-def if_(body: Body, node: syntax.If) -> None:
-    """IF with its branches."""
+def _if(body: Body, node: syntax.If) -> None:
     _branches(body, [(body.condition(branch.condition), branch) for branch in node.branches], node.otherwise)
 
 
@@ -67,7 +66,7 @@ def _nested(
     return made
 
 
-def case(body: Body, node: syntax.CaseStatement) -> None:
+def _case(body: Body, node: syntax.CaseStatement) -> None:
     """CASE as a statement; where nothing fits and there is no ELSE, nothing is done."""
     operand: Value | None = None
     if node.operand is not None:
@@ -89,18 +88,12 @@ def _case_test(body: Body, operand: Value | None, branch: syntax.CaseStatementBr
 # loops
 
 
-def while_(body: Body, node: syntax.While) -> None:
-    """WHILE."""
+def _while(body: Body, node: syntax.While) -> None:
     test = body.condition(node.condition)
     _loop(body, node, node.body, lambda inside: ast.While(test, inside, []))
 
 
-def loop(body: Body, node: syntax.Loop) -> None:
-    """LOOP."""
-    _loop(body, node, node.body, lambda inside: ast.While(constant(True), inside, []))
-
-
-def repeat(body: Body, node: syntax.Repeat) -> None:
+def _repeat(body: Body, node: syntax.Repeat) -> None:
     """REPEAT: the condition is looked at after each turn, an iterated one too."""
     first = body.fresh("first")
     body.emit(assign(first, constant(True)))
@@ -112,7 +105,7 @@ def repeat(body: Body, node: syntax.Repeat) -> None:
     _loop(body, node, node.body, lambda inside: ast.While(again, [*start, *inside], []))
 
 
-def for_(body: Body, node: syntax.For) -> None:
+def _for(body: Body, node: syntax.For) -> None:
     """FOR: the reference goes through the fields of a list."""
     variable = body.unit.declared.get(id(node))
     slot = body.fresh("v") if variable is None else body.slot(variable)
@@ -135,31 +128,6 @@ def _loop(body: Body, node: syntax.Statement, statements: tuple[syntax.Statement
 # jumps
 
 
-def labelled(body: Body, node: syntax.Compound, inside: list[ast.stmt]) -> list[ast.stmt]:
-    """A block that LEAVE or ITERATE names: a loop of one turn."""
-    return [ast.While(constant(True), [*inside, ast.Break()], [])]
-
-
-def compound_level(body: Body, node: syntax.Compound) -> Level | None:
-    """The level of a block that is jumped to; None where it is not."""
-    return Level(node) if id(node) in body.unit.jumped else None
-
-
-def after_level(body: Body, level: Level) -> list[ast.stmt]:
-    """Returns what follows a loop that jumps lead out of, further than its own end."""
-    return _after(body, level)
-
-
-def leave(body: Body, node: syntax.Leave) -> None:
-    """LEAVE."""
-    _jump(body, node, _LEAVE)
-
-
-def iterate(body: Body, node: syntax.Iterate) -> None:
-    """ITERATE."""
-    _jump(body, node, _ITERATE)
-
-
 def _jump(body: Body, node: syntax.Leave | syntax.Iterate, kind: int) -> None:
     block = body.unit.resolution.of(node)
     levels = [level for level in body.loops if level.node is block]
@@ -180,6 +148,7 @@ def _jump(body: Body, node: syntax.Leave | syntax.Iterate, kind: int) -> None:
 
 
 def _after(body: Body, level: Level) -> list[ast.stmt]:
+    """Returns what follows a loop that jumps lead out of, further than its own end."""
     made: list[ast.stmt] = []
     for target in level.exits:
         around = body.loops[-1]
@@ -197,13 +166,8 @@ def _after(body: Body, level: Level) -> list[ast.stmt]:
     return made
 
 
-def empty(body: Body, node: syntax.Empty) -> None:
-    """A `;` alone."""
-
-
-def compound(body: Body, node: syntax.Compound) -> None:
-    """BEGIN … END."""
-    level = compound_level(body, node)
+def _compound(body: Body, node: syntax.Compound) -> None:
+    level = Level(node) if id(node) in body.unit.jumped else None
     if level is not None:
         body.loops.append(level)
     with body.block() as inside:
@@ -214,7 +178,8 @@ def compound(body: Body, node: syntax.Compound) -> None:
         inside = [ast.With([ast.withitem(method("here", "atomic"))], inside or [ast.Pass()])]
     if level is not None:
         body.loops.pop()
-        inside = [*labelled(body, node, inside), *after_level(body, level)]
+        once: ast.stmt = ast.While(constant(True), [*inside, ast.Break()], [])  # what LEAVE names is a loop of one turn
+        inside = [once, *_after(body, level)]
     body.emit(*inside)
 
 
@@ -295,31 +260,33 @@ def _condition(handler: syntax.DeclareHandler) -> tuple[tuple[str, str, str], ..
     return tuple((one.kind, one.text or "", one.escape or "\\") for one in handler.conditions)
 
 
-def resignal(body: Body, node: syntax.Resignal) -> None:
+def _resignal(body: Body, node: syntax.Resignal) -> None:
     """RESIGNAL: the error that a handler was called for goes on."""
     if not body.handled:
         raise EmitError(node, "RESIGNAL stands in a handler only")
     body.emit(ast.Raise(name(body.handled[-1])))
 
 
-def misplaced(_: Body, node: syntax.DeclareHandler) -> None:
+def _misplaced(_: Body, node: syntax.DeclareHandler) -> None:
     """A handler that stands for itself, as another handler's statement."""
     raise EmitError(node, "a handler is declared before the statements of its scope")
 
 
 STATEMENTS: Final[Statements] = MappingProxyType(
     {
-        syntax.If: if_,
-        syntax.CaseStatement: case,
-        syntax.While: while_,
-        syntax.Loop: loop,
-        syntax.Repeat: repeat,
-        syntax.For: for_,
-        syntax.Leave: leave,
-        syntax.Iterate: iterate,
-        syntax.Empty: empty,
-        syntax.Compound: compound,
-        syntax.Resignal: resignal,
-        syntax.DeclareHandler: misplaced,
+        syntax.If: _if,
+        syntax.CaseStatement: _case,
+        syntax.While: _while,
+        syntax.Loop: lambda body, node: _loop(
+            body, node, node.body, lambda inside: ast.While(constant(True), inside, [])
+        ),
+        syntax.Repeat: _repeat,
+        syntax.For: _for,
+        syntax.Leave: lambda body, node: _jump(body, node, _LEAVE),
+        syntax.Iterate: lambda body, node: _jump(body, node, _ITERATE),
+        syntax.Empty: lambda body, node: None,
+        syntax.Compound: _compound,
+        syntax.Resignal: _resignal,
+        syntax.DeclareHandler: _misplaced,
     }
 )

@@ -37,7 +37,7 @@ from esql.syntax.node import children
 # where, what, with which values
 
 
-def names_of(body: Body, path: syntax.Path | None) -> ast.expr:
+def _names_of(body: Body, path: syntax.Path | None) -> ast.expr:
     """The names behind Database, of which some may be computed."""
     parts: list[ast.expr] = []
     for step in () if path is None else path.steps:
@@ -51,28 +51,28 @@ def names_of(body: Body, path: syntax.Path | None) -> ast.expr:
     return group(parts)
 
 
-def of_table(body: Body, statement: Any, node: syntax.Node, path: syntax.Path | None) -> Any:
+def _of_table(body: Body, statement: Any, node: syntax.Node, path: syntax.Path | None) -> Any:
     """A statement with the names of its table, and the place where it stands."""
     at = (body.unit.file, node.position.line, node.position.column)
     return replace(statement, table=static_names(path), at=at)
 
 
-def table_names(body: Body, path: syntax.Path) -> ast.expr:
+def _table_names(body: Body, path: syntax.Path) -> ast.expr:
     """The names of a table, of which some may be computed; raises where they are too few or too many."""
     if not is_database(body, path) or not 1 <= len(path.steps) <= 3:
         text = "a table is named Database.table, Database.schema.table or Database.datasource.schema.table"
         raise EmitError(path, text)
-    return names_of(body, path)
+    return _names_of(body, path)
 
 
-def asked(body: Body, statement: Statement, place: ast.expr, values: ast.expr) -> ast.Call:
+def _asked(body: Body, statement: Statement, place: ast.expr, values: ast.expr) -> ast.Call:
     """The call that does a statement and gives its rows."""
     return method(name("here"), "execute", body.unit.constant(statement), place, values)
 
 
-def asked_with(terms: Terms, statement: Select | Update | Delete, place: ast.expr) -> ast.Call:
+def _asked_with(terms: Terms, statement: Select | Update | Delete, place: ast.expr) -> ast.Call:
     """The call that does a statement with terms; lists among their values are put in as they are at the time."""
-    call_ = asked(terms.body, replace(statement, nested=tuple(terms.nested)), place, terms.bound())
+    call_ = _asked(terms.body, replace(statement, nested=tuple(terms.nested)), place, terms.bound())
     if terms.lists:
         call_.args = [ast.Starred(call("with_lists", *call_.args), ast.Load())]
     return call_
@@ -83,31 +83,21 @@ def _refused(error: ImpossibleError) -> EmitError:
     return EmitError(error.node, text)
 
 
-def insert(body: Body, node: syntax.Insert) -> None:
-    """INSERT INTO."""
+def _insert(body: Body, node: syntax.Insert) -> None:
     values = group([body.expression(value).code for value in node.values])
-    body.emit(
-        do(
-            asked(
-                body,
-                of_table(body, Insert(node.columns), node, node.table),
-                table_names(body, node.table),
-                values,
-            )
-        )
-    )
+    statement = _of_table(body, Insert(node.columns), node, node.table)
+    body.emit(do(_asked(body, statement, _table_names(body, node.table), values)))
 
 
-def update(body: Body, node: syntax.Update) -> None:
-    """UPDATE."""
-    terms = Terms(body, tables_of(body, node), static_names(node.table))
+def _update(body: Body, node: syntax.Update) -> None:
+    terms = Terms(body, _tables_of(body, node), static_names(node.table))
     try:
         changes = tuple((_changed(change), terms.of(change.source)) for change in node.changes)
         condition = None if node.condition is None else terms.of(node.condition)
     except ImpossibleError as error:
         raise _refused(error) from error
-    place = table_names(body, node.table)
-    body.emit(do(asked_with(terms, of_table(body, Update(changes, condition), node, node.table), place)))
+    place = _table_names(body, node.table)
+    body.emit(do(_asked_with(terms, _of_table(body, Update(changes, condition), node, node.table), place)))
 
 
 def _changed(change: syntax.ColumnChange) -> str:
@@ -119,18 +109,17 @@ def _changed(change: syntax.ColumnChange) -> str:
     return title
 
 
-def delete_from(body: Body, node: syntax.DeleteFrom) -> None:
-    """DELETE FROM."""
-    terms = Terms(body, tables_of(body, node), static_names(node.table))
+def _delete_from(body: Body, node: syntax.DeleteFrom) -> None:
+    terms = Terms(body, _tables_of(body, node), static_names(node.table))
     try:
         condition = None if node.condition is None else terms.of(node.condition)
     except ImpossibleError as error:
         raise _refused(error) from error
-    place = table_names(body, node.table)
-    body.emit(do(asked_with(terms, of_table(body, Delete(condition), node, node.table), place)))
+    place = _table_names(body, node.table)
+    body.emit(do(_asked_with(terms, _of_table(body, Delete(condition), node, node.table), place)))
 
 
-def tables_of(body: Body, *nodes: syntax.Node) -> dict[Variable, int]:
+def _tables_of(body: Body, *nodes: syntax.Node) -> dict[Variable, int]:
     """The names by which a statement speaks of its tables, with the tables' numbers."""
     found = ((correlation_of(body, node), number) for number, node in enumerate(nodes))
     return {variable: number for variable, number in found if variable is not None}
@@ -139,18 +128,15 @@ def tables_of(body: Body, *nodes: syntax.Node) -> dict[Variable, int]:
 # PASSTHRU, COMMIT and ROLLBACK
 
 
-def passthru(body: Body, node: syntax.Passthru) -> None:
-    """PASSTHRU as a statement."""
+def _passthru(body: Body, node: syntax.Passthru) -> None:
     body.emit(do(_passed(body, node)))
 
 
-def passthru_call(body: Body, node: syntax.PassthruCall) -> Value:
-    """PASSTHRU as an expression."""
+def _passthru_call(body: Body, node: syntax.PassthruCall) -> Value:
     return Value(call("value_of", call("the", _passed(body, node))))
 
 
-def passthru_list(body: Body, node: syntax.PassthruCall) -> Value:
-    """PASSTHRU as a list of rows."""
+def _passthru_list(body: Body, node: syntax.PassthruCall) -> Value:
     return Value(_passed(body, node), "LIST")
 
 
@@ -160,19 +146,18 @@ def _passed(body: Body, node: syntax.Passthru | syntax.PassthruCall) -> ast.expr
         values.append(ast.Starred(call("joined_items", body.items(node.values[0])), ast.Load()))
     else:
         values += [body.expression(value).code for value in node.values]
-    return asked(body, Passthru(), _source(body, node.database), group(values))
+    return _asked(body, Passthru(), _source(body, node.database), group(values))
 
 
 def _source(body: Body, path: syntax.Path | None) -> ast.expr:
     if path is not None and (not is_database(body, path) or len(path.steps) > 1):
         raise EmitError(path, "a data source is named Database.datasource")
-    return names_of(body, path)
+    return _names_of(body, path)
 
 
-def commit(body: Body, node: syntax.Commit | syntax.Rollback) -> None:
-    """COMMIT and ROLLBACK."""
+def _commit(body: Body, node: syntax.Commit | syntax.Rollback) -> None:
     statement = Commit() if isinstance(node, syntax.Commit) else Rollback()
-    body.emit(do(asked(body, statement, _source(body, node.database), group(()))))
+    body.emit(do(_asked(body, statement, _source(body, node.database), group(()))))
 
 
 def data_source(body: Body, path: syntax.Path | None, schema: syntax.Expression | None) -> Sequence[ast.expr]:
@@ -184,16 +169,16 @@ def data_source(body: Body, path: syntax.Path | None, schema: syntax.Expression 
 
 STATEMENTS: Final[Statements] = MappingProxyType(
     {
-        syntax.Insert: insert,
-        syntax.Update: update,
-        syntax.DeleteFrom: delete_from,
-        syntax.Passthru: passthru,
-        syntax.Commit: commit,
-        syntax.Rollback: commit,
+        syntax.Insert: _insert,
+        syntax.Update: _update,
+        syntax.DeleteFrom: _delete_from,
+        syntax.Passthru: _passthru,
+        syntax.Commit: _commit,
+        syntax.Rollback: _commit,
     }
 )
-EXPRESSIONS: Final[Expressions] = MappingProxyType({syntax.PassthruCall: passthru_call})
-LISTS: Final[Expressions] = MappingProxyType({syntax.PassthruCall: passthru_list})
+EXPRESSIONS: Final[Expressions] = MappingProxyType({syntax.PassthruCall: _passthru_call})
+LISTS: Final[Expressions] = MappingProxyType({syntax.PassthruCall: _passthru_list})
 
 
 def run_of_tables(body: Body, node: syntax.Select, number: int) -> int:
@@ -221,7 +206,7 @@ def rows_selected(
 ) -> ast.expr:
     """The rows of so many tables of a SELECT; conditions that the database tests are taken off the list."""
     sources = node.sources[number : number + count]
-    tables = tables_of(body, *sources)
+    tables = _tables_of(body, *sources)
     behind = (body.unit.declared.get(id(one)) for one in node.sources[number + count :])
     terms = _terms(body, sources, frozenset(one for one in behind if one is not None))
     test = _test(terms, conditions)
@@ -233,7 +218,7 @@ def _terms(body: Body, sources: Sequence[syntax.FromItem], later: frozenset[Vari
     """The terms of a SELECT of tables."""
     first = sources[0].source
     place = static_names(first if isinstance(first, syntax.Path) else None)
-    return Terms(body, tables_of(body, *sources), place, len(sources), later, selects=True)
+    return Terms(body, _tables_of(body, *sources), place, len(sources), later, selects=True)
 
 
 def _test(terms: Terms, conditions: list[syntax.Expression]) -> Term | None:
@@ -251,13 +236,13 @@ def _asked_of(body: Body, sources: Sequence[syntax.FromItem], select: Select, te
     """The call that does a SELECT: `execute` for the rows of a table, `joined` for those of several."""
     first, *others = sources
     assert isinstance(first.source, syntax.Path)
-    place = table_names(body, first.source)
+    place = _table_names(body, first.source)
     for other in others:
         assert isinstance(other.source, syntax.Path)
-        table_names(body, other.source)
+        _table_names(body, other.source)
     joined = tuple(static_names(one.source) for one in others if isinstance(one.source, syntax.Path))
-    statement = of_table(body, replace(select, joined=joined), first, first.source)
-    call_ = asked_with(terms, statement, place)
+    statement = _of_table(body, replace(select, joined=joined), first, first.source)
+    call_ = _asked_with(terms, statement, place)
     return method(name("here"), "joined", *call_.args) if joined else call_
 
 

@@ -93,14 +93,6 @@ def is_literal(node: syntax.Node) -> bool:
     return type(node) in _READERS
 
 
-def _typed(node: syntax.TypedLiteral) -> Any:
-    return literal_contents.read_contents(node.type, node.text)
-
-
-def _interval(node: syntax.IntervalLiteral) -> Any:
-    return literal_contents.read_interval(node.text, qualifier(node.qualifier.largest, node.qualifier.smallest))
-
-
 _READERS: Final[Mapping[type, Callable[[Any], Any]]] = MappingProxyType(
     {
         syntax.Integer: lambda node: literal_contents.integer_or_decimal(node.value),
@@ -110,8 +102,10 @@ _READERS: Final[Mapping[type, Callable[[Any], Any]]] = MappingProxyType(
         syntax.BitString: lambda node: literal_contents.read_bit(node.digits),
         syntax.Truth: lambda node: node.value,
         syntax.Null: lambda node: None,
-        syntax.TypedLiteral: _typed,
-        syntax.IntervalLiteral: _interval,
+        syntax.TypedLiteral: lambda node: literal_contents.read_contents(node.type, node.text),
+        syntax.IntervalLiteral: lambda node: literal_contents.read_interval(
+            node.text, qualifier(node.qualifier.largest, node.qualifier.smallest)
+        ),
     }
 )
 

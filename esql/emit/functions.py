@@ -14,7 +14,7 @@ from esql.emit.eval_scope import evaluation
 from esql.emit.function_body import Body, Expressions
 from esql.emit.operations import limited
 from esql.emit.paths import counted, found
-from esql.emit.python_nodes import call, choose, constant, group, is_none, is_some, name
+from esql.emit.python_nodes import all_evaluated, call, choose, constant, group, is_none, is_some, name, some
 from esql.functions import Function, Parameter, function_catalog
 
 Keywords = Mapping[str, Value]
@@ -36,7 +36,7 @@ def apply(body: Body, title: str, arguments: Sequence[Value], keywords: Keywords
         made = limited(body, made)
     nullable = bool(tests) or not known.result
     if tests:
-        made = choose(_any(tests), constant(None), made)
+        made = choose(some(all_evaluated(tests, ast.BitOr())), constant(None), made)
     return Value(made, _result(known, arguments), nullable=nullable)
 
 
@@ -67,18 +67,6 @@ def _tested(body: Body, value: Value, tests: list[ast.expr]) -> ast.expr:
     first, again = body.twice(value)
     tests.append(is_none(first))
     return again
-
-
-def _any(tests: list[ast.expr]) -> ast.expr:
-    """Returns whether any is NULL; arguments that take work are all evaluated."""
-    working = [test for test in tests if isinstance(test, ast.Compare) and isinstance(test.left, ast.NamedExpr)]
-    plain = [test for test in tests if test not in working]
-    if working:
-        joined = working[0]
-        for test in working[1:]:
-            joined = ast.BinOp(joined, ast.BitOr(), test)  # type: ignore[assignment]
-        plain.insert(0, joined)
-    return plain[0] if len(plain) == 1 else ast.BoolOp(ast.Or(), plain)
 
 
 def function_call(body: Body, node: syntax.Call) -> Value:
@@ -171,8 +159,7 @@ def _eval(body: Body, node: syntax.Call) -> Value:
     return Value(evaluation(body, node, text, is_expression=True))
 
 
-def bitstream(body: Body, node: syntax.AsBitstream) -> Value:
-    """`ASBITSTREAM(source clauses)`."""
+def _bitstream(body: Body, node: syntax.AsBitstream) -> Value:
     code, nullable = _field(body, node.source)
     clauses = node.clauses
     given = {
@@ -203,7 +190,7 @@ _SPECIAL: Final[Mapping[str, Callable[[Body, syntax.Call], Value]]] = MappingPro
 )
 
 
-def form(body: Body, node: Any) -> Value:
+def _form(body: Body, node: Any) -> Value:
     """A function whose arguments are told by words between them."""
     title = syntax.FORMS[type(node)]
     arguments: list[Value] = []
@@ -226,4 +213,6 @@ def form(body: Body, node: Any) -> Value:
     return apply(body, title, arguments, keywords, **words)
 
 
-EXPRESSIONS: Final[Expressions] = MappingProxyType({**dict.fromkeys(syntax.FORMS, form), syntax.AsBitstream: bitstream})
+EXPRESSIONS: Final[Expressions] = MappingProxyType(
+    {**dict.fromkeys(syntax.FORMS, _form), syntax.AsBitstream: _bitstream}
+)

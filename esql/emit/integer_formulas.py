@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 from esql import syntax
 from esql.emit.emitted_value import INTEGER, Value
 from esql.emit.python_nodes import (
+    all_evaluated,
     assign,
-    both,
     call,
     choose,
     compare,
@@ -200,14 +200,11 @@ def _of_any(body: Body, formula: Formula) -> ast.expr:
     names: list[str] = []
     whole = _nested(body, ready, names)
     small = _are_small(whole, names)
-    bound = first[0] if first else None
-    for test in first[1:]:
-        bound = both(bound, test) if bound is not None else test
     again = [is_some(name(test.left.target.id)) for test in first]  # type: ignore[attr-defined]  # of a walrus
     fits: list[ast.expr] = []
     fitting = _steps(body, ready, fits)
     otherwise = choose(every([*again, *tests.values(), *fits]), fitting, _slow(ready))
-    return choose(every([*([] if bound is None else [bound]), *tests.values(), *small]), name(names[-1]), otherwise)
+    return choose(every([*all_evaluated(first, ast.BitAnd()), *tests.values(), *small]), name(names[-1]), otherwise)
 
 
 def _bind(body: Body, part: Formula | Value, first: list[ast.expr], tests: dict[str, ast.expr]) -> Formula | ast.expr:

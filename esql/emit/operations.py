@@ -1,4 +1,4 @@
-"""Operators -> Python: known types inline, unknown ones by the functions of esql.operators."""
+"""Operators and CAST -> Python: known types inline, unknown ones by the functions of esql.operators and esql.cast."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
+from esql.cast import Target
 from esql.emit.emission_unit import EmitError
 from esql.emit.emitted_value import BOOLEAN, CHARACTER, INTEGER, Value, known
 from esql.emit.function_body import Body, Conditions, Expressions
 from esql.emit.integer_formulas import formula_of
 from esql.emit.python_nodes import (
+    all_evaluated,
     attribute,
     call,
     choose,
@@ -24,6 +26,7 @@ from esql.emit.python_nodes import (
     method,
     name,
     negated,
+    some,
     walrus,
 )
 from esql.values.types import INTEGER_HIGH, Qualifier, qualifier
@@ -37,7 +40,7 @@ _FUNCTIONS: Final[Mapping[str, str]] = MappingProxyType(
 _NUMBERS: Final = ("INTEGER", "DECIMAL", "FLOAT")
 
 
-def operation(body: Body, node: syntax.Operation) -> Value:
+def _operation(body: Body, node: syntax.Operation) -> Value:
     """Two or more operands joined by one operator."""
     if node.operator in {"AND", "OR"}:
         return _logical(body, node)
@@ -91,7 +94,7 @@ def _joined(body: Body, node: syntax.Operation) -> Value:
         made = limited(body, made)
     nullable = any(value.nullable for value in values)
     if tests:
-        made = choose(_all_evaluated(tests), made, constant(None))
+        made = choose(every(all_evaluated(tests, ast.BitAnd())), made, constant(None))
     return Value(made, CHARACTER, nullable=nullable)
 
 
@@ -114,17 +117,6 @@ def limited(body: Body, whole: ast.expr) -> ast.expr:
     return choose(test, name(held), method("here", "long", name(held)))
 
 
-def _all_evaluated(tests: list[ast.expr]) -> ast.expr:
-    """All the tests; those that take work come first, and none of them is passed over."""
-    working = [test for test in tests if any(isinstance(part, ast.NamedExpr) for part in ast.walk(test))]
-    if not working:
-        return every(tests)
-    joined = working[0]
-    for test in working[1:]:
-        joined = ast.BinOp(joined, ast.BitAnd(), test)
-    return every([joined, *(test for test in tests if test not in working)])
-
-
 def _logical(body: Body, node: syntax.Operation) -> Value:
     """AND and OR: the first operand that decides ends it; otherwise one that is UNKNOWN makes it UNKNOWN."""
     deciding = node.operator == "OR"
@@ -136,15 +128,13 @@ def _logical(body: Body, node: syntax.Operation) -> Value:
         tests.append(compare(first, ast.Is(), constant(deciding)))
         if value.nullable:
             unknown.append(compare(again, ast.Is(), constant(None)))
-    decided = tests[0] if len(tests) == 1 else ast.BoolOp(ast.Or(), tests)
     otherwise: ast.expr = constant(not deciding)
     if unknown:
-        test = unknown[0] if len(unknown) == 1 else ast.BoolOp(ast.Or(), unknown)
-        otherwise = choose(test, constant(None), otherwise)
-    return Value(choose(decided, constant(deciding), otherwise), BOOLEAN, nullable=bool(unknown))
+        otherwise = choose(some(unknown), constant(None), otherwise)
+    return Value(choose(some(tests), constant(deciding), otherwise), BOOLEAN, nullable=bool(unknown))
 
 
-def logical_condition(body: Body, node: syntax.Operation) -> ast.expr | None:
+def _logical_condition(body: Body, node: syntax.Operation) -> ast.expr | None:
     """AND and OR where only TRUE counts."""
     if node.operator not in {"AND", "OR"}:
         return None
@@ -175,8 +165,7 @@ def _type(body: Body, node: syntax.Node) -> str:
     return body.unit.resolution.type_of(node)
 
 
-def unary(body: Body, node: syntax.Unary) -> Value:
-    """NOT, - and + before an operand."""
+def _unary(body: Body, node: syntax.Unary) -> Value:
     if node.operator == "NOT":
         return _not(body, node)
     if isinstance(node.operand, syntax.Integer) and node.operator == "-" and node.operand.value <= INTEGER_HIGH + 1:
@@ -197,13 +186,12 @@ def _not(body: Body, node: syntax.Unary) -> Value:
     return Value(choose(is_some(first), negated(again), constant(None)), BOOLEAN)
 
 
-def not_condition(body: Body, node: syntax.Unary) -> ast.expr | None:
+def _not_condition(body: Body, node: syntax.Unary) -> ast.expr | None:
     """NOT where only TRUE counts: what stands behind it is FALSE."""
     return body.condition(node.operand, wanted=False) if node.operator == "NOT" else None
 
 
-def in_units(body: Body, node: syntax.InUnits) -> Value:
-    """`(a - b) DAY TO SECOND`."""
+def _in_units(body: Body, node: syntax.InUnits) -> Value:
     units = units_of(node.qualifier)
     inner = node.expression
     if isinstance(inner, syntax.Operation) and inner.operator == "-" and len(inner.operands) == 2:
@@ -224,17 +212,52 @@ def zone(body: Body) -> ast.expr:
     return body.local("zone", lambda: attribute("here", "zone"))
 
 
-def no_expression(_: Body, node: syntax.Node) -> Value:
-    """Returns what the grammar lets stand where it has no meaning."""
+def target_of(node: syntax.DataType) -> Target:
+    """A type as casts take it."""
+    units = None if node.qualifier is None else units_of(node.qualifier)
+    return Target(node.name, node.precision, node.scale, units)
+
+
+def cast(body: Body, node: syntax.Cast) -> Value:
+    """`CAST(sources AS type …)`."""
+    target = target_of(node.type)
+    sources = [body.expression(source) for source in node.sources]
+    clauses = [node.ccsid, node.encoding, node.format]
+    is_plain = all(part is None for part in clauses) and node.default is None
+    if is_plain and len(sources) == 1 and target.precision is None and target.units is None:
+        return assigned(body, sources[0], target, explicit=True)
+    made: list[ast.expr] = [group([source.code for source in sources]), body.unit.constant(target), name("here")]
+    if not is_plain:
+        parts = [constant(None) if part is None else body.expression(part).code for part in clauses]
+        made.append(call("Clauses", *parts))
+    if node.default is not None:
+        nothing = ast.arguments([], [], None, [], [], None, [])
+        body.memory.paused += 1
+        made.append(ast.Lambda(nothing, body.expression(node.default).code))
+        body.memory.paused -= 1
+    return Value(call("cast", *made), target.name)
+
+
+def assigned(body: Body, value: Value, target: Target, *, explicit: bool = False) -> Value:
+    """A value as a variable of a type holds it."""
+    if value.type == target.name and (not explicit or target.units is None) and target.name != "INTERVAL":
+        return value
+    if isinstance(value.code, ast.Constant) and value.code.value is None:
+        return Value(value.code, target.name, simple=True)
+    return Value(call("assign", value.code, body.unit.constant(target), name("here")), target.name)
+
+
+def _no_expression(_: Body, node: syntax.Node) -> Value:
     raise EmitError(node, f"{type(node).__name__} has no value here")
 
 
 EXPRESSIONS: Final[Expressions] = MappingProxyType(
     {
-        syntax.Operation: operation,
-        syntax.Unary: unary,
-        syntax.InUnits: in_units,
-        syntax.Aggregate: no_expression,
+        syntax.Operation: _operation,
+        syntax.Unary: _unary,
+        syntax.InUnits: _in_units,
+        syntax.Aggregate: _no_expression,
+        syntax.Cast: cast,
     }
 )
-CONDITIONS: Final[Conditions] = MappingProxyType({syntax.Operation: logical_condition, syntax.Unary: not_condition})
+CONDITIONS: Final[Conditions] = MappingProxyType({syntax.Operation: _logical_condition, syntax.Unary: _not_condition})

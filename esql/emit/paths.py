@@ -105,29 +105,26 @@ def _from_root(body: Body, path: syntax.Path) -> Chain:
 def _child(body: Body, owner: ast.expr, node: syntax.Step) -> ast.expr:
     wanted = step_of(body, node)
     match node.index:
-        case None:
+        case None | syntax.IndexFromStart(None):
             return method(owner, "child", wanted)
-        case syntax.IndexAt(number):
-            return method(owner, "nth", wanted, number_of(body, number))
-        case syntax.IndexFromStart(distance):
-            if distance is None:
-                return method(owner, "child", wanted)
-            return method(owner, "nth", wanted, number_of(body, distance))
-        case syntax.IndexFromEnd(distance):
-            number_ = constant(1) if distance is None else number_of(body, distance)
-            return method(owner, "nth_last", wanted, number_)
+        case syntax.IndexAt() | syntax.IndexFromStart() as index:
+            return method(owner, "nth", wanted, _number(body, index))
+        case syntax.IndexFromEnd() as index:
+            return method(owner, "nth_last", wanted, _number(body, index))
     raise EmitError(node, "a list can only stand at the end of a path: name one of its fields by [n]")
 
 
 def _place(body: Body, index: syntax.Index) -> tuple[ast.expr, ast.expr]:
     """A subscript of a reference itself: how far, and whether from the end."""
-    match index:
-        case syntax.IndexAt(number):
-            return number_of(body, number), constant(False)
-        case syntax.IndexFromStart(distance) | syntax.IndexFromEnd(distance):
-            number_ = constant(1) if distance is None else number_of(body, distance)
-            return number_, constant(isinstance(index, syntax.IndexFromEnd))
-    raise EmitError(index, "a list has no place of its own")
+    if isinstance(index, syntax.IndexAll):
+        raise EmitError(index, "a list has no place of its own")
+    return _number(body, index), constant(isinstance(index, syntax.IndexFromEnd))
+
+
+def _number(body: Body, index: syntax.Index | None) -> ast.expr:
+    """The number of a subscript, from the start or from the end; 1 where it says none."""
+    number = index.number if isinstance(index, syntax.IndexAt) else getattr(index, "distance", None)
+    return constant(1) if number is None else number_of(body, number)
 
 
 def root_of(body: Body, path: syntax.Path) -> tuple[ast.expr, bool]:
@@ -269,14 +266,9 @@ def ensured_like(body: Body, path: syntax.Path, source: ast.expr) -> ast.expr:
     if not is_nameless(body, path):
         return ensured(body, path)
     last = path.steps[-1]
-    number: ast.expr = constant(1)
-    match last.index:
-        case syntax.IndexAt(given) | syntax.IndexFromStart(syntax.Node() as given):
-            number = number_of(body, given)
-        case None | syntax.IndexFromStart():
-            pass
-        case _:
-            return ensured(body, path)
+    if isinstance(last.index, syntax.IndexFromEnd | syntax.IndexAll):
+        return ensured(body, path)
+    number = _number(body, last.index)
     return call("ensure_like", ensured(body, path, path.steps[:-1]), step_of(body, last), number, source)
 
 
@@ -288,26 +280,18 @@ def ensured_step(body: Body, owner: ast.expr, node: syntax.Step) -> ast.expr:
     match node.index:
         case None | syntax.IndexFromStart(None):
             return method(owner, "ensure", wanted)
-        case syntax.IndexAt(number):
-            return call("ensure_nth", owner, wanted, number_of(body, number), nodes(body))
-        case syntax.IndexFromStart(distance):
-            assert distance is not None
-            return call("ensure_nth", owner, wanted, number_of(body, distance), nodes(body))
-        case syntax.IndexFromEnd(distance):
-            number_ = constant(1) if distance is None else number_of(body, distance)
-            return call("ensure_last", owner, wanted, number_)
+        case syntax.IndexAt() | syntax.IndexFromStart() as index:
+            return call("ensure_nth", owner, wanted, _number(body, index), nodes(body))
+        case syntax.IndexFromEnd() as index:
+            return call("ensure_last", owner, wanted, _number(body, index))
     raise EmitError(node, "a list can be assigned to only as a whole, at the end of a path")
 
 
 def _ensured_of_any_name(body: Body, owner: ast.expr, node: syntax.Step) -> ast.expr:
     """One step down by `*`: to a field that is there, or a new one where the domain says what such are called."""
-    match node.index:
-        case None | syntax.IndexFromStart(None):
-            return call("ensure_any", owner, step_of(body, node), constant(1))
-        case syntax.IndexAt(number) | syntax.IndexFromStart(syntax.Node() as number):
-            return call("ensure_any", owner, step_of(body, node), number_of(body, number))
-        case _:
-            return call("existing", _child(body, owner, node), constant("*"))
+    if isinstance(node.index, syntax.IndexFromEnd | syntax.IndexAll):
+        return call("existing", _child(body, owner, node), constant("*"))
+    return call("ensure_any", owner, step_of(body, node), _number(body, node.index))
 
 
 def path_value(body: Body, path: syntax.Path) -> Value:

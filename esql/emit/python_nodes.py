@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -70,9 +71,11 @@ def is_true(value: ast.expr) -> ast.Compare:
     return compare(value, ast.Is(), ast.Constant(True))
 
 
-def both(left: ast.expr, right: ast.expr) -> ast.BinOp:
-    """`left & right`: both are evaluated, whatever the first says."""
-    return ast.BinOp(left, ast.BitAnd(), right)
+def all_evaluated(tests: Sequence[ast.expr], join: ast.operator) -> list[ast.expr]:
+    """The tests, first those that take work, joined by & or | into one: none of these is passed over."""
+    working = [test for test in tests if any(isinstance(part, ast.NamedExpr) for part in ast.walk(test))]
+    joined = [reduce(lambda left, right: ast.BinOp(left, join, right), working)] if working else []
+    return [*joined, *(test for test in tests if test not in working)]
 
 
 def every(tests: Sequence[ast.expr]) -> ast.expr:
@@ -112,11 +115,6 @@ def item(owner: ast.expr, index: int) -> ast.Subscript:
 def assign(target: str, value: ast.expr) -> ast.Assign:
     """`target = value`."""
     return ast.Assign([ast.Name(target, STORE)], value)
-
-
-def unpack(targets: Sequence[str], value: ast.expr) -> ast.Assign:
-    """`(a, b) = value`."""
-    return ast.Assign([ast.Tuple([ast.Name(target, STORE) for target in targets], STORE)], value)
 
 
 def set_attribute(owner: ast.expr, attr: str, value: ast.expr) -> ast.Assign:

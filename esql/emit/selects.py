@@ -76,7 +76,7 @@ def complex_value(body: Body, node: syntax.Node) -> ast.expr:
         return body.items(node)
     match node:
         case syntax.Row():
-            return row(body, node)
+            return _built(body, node, node.columns)
         case syntax.PassthruCall():  # a list where one item is wanted
             return call("the", body.items(node))
         case syntax.Path() if _is_field(body, node):
@@ -102,21 +102,20 @@ def _unwrapped(code: ast.expr) -> ast.expr:
 # SELECT
 
 
-def select_list(body: Body, node: syntax.Select) -> Value:
-    """The list that a SELECT gives."""
+def _select_list(body: Body, node: syntax.Select) -> Value:
     if aggregate_of(node) is not None:
-        return Value(ast.List([select_value(body, node).code], ast.Load()), "LIST")
+        return Value(ast.List([_select_value(body, node).code], ast.Load()), "LIST")
     asked = None if tracing.is_debug(body) else rows_as_asked(body, node)
     if asked is not None:
         return Value(asked, "LIST", nullable=False)
     return Value(_query(body, node, lambda inner: _result(inner, node)), "LIST", nullable=False)
 
 
-def select_value(body: Body, node: syntax.Select) -> Value:
+def _select_value(body: Body, node: syntax.Select) -> Value:
     """A SELECT as one value: an aggregate, or the first item."""
     aggregate = aggregate_of(node)
     if aggregate is None:
-        return Value(call("value_of", call("the", select_list(body, node).code)))
+        return Value(call("value_of", call("the", _select_list(body, node).code)))
 
     asked = None if tracing.is_debug(body) else aggregate_asked(body, node, aggregate)
     if asked is not None:
@@ -189,11 +188,6 @@ def _result(inner: Body, node: syntax.Select) -> ast.expr:
     return _built(inner, node, node.columns)
 
 
-def row(body: Body, node: syntax.Row) -> ast.expr:
-    """A ROW."""
-    return _built(body, node, node.columns)
-
-
 def _built(body: Body, node: syntax.Node, columns: tuple[syntax.Column | syntax.AllColumns, ...]) -> ast.expr:
     inner = body.nested()
     made = inner.fresh("row")
@@ -243,13 +237,12 @@ def _own_name(expression: syntax.Node) -> str:
 # ROW and LIST as values, quantified predicates
 
 
-def row_value(body: Body, node: syntax.Row) -> Value:
+def _row_value(body: Body, node: syntax.Row) -> Value:
     """A ROW where a value is wanted has none."""
     raise EmitError(node, "a ROW is no value: assign it to a field")
 
 
-def list_items(body: Body, node: syntax.ListOf) -> Value:
-    """`LIST{…}`."""
+def _list_items(body: Body, node: syntax.ListOf) -> Value:
     items = [
         complex_value(body, element) if is_complex(body, element) else body.expression(element).code
         for element in node.elements
@@ -257,13 +250,12 @@ def list_items(body: Body, node: syntax.ListOf) -> Value:
     return Value(ast.List(items, ast.Load()), "LIST", nullable=False)
 
 
-def list_value(body: Body, node: syntax.ListOf) -> Value:
+def _list_value(body: Body, node: syntax.ListOf) -> Value:
     """A LIST where a value is wanted has none."""
     raise EmitError(node, "a LIST is no value: assign it to field[]")
 
 
-def quantified(body: Body, node: syntax.Quantified) -> Value:
-    """`FOR ALL|ANY|SOME list AS c (condition)`."""
+def _quantified(body: Body, node: syntax.Quantified) -> Value:
     inner = body.nested()
     variable = inner.unit.declared.get(id(node))
     slot = inner.fresh("v") if variable is None else inner.slot(variable)
@@ -281,10 +273,10 @@ def quantified(body: Body, node: syntax.Quantified) -> Value:
 
 EXPRESSIONS: Final[Expressions] = MappingProxyType(
     {
-        syntax.Select: select_value,
-        syntax.Row: row_value,
-        syntax.ListOf: list_value,
-        syntax.Quantified: quantified,
+        syntax.Select: _select_value,
+        syntax.Row: _row_value,
+        syntax.ListOf: _list_value,
+        syntax.Quantified: _quantified,
     }
 )
-LISTS: Final[Expressions] = MappingProxyType({syntax.Select: select_list, syntax.ListOf: list_items})
+LISTS: Final[Expressions] = MappingProxyType({syntax.Select: _select_list, syntax.ListOf: _list_items})

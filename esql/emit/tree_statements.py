@@ -11,11 +11,11 @@ from esql.emit.emission_unit import EmitError
 from esql.emit.function_body import Body, Statements
 from esql.emit.path_steps import step_of
 from esql.emit.paths import ensured, found, nodes
-from esql.emit.python_nodes import assign, call, constant, do, is_some, method, name, set_attribute, when
+from esql.emit.python_nodes import assign, call, constant, do, group, is_some, method, name, set_attribute, when
 from esql.scope.references import Variable
 
 
-def create(body: Body, node: syntax.CreateField) -> None:
+def _create(body: Body, node: syntax.CreateField) -> None:
     """`CREATE FIELD target …` and `CREATE placement OF target …`."""
     domain = None if node.domain is None else _kept(body, body.expression(node.domain).code)
     value = None if node.value is None else _kept(body, body.expression(node.value).code)
@@ -137,25 +137,20 @@ def _move(body: Body, variable: Variable, target: ast.expr) -> None:
     )
 
 
-def move_to(body: Body, node: syntax.MoveTo) -> None:
-    """`MOVE reference TO target`."""
+def _move_to(body: Body, node: syntax.MoveTo) -> None:
     _move(body, _reference(body, node.reference), found(body, node.target)[0])
 
 
-def move_by(body: Body, node: syntax.MoveBy) -> None:
-    """`MOVE reference direction …`."""
+def _move_by(body: Body, node: syntax.MoveBy) -> None:
     variable = _reference(body, node.reference)
-    if node.direction == "NEXTSIBLING" and _wanted(node) is None:
+    is_any = not (node.identity or node.name or node.namespace or node.type)
+    if node.direction == "NEXTSIBLING" and is_any:
         _move(body, variable, ast.Attribute(body.load(variable), "next_sibling", ast.Load()))
         return
     arguments = [body.load(variable), constant(node.direction)]
-    if _wanted(node) is not None:
+    if not is_any:
         arguments.append(_step(body, node))
     _move(body, variable, call("move", *arguments))
-
-
-def _wanted(node: syntax.MoveBy) -> object:
-    return node.identity or node.name or node.namespace or node.type
 
 
 def _step(body: Body, node: syntax.MoveBy) -> ast.expr:
@@ -166,16 +161,13 @@ def _step(body: Body, node: syntax.MoveBy) -> ast.expr:
         namespace: ast.expr = constant(None)
     else:
         namespace = constant("") if node.namespace is None else _word(body, node.namespace)
-    types = ast.Tuple([], ast.Load()) if node.type is None else call("types_of", constant(None), _type(body, node))
+    types: ast.expr = group(())
+    if node.type is not None:
+        types = call("types_of", constant(None), body.expression(node.type).code)
     return call("step_of", title, namespace, types)
 
 
-def _type(body: Body, node: syntax.MoveBy) -> ast.expr:
-    assert node.type is not None
-    return body.expression(node.type).code
-
-
-def move_repeat(body: Body, node: syntax.MoveRepeat) -> None:
+def _move_repeat(body: Body, node: syntax.MoveRepeat) -> None:
     """`MOVE reference direction REPEAT [TYPE] [NAME]`; without either, both must be the same."""
     variable = _reference(body, node.reference)
     neither = not node.same_type and not node.same_name
@@ -186,7 +178,7 @@ def move_repeat(body: Body, node: syntax.MoveRepeat) -> None:
 # DELETE, ATTACH, DETACH
 
 
-def delete(body: Body, node: syntax.DeleteField) -> None:
+def _delete(body: Body, node: syntax.DeleteField) -> None:
     """`DELETE FIELD target` and `DELETE placement OF target`."""
     code = found(body, node.target)[0]
     if node.placement is None:
@@ -195,25 +187,23 @@ def delete(body: Body, node: syntax.DeleteField) -> None:
         body.emit(do(call("delete_from", code, constant(node.placement))))
 
 
-def detach(body: Body, node: syntax.Detach) -> None:
-    """DETACH."""
+def _detach(body: Body, node: syntax.Detach) -> None:
     body.emit(do(call("detach", call("existing", found(body, node.source)[0], constant(node.source.root)))))
 
 
-def attach(body: Body, node: syntax.Attach) -> None:
-    """ATTACH."""
+def _attach(body: Body, node: syntax.Attach) -> None:
     source = call("existing", found(body, node.source)[0], constant(node.source.root))
     body.emit(do(call("attach", source, ensured(body, node.target), constant(node.placement))))
 
 
 STATEMENTS: Final[Statements] = MappingProxyType(
     {
-        syntax.CreateField: create,
-        syntax.MoveTo: move_to,
-        syntax.MoveBy: move_by,
-        syntax.MoveRepeat: move_repeat,
-        syntax.DeleteField: delete,
-        syntax.Detach: detach,
-        syntax.Attach: attach,
+        syntax.CreateField: _create,
+        syntax.MoveTo: _move_to,
+        syntax.MoveBy: _move_by,
+        syntax.MoveRepeat: _move_repeat,
+        syntax.DeleteField: _delete,
+        syntax.Detach: _detach,
+        syntax.Attach: _attach,
     }
 )

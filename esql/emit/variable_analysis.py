@@ -1,4 +1,4 @@
-"""Statements of a program with a SHARED tree -> Python that no other invocation of the flow interrupts.
+"""Analysis of the variables of a function: which are never NULL, and which statements look into SHARED trees.
 
 Without BEGIN ATOMIC each statement and each condition that may look into such a tree is alone with it: others may
 change it in between, but nobody finds it half changed.

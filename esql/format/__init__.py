@@ -14,16 +14,17 @@ from esql.format import names
 from esql.format.expressions import (
     assigned,
     bitstream_clauses,
+    clause,
     data_type,
     each,
     expression,
     passthru_in_parentheses,
     path,
     relative_path,
-    string,
     to_database,
 )
 from esql.format.lines import Line, closing, joined, opening
+from esql.values.literals import quoted
 from esql.values.types import FIELDS
 
 if TYPE_CHECKING:
@@ -93,10 +94,6 @@ def statement(node: syntax.Statement, indent: int) -> Iterator[Line]:
 # Parts
 
 
-def _optional(word: str, node: syntax.Expression | None) -> str:
-    return "" if node is None else f" {word} {assigned(node)}"
-
-
 def _optional_path(word: str, node: syntax.Path | None) -> str:
     return "" if node is None else f"{word} {path(node)}"
 
@@ -114,12 +111,12 @@ def _ending(word: str, name: str | None) -> str:
 
 
 def _namespace(node: syntax.Expression | syntax.AnyName | None) -> str:
-    return " NAMESPACE *" if isinstance(node, syntax.AnyName) else _optional("NAMESPACE", node)
+    return " NAMESPACE *" if isinstance(node, syntax.AnyName) else clause("NAMESPACE", node)
 
 
 def _message(node: syntax.Log | syntax.Throw) -> str:
     values = "" if node.values is None else f" VALUES({each(node.values)})"
-    texts = (_optional(word.upper(), getattr(node, word)) for word in ("severity", "catalog", "message"))
+    texts = (clause(word.upper(), getattr(node, word)) for word in ("severity", "catalog", "message"))
     return "".join(texts) + values
 
 
@@ -198,9 +195,9 @@ def _body(node: syntax.Statement, indent: int) -> Iterator[Line]:
 def _condition(node: syntax.HandlerCondition) -> str:
     match node:
         case syntax.HandlerCondition("SQLSTATE", text):
-            return f"SQLSTATE {string(text or '')}"
+            return f"SQLSTATE {quoted(text or '')}"
         case syntax.HandlerCondition("LIKE", text, escape):
-            return f"SQLSTATE LIKE {string(text or '')}" + ("" if escape is None else f" ESCAPE {string(escape)}")
+            return f"SQLSTATE LIKE {quoted(text or '')}" + ("" if escape is None else f" ESCAPE {quoted(escape)}")
         case syntax.HandlerCondition("FOUND"):
             return "NOT FOUND"
     return node.kind
@@ -258,7 +255,7 @@ _BLOCKS: dict[type, Callable[[Any, int], Iterator[Line]]] = {
 
 def _call(node: syntax.CallStatement) -> str:
     database = _optional_path(" IN", node.database)
-    schema = _optional("EXTERNAL SCHEMA", node.schema)
+    schema = clause("EXTERNAL SCHEMA", node.schema)
     target = _optional_path(" INTO", node.target)
     return f"CALL {names.dotted(node.name)}({each(node.arguments)}){database}{schema}{target}"
 
@@ -268,13 +265,13 @@ def _create_field(node: syntax.CreateField) -> str:
     parts = [
         f"CREATE {placement} {path(node.target)}",
         _optional_name("AS", node.alias),
-        _optional("DOMAIN", node.domain),
+        clause("DOMAIN", node.domain),
         " REPEAT" if node.repeat else "",
-        _optional("TYPE", node.type),
+        clause("TYPE", node.type),
         _namespace(node.namespace),
-        _optional("NAME", node.name),
+        clause("NAME", node.name),
         "" if node.identity is None else f" IDENTITY {relative_path(node.identity)}",
-        _optional("VALUE", node.value),
+        clause("VALUE", node.value),
         _optional_path(" FROM", node.source),
         "" if node.parse is None else _parse(node.parse),
     ]
@@ -303,7 +300,7 @@ def _delete_field(node: syntax.DeleteField) -> str:
 
 def _delete_from(node: syntax.DeleteFrom) -> str:
     correlation = _optional_name("AS", node.correlation)
-    return f"DELETE FROM {path(node.table)}{correlation}{_optional('WHERE', node.condition)}"  # noqa: S608 - text to read, not to run
+    return f"DELETE FROM {path(node.table)}{correlation}{clause('WHERE', node.condition)}"  # noqa: S608 - text to read, not to run
 
 
 def _insert(node: syntax.Insert) -> str:
@@ -319,7 +316,7 @@ def _log(node: syntax.Log) -> str:
 
 def _move_by(node: syntax.MoveBy) -> str:
     identity = "" if node.identity is None else f" IDENTITY {relative_path(node.identity)}"
-    clauses = _optional("TYPE", node.type) + _namespace(node.namespace) + _optional("NAME", node.name) + identity
+    clauses = clause("TYPE", node.type) + _namespace(node.namespace) + clause("NAME", node.name) + identity
     return f"MOVE {path(node.reference)} {node.direction}{clauses}"
 
 
@@ -337,8 +334,8 @@ def _passthru(node: syntax.Passthru) -> str:
 def _propagate(node: syntax.Propagate) -> str:
     finalize = "" if node.finalize is None else f" FINALIZE {node.finalize}"
     delete = "" if node.delete is None else f" DELETE {node.delete}"
-    target = _optional("TO TERMINAL", node.terminal) + _optional("TO LABEL", node.label)
-    trees = (_optional(word.upper(), getattr(node, word)) for word in ("environment", "message", "exception"))
+    target = clause("TO TERMINAL", node.terminal) + clause("TO LABEL", node.label)
+    trees = (clause(word.upper(), getattr(node, word)) for word in ("environment", "message", "exception"))
     return f"PROPAGATE{target}{''.join(trees)}{finalize}{delete}"
 
 
@@ -350,7 +347,7 @@ def _set(node: syntax.SetStatement) -> str:
 def _update(node: syntax.Update) -> str:
     changes = ", ".join(f"{path(change.column)} = {assigned(change.source)}" for change in node.changes)
     table = path(node.table) + _optional_name("AS", node.correlation)
-    return f"UPDATE {table} SET {changes}{_optional('WHERE', node.condition)}"  # noqa: S608 - text to read, not to run
+    return f"UPDATE {table} SET {changes}{clause('WHERE', node.condition)}"  # noqa: S608 - text to read, not to run
 
 
 _SIMPLE: dict[type, Callable[[Any], str]] = {
@@ -376,7 +373,7 @@ _SIMPLE: dict[type, Callable[[Any], str]] = {
     syntax.Passthru: _passthru,
     syntax.Propagate: _propagate,
     syntax.Resignal: lambda _: "RESIGNAL",
-    syntax.Return: lambda node: "RETURN" + _optional("", node.result).replace("  ", " ", 1),
+    syntax.Return: lambda node: "RETURN" + clause("", node.result).replace("  ", " ", 1),
     syntax.SetStatement: _set,
     syntax.Update: _update,
 }

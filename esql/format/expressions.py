@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from esql import syntax
 from esql.format import names
+from esql.values.literals import quoted
 from esql.values.types import FIELDS
 
 if TYPE_CHECKING:
@@ -41,12 +42,8 @@ def assigned(node: syntax.Expression) -> str:
     return expression(node, _LOOSEST + 1)
 
 
-def string(text: str) -> str:
-    """Write a string literal."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _clause(word: str, node: syntax.Expression | None) -> str:
+def clause(word: str, node: syntax.Expression | None) -> str:
+    """Write a word and the expression behind it, nothing where there is none."""
     return "" if node is None else f" {word} {assigned(node)}"
 
 
@@ -106,7 +103,7 @@ def _literal(node: Any) -> tuple[int, str]:
         case syntax.Number(text):
             pass
         case syntax.String(characters):
-            text = string(characters)
+            text = quoted(characters)
         case syntax.HexString(digits):
             text = f"X'{digits}'"
         case syntax.BitString(digits):
@@ -114,9 +111,9 @@ def _literal(node: Any) -> tuple[int, str]:
         case syntax.Truth(truth):
             text = {True: "TRUE", False: "FALSE", None: "UNKNOWN"}[truth]
         case syntax.TypedLiteral(kind, characters):
-            text = f"{kind} {string(characters)}"
+            text = f"{kind} {quoted(characters)}"
         case syntax.IntervalLiteral(characters, units):
-            text = f"INTERVAL {string(characters)} {qualifier(units)}"
+            text = f"INTERVAL {quoted(characters)} {qualifier(units)}"
         case _:
             text = "NULL"
     return _TIGHTEST, text
@@ -200,11 +197,11 @@ def _call(node: syntax.Call) -> tuple[int, str]:
 def _case(node: syntax.Case) -> tuple[int, str]:
     operand = "" if node.operand is None else f" {assigned(node.operand)}"
     whens = (f" WHEN {assigned(branch.condition)} THEN {assigned(branch.result)}" for branch in node.branches)
-    return _TIGHTEST, f"CASE{operand}{''.join(whens)}{_clause('ELSE', node.otherwise)} END"
+    return _TIGHTEST, f"CASE{operand}{''.join(whens)}{clause('ELSE', node.otherwise)} END"
 
 
 def _cast(node: syntax.Cast) -> tuple[int, str]:
-    clauses = "".join(_clause(word.upper(), getattr(node, word)) for word in ("ccsid", "encoding", "format", "default"))
+    clauses = "".join(clause(word.upper(), getattr(node, word)) for word in ("ccsid", "encoding", "format", "default"))
     sources = ", ".join(map(assigned, node.sources))
     return _TIGHTEST, f"CAST({sources} AS {data_type(node.type)}{clauses})"
 
@@ -220,12 +217,12 @@ def _position(node: syntax.PositionCall) -> tuple[int, str]:
 
 
 def _substring(node: syntax.Substring) -> tuple[int, str]:
-    length = _clause("FOR", node.length)
+    length = clause("FOR", node.length)
     return _TIGHTEST, f"SUBSTRING({assigned(node.source)} {node.preposition} {assigned(node.start)}{length})"
 
 
 def _overlay(node: syntax.Overlay) -> tuple[int, str]:
-    length = _clause("FOR", node.length)
+    length = clause("FOR", node.length)
     source = f"{assigned(node.source)} PLACING {assigned(node.replacement)} FROM {assigned(node.start)}"
     return _TIGHTEST, f"OVERLAY({source}{length})"
 
@@ -244,7 +241,7 @@ def _round(node: syntax.Round) -> tuple[int, str]:
 
 def bitstream_clauses(node: syntax.BitstreamClauses) -> str:
     """Write the clauses of ASBITSTREAM and PARSE by keyword."""
-    return "".join(_clause(word.upper(), getattr(node, word)) for word in _CLAUSES)
+    return "".join(clause(word.upper(), getattr(node, word)) for word in _CLAUSES)
 
 
 def _as_bitstream(node: syntax.AsBitstream) -> tuple[int, str]:
@@ -277,7 +274,7 @@ def to_database(database: syntax.Path, values: Sequence[syntax.Expression]) -> s
 def _select(node: syntax.Select) -> tuple[int, str]:
     columns = ", ".join(map(_column, node.columns)) if node.item is None else f"ITEM {assigned(node.item)}"
     sources = ", ".join(map(_from_item, node.sources))
-    return _LOOSEST, f"SELECT {columns} FROM {sources}{_clause('WHERE', node.condition)}"  # noqa: S608 - text to read, not to run
+    return _LOOSEST, f"SELECT {columns} FROM {sources}{clause('WHERE', node.condition)}"  # noqa: S608 - text to read, not to run
 
 
 def _column(node: syntax.Column | syntax.AllColumns) -> str:

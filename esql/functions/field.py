@@ -40,7 +40,7 @@ BIT_STREAM_OPTIONS: Final = MappingProxyType(
         "ValidateComplete": 1 << 13,
         "ValidateFullConstraints": 0,
         "ValidateBasicConstraints": 1 << 16,
-        "ValidateFullFixUp": 0,
+        **dict.fromkeys(("ValidateFullFixUp", "ValidateFixUpFull", "ValidateBestFixUp", "ValidateNoFixUp"), 0),
     }
 )
 

@@ -1,4 +1,4 @@
-"""Miscellaneous functions: choices, identifiers, waiting."""
+"""Miscellaneous functions: choices, identifiers, waiting, and bytes in base64 and text in URLs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that mean something without a declaration: trees, properties, element types, built-in functions."""
+"""Names that mean something without a declaration: trees, properties, element types, functions; and reserved words."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from esql.functions import Function, Parameter, Writing, function_catalog
+from esql.functions.field import BIT_STREAM_OPTIONS
 from esql.names.element_types import PLAIN, constants
 from esql.names.mq_constants import MQ_CONSTANTS, MQConstant
 
@@ -135,24 +136,7 @@ _SQL_NAMES = (
     SpecialName("SQLNATIVEERROR", "INTEGER"),
     SpecialName("SQLSTATE", "CHARACTER"),
 )
-_VALIDATE = (
-    *(
-        "Content",
-        "Value",
-        "ContentAndValue",
-        "LocalError",
-        "UserTrace",
-        "None",
-        "Exception",
-        "ExceptionList",
-        "Deferred",
-    ),
-    *("Immediate", "Complete", "FullFixUp", "FixUpFull", "BestFixUp", "NoFixUp"),
-)
-OPTIONS = (
-    *(Option(name) for name in ("RootBitStream", "FolderBitStream", "EmbeddedBitStream")),
-    *(Option(f"Validate{name}") for name in _VALIDATE),
-)
+OPTIONS = tuple(map(Option, BIT_STREAM_OPTIONS))
 
 # Prefixes that XML itself declares, with their namespaces.
 XML_PREFIXES = {"xml": "http://www.w3.org/XML/1998/namespace", "xmlns": "http://www.w3.org/2000/xmlns/"}

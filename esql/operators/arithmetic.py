@@ -9,9 +9,10 @@ from decimal import Decimal
 from typing import Any, Final, TypeAlias
 
 from esql.operators import datetimes
+from esql.runtime.invocation import Zone
 from esql.values.errors import division_by_zero, overflow, wrong_types
 from esql.values.literals import shown
-from esql.values.types import DECIMAL, INTEGER_HIGH, INTEGER_LOW, Interval, Value, fits_integer, type_of
+from esql.values.types import DECIMAL, INTEGER_HIGH, INTEGER_LOW, Interval, Qualifier, Value, fits_integer, type_of
 
 _Operation: TypeAlias = Callable[[Any, Any], Value]
 _Table: TypeAlias = Mapping[tuple[type, type], _Operation]
@@ -137,6 +138,13 @@ def subtract(left: Value, right: Value) -> Value:
         if INTEGER_LOW <= result <= INTEGER_HIGH:
             return result
     return _operate(_SUBTRACT, "-", left, right)
+
+
+def subtract_in_units(left: Value, right: Value, units: Qualifier, zone: Zone) -> Value:
+    """`(left - right) units` of dates and times, or of intervals."""
+    if isinstance(left, Interval) or isinstance(right, Interval):
+        return datetimes.in_units(subtract(left, right), units)
+    return datetimes.difference(left, right, units, zone)
 
 
 def multiply(left: Value, right: Value) -> Value:

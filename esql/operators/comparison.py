@@ -16,7 +16,8 @@ from esql.values.literals import shown
 from esql.values.types import Bit, Interval, Value, is_gmt, type_of
 
 
-def _truth(operator: str, value: Value) -> bool | None:
+def boolean(operator: str, value: Value) -> bool | None:
+    """A value that must be a BOOLEAN."""
     if value is None or value is True or value is False:
         return value
     raise wrong_types(operator, type_of(value))
@@ -28,7 +29,7 @@ def and_(left: Value, right: Value) -> bool | None:
     >>> and_(True, None), and_(False, None), and_(True, True)
     (None, False, True)
     """
-    one, other = _truth("AND", left), _truth("AND", right)
+    one, other = boolean("AND", left), boolean("AND", right)
     if one is False or other is False:
         return False
     return None if one is None or other is None else True
@@ -40,7 +41,7 @@ def or_(left: Value, right: Value) -> bool | None:
     >>> or_(True, None), or_(False, None), or_(False, False)
     (True, None, False)
     """
-    one, other = _truth("OR", left), _truth("OR", right)
+    one, other = boolean("OR", left), boolean("OR", right)
     if one is True or other is True:
         return True
     return None if one is None or other is None else False
@@ -52,7 +53,7 @@ def not_(value: Value) -> bool | None:
     >>> not_(True), not_(None)
     (False, None)
     """
-    one = _truth("NOT", value)
+    one = boolean("NOT", value)
     return None if one is None else not one
 
 
@@ -270,7 +271,7 @@ def is_in(value: Value, choices: Iterable[Value], zone: Zone = local_zone) -> bo
     return None if unknown else False
 
 
-def _state_of_truth(wanted: bool | None) -> Callable[[Value], bool]:
+def _state_ofboolean(wanted: bool | None) -> Callable[[Value], bool]:
     def test(value: Value) -> bool:
         if value is not None and type(value) is not bool:
             raise wrong_types(f"IS {'UNKNOWN' if wanted is None else str(wanted).upper()}", type_of(value))
@@ -291,9 +292,9 @@ def _is_number(value: Value) -> bool:
 
 _STATES: Final[Mapping[str, Callable[[Value], bool]]] = {
     "NULL": lambda value: value is None,
-    "TRUE": _state_of_truth(True),
-    "FALSE": _state_of_truth(False),
-    "UNKNOWN": _state_of_truth(None),
+    "TRUE": _state_ofboolean(True),
+    "FALSE": _state_ofboolean(False),
+    "UNKNOWN": _state_ofboolean(None),
     "INF": _is_infinite,
     "+INF": lambda value: _is_infinite(value) and value > 0,
     "-INF": lambda value: _is_infinite(value) and value < 0,

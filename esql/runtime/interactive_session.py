@@ -18,7 +18,6 @@ from esql.compile import compile_expression, compile_sources, compile_text
 from esql.names.predefined import STATEMENTS
 from esql.runtime.activation import Surroundings
 from esql.runtime.program import Compiled
-from esql.runtime.text_inserts import returned
 from esql.text import SyntaxProblems
 from esql.values.literals import to_literal
 from esql.values.types import Value
@@ -47,7 +46,7 @@ def value_of(case: Case, around: Surroundings | None = None) -> Value:
     compiled = compile_expression(case.esql)
     here = compiled.activation(message_of(case.input, case.domain), around)
     with spending(here.around.limits.allowance):
-        value: Value = returned(compiled, compiled.entrance(), here)
+        value: Value = compiled.returned(compiled.entrance(), here)
     return value
 
 

@@ -17,63 +17,62 @@ from esql.text import StatementSpan, split_lines
 # `found` is an element or None; a list is a Python list of elements and scalars; a row is an element without parent.
 _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
-        "esql.operators": (
-            *("add", "subtract", "multiply", "divide", "negate", "affirm", "concatenate", "like"),
-            *("equal", "unequal", "less", "less_or_equal", "greater", "greater_or_equal"),
-            *("between", "between_symmetric", "is_in", "is_state", "is_not_state", "not_", "difference", "in_units"),
+        "esql.operators.arithmetic": (
+            *("add", "subtract", "multiply", "divide", "negate", "affirm"),
+            "subtract_in_units",  # (left, right, units, zone): (left - right) units
         ),
+        "esql.operators.comparison": (
+            *("equal", "unequal", "less", "less_or_equal", "greater", "greater_or_equal"),
+            *("between", "between_symmetric", "is_in", "is_state", "is_not_state", "boolean", "not_"),
+        ),
+        "esql.operators.datetimes": ("in_units",),
+        "esql.operators.strings": ("concatenate", "like"),
         "functools": ("reduce",),
         "esql.cast": ("Clauses", "assign", "cast"),
-        "esql.runtime.clause_values": (
-            *(
-                "joined",
-                "boolean",
-                "value_of",
-                "field_of",
-                "existing",
-                "index",
-                "a_name",
-                "step_of",
-                "types_of",
-            ),
-            *("items_of", "joined_items", "siblings", "sibling", "and_all", "or_all", "subtract_in_units"),
-            *("give", "sql_status_of", "handler_of"),
+        "esql.runtime.clause_arguments": (
+            *("joined", "existing", "index", "a_name", "step_of", "types_of", "handler_of"),
         ),
-        "esql.trees": (
+        "esql.functions.field": ("the",),  # (list) -> first item or None
+        "esql.trees.assigning": (
+            "give",  # (target, element or value, nodes): SET where only now it shows which
             "set_field",  # (target, found, nodes): SET field = field or row; None deletes
             "ensure_nth",  # (parent, Step, number, nodes) -> element
             "give_child",  # (parent, Step, value, nodes): SET parent.step = value that is not NULL
             "set_child",  # (parent, Step, what peek found, its parent, its Step, nodes): SET parent.step = parent.step
             "set_list",  # (parent, Step, list, nodes): SET field[] = list
-            "delete",  # (found)
-            "delete_child",  # (parent, Step): SET parent.step = NULL
-            "delete_from",  # (found, placement)
             "ensure_last",  # (parent, Step, number) -> element
             "ensure_any",  # (parent, Step, number) -> element: a new one only where the domain has a name for it
             "ensure_like",  # (parent, Step, number, source) -> element: a new one takes the name of the source
-            "each",  # (list): the items of FOR
             "set_type",  # (target, value), also set_name and set_namespace: NULL is an error
             "set_name",
             "set_namespace",
-            "attach",  # (source, target, placement)
-            "detach",  # (source)
             "create",  # (target, placement, name, namespace, type) -> new element; each of the last three may be None
             "create_repeat",  # (target, placement) -> new element: of the target's type and name
             "create_from",  # (target, placement, found, nodes) -> new element: of the name of its source as well
             "create_identity",  # (target, placement, Step) -> new element
             "identify",  # (element, Step): what CREATE FIELD … IDENTITY gives the field
-            "set_domain",  # (here, element, value): CREATE … DOMAIN
-            "parse",  # (here, element, value of DOMAIN or None, bits, options, encoding, ccsid, set, type, format)
+        ),
+        "esql.trees.places": (
+            "delete",  # (found)
+            "delete_child",  # (parent, Step): SET parent.step = NULL
+            "delete_from",  # (found, placement)
+            "each",  # (list): the items of FOR
+            "attach",  # (source, target, placement)
+            "detach",  # (source)
             "move",  # (element, direction, Step or None) -> found; the direction is as in syntax.MoveBy
             "move_repeat",  # (element, direction, same_type, same_name) -> found
         ),
+        "esql.trees.bits": (
+            "set_domain",  # (here, element, value): CREATE … DOMAIN
+            "parse",  # (here, element, value of DOMAIN or None, bits, options, encoding, ccsid, set, type, format)
+        ),
         "engine.tree.sharing": ("peek",),  # (parent, Step) -> found, or its place in the source
         "esql.runtime.rows": (
+            *("value_of", "field_of", "items_of", "joined_items", "siblings", "sibling", "and_all", "or_all"),
             "new_row",  # () -> row
             "add_column",  # (row, steps, value, found or list): `expression AS path`; steps a tuple of Step
             "add_named",  # (row, name, element or value): a column without AS; an element brings its name, "" none
             "add_all",  # (row, element): `*`
-            "the",  # (list) -> first item or None
             "row_or_value",  # (item) -> a row or a field with others in it as it is, else the value
             "count",  # (list of values) -> aggregate, also maximum, minimum and total
             "maximum",
@@ -82,7 +81,10 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "same_lists",  # (list, list, zone) -> truth, also same_rows of elements: = and <> of wholes
             "same_rows",
         ),
-        "esql.database": ("with_lists",),  # (statement, names, values) -> the same, with a parameter for each item
+        "esql.database": (
+            "sql_status_of",  # (error): what a handler is told of it
+            "with_lists",  # (statement, names, values) -> the same, with a parameter for each item
+        ),
         "esql.runtime.trace_calls": (  # in traced programs only
             *("trace_statement", "trace_value", "trace_started", "trace_finished"),
             *("trace_stored", "trace_given", "trace_copied"),

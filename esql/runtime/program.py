@@ -131,6 +131,17 @@ class Compiled:
         except MemoryError as error:
             raise LimitExceeded(2573, "the message needs more memory than there is") from error
 
+    def returned(self, entrance: Entrance, here: Activation) -> Any:
+        """Run the code of an entrance that sends nothing, and give what it returns."""
+        results = self.results(entrance, here)
+        try:
+            while True:
+                next(results)
+        except StopIteration as stop:
+            return stop.value
+        except BrokerError as error:
+            raise self.placed(error) from error.__cause__
+
     def _start(self, entrance: Entrance, here: Activation) -> Generator[tuple[str, Message], bool, None]:
         """Start the variables that stand outside routines; a routine that is called for one may PROPAGATE."""
         for title in entrance.shares:

@@ -1,4 +1,4 @@
-"""SELECT at run time: its rows, and what its aggregates make of their values.
+"""Rows and lists at run time: those of SELECT and ROW, their aggregates and comparisons, and lists of fields.
 
 The loops over the lists of FROM, and the test of WHERE, are emitted code: a list, or the rows of a database, is
 whatever can be iterated. A row is an element without a parent; rows and elements never share a child.
@@ -13,11 +13,11 @@ from typing import Any, Final, TypeAlias
 from engine.tree.element import Element
 from engine.tree.source import NAME, Value
 from engine.tree.states import LOOSE
-from engine.tree.step import Step
-from esql.operators import add, equal, greater, less
+from engine.tree.step import Step, step
+from esql.operators.arithmetic import add
+from esql.operators.comparison import equal, greater, less
 from esql.runtime.invocation import Zone
-from esql.runtime.clause_values import and_all
-from esql.trees import copy_of, set_field, set_list
+from esql.trees.assigning import copy_of, set_field, set_list
 from esql.values.errors import wrong_types
 from esql.values.types import Interval, type_of
 
@@ -97,11 +97,6 @@ def add_all(row: Element, *items: object) -> None:
             for child in item:
                 _append(row, child, child.name, child.namespace)
             row.state |= item.state & LOOSE
-
-
-def the(items: Sequence[object]) -> object:
-    """THE: the first item of a list; NULL where there is none."""
-    return items[0] if items else None
 
 
 def row_or_value(item: object) -> object:
@@ -197,3 +192,67 @@ def _same_below(left: Element, right: Element, zone: Zone) -> bool | None:
 def _columns(row: Element) -> list[Element]:
     """The fields below a row or field; the texts that its own value is made of are none."""
     return [one for one in row if one.type & NAME]
+
+
+def value_of(item: object) -> Value:
+    """The value of a field, or a scalar as it is."""
+    return item.value if isinstance(item, Element) else item
+
+
+def field_of(item: object) -> Element | None:
+    """A field, where an item of a list is one."""
+    return item if isinstance(item, Element) else None
+
+
+def items_of(value: object) -> list[object]:
+    """A list as it is; anything else is a list of one, NULL of none.
+
+    >>> items_of(1), items_of(None), items_of([1, 2])
+    ([1], [], [1, 2])
+    """
+    if isinstance(value, list):
+        return value
+    return [] if value is None else [value]
+
+
+def joined_items(*lists: Sequence[object]) -> list[Value]:
+    """The values of several lists, one behind the other."""
+    return [value_of(item) for items in lists for item in items]
+
+
+def siblings(element: Element | None) -> list[Element]:
+    """All fields of an element's name beside it, itself among them."""
+    if element is None:
+        return []
+    if element.parent is None:
+        return [element]
+    return element.parent.every(step(element.name, element.namespace))
+
+
+def sibling(element: Element, number: int, from_end: object) -> Element | None:
+    """The n-th field of an element's name beside it."""
+    found = siblings(element)
+    place = len(found) - number if from_end else number - 1
+    return found[place] if 0 <= place < len(found) else None
+
+
+def and_all(truths: Sequence[bool | None]) -> bool | None:
+    """FOR ALL: TRUE for none.
+
+    >>> and_all([True, None]), and_all([None, False]), and_all([])
+    (None, False, True)
+    """
+    if False in truths:
+        return False
+    return None if None in truths else True
+
+
+def or_all(truths: Sequence[bool | None]) -> bool | None:
+    """FOR ANY: FALSE for none.
+
+    >>> or_all([False, None]), or_all([None, True]), or_all([])
+    (None, True, False)
+    """
+    if True in truths:
+        return True
+    return None if None in truths else False

@@ -1,4 +1,4 @@
-"""Inserts: texts in which ${...} stand for paths of a message and for expressions, as patterns of Trace nodes do."""
+"""Texts with inserts, in which ${...} stand for paths of a message and for expressions, as in patterns of Trace."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from engine.errors import BrokerError
 from engine.message.assembly import Message
-from esql.runtime.activation import Activation
-from esql.runtime.program import Compiled, Entrance, Routine
+from esql.runtime.program import Routine
 
 TREES: Final = ("Root", "Body", "Properties", "LocalEnvironment", "DestinationList", "Environment", "ExceptionList")
 
@@ -76,16 +74,4 @@ def _parts(text: str) -> Iterator[Part]:
 
 def value_of(routine: Routine, message: Message) -> Any:
     """The value of an expression for a message."""
-    return returned(routine.program, routine.entrance, routine.program.activation(message, routine.around))
-
-
-def returned(program: Compiled, entrance: Entrance, here: Activation) -> Any:
-    """Returns what a program returns that sends nothing."""
-    results = program.results(entrance, here)
-    try:
-        while True:
-            next(results)
-    except StopIteration as stop:
-        return stop.value
-    except BrokerError as error:
-        raise program.placed(error) from error.__cause__
+    return routine.program.returned(routine.entrance, routine.program.activation(message, routine.around))

@@ -15,10 +15,8 @@ from typing import TYPE_CHECKING
 from esql import syntax
 from esql.names.predefined import KINDS
 from esql.scope.deployed_routines import File, Library, RoutineFacts, body_may_propagate, routine_facts
-from esql.scope.loop_changes import loop_changes, targets
 from esql.scope.name_resolution import Walk
 from esql.scope.references import (
-    Changes,
     DeclaredRoutine,
     Duplicate,
     Missing,
@@ -35,24 +33,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
-    "Changes",
-    "DeclaredRoutine",
-    "Duplicate",
-    "File",
-    "Library",
-    "Missing",
-    "Place",
-    "Reference",
-    "Resolution",
-    "RoutineFacts",
-    "Scope",
-    "Variable",
-    "Visit",
-    "body_may_propagate",
-    "resolve",
-    "routine_facts",
-    "targets",
-]
+    "DeclaredRoutine", "Duplicate", "File", "Library", "Missing", "Place", "Reference", "Resolution", "RoutineFacts",
+    "Scope", "Variable", "Visit", "body_may_propagate", "resolve", "routine_facts",
+]  # fmt: skip
 
 
 def resolve(
@@ -77,7 +60,6 @@ def resolve(
         types_of(walk.visits, walk.references),
         tuple(walk.visits),
         _by_kind(walk.visits),
-        loop_changes(walk.visits, walk.references),
         tuple(walk.routines),
         tuple(walk.missing),
         tuple(walk.duplicates),

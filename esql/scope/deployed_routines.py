@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from esql import syntax
-from esql.scope.loop_changes import evaluates
 from esql.scope.references import DeclaredRoutine, Resolution, Scope, Variable, Visit
 from esql.text import split_lines
 
@@ -121,14 +120,7 @@ def schema_of(program: syntax.Program) -> Schema:
 
 def declared(declaration: syntax.Declare, name: str, role: str) -> Variable:
     """Make the variable that a declaration declares under one of its names."""
-    return Variable(
-        name,
-        declaration.type,
-        role,
-        declaration,
-        declaration.lifetime,
-        declaration.constant,
-    )
+    return Variable(name, declaration.type, role, declaration, declaration.lifetime, declaration.constant)
 
 
 Calls = dict[int, dict[int, DeclaredRoutine]]
@@ -136,12 +128,10 @@ Calls = dict[int, dict[int, DeclaredRoutine]]
 
 @dataclass(frozen=True, slots=True)
 class RoutineFacts:
-    """A routine, its OUT and INOUT parameters by index, and what it may do itself or by its calls."""
+    """A routine, and what it may do itself or by its calls."""
 
     routine: DeclaredRoutine
-    outputs: tuple[int, ...]
     may_propagate: bool
-    may_evaluate: bool
     is_recursive: bool
 
 
@@ -149,23 +139,18 @@ def routine_facts(resolutions: Iterable[Resolution]) -> dict[int, RoutineFacts]:
     """Find the facts of all routines of some programs, by the identity of their syntax.
 
     Give the resolutions of all programs that call each other: what is called in one that is not given counts as doing
-    nothing of the kind. Statements outside routines have no facts here; see `body_facts`.
+    nothing of the kind. Statements outside routines have no facts here; see `body_may_propagate`.
     """
     routines: dict[int, DeclaredRoutine] = {}
     calls: Calls = {}
     propagating: set[int] = set()
-    evaluating: set[int] = set()
     for resolution in resolutions:
         routines.update((id(routine.node), routine) for routine in resolution.routines)
         for visit in resolution.each(syntax.Propagate, syntax.Eval, syntax.Call, syntax.CallStatement):
             if visit.place.routine is not None:
-                _note(visit, resolution, calls, (propagating, evaluating))
-    may_propagate, may_evaluate = _callers(propagating, calls), _callers(evaluating, calls)
-    recursive = _recursive(calls)
-    return {
-        key: RoutineFacts(routine, routine.outputs, key in may_propagate, key in may_evaluate, key in recursive)
-        for key, routine in routines.items()
-    }
+                _note(visit, resolution, calls, propagating)
+    may_propagate, recursive = _callers(propagating, calls), _recursive(calls)
+    return {key: RoutineFacts(one, key in may_propagate, key in recursive) for key, one in routines.items()}
 
 
 def body_may_propagate(resolution: Resolution, facts: Mapping[int, RoutineFacts]) -> bool:
@@ -179,16 +164,18 @@ def body_may_propagate(resolution: Resolution, facts: Mapping[int, RoutineFacts]
     return False
 
 
-def _note(visit: Visit, resolution: Resolution, calls: Calls, doing: tuple[set[int], set[int]]) -> None:
+def evaluates(node: syntax.Node) -> bool:
+    """Say whether this is an EVAL, which can do anything."""
+    return isinstance(node, syntax.Eval) or (isinstance(node, syntax.Call) and node.name[-1].upper() == "EVAL")
+
+
+def _note(visit: Visit, resolution: Resolution, calls: Calls, propagating: set[int]) -> None:
     node, caller = visit.node, id(visit.place.routine.node) if visit.place.routine else 0
-    propagating, evaluating = doing
     found = resolution.of(node)
     if isinstance(node, syntax.Propagate) or evaluates(node):  # the text of an EVAL may PROPAGATE
         propagating.add(caller)
     if isinstance(found, DeclaredRoutine):
         calls.setdefault(caller, {})[id(found.node)] = found
-    elif evaluates(node):
-        evaluating.add(caller)
 
 
 def _callers(start: set[int], calls: Calls) -> set[int]:

@@ -190,24 +190,21 @@ class Walk:
             self.duplicates.append(Duplicate("label", node.label, node))
         return replace(place, label=Label(node.label, node, place.label))
 
-    def _compound(self, node: syntax.Compound, place: Place) -> None:
+    def _compound(self, node: syntax.Compound | syntax.Loop, place: Place) -> None:
         self._push_block(node.body, self._labelled(node, place))
 
-    def _loop(self, node: syntax.Loop, place: Place) -> None:
-        self._push_block(node.body, replace(self._labelled(node, place), loop=node))
-
     def _while(self, node: syntax.While, place: Place) -> None:
-        inside = replace(self._labelled(node, place), loop=node)
+        inside = self._labelled(node, place)
         self._push_block(node.body, inside)
         self._push((node.condition,), inside)
 
     def _repeat(self, node: syntax.Repeat, place: Place) -> None:
-        inside = replace(self._labelled(node, place), loop=node, scope=place.scope.inner())
+        inside = replace(self._labelled(node, place), scope=place.scope.inner())
         # the condition sees what the body declares
         self._push_into((*node.body, node.condition), inside)
 
     def _for(self, node: syntax.For, place: Place) -> None:
-        inside = replace(self._labelled(node, place), loop=node, scope=place.scope.inner())
+        inside = replace(self._labelled(node, place), scope=place.scope.inner())
         role = Variable(node.correlation, syntax.DataType("REFERENCE"), "for", node)
         self.references[id(node)] = role
         self._stack.append((self._for_body, (node, role), inside))
@@ -343,7 +340,7 @@ class Walk:
         syntax.Declare: _declaration,
         syntax.DeclareHandler: _handler,
         syntax.Compound: _compound,
-        syntax.Loop: _loop,
+        syntax.Loop: _compound,
         syntax.While: _while,
         syntax.Repeat: _repeat,
         syntax.For: _for,

@@ -6,7 +6,7 @@ A declaration that is written exactly as the name is meant, wherever it is in si
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from esql import syntax
 from esql.functions import Function
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from esql.scope.deployed_routines import Library, Routines, Schema
+
+_N = TypeVar("_N", bound=syntax.Node)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,7 +142,6 @@ class Place:
     module: syntax.Module | None = None
     routine: DeclaredRoutine | None = None
     label: Label | None = None
-    loop: syntax.Statement | None = None
     in_handler: bool = False
     continues: bool = False
 
@@ -189,16 +190,6 @@ def scalar_behind(node: syntax.Declare, references: Mapping[int, Reference]) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
-    """The changes of a loop: variables, trees by their names, and those through what it calls."""
-
-    variables: frozenset[Variable]
-    trees: frozenset[str]
-    routines: frozenset[DeclaredRoutine]
-    evaluates: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Resolution:
     """A program with what each name in it refers to; keys are identities of nodes, which the program keeps alive.
 
@@ -211,7 +202,6 @@ class Resolution:
     types: Mapping[int, str]
     sequence: tuple[Visit, ...]
     visits: Mapping[type, tuple[Visit, ...]]
-    loops: Mapping[int, Changes]
     routines: tuple[DeclaredRoutine, ...]
     missing: tuple[Missing, ...]
     duplicates: tuple[Duplicate, ...]
@@ -241,9 +231,11 @@ class Resolution:
             return False
         return known.name.lower() != node.root.lower()
 
-    def changes(self, loop: syntax.Statement) -> Changes:
-        """Give what a loop changes."""
-        return self.loops[id(loop)]
+    def nodes(self, kind: type[_N]) -> Iterator[_N]:
+        """Go through the nodes of a kind."""
+        for visit in self.visits.get(kind, ()):
+            assert isinstance(visit.node, kind)
+            yield visit.node
 
     def each(self, *kinds: type) -> Iterator[Visit]:
         """Go through the visits of some kinds of node."""

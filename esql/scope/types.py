@@ -1,6 +1,7 @@
-"""The types of expressions as far as they are known before a program runs; the empty string is the unknown type.
+"""The types of expressions as far as they are known before a program runs, and which types go together.
 
-Types go by their long names; NULL has the unknown type, for it fits everywhere; LIST and ROW are types too.
+The empty string is the unknown type. Types go by their long names; NULL has the unknown type, for it fits everywhere;
+LIST and ROW are types too.
 """
 
 from __future__ import annotations
@@ -13,25 +14,21 @@ from esql.functions import Function, function_catalog
 from esql.names.mq_constants import MQConstant
 from esql.names.predefined import BrokerProperty, ElementType, Option, SpecialName
 from esql.scope.references import DeclaredRoutine, Reference, Variable, Visit
-from esql.values.types import DATES, NUMBERS, SCALARS, STRINGS
+from esql.values.types import DATES, NUMBERS, SCALARS, STRINGS, fits_integer
 
 Types = dict[int, str]
 References = Mapping[int, Reference]
 Rule = Callable[[Any, Types, References], str]
 
 UNKNOWN = ""
-_LARGEST_INTEGER = 2**63
+_EXTRACTED = {"SECOND": "FLOAT", "ISLEAPYEAR": "BOOLEAN"}
 _FIXED = {
     syntax.Number: "FLOAT",
     syntax.String: "CHARACTER",
     syntax.HexString: "BLOB",
     syntax.BitString: "BIT",
     syntax.IntervalLiteral: "INTERVAL",
-    syntax.Comparison: "BOOLEAN",
-    syntax.Is: "BOOLEAN",
-    syntax.Between: "BOOLEAN",
-    syntax.In: "BOOLEAN",
-    syntax.Like: "BOOLEAN",
+    **dict.fromkeys((syntax.Truth, syntax.Comparison, syntax.Is, syntax.Between, syntax.In, syntax.Like), "BOOLEAN"),
     syntax.Quantified: "BOOLEAN",
     syntax.AsBitstream: "BLOB",
     syntax.Row: "ROW",
@@ -68,9 +65,7 @@ def arithmetic(operator: str, left: str, right: str) -> str | None:
 
 def _partly_known(operator: str, known: str) -> str | None:
     accepted = NUMBERS | {"INTERVAL", UNKNOWN} | (DATES if operator in "+-" else frozenset())
-    if known not in accepted:
-        return None
-    return UNKNOWN
+    return UNKNOWN if known in accepted else None
 
 
 def _with_interval(operator: str, left: str, right: str) -> str | None:
@@ -92,18 +87,6 @@ def is_time_pair(left: str, right: str) -> bool:
 def common(types: Sequence[str]) -> str:
     """Give the type that all of these are, unknown where they differ."""
     return types[0] if types and all(name == types[0] for name in types) else UNKNOWN
-
-
-def _integer(node: syntax.Integer, types: Types, references: References) -> str:
-    return "INTEGER" if node.value < _LARGEST_INTEGER else "DECIMAL"
-
-
-def _truth(node: syntax.Truth, types: Types, references: References) -> str:
-    return "BOOLEAN"
-
-
-def _typed(node: syntax.TypedLiteral, types: Types, references: References) -> str:
-    return node.type
 
 
 def _path(node: syntax.Path, types: Types, references: References) -> str:
@@ -162,10 +145,6 @@ def _cast(node: syntax.Cast, types: Types, references: References) -> str:
     return node.type.name if node.type.name not in ("REFERENCE", "NAMESPACE", "NAME") else UNKNOWN
 
 
-def _extract(node: syntax.Extract, types: Types, references: References) -> str:
-    return {"SECOND": "FLOAT", "ISLEAPYEAR": "BOOLEAN"}.get(node.part, "INTEGER")
-
-
 def _form(node: Any, types: Types, references: References) -> str:
     known = function_catalog.find(syntax.FORMS[type(node)])
     return _of_function(known, getattr(node, known.places[0].name), types)
@@ -197,10 +176,6 @@ def _select(node: syntax.Select, types: Types, references: References) -> str:
     return UNKNOWN if is_of_one(node) else "LIST"
 
 
-def _aggregate(node: syntax.Aggregate, types: Types, references: References) -> str:
-    return "INTEGER" if node.function == "COUNT" else UNKNOWN
-
-
 def _call(node: syntax.Call, types: Types, references: References) -> str:
     match references.get(id(node)):
         case DeclaredRoutine(node=syntax.Routine(returns=syntax.Returns(type=returned))):
@@ -211,18 +186,17 @@ def _call(node: syntax.Call, types: Types, references: References) -> str:
 
 
 _RULES: dict[type, Rule] = {
-    syntax.Integer: _integer,
-    syntax.Truth: _truth,
-    syntax.TypedLiteral: _typed,
+    syntax.Integer: lambda node, types, references: "INTEGER" if fits_integer(node.value) else "DECIMAL",
+    syntax.TypedLiteral: lambda node, types, references: node.type,
     syntax.Path: _path,
     syntax.Unary: _unary,
     syntax.Operation: _operation,
     syntax.Case: _case,
     syntax.Cast: _cast,
     **dict.fromkeys(syntax.FORMS, _form),
-    syntax.Extract: _extract,
+    syntax.Extract: lambda node, types, references: _EXTRACTED.get(node.part, "INTEGER"),
     syntax.Select: _select,
-    syntax.Aggregate: _aggregate,
+    syntax.Aggregate: lambda node, types, references: "INTEGER" if node.function == "COUNT" else UNKNOWN,
     syntax.Call: _call,
 }
 

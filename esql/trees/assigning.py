@@ -1,4 +1,4 @@
-"""SET: what a field is given, by a scalar, another field, a row or a list; the field found or made in one go."""
+"""SET and CREATE: what fields are given, by scalars, fields, rows and lists, and new fields beside and below others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.tree.step import Step
 from esql.runtime.limits import Nodes
 from esql.trees.places import delete, path_of, place
 from esql.trees.translating import is_leaf, is_special, own_type, translate
-from esql.values.errors import wrong_argument
+from esql.values.errors import wrong_argument, wrong_types
 from esql.values.literals import shown
 
 
@@ -62,6 +62,16 @@ def _given_otherwise(target: Element, source: Element, nodes: Nodes | None) -> b
     else:
         return False
     return True
+
+
+def give(target: Element, value: object, nodes: Nodes) -> None:
+    """SET where only now it shows whether a field or a value is given."""
+    if isinstance(value, Element):
+        set_field(target, value, nodes)
+    elif isinstance(value, list):
+        raise wrong_types("SET", "a list: assign it to field[]")
+    else:
+        target.value = value
 
 
 def _is_value(source: Element) -> bool:

@@ -1,4 +1,4 @@
-"""Ways through a tree: MOVE, FOR, and the path of names that leads to a field."""
+"""Places in a tree: the ways to them by MOVE, FOR and names; DELETE and DETACH take fields out, ATTACH puts them in."""
 
 from __future__ import annotations
 

@@ -191,14 +191,8 @@ def read_timestamp(text: str) -> datetime:
     return datetime.combine(read_date(match[1]), read_time(match[2]))
 
 
-def _gmt_time(text: str) -> time:
-    found = read_time(text)
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found
-
-
-def _gmt_timestamp(text: str) -> datetime:
-    found = read_timestamp(text)
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found
+def _gmt(moment: time | datetime) -> time | datetime:
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
 
 
 def read_interval(text: str, units: Qualifier) -> Interval:
@@ -242,8 +236,8 @@ _READERS: Final[Mapping[str, Callable[[str], Any]]] = {
     "DATE": read_date,
     "TIME": read_time,
     "TIMESTAMP": read_timestamp,
-    "GMTTIME": _gmt_time,
-    "GMTTIMESTAMP": _gmt_timestamp,
+    "GMTTIME": lambda text: _gmt(read_time(text)),
+    "GMTTIMESTAMP": lambda text: _gmt(read_timestamp(text)),
 }
 
 

@@ -8,7 +8,7 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Final
 
-from esql.values.types import Bit, Interval, Value, fraction_text, type_of
+from esql.values.types import Value, fraction_text, type_of
 
 _MOST_DIGITS: Final = 34  # a DECIMAL that would need more zeros than this is written with an exponent
 
@@ -89,40 +89,20 @@ def _moment(value: Any) -> str:
     return f"{kind} '{text}'"
 
 
-def _boolean(value: bool) -> str:
-    return "TRUE" if value else "FALSE"
-
-
-def _blob(value: bytes) -> str:
-    return f"X'{value.hex()}'"
-
-
-def _bit(value: Bit) -> str:
-    return f"B'{value.digits}'"
-
-
-def _date(value: date) -> str:
-    return f"DATE '{date_text(value)}'"
-
-
-def _interval(value: Interval) -> str:
-    return f"INTERVAL '{value}' {value.qualifier}"
-
-
 _TEXTS: Final[Mapping[str, Callable[[Any], str]]] = {
     "CHARACTER": str,
     "INTEGER": str,
     "DECIMAL": decimal_text,
     "FLOAT": float_text,
-    "BOOLEAN": _boolean,
-    "BLOB": _blob,
-    "BIT": _bit,
-    "DATE": _date,
+    "BOOLEAN": lambda value: "TRUE" if value else "FALSE",
+    "BLOB": lambda value: f"X'{value.hex()}'",
+    "BIT": lambda value: f"B'{value.digits}'",
+    "DATE": lambda value: f"DATE '{date_text(value)}'",
     "TIME": _moment,
     "GMTTIME": _moment,
     "TIMESTAMP": _moment,
     "GMTTIMESTAMP": _moment,
-    "INTERVAL": _interval,
+    "INTERVAL": lambda value: f"INTERVAL '{value}' {value.qualifier}",
 }
 
 

@@ -17,10 +17,9 @@ from esql.cast import Target, assign
 from esql.compile import compile_text
 from esql.read import read_statements
 from esql.runtime.activation import Surroundings
-from esql.runtime.clause_values import a_name, index
+from esql.runtime.clause_arguments import a_name, index
 from esql.runtime.interactive_session import message_of
 from esql.runtime.limits import Limits
-from esql.runtime.text_inserts import returned
 from esql.text import SyntaxProblems
 from esql.values.types import type_of
 from tests.esql.evaluator import Scope, elements, evaluate, sample
@@ -156,7 +155,7 @@ def attempt(data: bytes) -> None:
     here = program.activation(message, Surroundings(limits=LIMITS))
     found: object = None
     try:
-        returned(program, program.entrance(), here)
+        program.returned(program.entrance(), here)
     except LimitExceeded:
         return
     except BrokerError:

@@ -4,28 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
-from esql import operators, syntax
+from esql import syntax
+from esql.operators import arithmetic, datetimes
+from esql.operators import comparison as comparisons
+from esql.operators import strings as string_operators
 from tests.esql.evaluator import Scope, evaluate, units, values_of
 from tests.esql.lists import ORACLE
 
-ARITHMETIC = {"+": operators.add, "-": operators.subtract, "*": operators.multiply, "/": operators.divide}
+ARITHMETIC = {"+": arithmetic.add, "-": arithmetic.subtract, "*": arithmetic.multiply, "/": arithmetic.divide}
 COMPARISON = {
-    "=": operators.equal,
-    "<>": operators.unequal,
-    "<": operators.less,
-    "<=": operators.less_or_equal,
-    ">": operators.greater,
-    ">=": operators.greater_or_equal,
+    "=": comparisons.equal,
+    "<>": comparisons.unequal,
+    "<": comparisons.less,
+    "<=": comparisons.less_or_equal,
+    ">": comparisons.greater,
+    ">=": comparisons.greater_or_equal,
 }
 
 
 def unary(node: syntax.Unary, scope: Scope) -> Any:
-    operate = {"NOT": operators.not_, "-": operators.negate, "+": operators.affirm}[node.operator]
+    operate = {"NOT": comparisons.not_, "-": arithmetic.negate, "+": arithmetic.affirm}[node.operator]
     return operate(evaluate(node.operand, scope))
 
 
 def operation(node: syntax.Operation, scope: Scope) -> Any:
-    join: Any = {**ARITHMETIC, "||": operators.concatenate, "AND": operators.and_, "OR": operators.or_}[node.operator]
+    join: Any = {**ARITHMETIC, "||": string_operators.concatenate, "AND": comparisons.and_, "OR": comparisons.or_}[
+        node.operator
+    ]
     result = evaluate(node.operands[0], scope)
     for operand in node.operands[1:]:
         if (node.operator == "AND" and result is False) or (node.operator == "OR" and result is True):
@@ -41,27 +46,29 @@ def comparison(node: syntax.Comparison, scope: Scope) -> bool | None:
 
 def is_state(node: syntax.Is, scope: Scope) -> Any:
     value = evaluate(node.operand, scope)
-    return operators.is_not_state(value, node.state) if node.negated else operators.is_state(value, node.state)
+    return comparisons.is_not_state(value, node.state) if node.negated else comparisons.is_state(value, node.state)
 
 
 def between(node: syntax.Between, scope: Scope) -> bool | None:
-    test = operators.between_symmetric if node.symmetric else operators.between
+    test = comparisons.between_symmetric if node.symmetric else comparisons.between
     parts = [evaluate(part, scope) for part in (node.operand, node.low, node.high)]
     return negated(test(*parts, scope.here.zone), node.negated)
 
 
 def is_in(node: syntax.In, scope: Scope) -> bool | None:
     choices = [value for choice in node.choices for value in values_of(choice, scope)]
-    return negated(operators.is_in(evaluate(node.operand, scope), choices, scope.here.zone), node.negated)
+    return negated(comparisons.is_in(evaluate(node.operand, scope), choices, scope.here.zone), node.negated)
 
 
 def like(node: syntax.Like, scope: Scope) -> bool | None:
     escape = () if node.escape is None else (evaluate(node.escape, scope),)
-    return negated(operators.like(evaluate(node.operand, scope), evaluate(node.pattern, scope), *escape), node.negated)
+    return negated(
+        string_operators.like(evaluate(node.operand, scope), evaluate(node.pattern, scope), *escape), node.negated
+    )
 
 
 def negated(value: bool | None, really: bool) -> bool | None:
-    return operators.not_(value) if really else value
+    return comparisons.not_(value) if really else value
 
 
 def in_units(node: syntax.InUnits, scope: Scope) -> Any:
@@ -69,15 +76,15 @@ def in_units(node: syntax.InUnits, scope: Scope) -> Any:
         case syntax.Operation("-", (left, right)):
             one, other = evaluate(left, scope), evaluate(right, scope)
             if not any(type(side).__name__ == "Interval" for side in (one, other)):
-                return operators.difference(one, other, units(node.qualifier), scope.here.zone)
-    return operators.in_units(evaluate(node.expression, scope), units(node.qualifier))
+                return datetimes.difference(one, other, units(node.qualifier), scope.here.zone)
+    return datetimes.in_units(evaluate(node.expression, scope), units(node.qualifier))
 
 
 def case(node: syntax.Case, scope: Scope) -> Any:
     operand = None if node.operand is None else evaluate(node.operand, scope)
     for branch in node.branches:
         condition = evaluate(branch.condition, scope)
-        if (condition if node.operand is None else operators.equal(operand, condition, scope.here.zone)) is True:
+        if (condition if node.operand is None else comparisons.equal(operand, condition, scope.here.zone)) is True:
             return evaluate(branch.result, scope)
     return None if node.otherwise is None else evaluate(node.otherwise, scope)
 

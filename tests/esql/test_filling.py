@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import esql.trees
 from engine.errors import BrokerError
 from engine.tree import sharing
 from engine.tree.element import Element
@@ -17,7 +16,9 @@ from engine.tree.step import Step
 from esql.compile import compile_text
 from esql.runtime.activation import Limits, Surroundings
 from esql.runtime.interactive_session import message_of, outcomes
-from esql.trees import Nodes, set_field
+from esql.runtime.limits import Nodes
+from esql.trees import assigning
+from esql.trees.assigning import set_field
 from tests.esql.programs import gives, programs
 
 INPUT = b"<t><a k='1'><b>1</b>\n<b>2</b><c><d>3</d></c></a><a><c>4<!-- no --><d/></c></a><b/>&lt;&#13;</t>"
@@ -86,10 +87,10 @@ def set_plainly(parent: Element, wanted: Step, found: Element, above: Element, a
 
 
 PLAINLY: Sequence[tuple[Any, str, Any]] = (
-    (esql.trees, "give_child", give_plainly),
-    (esql.trees, "set_child", set_plainly),
+    (assigning, "give_child", give_plainly),
+    (assigning, "set_child", set_plainly),
     (sharing, "peek", Element.child),
-    (esql.trees, "ensure_nth", ensure_nth_plainly),
+    (assigning, "ensure_nth", ensure_nth_plainly),
 )
 
 

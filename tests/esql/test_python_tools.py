@@ -12,8 +12,8 @@ import pytest
 
 from engine.errors import BrokerError
 from esql.cache import Cache
-from esql.runtime.program import Compiled
 from esql.runtime.interactive_session import message_of, outcomes
+from esql.runtime.program import Compiled
 
 PROGRAM = """CREATE COMPUTE MODULE M
   DECLARE seen SHARED INTEGER 0;

@@ -116,34 +116,12 @@ def test_names_that_are_no_paths() -> None:
     assert found.of(leave) is loop
 
 
-def test_loops() -> None:
-    """A loop knows what it changes, that of the loops inside it included."""
-    text = """DECLARE i, j, k INTEGER; DECLARE r REFERENCE TO InputRoot; CREATE PROCEDURE p(OUT x INTEGER) BEGIN END;
-        SET k = 1;
-        WHILE i < 5 DO
-            SET i = i + 1;
-            FOR c AS InputRoot.a[] DO MOVE r NEXTSIBLING; SET OutputRoot.b = j; CALL p(j); END FOR;
-        END WHILE;
-        LOOP EVAL('x'); END LOOP;"""
-    found = resolve(read_statements(text, "text"), "COMPUTE")
-    outer, inner, evaluating = (
-        found.changes(visit.node) for visit in found.each(syntax.While, syntax.For, syntax.Loop)
-    )
-    assert {"i", "j", "r", "c"} == {variable.name for variable in outer.variables}
-    assert {"j", "r", "c"} == {variable.name for variable in inner.variables}
-    assert {"OutputRoot"} == outer.trees == inner.trees
-    (called,) = outer.routines
-    assert called.node.name == "p"
-    assert evaluating.evaluates
-    assert not outer.evaluates
-
-
 def library(**texts: str) -> Library:
     return Library(tuple(File(name, read_file(text, name), text) for name, text in texts.items()))
 
 
 def test_facts_across_files() -> None:
-    """Whether a routine propagates, evaluates or recurs is found through all that it calls."""
+    """Whether a routine propagates or recurs is found through all that it calls."""
     deployed = library(
         a="""BROKER SCHEMA a PATH b; CREATE COMPUTE MODULE M
             CREATE FUNCTION Main() RETURNS BOOLEAN BEGIN CALL one(); CALL quiet(1, NULL); RETURN f(3) = 1; END;
@@ -159,10 +137,9 @@ def test_facts_across_files() -> None:
     assert {"Main", "one", "two", "f", "g"} == {
         name for name, fact in known.items() if fact.may_propagate
     }  # by EVAL too
-    assert {"Main", "f", "g"} == {name for name, fact in known.items() if fact.may_evaluate}
     assert {"f", "g", "self"} == {name for name, fact in known.items() if fact.is_recursive}
     expected = (1,)
-    assert expected == known["quiet"].outputs
+    assert expected == known["quiet"].routine.outputs
 
 
 CIRCLES = [

@@ -11,9 +11,11 @@ import pytest
 from engine.message.assembly import new_root
 from engine.tree.element import Element
 from engine.tree.step import Step, step
-from esql.operators import equal, greater, multiply
-from esql.runtime.rows import add_all, add_column, add_named, count, maximum, minimum, new_row, the, total
-from esql.trees import set_field, set_list
+from esql.functions.field import the
+from esql.operators.arithmetic import multiply
+from esql.operators.comparison import equal, greater
+from esql.runtime.rows import add_all, add_column, add_named, count, maximum, minimum, new_row, total
+from esql.trees.assigning import set_field, set_list
 from esql.values.errors import ValueFailure
 from esql.values.types import Interval, qualifier
 from tests.esql.test_trees import ATTRIBUTE, Shape, attribute, body, build, ensure, found, received, shape

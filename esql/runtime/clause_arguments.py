@@ -1,4 +1,4 @@
-"""Functions that emitted code and its invocation call: values of clauses, SQL states, rows, results of routines."""
+"""Arguments of clauses of statements, seen to be what those take: subscripts, names, conditions, terminals, labels."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from engine.errors import BrokerError, LimitExceeded
 from engine.tree.element import Element
 from engine.tree.step import Step, Types, step
 from esql.names.element_types import types_of_number
-from esql.operators import concatenate, difference, in_units, like, subtract
-from esql.runtime.invocation import Invocation, Zone
-from esql.trees import Nodes, set_field
-from esql.values.errors import WRONG_TYPES, ValueFailure, sqlstate_of, wrong_argument, wrong_types
+from esql.operators.strings import concatenate, like
+from esql.runtime.invocation import Invocation
+from esql.values.errors import WRONG_TYPES, ValueFailure, sqlstate_of, wrong_argument
 from esql.values.literals import shown, to_text
-from esql.values.types import Interval, Qualifier, Value, type_of
+from esql.values.types import Value, type_of
 
 _NO_SUCH_FIELD: Final = 2528
 _LONGEST_KEPT: Final = 1000
@@ -32,23 +31,6 @@ def joined(here: Invocation, values: Sequence[Value]) -> Value:
         if result is not None:
             here.grow(len(result))
     return result
-
-
-def boolean(operator: str, value: Value) -> bool | None:
-    """A value that must be a BOOLEAN."""
-    if value is None or value is True or value is False:
-        return value
-    raise wrong_types(operator, type_of(value))
-
-
-def value_of(item: object) -> Value:
-    """The value of a field, or a scalar as it is."""
-    return item.value if isinstance(item, Element) else item
-
-
-def field_of(item: object) -> Element | None:
-    """A field, where an item of a list is one."""
-    return item if isinstance(item, Element) else None
 
 
 def existing(found: Element | None, title: str) -> Element:
@@ -90,101 +72,6 @@ def types_of(known: Types | None, *values: Value) -> Types:
     for value in values:
         found += types_of_number(index(value))
     return found
-
-
-def items_of(value: object) -> list[object]:
-    """A list as it is; anything else is a list of one, NULL of none.
-
-    >>> items_of(1), items_of(None), items_of([1, 2])
-    ([1], [], [1, 2])
-    """
-    if isinstance(value, list):
-        return value
-    return [] if value is None else [value]
-
-
-def joined_items(*lists: Sequence[object]) -> list[Value]:
-    """The values of several lists, one behind the other."""
-    return [value_of(item) for items in lists for item in items]
-
-
-def siblings(element: Element | None) -> list[Element]:
-    """All fields of an element's name beside it, itself among them."""
-    if element is None:
-        return []
-    if element.parent is None:
-        return [element]
-    return element.parent.every(step(element.name, element.namespace))
-
-
-def sibling(element: Element, number: int, from_end: object) -> Element | None:
-    """The n-th field of an element's name beside it."""
-    found = siblings(element)
-    place = len(found) - number if from_end else number - 1
-    return found[place] if 0 <= place < len(found) else None
-
-
-def and_all(truths: Sequence[bool | None]) -> bool | None:
-    """FOR ALL: TRUE for none.
-
-    >>> and_all([True, None]), and_all([None, False]), and_all([])
-    (None, False, True)
-    """
-    if False in truths:
-        return False
-    return None if None in truths else True
-
-
-def or_all(truths: Sequence[bool | None]) -> bool | None:
-    """FOR ANY: FALSE for none.
-
-    >>> or_all([False, None]), or_all([None, True]), or_all([])
-    (None, True, False)
-    """
-    if True in truths:
-        return True
-    return None if None in truths else False
-
-
-def subtract_in_units(left: Value, right: Value, units: Qualifier, zone: Zone) -> Value:
-    """`(left - right) units` of dates and times, or of intervals."""
-    if isinstance(left, Interval) or isinstance(right, Interval):
-        return in_units(subtract(left, right), units)
-    return difference(left, right, units, zone)
-
-
-def give(target: Element, value: object, nodes: Nodes) -> None:
-    """SET where only now it shows whether a field or a value is given."""
-    if isinstance(value, Element):
-        set_field(target, value, nodes)
-    elif isinstance(value, list):
-        raise wrong_types("SET", "a list: assign it to field[]")
-    else:
-        target.value = value
-
-
-# Handlers of errors
-
-
-class SqlStatus:
-    """The values of SQLCODE, SQLSTATE, SQLERRORTEXT and SQLNATIVEERROR."""
-
-    __slots__ = ("sqlcode", "sqlerrortext", "sqlnativeerror", "sqlstate")
-
-    def __init__(self, sqlcode: int = 0, sqlstate: str = "00000", text: str = "", native: int = 0) -> None:
-        self.sqlcode = sqlcode
-        self.sqlstate = sqlstate
-        self.sqlerrortext = text
-        self.sqlnativeerror = native
-
-
-NO_ERROR: Final = SqlStatus()
-
-
-def sql_status_of(error: BrokerError) -> SqlStatus:
-    """Returns what a handler is told of an error."""
-    native, text = getattr(error, "sqlnativeerror", error.number), getattr(error, "sqlerrortext", error.text)
-    return SqlStatus(getattr(error, "sqlcode", -1), sqlstate_of(error), text, native)
 
 
 def handler_of(error: BrokerError, handlers: Sequence[Sequence[tuple[str, str, str]]]) -> int:
