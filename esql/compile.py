@@ -17,9 +17,9 @@ from esql.emit.eval_scope import Given, GivenRoutine, declared, routine_of, stor
 from esql.read import read_expression, read_file, read_statements
 from esql.runtime.linker import EntryPoint, Parts, executed, link
 from esql.runtime.program import Compiled
-from esql.scope import File, Library, Resolution, resolve, routine_facts
+from esql.scope import File, Library, resolve, routine_facts
 from esql.syntax.node import children
-from esql.text import StatementSpan, SyntaxProblems, decode, problem_at, split_lines
+from esql.text import StatementSpan, SyntaxProblems, decode, problem_at
 
 ANY_KIND: Final = "ANY"
 
@@ -175,7 +175,7 @@ def _parts(files: list[File], kind: str = "", *, trace: str = "") -> Parts:
     resolutions = [resolve(file.program, one, known) for file, one in zip(files, kinds, strict=True)]
     _refuse([problem for found in resolutions for problem in problems_of(found, known) if problem.stops])
     deployment = Deployment(routine_facts(resolutions), resolutions, trace=trace)
-    emitted = [_emitted(deployment, *pair) for pair in zip(resolutions, files, strict=True)]
+    emitted = [deployment.emit(one, file.name, file.lines()) for one, file in zip(resolutions, files, strict=True)]
     _refuse([problem for one in emitted for problem in one.problems])
     codes = tuple(_code(one, file) for one, file in zip(emitted, files, strict=True))
     texts = {file.name: file.text for file in files}
@@ -196,10 +196,6 @@ def _modules_twice(files: list[File]) -> Iterator[Problem]:
             if other is not file:
                 text = f"{other.name} has a module {node.name} too: rename one of them, or put them into two schemas"
                 yield problem_at(node.position, text, file.name, file.lines()[node.position.line - 1], kind="name")
-
-
-def _emitted(deployment: Deployment, resolution: Resolution, file: File) -> Emitted:
-    return deployment.emit(resolution, file.name, split_lines(file.text))
 
 
 def _code(emitted: Emitted, file: File) -> CodeType:

@@ -28,14 +28,14 @@ from esql.scope.name_resolution import REMEMBERED
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from esql.scope import Missing, Place, Resolution
+    from esql.scope import Missing, Resolution
 
 
 def unknown_names(found: Resolution) -> Iterator[Finding]:
     """Variables, correlation names, routines, labels, prefixes and element types that do not exist."""
     for index, missing in enumerate(found.missing):
         # looking for similar names takes long, and whoever has so many problems has others than spelling
-        guess = did_you_mean if index < REMEMBERED else _no_guess
+        guess = did_you_mean if index < REMEMBERED else lambda name, known: ""
         text, number, word = _EXPLAIN[missing.what](missing, found, guess)
         yield Finding(missing.node, "name", text, number, word)
 
@@ -55,10 +55,6 @@ Explained = tuple[str, int, str]
 Guess = Callable[[str, list[str]], str]
 
 
-def _no_guess(name: str, known: list[str]) -> str:
-    return ""
-
-
 def _name(missing: Missing, found: Resolution, guess: Guess) -> Explained:
     name, kind = missing.name, missing.place.kind
     correlation = next((known for known in CORRELATIONS if known.lower() == name.lower()), None)
@@ -68,7 +64,7 @@ def _name(missing: Missing, found: Resolution, guess: Guess) -> Explained:
         return _property(missing, guess)
     if find_function(name) is not None:
         return f"{name.upper()} is a function: write its arguments in parentheses behind it", NAME_NUMBER, name
-    hint = guess(name, _visible(missing.place))
+    hint = guess(name, [*(known.name for known in missing.place.scope.visible()), *predefined_names(kind)])
     advice = hint or "; declare it first"
     if not hint and name.isascii() and not name.isidentifier():
         advice += ", or write a text in single quotes"
@@ -89,10 +85,6 @@ def _unavailable(name: str, kind: str) -> str:
     if other:
         return f"a {title} node has no {name}; use {other}"
     return f"a {title} node has no {name}, for it builds no output message; use Environment, or a Compute node"
-
-
-def _visible(place: Place) -> list[str]:
-    return [*(variable.name for variable in place.scope.visible()), *predefined_names(place.kind)]
 
 
 def _element_type(missing: Missing, found: Resolution, guess: Guess) -> Explained:

@@ -17,6 +17,7 @@ from esql.values.types import DATES, NUMBERS, SCALARS, STRINGS
 
 Findings = Iterator[Finding]
 _TRUTH = frozenset(("BOOLEAN",))
+_TEXT = frozenset(("CHARACTER",))
 
 
 def operands(found: Resolution) -> Findings:
@@ -141,10 +142,6 @@ def _unfit(operator: str, left: str, right: str) -> str:
     return f"{operator} does not take {a(left)} and {a(right)} together{advice}"
 
 
-def _comparison(node: syntax.Comparison, found: Resolution) -> Findings:
-    yield from _comparable(node.operator, node.left, node.right, found)
-
-
 def _comparable(operator: str, left: syntax.Expression, right: syntax.Expression, found: Resolution) -> Findings:
     first, second = found.type_of(left), found.type_of(right)
     if not can_compare(first, second):
@@ -241,14 +238,6 @@ def _in_units(node: syntax.InUnits, found: Resolution) -> Findings:
         yield Finding(node, "type", text)
 
 
-def _index(node: syntax.IndexAt, found: Resolution) -> Findings:
-    yield from _takes(node.number, NUMBERS, "an index", found)
-
-
-def _computed(node: syntax.ComputedName, found: Resolution) -> Findings:
-    yield from _takes(node.expression, frozenset(("CHARACTER",)), "a name in braces", found)
-
-
 def _aggregate(node: syntax.Aggregate, found: Resolution) -> Findings:
     accepted = NUMBERS | {"INTERVAL", "CHARACTER"} if node.function == "SUM" else SCALARS | {"ROW"}
     if node.function != "COUNT":
@@ -258,7 +247,7 @@ def _aggregate(node: syntax.Aggregate, found: Resolution) -> Findings:
 _RULES: dict[type, Callable[[Any, Resolution], Findings]] = {
     syntax.Unary: _unary,
     syntax.Operation: _operation,
-    syntax.Comparison: _comparison,
+    syntax.Comparison: lambda node, found: _comparable(node.operator, node.left, node.right, found),
     syntax.Between: _between,
     syntax.In: _in,
     syntax.Like: _like,
@@ -269,8 +258,8 @@ _RULES: dict[type, Callable[[Any, Resolution], Findings]] = {
     syntax.Substring: _substring,
     syntax.Round: _round,
     syntax.InUnits: _in_units,
-    syntax.IndexAt: _index,
-    syntax.ComputedName: _computed,
+    syntax.IndexAt: lambda node, found: _takes(node.number, NUMBERS, "an index", found),
+    syntax.ComputedName: lambda node, found: _takes(node.expression, _TEXT, "a name in braces", found),
     syntax.Aggregate: _aggregate,
 }
 

@@ -1,11 +1,15 @@
-"""Syntax -> a syntax tree of Python, which says where each piece of it comes from."""
+"""Syntax -> a syntax tree of Python, which says where each piece of it comes from: routines, and what is outside."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import ast
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeAlias
 
+from engine.errors import Problem
+from esql import syntax
 from esql.emit import (
     assignments,
     cached_elements,
@@ -21,12 +25,16 @@ from esql.emit import (
     selects,
     tree_statements,
 )
-from esql.emit.emission_unit import Constants, EmittedRoutine, Unit
-from esql.emit.function_body import Tables
-from esql.emit.routines import Emitted, Emitter, Entrance, GivenDeclarations
-from esql.emit.variable_analysis import is_shared_tree
-from esql.scope import Resolution, RoutineFacts, Variable
-from esql.scope.references import DeclaredRoutine
+from esql.emit.assignments import initialize
+from esql.emit.calls import parameter_variable, with_outputs
+from esql.emit.emission_unit import Constants, EmitError, EmittedRoutine, Unit
+from esql.emit.function_body import Body, Tables, called
+from esql.emit.integer_formulas import settled
+from esql.emit.python_nodes import assign, attribute, compare, constant, do, function, group, method, name, when
+from esql.emit.variable_analysis import has_handlers, is_shared_tree, never_null
+from esql.scope import Resolution, RoutineFacts, body_may_propagate
+from esql.scope.references import DeclaredRoutine, Variable
+from esql.syntax.node import children
 
 __all__ = ["Deployment", "Emitted", "Entrance"]
 
@@ -98,3 +106,249 @@ class Deployment:
         unit.shares_trees = any(is_shared_tree(variable) for variable in (*self._seen, *unit.named.values()))
         self._count += 1
         return Emitter(unit, TABLES, self._facts, f"p{self._count}_")
+
+
+# The declarations of variables that a text of EVAL is handed, and the numbers of those that it uses where they are.
+GivenDeclarations: TypeAlias = tuple[Sequence[syntax.Declare], Mapping[int, tuple[int, int | None]]]
+HERE = "here"
+DEPTH = "depth"
+
+
+@dataclass(slots=True)
+class Entrance:
+    """The entrance of a module or a node's text: its kind, its function, and the one that starts its variables."""
+
+    kind: str
+    title: str
+    slot: str
+    yields: bool
+    starts: str = ""
+    shares: str = ""
+
+
+@dataclass(slots=True)
+class Emitted:
+    """A program in Python: its functions, and which of them are entered from outside."""
+
+    tree: ast.Module
+    entrances: list[Entrance] = field(default_factory=list)
+    starts: str = ""
+    shares: str = ""
+    problems: list[Problem] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Emitter:
+    """The emission of one program."""
+
+    unit: Unit
+    tables: Tables
+    facts: Mapping[int, RoutineFacts]
+    prefix: str
+    functions: list[ast.stmt] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def text_with(self, node: syntax.Program, given: GivenDeclarations, *, is_expression: bool) -> Emitted:
+        """A text that is given routines and variables, and gives these back; an expression gives its value."""
+        self.unit.text_is_local = True
+        body = Body(self.unit, self.tables, self.unit.resolution.kind)
+        contents: list[ast.expr] = []
+        handed, places = given
+        self._place_stored(places)
+        for declared in handed:
+            variable = self.unit.named.get((id(declared), declared.names[0]))
+            variable = variable or Variable(declared.names[0], declared.type, "text", declared)
+            contents += [body.load(variable)] + ([body.load(variable, "moved")] if variable.is_reference else [])
+        slots = [slot for slot in dict.fromkeys(one.slot for one in self.unit.routines.values()) if slot]
+        slots += [one.id for one in contents if isinstance(one, ast.Name)]
+        kept = {*places, *(id(one) for one in handed)}
+        statements = [one for one in node.statements if id(one) not in kept and not isinstance(one, syntax.Routine)]
+        last = constant(None) if is_expression else group(contents)
+        emitted = EmittedRoutine(f"{self.prefix}text", yields=False)
+        self._finish(body, emitted, slots, statements, last, node)
+        entrance = Entrance(self.unit.resolution.kind, "", emitted.slot, body.yields)
+        return Emitted(ast.Module(self.functions, []), [entrance], problems=self.problems)
+
+    def _place_stored(self, places: Mapping[int, tuple[int, int | None]]) -> None:
+        """Find the variables of a text that live outside functions where the program around it keeps them."""
+        for (declaration, _), variable in self.unit.named.items():
+            if declaration in places:
+                own, moved = places[declaration]
+                self.unit.stored.add(variable)
+                self.unit.places[variable, ""] = own
+                if moved is not None:
+                    self.unit.places[variable, "moved"] = moved
+
+    def program(self, node: syntax.Program) -> Emitted:
+        """All functions of a program."""
+        for routine in self.unit.resolution.routines:
+            if not isinstance(routine.node.body, syntax.External):
+                self._routine(routine)
+        made = Emitted(ast.Module(self.functions, []), problems=self.problems)
+        modules = [one for one in node.statements if isinstance(one, syntax.Module)]
+        declared = [one for one in node.statements if isinstance(one, syntax.Declare)]
+        if modules or not (self.unit.resolution.kind or self._is_text(node)):
+            made.starts, made.shares = self._variables("schema", declared)
+            made.entrances = [self._module(one) for one in modules]
+        else:
+            made.entrances = [self._text(node)]
+        return made
+
+    def _is_text(self, node: syntax.Program) -> bool:
+        return any(not isinstance(one, syntax.Declare | syntax.Routine | syntax.Module) for one in node.statements)
+
+    def _module(self, node: syntax.Module) -> Entrance:
+        main = self._main(node)
+        declared = [one for one in node.statements if isinstance(one, syntax.Declare)]
+        starts, shares = self._variables(node.name, declared, node.kind)
+        if main is None and node.kind == "DATABASEEVENT":  # it has ReadEvents, BuildMessage and EndEvent instead
+            return Entrance(node.kind, node.name, "", yields=False)
+        if main is None:
+            error = EmitError(node, f"{node.name} has no function Main, where it would start")
+            self.problems.append(self.unit.problem(error))
+            return Entrance(node.kind, node.name, "", yields=False)
+        emitted = self.unit.routines[main]
+        return Entrance(node.kind, node.name, emitted.slot, emitted.yields, starts, shares)
+
+    def _main(self, node: syntax.Module) -> DeclaredRoutine | None:
+        mains = [one for one in self.unit.resolution.routines if one.module is node]
+        return next((one for one in mains if one.node.name.lower() == "main"), None)
+
+    # functions
+
+    def _routine(self, routine: DeclaredRoutine) -> None:
+        facts, emitted = self.facts[id(routine.node)], self.unit.routines[routine]
+        kind = "" if routine.module is None else routine.module.kind
+        body = Body(self.unit, self.tables, kind, routine, yields=emitted.yields)
+        parameters = [parameter_variable(body, one) for one in routine.node.parameters]
+        slots = [body.slot(variable) for variable in parameters]
+        if facts.is_recursive:
+            body.emit(_depth_test())
+        body.emit(*called())
+        body.emit(*(one for variable in parameters for one in _entered(body, variable)))
+        statement = routine.node.body
+        assert not isinstance(statement, syntax.External)
+        is_main = routine.node.name.lower() == "main" and routine.module is not None
+        last = constant(True if is_main else None)
+        self._finish(body, emitted, slots, [statement], last, routine.node)
+
+    def _text(self, node: syntax.Program) -> Entrance:
+        yields = body_may_propagate(self.unit.resolution, self.facts)
+        emitted = EmittedRoutine(f"{self.prefix}main", yields)
+        body = Body(self.unit, self.tables, self.unit.resolution.kind, yields=yields)
+        statements = [one for one in node.statements if not isinstance(one, syntax.Routine)]
+        self._finish(body, emitted, [], statements, constant(True), node)
+        kind = self.unit.resolution.kind
+        shared = [one for one in statements if isinstance(one, syntax.Declare) and one.lifetime == "SHARED"]
+        self._start_alone(shared)
+        return Entrance(kind, "", emitted.slot, yields, shares=self._starting(shared, "share", "", kind))
+
+    def _finish(
+        self,
+        body: Body,
+        emitted: EmittedRoutine,
+        slots: list[str],
+        statements: Iterable[syntax.Statement],
+        last: ast.expr,
+        node: syntax.Node,
+    ) -> None:
+        listed = list(statements)
+        try:
+            body.memory = self.tables.plan(body, () if self.unit.shares_trees else listed)
+        except EmitError:  # the statement that it is about says so, with all others
+            body.memory = self.tables.plan(body, ())
+        body.never_null = never_null(body, listed)
+        body.settled = settled(body, listed)
+        body.has_handlers = has_handlers(listed)
+        has_scope = any(isinstance(one, syntax.DeclareHandler) for one in listed)
+        for together in [listed] if has_scope else [[one] for one in listed]:
+            self._guarded(body, together)
+        inside = [*body.opening(), *body.statements]
+        if not body.statements or not isinstance(body.statements[-1], ast.Return | ast.Raise):
+            inside.append(ast.Return(with_outputs(body, last)))
+        made = function(emitted.slot, [HERE, DEPTH, *slots], inside)
+        if emitted.yields and not _has_yield(made):
+            made.body.insert(0, when(constant(False), [do(ast.Yield(constant(None)))]))
+        body.locate(made, node)
+        self.functions.append(made)
+
+    def _guarded(self, body: Body, statements: Sequence[syntax.Statement]) -> None:
+        try:
+            self.tables.scope(body, statements)
+        except EmitError as error:
+            self.problems.append(self.unit.problem(error))
+
+    # variables that live outside routines
+
+    def _variables(self, title: str, declared: list[syntax.Declare], kind: str = "") -> tuple[str, str]:
+        """Functions that start variables: those of an invocation, and those that the flow shares."""
+        own = [one for one in declared if one.lifetime != "SHARED"]
+        shared = [one for one in declared if one.lifetime == "SHARED"]
+        return self._starting(own, "start", title, kind), self._starting(shared, "share", title, kind)
+
+    def _starting(self, declared: list[syntax.Declare], what: str, title: str, kind: str) -> str:
+        body = Body(self.unit, self.tables, kind)
+        body.memory = self.tables.plan(body, ())
+        for node in declared:
+            for variable_name in node.names:
+                variable = self.unit.named.get((id(node), variable_name))
+                if variable is not None:
+                    self._initialized(body, node, variable)
+        if not body.statements:
+            return ""
+        slot = f"{self.prefix}{what}{len(self.functions)}"
+        made = function(slot, [HERE, DEPTH], [*body.opening(), *body.statements])
+        body.locate(made, declared[0])
+        self.functions.append(made)
+        return slot
+
+    def _start_alone(self, shared: list[syntax.Declare]) -> None:
+        """Refuse what a SHARED variable of a text cannot start with, which starts before all other variables."""
+        for node in shared:
+            pending: list[syntax.Node] = [] if node.initial is None else [node.initial]
+            while pending:
+                one = pending.pop()
+                variable = self.unit.resolution.variable(one) if isinstance(one, syntax.Path) else None
+                if variable is not None and variable.role == "text" and not (variable.is_fixed or variable.lifetime):
+                    text = f"a SHARED variable starts before {variable.name} has a value: use constants and SHARED ones"
+                    self.problems.append(self.unit.problem(EmitError(one, text)))
+                pending.extend(children(one))
+
+    def _initialized(self, body: Body, node: syntax.Declare, variable: Variable) -> None:
+        try:
+            with body.block() as inside:
+                initialize(body, node, variable)
+        except EmitError as error:
+            self.problems.append(self.unit.problem(error))
+            return
+        for one in inside:
+            body.locate(one, node)
+        body.emit(*inside)
+
+
+def _depth_test() -> ast.stmt:
+    test = compare(name(DEPTH), ast.Gt(), attribute(HERE, "deepest"))
+    return when(test, [do(method(HERE, "too_deep", name(DEPTH)))])
+
+
+def _entered(body: Body, variable: Variable) -> list[ast.stmt]:
+    """Returns what is done with a parameter when the routine is entered."""
+    if variable.is_reference:
+        return [assign(body.moved(variable), constant(True))]
+    declared = variable.declaration
+    if variable.type_name == "ROW" and getattr(declared, "direction", None) == "OUT":
+        return [do(method(body.load(variable), "clear"))]
+    return []
+
+
+def _has_yield(tree: ast.FunctionDef) -> bool:
+    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in _inside(tree))
+
+
+def _inside(tree: ast.FunctionDef) -> Iterable[ast.AST]:
+    pending: list[ast.AST] = list(tree.body)
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.Lambda):
+            pending.extend(ast.iter_child_nodes(node))

@@ -27,7 +27,7 @@ def _set_statement(body: Body, node: syntax.SetStatement) -> None:
     target, variable = node.target, body.unit.resolution.variable(node.target)
     if node.attribute is not None:
         _set_attribute(body, node)
-    elif variable is not None and _is_scalar(variable) and not target.steps:
+    elif variable is not None and variable.type_name not in UNTYPED and not target.steps:
         _set_variable(body, variable, target, node.source)
     elif _is_list_target(target):
         _set_list(body, node)
@@ -47,10 +47,6 @@ def _set_variable(body: Body, variable: Variable, target: syntax.Path, source: s
     for one in made:
         body.locate(one, source)
     body.emit(*made)
-
-
-def _is_scalar(variable: Variable) -> bool:
-    return variable.type_name not in UNTYPED
 
 
 def give_variable(body: Body, variable: Variable, value: Value) -> None:

@@ -17,6 +17,7 @@ from esql.emit.emission_unit import EmitError
 from esql.emit.emitted_value import is_literal, literal
 from esql.emit.path_steps import known_step
 from esql.names.predefined import Correlation
+from esql.scope.deployed_routines import evaluates
 from esql.scope.references import DeclaredRoutine, Variable
 from esql.syntax.node import children
 
@@ -168,11 +169,8 @@ def _calls_in(body: Body, node: syntax.Node) -> list[syntax.Node]:
 
 def _is_call(body: Body, node: syntax.Node) -> bool:
     """Returns whether an expression may change trees by what it calls."""
-    if isinstance(node, syntax.Eval):
-        return True
-    if not isinstance(node, syntax.Call):
-        return False
-    return isinstance(body.unit.resolution.of(node), DeclaredRoutine) or node.name[-1].upper() == "EVAL"
+    is_routine = isinstance(node, syntax.Call) and isinstance(body.unit.resolution.of(node), DeclaredRoutine)
+    return is_routine or evaluates(node)
 
 
 def _count(

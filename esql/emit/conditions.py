@@ -84,12 +84,8 @@ def _test(operator: str, left: ast.expr, right: ast.expr, type_: str) -> ast.exp
     if type_ == INTEGER:
         return ast.Compare(left, [_OPERATORS[operator][0]], [right])
     if operator in {"=", "<>"}:
-        same = some(
-            [
-                ast.Compare(left, [ast.Eq()], [right]),
-                ast.Compare(_trimmed(left), [ast.Eq()], [_trimmed(right)]),
-            ]
-        )
+        trimmed = ast.Compare(_trimmed(left), [ast.Eq()], [_trimmed(right)])
+        same = some([ast.Compare(left, [ast.Eq()], [right]), trimmed])
         return same if operator == "=" else negated(same)
     return ast.Compare(_trimmed(left), [_OPERATORS[operator][0]], [_trimmed(right)])
 

@@ -128,18 +128,6 @@ def _tables_of(body: Body, *nodes: syntax.Node) -> dict[Variable, int]:
 # PASSTHRU, COMMIT and ROLLBACK
 
 
-def _passthru(body: Body, node: syntax.Passthru) -> None:
-    body.emit(do(_passed(body, node)))
-
-
-def _passthru_call(body: Body, node: syntax.PassthruCall) -> Value:
-    return Value(call("value_of", call("the", _passed(body, node))))
-
-
-def _passthru_list(body: Body, node: syntax.PassthruCall) -> Value:
-    return Value(_passed(body, node), "LIST")
-
-
 def _passed(body: Body, node: syntax.Passthru | syntax.PassthruCall) -> ast.expr:
     values = [body.expression(node.sql).code]
     if len(node.values) == 1 and body.unit.resolution.type_of(node.values[0]) == "LIST":
@@ -172,13 +160,17 @@ STATEMENTS: Final[Statements] = MappingProxyType(
         syntax.Insert: _insert,
         syntax.Update: _update,
         syntax.DeleteFrom: _delete_from,
-        syntax.Passthru: _passthru,
+        syntax.Passthru: lambda body, node: body.emit(do(_passed(body, node))),
         syntax.Commit: _commit,
         syntax.Rollback: _commit,
     }
 )
-EXPRESSIONS: Final[Expressions] = MappingProxyType({syntax.PassthruCall: _passthru_call})
-LISTS: Final[Expressions] = MappingProxyType({syntax.PassthruCall: _passthru_list})
+EXPRESSIONS: Final[Expressions] = MappingProxyType(
+    {syntax.PassthruCall: lambda body, node: Value(call("value_of", call("the", _passed(body, node))))}
+)
+LISTS: Final[Expressions] = MappingProxyType(
+    {syntax.PassthruCall: lambda body, node: Value(_passed(body, node), "LIST")}
+)
 
 
 def run_of_tables(body: Body, node: syntax.Select, number: int) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from esql import syntax
 from esql.emit.paths import variable_value
 from esql.emit.python_nodes import constant, group, method, name
+from esql.scope.deployed_routines import evaluates
 from esql.scope.references import Variable
 
 if TYPE_CHECKING:
@@ -159,8 +160,7 @@ def _is_there(body: Body, variable: Variable, node: syntax.Node) -> bool:
 def given_to_texts(resolution: Resolution) -> Iterator[Variable]:
     """The variables that texts of EVAL may use, whether anything else does or not."""
     for visit in resolution.each(syntax.Eval, syntax.Call):
-        node = visit.node
-        if isinstance(node, syntax.Eval) or (isinstance(node, syntax.Call) and node.name[-1].upper() == "EVAL"):
+        if evaluates(visit.node):
             # inner ones last, for a text's own declarations are known to its schema as well
             yield from reversed(list(visit.place.scope.visible()))
 

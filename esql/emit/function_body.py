@@ -110,7 +110,7 @@ class Body:
         value = emit(self, node)
         if self.unit.trace:
             value = tracing.value(self, node, value)
-        return value.located(self._locator(node))
+        return value.located(lambda tree: self.locate(tree, node))
 
     def condition(self, node: syntax.Node, wanted: bool = True) -> ast.expr:
         """A test in Python whether an expression is TRUE, or whether it is FALSE; UNKNOWN is neither."""
@@ -209,9 +209,6 @@ class Body:
         """Say that a tree of Python comes from a piece of syntax."""
         locate(tree, node.position, self.unit.lines)
 
-    def _locator(self, node: syntax.Node) -> Callable[[ast.AST], None]:
-        return lambda tree: self.locate(tree, node)
-
     # names
 
     def fresh(self, prefix: str = "t") -> str:
@@ -306,8 +303,7 @@ class Body:
 
     def opening(self) -> list[ast.stmt]:
         """The statements that set the locals of the prologue."""
-        made: list[ast.stmt] = [assign(title, value) for title, value in self.prologue.items()]
-        return made
+        return [assign(title, value) for title, value in self.prologue.items()]
 
     def is_local(self, variable: Variable) -> bool:
         """Returns True where a variable lives in the function that declares it; routines see those around them."""
@@ -321,7 +317,8 @@ def tick(body: Body) -> list[ast.stmt]:
     ticks = body.local("ticks", lambda: constant(0)).id
     quantum = body.local("quantum", lambda: attribute("here", "quantum")).id
     spent: list[ast.stmt] = [assign(quantum, method("here", "spend", name(ticks))), assign(ticks, constant(0))]
-    return [_more(ast.Name(ticks, ast.Store())), when(compare(name(ticks), ast.Gt(), name(quantum)), spent)]
+    more = ast.AugAssign(ast.Name(ticks, ast.Store()), ast.Add(), constant(1))
+    return [more, when(compare(name(ticks), ast.Gt(), name(quantum)), spent)]
 
 
 def handed_in(body: Body) -> list[ast.stmt]:
@@ -339,7 +336,3 @@ def called() -> list[ast.stmt]:
 
 def _turned(number: ast.expr) -> ast.stmt:
     return ast.AugAssign(ast.Attribute(name("here"), "turned", ast.Store()), ast.Add(), number)
-
-
-def _more(ticks: ast.Name) -> ast.stmt:
-    return ast.AugAssign(ticks, ast.Add(), constant(1))

@@ -162,15 +162,8 @@ def _eval(body: Body, node: syntax.Call) -> Value:
 def _bitstream(body: Body, node: syntax.AsBitstream) -> Value:
     code, nullable = _field(body, node.source)
     clauses = node.clauses
-    given = {
-        word: body.expression(part)
-        for word, part in (
-            ("options", clauses.options),
-            ("encoding", clauses.encoding),
-            ("ccsid", clauses.ccsid),
-        )
-        if part is not None
-    }
+    said = (("options", clauses.options), ("encoding", clauses.encoding), ("ccsid", clauses.ccsid))
+    given = {word: body.expression(part) for word, part in said if part is not None}
     template = [clauses.set, clauses.type, clauses.format]
     if any(part is not None for part in template):
         parts = [constant(None) if part is None else body.expression(part).code for part in template]

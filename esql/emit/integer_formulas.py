@@ -239,10 +239,7 @@ def _are_small(whole: ast.expr, names: list[str]) -> list[ast.expr]:
     return [
         test
         for result, held in zip(results, lasts, strict=True)
-        for test in (
-            compare(result, ast.Lt(), constant(SMALL)),
-            compare(name(held), ast.Gt(), constant(-SMALL)),
-        )
+        for test in (compare(result, ast.Lt(), constant(SMALL)), compare(name(held), ast.Gt(), constant(-SMALL)))
     ]
 
 

@@ -294,10 +294,6 @@ def _declare(node: syntax.Declare) -> str:
     return f"DECLARE {listed}{lifetime}{constant} {kind}{initial and ' '}{initial}"
 
 
-def _delete_field(node: syntax.DeleteField) -> str:
-    return f"DELETE {'FIELD' if node.placement is None else f'{node.placement} OF'} {path(node.target)}"
-
-
 def _delete_from(node: syntax.DeleteFrom) -> str:
     correlation = _optional_name("AS", node.correlation)
     return f"DELETE FROM {path(node.table)}{correlation}{clause('WHERE', node.condition)}"  # noqa: S608 - text to read, not to run
@@ -358,7 +354,9 @@ _SIMPLE: dict[type, Callable[[Any], str]] = {
     syntax.Rollback: lambda node: "ROLLBACK" + _optional_path("", node.database),
     syntax.CreateField: _create_field,
     syntax.Declare: _declare,
-    syntax.DeleteField: _delete_field,
+    syntax.DeleteField: lambda node: (
+        f"DELETE {'FIELD' if node.placement is None else f'{node.placement} OF'} {path(node.target)}"
+    ),
     syntax.DeleteFrom: _delete_from,
     syntax.Detach: lambda node: f"DETACH {path(node.source)}",
     syntax.Eval: lambda node: f"EVAL({assigned(node.text)})",

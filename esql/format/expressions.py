@@ -158,18 +158,10 @@ def _comparison(node: syntax.Comparison) -> tuple[int, str]:
     return _COMPARISON, f"{left} {node.operator} {right}"
 
 
-def _is(node: syntax.Is) -> tuple[int, str]:
-    return _IS, f"{expression(node.operand, _IS)} IS {_not(node)}{node.state}"
-
-
 def _between(node: syntax.Between) -> tuple[int, str]:
     order = "SYMMETRIC " if node.symmetric else ""
     limits = f"{order}{value(node.low)} AND {value(node.high)}"
     return _BETWEEN, f"{expression(node.operand, _BETWEEN)} {_not(node)}BETWEEN {limits}"
-
-
-def _in(node: syntax.In) -> tuple[int, str]:
-    return _IN, f"{expression(node.operand, _IN)} {_not(node)}IN ({each(node.choices)})"
 
 
 def _like(node: syntax.Like) -> tuple[int, str]:
@@ -179,10 +171,6 @@ def _like(node: syntax.Like) -> tuple[int, str]:
 
 def _not(node: syntax.Is | syntax.Between | syntax.In | syntax.Like) -> str:
     return "NOT " if node.negated else ""
-
-
-def _in_units(node: syntax.InUnits) -> tuple[int, str]:
-    return _TIGHTEST, f"({expression(node.expression)}) {qualifier(node.qualifier)}"
 
 
 # Functions
@@ -204,10 +192,6 @@ def _cast(node: syntax.Cast) -> tuple[int, str]:
     clauses = "".join(clause(word.upper(), getattr(node, word)) for word in ("ccsid", "encoding", "format", "default"))
     sources = ", ".join(map(assigned, node.sources))
     return _TIGHTEST, f"CAST({sources} AS {data_type(node.type)}{clauses})"
-
-
-def _extract(node: syntax.Extract) -> tuple[int, str]:
-    return _TIGHTEST, f"EXTRACT({names.declared(node.part)} FROM {assigned(node.source)})"
 
 
 def _position(node: syntax.PositionCall) -> tuple[int, str]:
@@ -242,14 +226,6 @@ def _round(node: syntax.Round) -> tuple[int, str]:
 def bitstream_clauses(node: syntax.BitstreamClauses) -> str:
     """Write the clauses of ASBITSTREAM and PARSE by keyword."""
     return "".join(clause(word.upper(), getattr(node, word)) for word in _CLAUSES)
-
-
-def _as_bitstream(node: syntax.AsBitstream) -> tuple[int, str]:
-    return _TIGHTEST, f"ASBITSTREAM({assigned(node.source)}{bitstream_clauses(node.clauses)})"
-
-
-def _passthru(node: syntax.PassthruCall) -> tuple[int, str]:
-    return _TIGHTEST, "PASSTHRU" + passthru_in_parentheses(node.sql, node.values, node.database)
 
 
 def passthru_in_parentheses(
@@ -293,14 +269,6 @@ def _aggregate(node: syntax.Aggregate) -> tuple[int, str]:
     return _TIGHTEST, f"{node.function}({'*' if node.operand is None else expression(node.operand)})"
 
 
-def _row(node: syntax.Row) -> tuple[int, str]:
-    return _TIGHTEST, f"ROW({', '.join(map(_column, node.columns))})"
-
-
-def _list(node: syntax.ListOf) -> tuple[int, str]:
-    return _TIGHTEST, f"LIST{{{each(node.elements)}}}"
-
-
 def _quantified(node: syntax.Quantified) -> tuple[int, str]:
     correlation = "" if node.correlation is None else f" AS {names.declared(node.correlation)}"
     return _TIGHTEST, f"FOR {node.quantifier} {path(node.source)}{correlation} ({expression(node.condition)})"
@@ -320,25 +288,31 @@ _WRITERS: dict[type, Callable[[Any], tuple[int, str]]] = {
     syntax.Unary: _unary,
     syntax.Operation: _operation,
     syntax.Comparison: _comparison,
-    syntax.Is: _is,
+    syntax.Is: lambda node: (_IS, f"{expression(node.operand, _IS)} IS {_not(node)}{node.state}"),
     syntax.Between: _between,
-    syntax.In: _in,
+    syntax.In: lambda node: (_IN, f"{expression(node.operand, _IN)} {_not(node)}IN ({each(node.choices)})"),
     syntax.Like: _like,
-    syntax.InUnits: _in_units,
+    syntax.InUnits: lambda node: (_TIGHTEST, f"({expression(node.expression)}) {qualifier(node.qualifier)}"),
     syntax.Call: _call,
     syntax.Case: _case,
     syntax.Cast: _cast,
-    syntax.Extract: _extract,
+    syntax.Extract: lambda node: (_TIGHTEST, f"EXTRACT({names.declared(node.part)} FROM {assigned(node.source)})"),
     syntax.PositionCall: _position,
     syntax.Substring: _substring,
     syntax.Overlay: _overlay,
     syntax.Trim: _trim,
     syntax.Round: _round,
-    syntax.AsBitstream: _as_bitstream,
-    syntax.PassthruCall: _passthru,
+    syntax.AsBitstream: lambda node: (
+        _TIGHTEST,
+        f"ASBITSTREAM({assigned(node.source)}{bitstream_clauses(node.clauses)})",
+    ),
+    syntax.PassthruCall: lambda node: (
+        _TIGHTEST,
+        "PASSTHRU" + passthru_in_parentheses(node.sql, node.values, node.database),
+    ),
     syntax.Select: _select,
     syntax.Aggregate: _aggregate,
-    syntax.Row: _row,
-    syntax.ListOf: _list,
+    syntax.Row: lambda node: (_TIGHTEST, f"ROW({', '.join(map(_column, node.columns))})"),
+    syntax.ListOf: lambda node: (_TIGHTEST, f"LIST{{{each(node.elements)}}}"),
     syntax.Quantified: _quantified,
 }

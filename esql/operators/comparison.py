@@ -92,27 +92,6 @@ def _intervals(left: Interval, right: Interval, _: Zone) -> _Pair:
     return left.amount, right.amount
 
 
-def _texts(left: str, right: str, _: Zone) -> _Pair:
-    """Blanks at the end of a CHARACTER do not count."""
-    return left.rstrip(" "), right.rstrip(" ")
-
-
-def _bits(left: Bit, right: Bit, _: Zone) -> _Pair:
-    return left.digits, right.digits
-
-
-def _alike(left: Any, right: Any, _: Zone) -> _Pair:
-    return left, right
-
-
-def _read_left(left: str, right: Any, zone: Zone) -> _Pair:
-    return _pair(_read(left, right, zone), right, zone)
-
-
-def _read_right(left: Any, right: str, zone: Zone) -> _Pair:
-    return _pair(left, _read(right, left, zone), zone)
-
-
 def _read(text: str, like: Any, zone: Zone) -> Any:
     """A CHARACTER cast to the type of what it is compared with."""
     kind = type_of(like)
@@ -129,11 +108,11 @@ _NUMBERS: Final = (int, float, Decimal)
 _OTHERS: Final = (bool, *_NUMBERS, bytes, Bit, date, time, datetime, Interval)
 _CASTS: Final[Mapping[tuple[type, type], _Cast]] = {
     **{(one, two): _numbers for one in _NUMBERS for two in _NUMBERS},
-    **{(kind, kind): _alike for kind in (int, float, Decimal, bytes, bool, date)},
-    **{(kind, str): _read_right for kind in _OTHERS},
-    **{(str, kind): _read_left for kind in _OTHERS},
-    (str, str): _texts,
-    (Bit, Bit): _bits,
+    **{(kind, kind): lambda left, right, _: (left, right) for kind in (int, float, Decimal, bytes, bool, date)},
+    **{(kind, str): lambda left, right, zone: _pair(left, _read(right, left, zone), zone) for kind in _OTHERS},
+    **{(str, kind): lambda left, right, zone: _pair(_read(left, right, zone), right, zone) for kind in _OTHERS},
+    (str, str): lambda left, right, _: (left.rstrip(" "), right.rstrip(" ")),  # blanks at the end do not count
+    (Bit, Bit): lambda left, right, _: (left.digits, right.digits),
     (Interval, Interval): _intervals,
     (time, time): _local,
     (datetime, datetime): _local,

@@ -129,11 +129,6 @@ class _Pattern:
         return start >= at and self._last.stands(text, start)
 
 
-@lru_cache(maxsize=512)
-def _kept_pattern(pattern: str, escape: str) -> _Pattern:
-    return _pattern(pattern, escape)
-
-
 def _pattern(pattern: str, escape: str) -> _Pattern:
     if len(escape) != 1:
         text = f"ESCAPE takes one character, not {escape!r}: name the one that stands before % and _ to be themselves"
@@ -148,6 +143,11 @@ def _pattern(pattern: str, escape: str) -> _Pattern:
         else:
             pieces[-1].append(None if letter == "_" else letter)
     return _Pattern([_piece(letters) for letters in pieces])
+
+
+@lru_cache(maxsize=512)
+def _kept_pattern(pattern: str, escape: str) -> _Pattern:
+    return _pattern(pattern, escape)
 
 
 def _piece(letters: Sequence[str | None]) -> _Piece:

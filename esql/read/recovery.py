@@ -19,21 +19,9 @@ if TYPE_CHECKING:
     from esql.text import Source
 
 
-ROUTINE_WORDS = (
-    Rules.FUNCTION,
-    Rules.PROCEDURE,
-    Rules.COMPUTE,
-    Rules.FILTER,
-    Rules.DATABASE,
-    Rules.DATABASEEVENT,
-)
-HOLDING_ROUTINES = ("", "MODULE")
-HEADER_ENDS = {
-    "IF": (Rules.THEN,),
-    "CASE": (Rules.THEN,),
-    "WHILE": (Rules.DO,),
-    "FOR": (Rules.DO,),
-}
+_ROUTINE_WORDS = (Rules.FUNCTION, Rules.PROCEDURE, Rules.COMPUTE, Rules.FILTER, Rules.DATABASE, Rules.DATABASEEVENT)
+_HOLDING_ROUTINES = ("", "MODULE")
+_HEADER_ENDS = {"IF": (Rules.THEN,), "CASE": (Rules.THEN,), "WHILE": (Rules.DO,), "FOR": (Rules.DO,)}
 
 # context of the statement -> its keyword, and the words at which a list of statements in it may stop
 _BLOCKS = {
@@ -75,7 +63,7 @@ class Block:
         return "UNTIL" if self.keyword == "REPEAT" else self.closers[0]
 
 
-def block_of(context: Any) -> Block | None:
+def _block_of(context: Any) -> Block | None:
     """Give the block that a statement is, None when it is none."""
     if type(context) not in _BLOCKS:
         return None
@@ -83,26 +71,24 @@ def block_of(context: Any) -> Block | None:
     return Block(keyword, closers, context.start.start, context)
 
 
-def is_block(context: Any) -> bool:
+def _is_block(context: Any) -> bool:
     """Say whether a context is a block, or a branch of one."""
-    return type(context) in _BLOCKS or context.getRuleIndex() in (
-        Rules.RULE_elseIfBranch,
-        Rules.RULE_caseStatementBranch,
-    )
+    rule = context.getRuleIndex()
+    return type(context) in _BLOCKS or rule in (Rules.RULE_elseIfBranch, Rules.RULE_caseStatementBranch)
 
 
-def enclosing(context: Any) -> list[Block]:
+def _enclosing(context: Any) -> list[Block]:
     """List the open blocks, the innermost first; the text itself is the last, with no keyword."""
     found = []
     while context.parentCtx is not None:
         context = context.parentCtx
-        block = block_of(context)
+        block = _block_of(context)
         if block is not None:
             found.append(block)
     return [*found, Block("", ("end of file",), 0, context)]
 
 
-def ending(stream: Any) -> str | None:
+def _ending(stream: Any) -> str | None:
     """Name what ends a list of statements, if it stands here: END IF, ELSE, the end of the file …"""
     kind = stream.LA(1)
     if kind == Rules.EOF:
@@ -116,9 +102,13 @@ def ending(stream: Any) -> str | None:
     return closed if closed in _CLOSERS else "END"
 
 
-def starts_statement(stream: Any) -> bool:
+def _starts_statement(stream: Any) -> bool:
     """Say whether a statement may start here."""
     return stream.LA(1) in _STARTS or stream.LA(2) == Rules.COLON
+
+
+def _may_go_on(stream: Any) -> bool:
+    return _starts_statement(stream) or _ending(stream) is not None
 
 
 def may_be_condition(stream: Any) -> bool:
@@ -128,25 +118,25 @@ def may_be_condition(stream: Any) -> bool:
     if kind == Rules.FOR:
         return after in (Rules.ALL, Rules.ANY, Rules.SOME)
     semicolons = sum(token.type == Rules.SEMICOLON for token in stream.tokens)
-    if kind in _STARTS - {Rules.CASE, Rules.PASSTHRU} or ending(stream) is not None or after == Rules.COLON:
+    if kind in _STARTS - {Rules.CASE, Rules.PASSTHRU} or _ending(stream) is not None or after == Rules.COLON:
         return False
     return semicolons <= 1 and get_close_matches(stream.LT(1).text.upper(), STATEMENTS, 1, 0.75) == []
 
 
-def starts_line(stream: Any, source: Source) -> bool:
+def _starts_line(stream: Any, source: Source) -> bool:
     """Say whether the token here is the first of its line."""
     before = stream.LT(-1)
     return before is None or source.line_of(before.stop) < source.line_of(stream.LT(1).start)
 
 
-def is_plainly_next(stream: Any, source: Source) -> bool:
+def _is_plainly_next(stream: Any, source: Source) -> bool:
     """Say whether the next statement, or the end of the block, stands here beyond doubt."""
     kind = stream.LA(1)
     is_word = kind in _STARTS - _WITHIN or kind in (Rules.END, Rules.ELSE, Rules.ELSEIF)
-    return is_word and starts_line(stream, source)
+    return is_word and _starts_line(stream, source)
 
 
-def swallowed_statement(context: Any, stream: Any, source: Source) -> Any:
+def _swallowed_statement(context: Any, stream: Any, source: Source) -> Any:
     """Find the start of a next statement that was read as a name, because the `;` before it is missing."""
     while context is not None and context.getRuleIndex() != Rules.RULE_statement:
         context = context.parentCtx
@@ -156,7 +146,7 @@ def swallowed_statement(context: Any, stream: Any, source: Source) -> Any:
     allowed = _STARTS - _WITHIN | (set() if context.start.type == Rules.UPDATE else {Rules.SET})
     for index in range(place, max(place - 3, context.start.tokenIndex), -1):
         stream.seek(index)
-        if stream.index == index and stream.LA(1) in allowed and starts_line(stream, source):
+        if stream.index == index and stream.LA(1) in allowed and _starts_line(stream, source):
             found = stream.LT(1) if _is_complete(stream.LT(-1)) else None
             break
     stream.seek(place)
@@ -166,14 +156,8 @@ def swallowed_statement(context: Any, stream: Any, source: Source) -> Any:
 def _is_complete(token: Any) -> bool:
     """Say whether a statement may end with this token."""
     return token.type in (
-        Rules.IDENTIFIER,
-        Rules.QUOTED_IDENTIFIER,
-        Rules.STRING,
-        Rules.INTEGER_LITERAL,
-        Rules.NUMBER_LITERAL,
-        Rules.CLOSE,
-        Rules.CLOSE_INDEX,
-        Rules.CLOSE_BRACE,
+        *(Rules.IDENTIFIER, Rules.QUOTED_IDENTIFIER, Rules.STRING, Rules.INTEGER_LITERAL, Rules.NUMBER_LITERAL),
+        *(Rules.CLOSE, Rules.CLOSE_INDEX, Rules.CLOSE_BRACE),
     ) or (token.text.isalpha() and token.type not in _STARTS)
 
 
@@ -221,14 +205,15 @@ class Recovery:
             return
         stream = recognizer.getTokenStream()
         while True:
-            open_blocks = enclosing(context)
-            found = ending(stream)
+            open_blocks = _enclosing(context)
+            found = _ending(stream)
             if found is None:
                 if self._is_new_routine(stream, open_blocks):
                     self._unclosed(open_blocks[0], recognizer)
-                if starts_statement(stream):
+                if _starts_statement(stream):
                     return
-                self._step_over(stream)
+                self._problem(stream.LT(1), problem_texts.no_statement(stream))
+                self._skip(stream)
             elif found in open_blocks[0].closers:
                 return
             elif any(found in block.closers for block in open_blocks[1:]):
@@ -239,19 +224,14 @@ class Recovery:
                 self._orphan(found, open_blocks[0], recognizer)
 
     def _is_new_routine(self, stream: Any, open_blocks: list[Block]) -> bool:
-        within = open_blocks[0].keyword not in HOLDING_ROUTINES
-        return within and stream.LA(1) == Rules.CREATE and stream.LA(2) in ROUTINE_WORDS
+        within = open_blocks[0].keyword not in _HOLDING_ROUTINES
+        return within and stream.LA(1) == Rules.CREATE and stream.LA(2) in _ROUTINE_WORDS
 
     def _unclosed(self, block: Block, recognizer: Any) -> None:
         found = recognizer.getCurrentToken()
         text = f"{block.closing} is missing for the {block.keyword} at line {self.source.line_of(block.start)}"
         self.source.problem(found.start, max(found.stop + 1, found.start), text)
         raise _UnclosedError(block.context, recognizer)
-
-    def _step_over(self, stream: Any) -> None:
-        token = stream.LT(1)
-        self._problem(token, problem_texts.no_statement(stream))
-        self._skip(stream)
 
     def _orphan(self, found: str, block: Block, recognizer: Any) -> None:
         stream = recognizer.getTokenStream()
@@ -279,18 +259,15 @@ class Recovery:
         """At a token that is not the one wanted: go on as if it were there where that is plain, else give up."""
         stream = recognizer.getTokenStream()
         wanted = list(recognizer.getExpectedTokens())
-        if wanted in ([Rules.THEN], [Rules.DO]) and is_block(recognizer.context):
+        if wanted in ([Rules.THEN], [Rules.DO]) and _is_block(recognizer.context):
             at = stream.LT(-1) if problem_texts.lacks_condition(recognizer, wanted) else stream.LT(1)
             self._problem(at, problem_texts.mismatch(recognizer, wanted))
             self._skip_to(stream, tuple(wanted), only_if_found=True)
             return stream.LT(1)
-        if Rules.SEMICOLON in wanted and starts_line(stream, self.source) and self._may_go_on(stream):
+        if Rules.SEMICOLON in wanted and _starts_line(stream, self.source) and _may_go_on(stream):
             self._missing_semicolon(stream.LT(-1))
             return stream.LT(1)
         raise InputMismatchException(recognizer)
-
-    def _may_go_on(self, stream: Any) -> bool:
-        return starts_statement(stream) or ending(stream) is not None
 
     def _missing_semicolon(self, before: Any) -> None:
         last = problem_texts.shown(before)
@@ -303,7 +280,7 @@ class Recovery:
         error.is_written = True
         stream = recognizer.getTokenStream()
         stream.seek(error.offendingToken.tokenIndex)
-        swallowed = swallowed_statement(recognizer.context, stream, self.source)
+        swallowed = _swallowed_statement(recognizer.context, stream, self.source)
         if swallowed is None:
             self._problem(error.offendingToken, problem_texts.explain(recognizer, error))
             return
@@ -333,14 +310,14 @@ class Recovery:
         if stream.index == self._furthest:
             stream.consume()
         self._furthest = stream.index
-        block = block_of(context)
+        block = _block_of(context)
         if block is None:
             if type(context) is Rules.CreateRoutineStatementContext:
                 stream.seek(context.start.tokenIndex)
                 self._skip_to(stream, (Rules.BEGIN,), consume=False)
             else:
                 self._skip(stream)
-        elif self._skip_to(stream, HEADER_ENDS.get(block.keyword, ())):
+        elif self._skip_to(stream, _HEADER_ENDS.get(block.keyword, ())):
             self._orphans.extend(block.closers)
 
     def _skip(self, stream: Any) -> None:
@@ -350,7 +327,7 @@ class Recovery:
             if stream.LA(1) == Rules.SEMICOLON:
                 stream.consume()
                 return
-            if not first and is_plainly_next(stream, self.source):
+            if not first and _is_plainly_next(stream, self.source):
                 return
             first = False
             stream.consume()

@@ -253,23 +253,14 @@ class Walk:
         self._push((node.condition,), inside)
         self._push((node.source,), place)
 
-    def _update(self, node: syntax.Update, place: Place) -> None:
-        inside = self._of_table(node, place)
-        rest = [*node.changes, node.condition]
-        self._push([item for item in rest if item is not None], inside)
-        self._push((node.table,), place)
-
-    def _delete(self, node: syntax.DeleteFrom, place: Place) -> None:
-        inside = self._of_table(node, place)
-        self._push(() if node.condition is None else (node.condition,), inside)
-        self._push((node.table,), place)
-
-    def _of_table(self, node: syntax.Update | syntax.DeleteFrom, place: Place) -> Place:
+    def _of_table(self, node: syntax.Update | syntax.DeleteFrom, place: Place) -> None:
         inside = replace(place, scope=place.scope.inner())
         name = node.correlation or _last_name(node.table)
         if name:
             inside.scope.declare(Variable(name, None, "table", node))
-        return inside
+        rest = [*(node.changes if isinstance(node, syntax.Update) else ()), node.condition]
+        self._push([item for item in rest if item is not None], inside)
+        self._push((node.table,), place)
 
     def _change(self, node: syntax.ColumnChange, place: Place) -> None:
         # the column is the table's
@@ -350,8 +341,8 @@ class Walk:
         syntax.CaseStatementBranch: _branch,
         syntax.Select: _select,
         syntax.Quantified: _quantified,
-        syntax.Update: _update,
-        syntax.DeleteFrom: _delete,
+        syntax.Update: _of_table,
+        syntax.DeleteFrom: _of_table,
         syntax.ColumnChange: _change,
         syntax.Path: _path,
         syntax.Step: _step,
