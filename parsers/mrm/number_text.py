@@ -1,4 +1,4 @@
-"""Spelled: numbers and texts as wire formats that are text have them; what cannot be is a ValueError or TypeError."""
+"""Numbers and texts as wire formats that are text have them; what cannot be is a ValueError or TypeError."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ def _delimited(reading: Reading, plan: GroupPlan, member: FieldPlan, at: int, li
         return reading.sized(member, at, limit)
     end = reading.markup.end(reading.text, at, limit, own)
     if end == at:
-        if member.spelling is not None and member.spelling.is_null(""):
+        if member.values is not None and member.values.is_null(""):
             reading.simple(member, at, at)
         return at
     return reading.simple(member, at, end)

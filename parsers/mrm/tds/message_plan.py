@@ -12,7 +12,7 @@ from parsers.mrm.model import Field, Group, SimpleType, fields_of
 from parsers.mrm.tds.binary_fields import InBytes
 from parsers.mrm.tds.properties import PLAIN, STANDARDS, Standard, TdsField, TdsFormat, TdsGroup, expand
 from parsers.mrm.tds.scanning import Coding, Markup, Pattern
-from parsers.mrm.tds.values import Spelling, Style
+from parsers.mrm.tds.values import TdsValues, Style
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,7 +41,7 @@ class FieldPlan:
     most: float
     fixed: bool
     type: Group | None
-    spelling: Spelling | None
+    values: TdsValues | None
     tag: str
     length: int
     length_reference: tuple[str, ...]
@@ -239,7 +239,7 @@ class Plans:
             most=float("inf") if field.max_occurs < 0 else field.max_occurs,
             fixed=said.length > 0 or bool(said.length_reference) or kept is not None,
             type=type_,
-            spelling=None if simple is None else Spelling(field, simple, said, self.style),
+            values=None if simple is None else TdsValues(field, simple, said, self.style),
             tag=self._mark(said.tag),
             length=said.length,
             length_reference=_path(said.length_reference),

@@ -172,7 +172,7 @@ class Reading:
             place = self._last(level, path[0])
             for name in path[1:]:
                 place = None if place is None else last_called(place.children or [], name)
-            if place is not None and place.plan is not None and place.plan.spelling is not None:
+            if place is not None and place.plan is not None and place.plan.values is not None:
                 value = self.value(place)
                 if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
                     return value, place
@@ -201,12 +201,12 @@ class Reading:
             value: Value = stored.decode(self._bytes, place.start, place.end)
             return value
         data = self.data(place)
-        if plan is None or plan.spelling is None:
+        if plan is None or plan.values is None:
             return self.coding.inner(data, place.name)
-        if plan.spelling.is_binary:
+        if plan.values.is_binary:
             return self.coding.data(data, place.name)
         text = self.coding.inner(data, place.name) if self.coding.mixed else data
-        return plan.spelling.read(text, fixed=place.fixed)
+        return plan.values.read(text, fixed=place.fixed)
 
     def end_of(self, plan: FieldPlan, at: int, limit: int) -> int:
         """Returns where a field of a said length ends."""

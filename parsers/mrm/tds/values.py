@@ -1,4 +1,4 @@
-"""Values in text: how TDS spells strings, numbers, booleans, dates and times."""
+"""Values in TDS: strings, numbers, booleans, dates and times as its texts have them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _EXACT: Final = Context(prec=200)  # no number of a message has as many digits
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """The spelling that all values of a format share."""
+    """The ways of writing that all values of a format share."""
 
     decimal_point: str = "."
     strict: bool = False
@@ -41,8 +41,8 @@ class Style:
     offset: timedelta | None = None
 
 
-class Spelling:
-    """The spelling of one field's values; those of binary fields are given as the characters of their bytes."""
+class TdsValues:
+    """Reads and writes the values of one field; those of binary fields are given as the characters of their bytes."""
 
     __slots__ = (
         *("_field", "_plus", "_read", "_said", "_scale", "_style", "_trailing", "_type", "_write"),
@@ -267,22 +267,14 @@ class Spelling:
         """The format; empty where nothing is said, and dates and times have the form of their kind."""
         return self._said.date_time_format or self._style.date_time_format
 
-    def read_text(self, text: str) -> Value:
-        return text
 
-    def write_text(self, value: Any) -> str:
-        return plain(value)
-
-
-_KINDS: Final[Mapping[str, tuple[Callable[[Spelling, str], Any], Callable[[Spelling, Any], str]]]] = {
-    "string": (Spelling.read_text, Spelling.write_text),
-    "duration": (Spelling.read_text, Spelling.write_text),
-    "integer": (Spelling.read_integer, Spelling.write_integer),
-    "decimal": (Spelling.read_decimal, Spelling.write_decimal),
-    "float": (Spelling.read_float, Spelling.write_float),
-    "boolean": (Spelling.read_boolean, Spelling.write_boolean),
-    "dateTime": (Spelling.read_moment, Spelling.write_moment),
-    "binary": (Spelling.read_text, Spelling.write_text),
+_KINDS: Final[Mapping[str, tuple[Callable[[TdsValues, str], Any], Callable[[TdsValues, Any], str]]]] = {
+    **dict.fromkeys(("string", "duration", "binary"), (lambda _, text: text, lambda _, value: plain(value))),
+    "integer": (TdsValues.read_integer, TdsValues.write_integer),
+    "decimal": (TdsValues.read_decimal, TdsValues.write_decimal),
+    "float": (TdsValues.read_float, TdsValues.write_float),
+    "boolean": (TdsValues.read_boolean, TdsValues.write_boolean),
+    "dateTime": (TdsValues.read_moment, TdsValues.write_moment),
 }
 
 

@@ -171,19 +171,19 @@ class Writing:
 
     def simple(self, plan: FieldPlan, element: Element, stops: Stops, *, sized: bool) -> str:
         """The text of a simple field."""
-        spelling = plan.spelling
-        assert spelling is not None
+        values = plan.values
+        assert values is not None
         value = element.value
         if plan.kept is not None:
             return self._in_bytes(plan, plan.kept, value)
         length = self.said.length(plan) if sized else 0
         empty = sized and plan.length_reference and not length and self.said.of(plan.length_reference)[0] is not None
-        if spelling.is_binary:
+        if values.is_binary:
             if not isinstance(value, bytes):
                 raise ParserException(UNWRITABLE, f"{plan.name} takes a BLOB, not {value!r:.60}", plan.name)
-            text = spelling.write(self.coding.text(value, what=plan.name), length, self._measure_of(plan))
+            text = values.write(self.coding.text(value, what=plan.name), length, self._measure_of(plan))
         else:
-            text = spelling.write(value, length, self._bytes_of(plan) if plan.in_bytes else len)
+            text = values.write(value, length, self._bytes_of(plan) if plan.in_bytes else len)
             if self.coding.mixed:
                 text = self.coding.outer(text, plan.name)
         if empty and text:
@@ -212,16 +212,16 @@ class Writing:
         """The text of a field that must stand there and does not: its default."""
         if filler:
             return filler * plan.length
-        if plan.spelling is None or plan.field.default is None:
+        if plan.values is None or plan.field.default is None:
             raise ParserException(
                 5288, f"{plan.name} is not in the tree, and must stand in the message: set it, or give it a default"
             )
-        default = plan.spelling.read(plan.field.default, fixed=False)
+        default = plan.values.read(plan.field.default, fixed=False)
         if plan.kept is not None:
             return self._in_bytes(plan, plan.kept, default)
         length = self.said.length(plan)
-        fitted = plan.spelling.fitted(plan.spelling.write(default), length, self._bytes_of(plan))
-        return self.coding.outer(fitted if length else plan.spelling.write(default), plan.name)
+        fitted = plan.values.fitted(plan.values.write(default), length, self._bytes_of(plan))
+        return self.coding.outer(fitted if length else plan.values.write(default), plan.name)
 
     def missing(self, plan: GroupPlan, member: FieldPlan) -> str:
         """The text of a complex field that must stand there and does not: all of its fields have their defaults."""

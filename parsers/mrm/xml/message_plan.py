@@ -11,7 +11,7 @@ from engine.errors import ConfigurationException
 from engine.tree.step import Step, step
 from parsers.markup.lxml_nodes import is_settable
 from parsers.mrm.model import Field, Group, SimpleType, fields_of
-from parsers.mrm.xml.values import Spelling, XmlField, XmlFormat, XmlMessage
+from parsers.mrm.xml.values import XmlValues, XmlField, XmlFormat, XmlMessage
 
 if TYPE_CHECKING:
     from parsers.mrm.wire_format import Definition
@@ -25,7 +25,7 @@ class FieldPlan:
 
     field: Field
     type: Group | None
-    spelling: Spelling | None
+    values: XmlValues | None
     said: XmlField
     tag: str
     identity: tuple[str, str] | None
@@ -116,7 +116,7 @@ class Plans:
         return FieldPlan(
             field=field,
             type=type_,
-            spelling=Spelling(field.name, field.type, said, self.settings) if spelled else None,  # type: ignore[arg-type]
+            values=XmlValues(field.name, field.type, said, self.settings) if spelled else None,  # type: ignore[arg-type]
             said=said,
             tag=_checked(clark(field.namespace, said.xml_name or field.name), field.name),
             identity=identity,

@@ -50,9 +50,9 @@ class Document(Source):
                 return None
             text = _text(handle)
         plan = handle.plan
-        if plan is None or plan.spelling is None:
+        if plan is None or plan.values is None:
             return text
-        return None if _is_null(handle, text) else plan.spelling.read(text)
+        return None if _is_null(handle, text) else plan.values.read(text)
 
     def children(self, handle: Place) -> Iterator[Place]:
         if handle.attribute or not _has_content(handle):
@@ -129,24 +129,24 @@ def _text(place: Place) -> str:
 
 def _is_null(place: Place, text: str) -> bool:
     plan = place.plan
-    if plan is None or plan.spelling is None or not plan.field.nullable:
+    if plan is None or plan.values is None or not plan.field.nullable:
         return False
-    spelling, node = plan.spelling, place.node
-    match spelling.null:
+    values, node = plan.values, place.node
+    match values.null:
         case "nullEmpty":
             return not text
         case "nullValue":
-            return text == spelling.null_value
+            return text == values.null_value
         case _ if place.attribute:
             return False  # all else is said by what an element has, and an attribute has nothing
         case "nullXMLSchema":
-            return spelling.is_true(node.get(NIL))
+            return values.is_true(node.get(NIL))
         case "nullValueAttribute":
             return node.get(plan.value_attribute) is None if plan.value_attribute else not text
         case "nullAttribute":
-            name, _, value = spelling.null_value.partition("=")
-            return bool(node.get(name) == value if value else spelling.is_true(node.get(name)))
-    return node.find(spelling.null_value) is not None
+            name, _, value = values.null_value.partition("=")
+            return bool(node.get(name) == value if value else values.is_true(node.get(name)))
+    return node.find(values.null_value) is not None
 
 
 def _type_of(place: Place) -> int:

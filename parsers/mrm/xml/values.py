@@ -1,4 +1,4 @@
-"""Values in MRM XML: what a model may say of them, and their spelling in elements and attributes."""
+"""Values in MRM XML: what a model may say of them, and their texts in elements and attributes."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ UNWRITABLE: Final = 5286
 _SPECIAL: Final = {"INF": "inf", "-INF": "-inf", "NaN": "nan"}
 
 
-class Spelling:
-    """The spelling of one field's values; what is said of all comes from the format."""
+class XmlValues:
+    """Reads and writes the values of one field; what is said of all comes from the format."""
 
     __slots__ = ("_name", "_read", "_said", "_settings", "_type", "_write", "null", "null_value")
 
@@ -118,24 +118,6 @@ class Spelling:
 
     def _failure(self, number: int, value: Value, why: str) -> ParserException:
         return ParserException(number, f"{self._name}: {value!r:.60} {why}", self._name)
-
-    def read_string(self, text: str) -> Value:
-        return text
-
-    def write_string(self, value: Any) -> str:
-        return plain(value)
-
-    def read_integer(self, text: str) -> Value:
-        return integer_of(text)
-
-    def write_integer(self, value: Any) -> str:
-        return str(whole(value))
-
-    def read_decimal(self, text: str) -> Value:
-        return number_of(text)
-
-    def write_decimal(self, value: Any) -> str:
-        return f"{exact(value):f}"
 
     def read_float(self, text: str) -> Value:
         return float(_SPECIAL[text] if text in _SPECIAL else number_of(text))
@@ -191,13 +173,12 @@ class Spelling:
 
 _ZONED: Final = re.compile(r"(?:Z|[+-][0-9]{2}:[0-9]{2})$")  # what a DATE has no room for
 _PARTS: Final = {kind: pattern for kind, pattern in DEFAULT_FORMATS.items() if kind.startswith("g")}
-_KINDS: Final[Mapping[str, tuple[Callable[[Spelling, str], Any], Callable[[Spelling, Any], str]]]] = {
-    "string": (Spelling.read_string, Spelling.write_string),
-    "duration": (Spelling.read_string, Spelling.write_string),
-    "integer": (Spelling.read_integer, Spelling.write_integer),
-    "decimal": (Spelling.read_decimal, Spelling.write_decimal),
-    "float": (Spelling.read_float, Spelling.write_float),
-    "boolean": (Spelling.read_boolean, Spelling.write_boolean),
-    "dateTime": (Spelling.read_moment, Spelling.write_moment),
-    "binary": (Spelling.read_bytes, Spelling.write_bytes),
+_KINDS: Final[Mapping[str, tuple[Callable[[XmlValues, str], Any], Callable[[XmlValues, Any], str]]]] = {
+    **dict.fromkeys(("string", "duration"), (lambda _, text: text, lambda _, value: plain(value))),
+    "integer": (lambda _, text: integer_of(text), lambda _, value: str(whole(value))),
+    "decimal": (lambda _, text: number_of(text), lambda _, value: f"{exact(value):f}"),
+    "float": (XmlValues.read_float, XmlValues.write_float),
+    "boolean": (XmlValues.read_boolean, XmlValues.write_boolean),
+    "dateTime": (XmlValues.read_moment, XmlValues.write_moment),
+    "binary": (XmlValues.read_bytes, XmlValues.write_bytes),
 }

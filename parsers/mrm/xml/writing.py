@@ -178,14 +178,14 @@ class Writing:
             return False
         if place.group is not None or plan is None:
             return bool(name.startswith(XSI))
-        spelling = plan.spelling
-        says_null = spelling is not None and spelling.null == "nullAttribute" and plan.field.nullable
-        null = spelling.null_value.partition("=")[0] if spelling is not None and says_null else ""
+        values = plan.values
+        says_null = values is not None and values.null == "nullAttribute" and plan.field.nullable
+        null = values.null_value.partition("=")[0] if values is not None and says_null else ""
         return name not in {plan.value_attribute, null}
 
     def _text(self, plan: FieldPlan, element: Element) -> str:
-        assert plan.spelling is not None
-        return plan.spelling.write(element.value)
+        assert plan.values is not None
+        return plan.values.write(element.value)
 
     def _put(self, node: Any, text: Any, name: str) -> None:
         try:
@@ -195,16 +195,16 @@ class Writing:
 
     def _null(self, plan: FieldPlan, node: Any) -> None:
         """Puts NULL into a node, as the model spells it."""
-        text, spelling = self._null_text(plan), plan.spelling
-        assert spelling is not None
-        match spelling.null:
+        text, values = self._null_text(plan), plan.values
+        assert values is not None
+        match values.null:
             case "nullXMLSchema":
                 node.set(NIL, "true")
             case "nullAttribute":
-                name, _, value = spelling.null_value.partition("=")
+                name, _, value = values.null_value.partition("=")
                 node.set(name, value or self._plans.settings.boolean_true_value)
             case "nullElement":
-                etree.SubElement(node, spelling.null_value)
+                etree.SubElement(node, values.null_value)
             case "nullValue" if plan.value_attribute:
                 node.set(plan.value_attribute, text)
             case "nullValue":
@@ -214,8 +214,8 @@ class Writing:
         """The text that stands for NULL; it is empty where anything but a text does."""
         if not plan.field.nullable:
             raise ParserException(UNWRITABLE, f"{plan.field.name} may not be NULL", plan.field.name)
-        assert plan.spelling is not None
-        return plan.spelling.null_value if plan.spelling.null == "nullValue" else ""
+        assert plan.values is not None
+        return plan.values.null_value if plan.values.null == "nullValue" else ""
 
     def _stranger(self, element: Element, node: Any, depth: int) -> None:
         """Puts what the model does not know under its own name."""
