@@ -15,7 +15,7 @@ from engine.budget import pay
 from engine.errors import ParserException
 from engine.tree.element import Element
 from parsers.mrm.model import UNBOUNDED, WIDTHS, Field, Group, MessageSet, SimpleType, fields_of
-from parsers.mrm.regex_time import LONGEST, Patience
+from parsers.mrm.regex_time_limit import LONGEST, RegexTimeLimit
 from parsers.mrm.wire_format import Definition
 
 INVALID: Final = 5285
@@ -37,14 +37,16 @@ class Wanted(NamedTuple):
 
     message_set: MessageSet
     values: bool
-    patience: Patience
+    time_limit: RegexTimeLimit
 
 
 def validate(element: Element, definition: Definition, *, values: bool) -> None:
     """Raise with what is wrong with a message; where that is much, with the first of it and how much there is."""
     group = definition.message_set.content(definition.message.type)
     assert group is not None
-    found = list(_of_group(element, group, definition.message.name, Wanted(definition.message_set, values, Patience())))
+    found = list(
+        _of_group(element, group, definition.message.name, Wanted(definition.message_set, values, RegexTimeLimit()))
+    )
     if found:
         more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
         raise ParserException(INVALID, f"{found[0]}{more}", definition.message.name, *found[:_MOST_TOLD])
@@ -115,12 +117,12 @@ def _of_field(element: Element, field: Field, path: str, wanted: Wanted) -> Iter
         if not field.nullable:
             yield f"{path} is NULL, and may not be"
     elif wanted.values:
-        yield from (f"{path} {problem}" for problem in problems_of(value, field.type, wanted.patience))
+        yield from (f"{path} {problem}" for problem in problems_of(value, field.type, wanted.time_limit))
         if field.fixed and field.default is not None and str(value) != field.default:
             yield f"{path} is {value!r}, and must be {field.default}"
 
 
-def problems_of(value: Any, type_: SimpleType, patience: Patience | None = None) -> Iterator[str]:
+def problems_of(value: Any, type_: SimpleType, time_limit: RegexTimeLimit | None = None) -> Iterator[str]:
     """Yields what is wrong with a value of a type.
 
     >>> list(problems_of("ABCD", SimpleType("string", max_length=3)))
@@ -136,7 +138,7 @@ def problems_of(value: Any, type_: SimpleType, patience: Patience | None = None)
     if type_.enumeration and not any(_same(value, text) for text in type_.enumeration):
         yield f"is {value!r:.60}, and must be one of {', '.join(type_.enumeration)}"
     if type_.pattern is not None:
-        yield from _mismatch(type_.pattern, str(value), patience or Patience())
+        yield from _mismatch(type_.pattern, str(value), time_limit or RegexTimeLimit())
 
 
 def _fits(value: Any, width: int, signed: bool) -> bool:
@@ -200,9 +202,9 @@ def _same(value: Any, text: str) -> bool:
     return bool(own == other)
 
 
-def _mismatch(pattern: str, text: str, patience: Patience) -> Iterator[str]:
+def _mismatch(pattern: str, text: str, time_limit: RegexTimeLimit) -> Iterator[str]:
     try:
-        if patience.fullmatch(_compiled(pattern), text) is None:
+        if time_limit.fullmatch(_compiled(pattern), text) is None:
             yield f"is {text!r:.60}, and must match {pattern}"
     except TimeoutError:
         yield f"cannot be held against {pattern}: the patterns of a message may search for {LONGEST:g} s in all"

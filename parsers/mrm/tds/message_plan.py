@@ -12,7 +12,7 @@ from parsers.mrm.model import Field, Group, SimpleType, fields_of
 from parsers.mrm.tds.binary_fields import InBytes
 from parsers.mrm.tds.properties import PLAIN, STANDARDS, Standard, TdsField, TdsFormat, TdsGroup, expand
 from parsers.mrm.tds.scanning import Coding, Markup, Pattern
-from parsers.mrm.tds.values import TdsValues, Style
+from parsers.mrm.tds.values import Style, TdsValues
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,7 +10,7 @@ from engine.budget import pay
 from engine.errors import ParserException
 from engine.parser import Portion
 from engine.tree.source import Value
-from parsers.mrm.regex_time import Patience
+from parsers.mrm.regex_time_limit import RegexTimeLimit
 from parsers.mrm.tds.groups import all_delimited, by_pattern, fixed_lengths, some_delimited, tagged, undefined
 from parsers.mrm.tds.message_plan import (
     FIXED,
@@ -40,7 +40,7 @@ class Reading:
     """One text on its way to places."""
 
     __slots__ = (
-        *("_bytes", "_characters", "_depth", "_identity", "_lasts", "_left", "_patience"),
+        *("_bytes", "_characters", "_depth", "_identity", "_lasts", "_left", "_time_limit"),
         *("coding", "levels", "markup", "plans", "text"),
     )
 
@@ -55,7 +55,7 @@ class Reading:
         self._depth = 0
         self._left = 1 + _LEAST_STEPS + _STEPS * len(self.text)
         self._lasts: dict[tuple[int, str], Place | None] = {}
-        self._patience = Patience()
+        self._time_limit = RegexTimeLimit()
         self._characters: tuple[str, list[int]] | None = None
 
     def whole(self) -> list[Place]:
@@ -238,14 +238,14 @@ class Reading:
     def matched(self, pattern: Pattern, at: int, limit: int) -> int | None:
         """Returns the end of the data that a pattern matches at a place, or None where it matches none."""
         if not self.coding.parted:
-            return pattern.end(self.text, at, limit, self._patience)
+            return pattern.end(self.text, at, limit, self._time_limit)
         if self._characters is None:
             self._characters = self.coding.characters(self.text)
         whole, starts = self._characters
         first = bisect_left(starts, at)
         if starts[first] != at:
             raise self.failure(at, f"the data pattern {pattern.text!r} begins within a character")
-        end = pattern.end(whole, first, bisect_left(starts, limit), self._patience)
+        end = pattern.end(whole, first, bisect_left(starts, limit), self._time_limit)
         return None if end is None else starts[end]
 
     def times(self, plan: FieldPlan, at: int) -> float:

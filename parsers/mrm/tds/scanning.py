@@ -12,7 +12,7 @@ import regex
 
 from engine.errors import ConfigurationException, ParserException
 from parsers.charsets import ccsid as characters
-from parsers.mrm.regex_time import LONGEST, Patience
+from parsers.mrm.regex_time_limit import LONGEST, RegexTimeLimit
 
 _UNSUITABLE: Final = 5421
 _ALONE: Final = frozenset({"utf-8", "euc_jp", "euc_kr", "gb2312"})  # in which no part of a character is another
@@ -210,14 +210,14 @@ class Pattern:
         except regex.error as error:
             raise ConfigurationException(f"the data pattern {text!r} is no regular expression: {error}") from error
 
-    def end(self, text: str, start: int, limit: int, patience: Patience | None = None) -> int | None:
+    def end(self, text: str, start: int, limit: int, time_limit: RegexTimeLimit | None = None) -> int | None:
         """Returns where the data that starts there ends, None where it does not match.
 
         >>> Pattern("[0-9]+").end("31758934info", 0, 12)
         8
         """
         try:
-            found = (patience or Patience()).match(self._compiled, text, start, limit)
+            found = (time_limit or RegexTimeLimit()).match(self._compiled, text, start, limit)
         except TimeoutError as error:
             why = f"searches for more than {LONGEST:g} s, which those of a message have in all"
             raise ParserException(5423, f"the data pattern {self.text!r} {why}, at offset {start}") from error

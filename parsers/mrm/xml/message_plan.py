@@ -11,7 +11,7 @@ from engine.errors import ConfigurationException
 from engine.tree.step import Step, step
 from parsers.markup.lxml_nodes import is_settable
 from parsers.mrm.model import Field, Group, SimpleType, fields_of
-from parsers.mrm.xml.values import XmlValues, XmlField, XmlFormat, XmlMessage
+from parsers.mrm.xml.values import XmlField, XmlFormat, XmlMessage, XmlValues
 
 if TYPE_CHECKING:
     from parsers.mrm.wire_format import Definition

@@ -1,4 +1,4 @@
-"""Patience: the time that the regular expressions of a model may take of one message, all of them together."""
+"""The time that the regular expressions of a model may take of one message, all of them together."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ LONGEST: Final = 1.0  # seconds
 _LEAST: Final = 1e-6
 
 
-class Patience:
+class RegexTimeLimit:
     """The seconds that are left for one message."""
 
     __slots__ = ("_left",)
