@@ -69,7 +69,7 @@ def _write(kind: Kind, source: BinaryIO, out: BinaryIO, failures: Failures) -> N
     for number, line in _lines(source):
         try:
             record = kind.encode(from_json(line.decode("utf-8"), number), number)
-            for data in framed(iter((record,)), kind.framing, kind.blank, None):
+            for data in framed(iter((record,)), kind.framing, kind.coding.blank, None):
                 out.write(data)
         except UnicodeDecodeError as error:
             failures.add(ParserException(5705, f"line {number} is not in UTF-8: {error}"), line)

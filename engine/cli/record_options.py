@@ -13,10 +13,10 @@ from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
     from parsers.importers.copybook.dialect import Dialect
-    from parsers.records.files import Choices, RecordFile
     from parsers.records.framing import Framing
     from parsers.records.json_fields import Coding
-    from parsers.records.messages import ModelFile
+    from parsers.records.model_file import ModelFile
+    from parsers.records.record_file import Choices, RecordFile
 
     Kind = RecordFile | ModelFile
 
@@ -197,7 +197,7 @@ class ChoiceOptions:
 
     def choices(self) -> Choices:
         """Returns the choices that the options make."""
-        from parsers.records.files import Choices
+        from parsers.records.record_file import Choices
 
         return Choices(
             self.type_, tuple(self.segment or ()), self.length_field, fillers=self.fillers, slide=self.odoslide
@@ -250,7 +250,7 @@ class DescriptionOptions:
     ) -> tuple[RecordFile, tuple[Path, ...]]:
         from engine.cli.command_failures import existing
         from parsers.importers.copybook.reader import read_copybook
-        from parsers.records.files import record_file
+        from parsers.records.record_file import record_file
 
         if self.format_ not in {"", "CWF"}:
             raise ConfigurationException(f"--format {self.format_} needs a message set: a copybook describes CWF")
@@ -260,7 +260,7 @@ class DescriptionOptions:
     def _of_set(self, framing: Framing, coding: Coding, choices: Choices) -> ModelFile:
         from engine.cli.command_failures import existing
         from flows.message_sets.reader import load_message_set
-        from parsers.records.messages import model_file
+        from parsers.records.model_file import model_file
 
         if choices.segments or choices.length_field or choices.fillers or framing.format == "L":
             raise ConfigurationException("segments, length fields and fillers are those of a copybook: name one")

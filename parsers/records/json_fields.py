@@ -57,6 +57,11 @@ class Coding:
     blank_is_null: bool = False
 
     @property
+    def blank(self) -> bytes:
+        """Returns what fills records up."""
+        return encode(" ", self.ccsid, self.encoding)
+
+    @property
     def order(self) -> Literal["big", "little"]:
         """The byte order of binary integers."""
         return "little" if is_little_endian(self.encoding) else "big"

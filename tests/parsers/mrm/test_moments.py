@@ -15,7 +15,7 @@ from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, Wir
 from parsers.mrm.tds.properties import TdsFormat
 from parsers.records.framing import Cut, Framing
 from parsers.records.json_fields import coding_of
-from parsers.records.messages import model_file
+from parsers.records.model_file import model_file
 from tests.parsers.mrm.test_mrm_xml import codec as xml_codec
 from tests.parsers.mrm.test_mrm_xml import read as read_xml
 from tests.parsers.mrm.test_mrm_xml import simple as xml_field

@@ -21,10 +21,10 @@ from parsers.mrm.tds import compile_text
 from parsers.mrm.tds.properties import TdsField, TdsFormat, TdsGroup
 from parsers.mrm.validation import problems_of, validate
 from parsers.mrm.wire_format import Codec, Definition
-from parsers.records.files import Choices, record_file
 from parsers.records.framing import Cut, Framing
 from parsers.records.json_fields import coding_of
 from parsers.records.layout_table import model_data
+from parsers.records.record_file import Choices, record_file
 from tests.limits import bounded
 from tests.parsers.mrm.texts import _Mrm, built
 from tests.parsers.mrm.texts import read as read_text_message

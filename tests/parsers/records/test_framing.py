@@ -8,9 +8,9 @@ import pytest
 
 from engine.errors import BrokerError
 from parsers.importers.copybook.reader import read_text
-from parsers.records.files import Choices, record_file
 from parsers.records.framing import Framing, Stream, cut_records, framed
 from parsers.records.json_fields import coding_of
+from parsers.records.record_file import Choices, record_file
 from tests.limits import bounded
 
 RECORDS = (b"one", b"three", b"seven--")

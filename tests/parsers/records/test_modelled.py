@@ -12,7 +12,7 @@ from parsers.importers.copybook.message_set import ImportOptions, PhysicalOption
 from parsers.importers.copybook.reader import read_text
 from parsers.records.framing import Cut, Framing
 from parsers.records.json_fields import Coding, coding_of
-from parsers.records.messages import ModelFile, model_file
+from parsers.records.model_file import ModelFile, model_file
 from parsers.records.reading import read_record
 from parsers.records.record_plan import plan_of
 from parsers.records.writing import write_record

@@ -18,7 +18,6 @@ from engine.parser import Follow, Form, Parser, Portion
 from engine.tree.element import Element
 from engine.tree.source import NAME, Value
 from engine.tree.step import step
-from parsers.charsets.ccsid import encode
 from parsers.mrm.cwf import CwfCodec
 from parsers.mrm.cwf.layout import lay_out
 from parsers.mrm.dates import value_of
@@ -64,11 +63,6 @@ class ModelFile:
     codec: Codec
     format: str
     read: Read | None = None
-
-    @property
-    def blank(self) -> bytes:
-        """Returns what fills records up."""
-        return encode(" ", self.coding.ccsid, self.coding.encoding)
 
     def cut(self, file: BinaryIO) -> Iterator[Cut]:
         """The records of a file; without a length, a file of format F is one."""

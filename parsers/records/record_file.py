@@ -154,11 +154,6 @@ class RecordFile:
     measure: Measure | None
     longest: int
 
-    @property
-    def blank(self) -> bytes:
-        """Returns what fills records up."""
-        return encode(" ", self.coding.ccsid, self.coding.encoding)
-
     def cut(self, file: BinaryIO) -> Iterator[Cut]:
         """The records of a file."""
         return cut_records(file, self.framing, longest=self.longest, measure=self.measure)
@@ -178,7 +173,7 @@ class RecordFile:
             plan = self.plans[self.type if segment is None else segment.record.name]
             short = segment is not None and segment.ends and self.framing.format in {"V", "VB", "L"}
             absent = rejected_by(segment, plan) if short else frozenset()
-            return self._of_told_length(write_record(plan, value, self.blank[0], absent=absent), plan)
+            return self._of_told_length(write_record(plan, value, self.coding.blank[0], absent=absent), plan)
         except BrokerError as error:
             raise ParserException(_number(error), f"record {number}: {error.text}", *error.inserts) from error
 
@@ -196,7 +191,7 @@ class RecordFile:
         segment = self._segment_of(data)
         plan = self.plans[self.type if segment is None else segment.record.name]
         if self.framing.format == "D" and plan.fixed_size is not None and len(data) < plan.fixed_size:
-            data = data + self.blank * (plan.fixed_size - len(data))
+            data = data + self.coding.blank * (plan.fixed_size - len(data))
         chosen = frozenset({plan.of[segment.chosen]}) if segment is not None and segment.chosen is not None else NONE
         found, end = read_record(plan.read, data, chosen, rejected_by(segment, plan))
         surplus = data[end:]
@@ -208,7 +203,7 @@ class RecordFile:
     def _may_be_longer(self, surplus: bytes) -> bool:
         """Returns whether a record may end behind its fields: where all have one length, or blanks end a line."""
         if self.framing.format == "D":
-            return not surplus.strip(self.blank)
+            return not surplus.strip(self.coding.blank)
         return self.framing.format == "F"
 
     def _segment_of(self, data: bytes) -> Segment | None:
