@@ -1,4 +1,4 @@
-"""Said: what fields that are written say of the length and the repeats of others."""
+"""The lengths and repeats that fields which are written declare of others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from parsers.mrm.tds.message_plan import FieldPlan
 
 
-class Said:
+class DeclaredLengths:
     """The elements around what is being written, and the lengths of those whose lengths count themselves."""
 
     __slots__ = ("_lasts", "above", "lengths")

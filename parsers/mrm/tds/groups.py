@@ -226,8 +226,3 @@ def by_pattern(reading: Reading, plan: GroupPlan, at: int, limit: int, stops: St
         if not count and member.field.min_occurs and plan.chooses:
             raise reading.failure(at, f"{member.name} does not match its data pattern {member.pattern.text!r}")
     return at
-
-
-def undefined(reading: Reading, plan: GroupPlan, at: int, limit: int, stops: Stops) -> int:
-    """The message that an earlier field names."""
-    return reading.embedded(plan, at, limit, stops)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from engine.dates.reading import read_moment
 from engine.errors import ConfigurationException
@@ -167,7 +167,7 @@ class Plans:
         return None if content is None else self.of(content)
 
     def _group(self, group: Group, around: GroupPlan | None) -> GroupPlan:
-        said = _said(group.physical.get(self.format), TdsGroup())
+        said: TdsGroup = group.physical.get(self.format) or TdsGroup()
         settings = self.settings
         suppress = said.suppress_absent_element_delimiters or settings.suppress_absent_element_delimiters
         plan = GroupPlan(
@@ -223,7 +223,7 @@ class Plans:
         return self._mark(general) if general else str(getattr(self.standard, name))
 
     def _field(self, field: Field, around: GroupPlan) -> FieldPlan:
-        said = _said(field.physical.get(self.format), TdsField())
+        said: TdsField = field.physical.get(self.format) or TdsField()
         self.has_inclusive |= said.inclusive_length_reference
         type_ = self.definition.message_set.content(field.type)
         simple = field.type if isinstance(field.type, SimpleType) else None
@@ -268,16 +268,12 @@ def _holds_bytes(definition: Definition) -> bool:
             continue
         seen.add(id(group))
         for each in () if group is None else fields_of(group):
-            said = _said(each.physical.get(definition.format), TdsField())
+            said: TdsField = each.physical.get(definition.format) or TdsField()
             if isinstance(each.type, Group):
                 pending.append(each.type)
             elif said.physical_type != "text":
                 return True
     return False
-
-
-def _said(found: Any, otherwise: Any) -> Any:
-    return otherwise if found is None else found
 
 
 def _first(own: int, general: int) -> int:

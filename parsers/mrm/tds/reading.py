@@ -11,7 +11,7 @@ from engine.errors import ParserException
 from engine.parser import Portion
 from engine.tree.source import Value
 from parsers.mrm.regex_time_limit import RegexTimeLimit
-from parsers.mrm.tds.groups import all_delimited, by_pattern, fixed_lengths, some_delimited, tagged, undefined
+from parsers.mrm.tds.groups import all_delimited, by_pattern, fixed_lengths, some_delimited, tagged
 from parsers.mrm.tds.message_plan import (
     FIXED,
     TAGGED,
@@ -292,5 +292,5 @@ _SEPARATIONS: Final[Mapping[str, Callable[[Reading, GroupPlan, int, int, Stops],
     "allElementsDelimited": all_delimited,
     "variableLengthElementsDelimited": some_delimited,
     "useDataPattern": by_pattern,
-    UNDEFINED: undefined,
+    UNDEFINED: Reading.embedded,
 }

@@ -14,8 +14,8 @@ from engine.tree.states import EDITED, LOOSE, SHARES
 from parsers.charsets import ccsid as characters
 from parsers.mrm.stored_value import LARGEST
 from parsers.mrm.tds.binary_fields import InBytes
-from parsers.mrm.tds.declared_lengths import Said
-from parsers.mrm.tds.message_plan import DELIMITED, FIXED, TAGGED, UNDEFINED, FieldPlan, GroupPlan, Plan, Plans
+from parsers.mrm.tds.declared_lengths import DeclaredLengths
+from parsers.mrm.tds.message_plan import DELIMITED, FIXED, TAGGED, UNDEFINED, FieldPlan, GroupPlan, Plan, Plans, Stops
 from parsers.mrm.tds.scanning import Coding
 from parsers.mrm.tds.source import Text
 from parsers.mrm.tds.values import UNWRITABLE, Measure
@@ -23,7 +23,6 @@ from parsers.mrm.tds.values import UNWRITABLE, Measure
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Stops = tuple[str, ...]
 Fields: TypeAlias = dict[tuple[str, str], list[Element]]
 _OPEN: Final = TAGGED | {UNDEFINED}  # ways to tell elements apart that leave room for what the model does not know
 _EACH: Final = 1000  # for each of it, so that what is empty has a bound too
@@ -38,7 +37,7 @@ class Writing:
         self.plans = plans
         self.markup = plans.markup
         self.coding = coding
-        self.said = Said()
+        self.said = DeclaredLengths()
         self._absent: dict[GroupPlan, str] = {}
         self._fields: Fields = {}  # those that stand below the element whose content is being written
         self._left = LARGEST
@@ -76,10 +75,13 @@ class Writing:
                 raise unknown(child, element)
 
     def strangers(self, plan: GroupPlan, element: Element) -> Sequence[Element]:
-        """The children that a group does not know."""
+        """The children that a group does not know, and that are to be written under their names as tags."""
         if plan.names.issuperset(self._fields):
             return ()
-        return [child for child in element if (child.name, child.namespace) not in plan.names]
+        found = [child for child in element if (child.name, child.namespace) not in plan.names]
+        if found and (found[0].first_child is not None or plan.separation == "taggedFixedLength"):
+            raise unknown(found[0], element)
+        return found
 
     def _embedded(self, element: Element) -> Element | None:
         """The message of the set that stands below an element."""
@@ -295,7 +297,7 @@ def _in_place(writing: Writing, plan: GroupPlan, member: Plan, element: Element,
 def _tagged(writing: Writing, plan: GroupPlan, element: Element, stops: Stops) -> str:
     pieces: list[str] = []
     _gather(writing, plan, plan, element, stops, pieces)
-    pieces += [_self_defined(writing, plan, child, stops) for child in _strangers(writing, plan, element)]
+    pieces += [_self_defined(writing, plan, child, stops) for child in writing.strangers(plan, element)]
     return (plan.delimiter if plan.separation == "taggedDelimited" else "").join(pieces)
 
 
@@ -333,19 +335,8 @@ def _self_defined(writing: Writing, plan: GroupPlan, child: Element, stops: Stop
     if not tag or writing.markup.end(tag, 0, len(tag), marks) != len(tag) or length != writing.coding.length(tag):
         why = "the model does not know it, and its name cannot be a tag of the message"
         raise ParserException(UNWRITABLE, f"{child.name!r:.60} cannot be written: {why}", child.name)
-    data = writing.markup.guarded(_own_text(writing, child), stops, child.name)
+    data = writing.markup.guarded(writing.coding.outer(str(child.value or ""), child.name), stops, child.name)
     return _with_tag(writing, plan, tag, data, bare=not data and writing.is_bare(child))
-
-
-def _own_text(writing: Writing, child: Element) -> str:
-    return writing.coding.outer(str(child.value or ""), child.name)
-
-
-def _strangers(writing: Writing, plan: GroupPlan, element: Element) -> Sequence[Element]:
-    strangers = writing.strangers(plan, element)
-    if strangers and (strangers[0].first_child is not None or plan.separation == "taggedFixedLength"):
-        raise unknown(strangers[0], element)
-    return strangers
 
 
 def unknown(child: Element, element: Element) -> ParserException:
@@ -367,14 +358,10 @@ def _by_pattern(writing: Writing, plan: GroupPlan, element: Element, stops: Stop
     return "".join(pieces)
 
 
-def _message(writing: Writing, plan: GroupPlan, element: Element, stops: Stops) -> str:
-    return writing.embedded(element, stops)
-
-
 _SEPARATIONS: Final[Mapping[str, Callable[[Writing, GroupPlan, Element, Stops], str]]] = {
     **dict.fromkeys(FIXED, _fixed),
     **dict.fromkeys(TAGGED, _tagged),
     **dict.fromkeys(DELIMITED, _delimited),
     "useDataPattern": _by_pattern,
-    UNDEFINED: _message,
+    UNDEFINED: lambda writing, _, element, stops: writing.embedded(element, stops),
 }

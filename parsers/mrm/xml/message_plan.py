@@ -21,7 +21,7 @@ NIL: Final = "{http://www.w3.org/2001/XMLSchema-instance}nil"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FieldPlan:
-    """A field: what it is called in XML, as Clark's notation has it, and how its values are spelled."""
+    """A field: what it is called in XML, as Clark's notation has it, and what reads and writes its values."""
 
     field: Field
     type: Group | None
