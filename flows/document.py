@@ -16,6 +16,7 @@ from engine.flow.lint import UNFIT
 
 LARGEST: Final = 1 << 20  # characters: some ten thousand nodes
 DEEPEST: Final = 32
+NULL_WORDS: Final = ("", "~", "null", "Null", "NULL")
 LINE_END: Final = re.compile("\r\n|[\n\r\x85\u2028\u2029]")  # as YAML counts lines
 
 
@@ -129,16 +130,11 @@ def _advice(error: yaml.MarkedYAMLError) -> str:
     r"""Returns what to do about a text that is not YAML, where that can be told."""
     if "'\\t'" in (error.problem or ""):
         return "; indent with blanks"
-    opened = next(
-        (sign for sign, kind in (("{", "mapping"), ("[", "sequence")) if f"flow {kind}" in _context(error)), ""
-    )
+    context = error.context or ""
+    opened = next((sign for sign, kind in (("{", "mapping"), ("[", "sequence")) if f"flow {kind}" in context), "")
     if opened and error.context_mark:
         return f"; is the {opened} of line {error.context_mark.line + 1} closed?"
     return ""
-
-
-def _context(error: yaml.MarkedYAMLError) -> str:
-    return error.context or ""
 
 
 class _Reader:
@@ -174,7 +170,7 @@ class _Reader:
             raise Refused(f"lists and tables are more than {DEEPEST} deep here", event.start_mark)
         place = Place(file=self._file, line=event.start_mark.line + 1, column=event.start_mark.column + 1)
         if isinstance(event, yaml.ScalarEvent):
-            is_null = event.style is None and event.value in ("", "~", "null", "Null", "NULL")
+            is_null = event.style is None and event.value in NULL_WORDS
             return Scalar(event.value, is_null, place, event.style is None)
         if isinstance(event, yaml.SequenceStartEvent):
             return Sequence(tuple(self._items(depth)), place)

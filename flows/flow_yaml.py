@@ -31,11 +31,10 @@ import yaml
 from engine.catalog import did_you_mean
 from engine.errors import Place, Problem
 from engine.flow.definition import Flow, NodeUse, Promoted, Promotion, Row, Setting, Value, Wire
-from flows.document import Complaints, Mapping, Scalar, Sequence, Tree, decoded, read_document
+from flows.document import NULL_WORDS, Complaints, Mapping, Scalar, Sequence, Tree, decoded, read_document
 
 KEYS: Final = ("flow", "subflow", "schema", "properties", "userProperties", "promote", "nodes", "wires")
 ARROW: Final = "->"
-NULL_WORDS: Final = ("", "~", "null", "Null", "NULL")
 PLAIN: Final = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]*")
 SHORT: Final = 100  # a node that fits this many characters is written on its own line
 

@@ -149,7 +149,7 @@ def _template(laid: Laid, portion: Portion) -> Template | None:
     else:
         return None
     domain = said.get("Msd", "")
-    known = [said.get(name, "") for name in ("Set", "Type", "Fmt")]
+    known = [said.get(name, "") for name in _OF_MCD]
     if domain.lower() not in _TO_INPUT_NODE:
         return Template(_named(domain), *known)
     above = portion.template
@@ -192,20 +192,17 @@ def _named(domain: str) -> str:
 
 def _pieces(element: Element, same: Folders | None, ccsid: int, encoding: int) -> list[bytes]:
     """The name/value data of each folder; those that nobody has touched as they came."""
-    folders = [child for child in element if not LAYOUT.is_own(child)]
-    came = [_came_as(folder) if same is not None else None for folder in folders]
     pieces = []
-    for folder, origin in zip(folders, came, strict=True):
-        if origin is not None and len(origin.segment.folders) == 1:
-            pieces.append(origin.segment.data)
+    for folder in element:
+        if LAYOUT.is_own(folder):
+            continue
+        held = written(folder)
+        came = held.handle if same is not None and not held.state & EDITED else None
+        if isinstance(came, Folder) and len(came.segment.folders) == 1:
+            pieces.append(came.segment.data)
             continue
         text = render(folder)
         data = encode(text, ccsid, encoding, what=f"MQRFH2.{folder.name}")
         blank = encode(" ", ccsid, encoding)
         pieces.append(data + blank * (-len(data) % 4 // len(blank)))
     return pieces
-
-
-def _came_as(folder: Element) -> Folder | None:
-    held = written(folder)
-    return held.handle if isinstance(held.handle, Folder) and not held.state & EDITED else None
