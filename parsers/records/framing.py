@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, Final, Literal, NamedTuple, TypeAlias
+from typing import BinaryIO, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from engine.errors import ParserException
 
 Order: TypeAlias = Literal["big", "little"]
 RecordFormat: TypeAlias = Literal["F", "V", "VB", "D", "L"]
 
-RECORD_FORMATS: Final = ("F", "V", "VB", "D", "L")
+RECORD_FORMATS: Final[tuple[str, ...]] = get_args(RecordFormat)
 LONGEST_RECORD: Final = 256 * 1024 * 1024
 _CHUNK: Final = 1 << 16
 _PREFIX: Final = 4

@@ -10,7 +10,7 @@ from datetime import date, time
 from decimal import Decimal
 from json.encoder import encode_basestring
 from math import inf, nan
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from engine.dates.zones import written_iso
 from engine.errors import ParserException
@@ -25,11 +25,11 @@ from parsers.mrm.model import Field
 from parsers.mrm.stored_value import Stored, unfit
 
 ZonedSign: TypeAlias = Literal["ascii", "ebcdic", "ebcdic-custom"]
-Trim: TypeAlias = Literal["both", "left", "right", "none"]
+Trim: TypeAlias = Literal["right", "left", "both", "none"]
 FloatFormat: TypeAlias = Literal["ieee-big", "ieee-little", "hexadecimal"]
 
-ZONED_SIGNS: Final = ("ascii", "ebcdic", "ebcdic-custom")
-TRIMS: Final = ("right", "left", "both", "none")
+ZONED_SIGNS: Final[tuple[str, ...]] = get_args(ZonedSign)
+TRIMS: Final[tuple[str, ...]] = get_args(Trim)
 ORDERS: Final = ("big", "little")
 TURNED: Final[dict[Trim, Trim]] = {"right": "left", "left": "right", "both": "both", "none": "none"}  # right-justified
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 SourceFormat: TypeAlias = Literal["auto", "fixed", "free", "variable"]
 BinarySize: TypeAlias = Literal["2-4-8", "1-2-4-8", "1--8"]
 
-SOURCE_FORMATS: Final = ("auto", "fixed", "free", "variable")
-BINARY_SIZES: Final = ("2-4-8", "1-2-4-8", "1--8")
+SOURCE_FORMATS: Final[tuple[str, ...]] = get_args(SourceFormat)
+BINARY_SIZES: Final[tuple[str, ...]] = get_args(BinarySize)
 
 
 @dataclass(frozen=True, slots=True)
