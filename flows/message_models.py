@@ -73,7 +73,6 @@ def _of_message_sets(flow: Flow, files: Files) -> tuple[Mapping[str, Parser], Se
 
 
 def _wrong_templates(flow: Flow, library: Library) -> Iterator[Problem]:
-    """Yields what is wrong with the messages that nodes say they read."""
     for use in flow.nodes:
         template = _template(use)
         if template.domain == "MRM" and any(template[1:]):

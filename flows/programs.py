@@ -237,7 +237,6 @@ class _Examination:
                     yield _Use(use, setting, setting.value, kind)
 
     def _refer(self, uses: list[_Use]) -> None:
-        """Find the modules that properties name."""
         sources, unreadable = self.found()
         self.problems += unreadable
         try:

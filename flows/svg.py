@@ -185,7 +185,6 @@ class _Drawn:
 
 
 def _ports(made: Mapping[Item, tuple[str, ...]], more: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
-    """The terminals of each node in use, from top to bottom."""
     found: dict[str, tuple[str, ...]] = defaultdict(tuple)
     found.update({item.key: terminals for item, terminals in made.items() if not item.is_bend})
     for label, terminal in more:
@@ -198,7 +197,6 @@ def _target_name(wire: Wire) -> str:
 
 
 def _lines(use: NodeUse) -> tuple[str, ...]:
-    """The label, in as many lines as it needs, and last the type."""
     return (*textwrap.wrap(use.label, WIDEST_TEXT), textwrap.shorten(use.type or use.subflow, WIDEST_TEXT + 8))
 
 

@@ -112,7 +112,6 @@ class MqRfh(Header):
 
 
 def _read_pairs(text: str, at: int) -> list[_Pair]:
-    """The pairs of a string that stands at an offset in a message."""
     pairs, words, end = [], list[tuple[str, int]](), 0
     while end < len(text):
         found = _WORD.match(text, end)

@@ -170,12 +170,10 @@ def _text(folder: Element, name: str) -> str:
 
 
 def _msd(domain: str) -> str:
-    """Returns what an mcd folder calls a domain."""
     return _FROM_DOMAIN.get(domain, domain.lower())
 
 
 def _first_folder(element: Element, name: str) -> Element:
-    """A new folder in front of those that a header has."""
     made = Element(name)
     before = next((child for child in element if not LAYOUT.is_own(child)), None)
     if before is None:

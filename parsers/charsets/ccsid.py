@@ -60,7 +60,6 @@ def _field(portion: Portion) -> str:
 
 
 def _looks_like(head: bytes, opening: str) -> str:
-    """Returns what the bytes look like, if that is plain."""
     for names, name in _FAMILIES:
         if any(head.decode(one, "replace").lstrip(_BLANK)[:1] in set(opening) for one in names):
             return f", and looks like {name}"

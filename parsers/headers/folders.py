@@ -278,7 +278,6 @@ def _node(element: etree._Element, where: str, depth: int, *, prefixes: bool) ->
 
 
 def _declared(element: etree._Element, where: str) -> tuple[list[Node], dict[str, str | None]]:
-    """The namespaces that an element declares, as attributes, and the prefixes of those that it knows."""
     above = element.getparent()
     known = {} if above is None else above.nsmap
     attributes = [

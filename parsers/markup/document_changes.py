@@ -137,7 +137,6 @@ def _addition(data: bytes, name: bytes, new: bytes, *, is_root: bool) -> _Edit |
 
 
 def _prefixed(node: etree._Element) -> str:
-    """The name by which the document calls a node in a namespace."""
     name = node.tag.rpartition("}")[2]
     return name if node.prefix is None else f"{node.prefix}:{name}"
 

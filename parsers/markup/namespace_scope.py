@@ -74,7 +74,6 @@ def _parts(text: str, node: etree._Element) -> tuple[str, str, dict[str, str], s
 
 
 def _is_used(prefix: str, text: str) -> bool:
-    """Returns whether anything in a text may have a prefix."""
     if not prefix:
         return _UNPREFIXED.search(text) is not None
     return f"<{prefix}:" in text or f" {prefix}:" in text

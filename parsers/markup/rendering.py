@@ -198,7 +198,6 @@ def _items_text(element: Element, flavour: Flavour) -> str:
 
 
 def _list(element: Element, flavour: Flavour, scope: Scope) -> str:
-    """An element that holds a list."""
     beside: list[tuple[Kind, Element]] = [
         (kind, child) for child in element if (kind := flavour.kind(child.type)) in _BESIDE
     ]
@@ -207,7 +206,6 @@ def _list(element: Element, flavour: Flavour, scope: Scope) -> str:
 
 
 def _end_of_reference(element: Element) -> Element | None:
-    """The mark of the end of what an entity reference stands for."""
     at = element.next_sibling
     while at is not None and at.type != element_types.ENTITY_REFERENCE_END:
         at = at.next_sibling
@@ -314,7 +312,6 @@ def _head(
 
 
 def _quoted(child: Element, flavour: Flavour) -> str:
-    """The value of an attribute."""
     value = child.raw_value
     if value.__class__ is not str:
         held = written(child)

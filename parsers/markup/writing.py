@@ -342,7 +342,6 @@ def _settable(key: str, node: etree._Element, document: Document) -> bool:
 
 
 def _scope_of(node: etree._Element | None, document: Document) -> Scope:
-    """The prefixes in scope in a node."""
     if node is None or not document.spaced or not document.flavour.spaces:
         return NO_SCOPE
     return {**NO_SCOPE, **{prefix or "": uri or "" for prefix, uri in node.nsmap.items()}}

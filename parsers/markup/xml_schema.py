@@ -91,7 +91,6 @@ class Schemas:
         yield from (f"line {line}: {message}" for line, message in found)
 
     def _declaring(self, tag: str) -> list[str]:
-        """The files that declare a global element."""
         if self._declared is None:
             self._declared = {}
             for name, content in self._files.items():
@@ -149,7 +148,6 @@ class ValidatedXmlnsc(Xmlnsc):
         self._check(self.write(element, Form(ccsid=UTF_8)).decode())
 
     def _check(self, text: str) -> None:
-        """Raise with what is wrong with a document."""
         try:
             found = list(self.schemas.wrong_with(text))
         except etree.LxmlError as error:

@@ -199,7 +199,6 @@ def model_file(message_set: MessageSet, format_: str, type_: str, framing: Frami
 
 
 def _reader(definition: Definition, coding: Coding) -> Read:
-    """Returns what reads the records of a message in CWF."""
     layout = lay_out(definition, form_of(coding), lambda kept: stored_for_model(kept, coding))[0].inner
     assert layout is not None
     sizes = Sizes(slide=True)

@@ -234,7 +234,6 @@ def _number(error: BrokerError) -> int:
 
 
 def _values_of(value: Any, name: str) -> Iterator[Any]:
-    """The values of all fields of a name in an object."""
     for key, inner in value.items() if isinstance(value, dict) else ():
         if key.upper() == name.upper():
             yield inner

@@ -289,12 +289,10 @@ def _usage_of(usage: str, read: Picture | None) -> str:
 
 
 def _boundary(item: DataItem) -> int:
-    """The largest boundary that an item or one under it is to stand on."""
     return max((_boundary(child) for child in item.children), default=max(1, item.slack))
 
 
 def _first_boundary(item: DataItem) -> int:
-    """The boundary of the first elementary item."""
     while item.children:
         item = item.children[0]
     return max(1, item.slack)

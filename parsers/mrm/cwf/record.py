@@ -230,7 +230,6 @@ def fixed_place(root: Item) -> Place | None:
 
 
 def _places_in(layout: Layout) -> int:
-    """Returns the number of places of a layout that does not vary."""
     slots = [slot for slot in layout.slots if isinstance(slot, Item)]
     return sum(slot.most * (1 if slot.inner is None else 1 + _places_in(slot.inner)) for slot in slots)
 

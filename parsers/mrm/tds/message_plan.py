@@ -253,7 +253,6 @@ class Plans:
 
 
 def _names(member: Plan) -> Iterable[tuple[str, str]]:
-    """The names of a member's fields, each with its namespace."""
     return member.names if isinstance(member, GroupPlan) else ((member.name, member.field.namespace),)
 
 

@@ -231,7 +231,6 @@ class Reading:
         return end
 
     def _length_of(self, place: Place) -> int:
-        """Returns the length of the field that gives the length of another."""
         in_bytes = place.plan is None or place.plan.kept is not None
         return place.end - place.start if in_bytes else self.coding.length(self.text[place.start : place.end])
 

@@ -64,7 +64,6 @@ class Text(Source):
         return [place for place in self._called(handle, wanted.name) if _fits(place, wanted)]
 
     def _called(self, handle: Handle, name: str | None) -> Sequence[Place]:
-        """The places of the children of a name."""
         places = self.children(handle)
         if len(places) <= _FEW:
             return [place for place in places if place.name == name]

@@ -84,7 +84,6 @@ class Writing:
         return found
 
     def _embedded(self, element: Element) -> Element | None:
-        """The message of the set that stands below an element."""
         return next((child for child in element if self.plans.message(child.name) is not None), None)
 
     def embedded(self, element: Element, around: Stops) -> str:

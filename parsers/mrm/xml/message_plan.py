@@ -124,7 +124,6 @@ class Plans:
 
 
 def _check_nulls(settings: XmlFormat) -> None:
-    """Refuse representations of NULL that need a name and have none."""
     for how, value in (
         (settings.encoding_numeric_null, settings.encoding_numeric_null_value),
         (settings.encoding_non_numeric_null, settings.encoding_non_numeric_null_value),

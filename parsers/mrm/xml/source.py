@@ -154,7 +154,6 @@ def _type_of(place: Place) -> int:
 
 
 def _name_of(place: Place) -> tuple[str, str]:
-    """The name of a field, and its namespace."""
     if place.plan is not None:
         return place.plan.field.name, place.plan.field.namespace
     namespace, _, name = (place.attribute or place.node.tag).rpartition("}")
