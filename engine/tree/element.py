@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from engine.errors import BrokerError
@@ -268,25 +268,24 @@ class Element:
         known = self.child(wanted) if self.first_linked or not self.state & EXPANDED else None
         return known or self.ensure_new(wanted)
 
-    def ensure_nth(self, wanted: Step, number: int) -> Element:
-        """The n-th child that the step matches; the one after the last is appended, one further off is an error."""
-        if (known := self.nth(wanted, number)) is not None:
-            return known
-        if (made := self.append_nth(wanted, number)) is not None:
-            return made
+    def ensure_nth(self, wanted: Step, number: int, note: Callable[[], None] | None = None) -> Element:
+        """The n-th child that the step matches; one after the last is appended, and noted, others are an error."""
+        repeats = self._repeats(wanted)
+        placed, linked, at = repeats.placed, repeats.linked, number - 1
+        if 0 <= at < len(placed):
+            return self.child_in(placed[at])
+        at -= len(placed)
+        if 0 <= at < len(linked):
+            repeats.asked = at
+            return linked[at]
+        if at == len(linked) and repeats.wanted is wanted:  # of a row they may be those of a name in another case
+            repeats.seen = child = self.ensure_new(wanted)
+            linked.append(child)
+            if note is not None:
+                note()
+            return child
         count = 0 if self.indexes is None else len(self.indexes.repeats[wanted])
         raise BrokerError(2527, f"{self.name} has {count} of {wanted.name}, so [{number}] cannot be created yet")
-
-    def append_nth(self, wanted: Step, number: int) -> Element | None:
-        """The n-th child that the step matches, appended; None where n does not follow the last one."""
-        repeats = self._repeats(wanted)
-        linked = repeats.linked
-        if number - len(repeats.placed) - 1 != len(linked) or repeats.wanted is not wanted:
-            return None  # of a row they may be those of a name in another case
-        child = self.ensure_new(wanted)
-        linked.append(child)
-        repeats.seen = child
-        return child
 
     def ensure_new(self, wanted: Step, value: Value = UNREAD) -> Element:
         """A new last child that the step matches, with a value if one is given."""

@@ -187,13 +187,7 @@ def give_child(parent: Element, wanted: Step, value: Value, nodes: Nodes) -> Non
 
 def ensure_nth(parent: Element, wanted: Step, number: int, nodes: Nodes) -> Element:
     """The n-th child that a step matches; the one after the last is made."""
-    made = parent.append_nth(wanted, number)
-    if made is None:
-        return parent.ensure_nth(wanted, number)
-    nodes.left -= 1
-    if nodes.left < 0:
-        nodes.made(0)
-    return made
+    return parent.ensure_nth(wanted, number, nodes.made)
 
 
 def set_child(parent: Element, wanted: Step, found: Any, above: Element, asked: Step, nodes: Nodes) -> None:
