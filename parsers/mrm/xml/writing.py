@@ -140,7 +140,7 @@ class Writing:
             self._set(node, place.attribute, attribute_of(place.node, place.attribute) or "")
         else:
             kept = deepcopy(place.node)
-            kept.tail = _text_behind(element)
+            kept.tail = _own_text(place.node.tail) if plan is None else None
             node.append(kept)
         return True
 
@@ -245,11 +245,11 @@ def _place_of(element: Element) -> Place | None:
     """Returns the place of an element in the document that it was read from, or None."""
     held = written(element)
     source = held.source
-    if isinstance(source, Part):
-        content = source.source
-        return content.top if isinstance(content, Document) else None
-    place: Place | None = held.handle if isinstance(source, Document) else None
-    return place
+    if isinstance(source, Document):
+        place: Place | None = held.handle
+        return place
+    content = source.source if isinstance(source, Part) else None
+    return content.top if isinstance(content, Document) else None
 
 
 def _text_behind(element: Element) -> str | None:
