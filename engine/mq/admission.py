@@ -245,8 +245,8 @@ class Admission:
         """Make admitted messages available, all at once; those that were taken are gone."""
         with self._lock:
             for queue, stored in taken:
-                for backing in queue.backings:
-                    backing.forget(stored)
+                if queue.backings:
+                    queue.backings[stored.descriptor.persistence].forget(stored)
             for queue, stored in puts:
                 queue.reserved -= 1
                 queue.put(stored)

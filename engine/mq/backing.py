@@ -1,4 +1,4 @@
-"""The protocol of what keeps messages of a queue that are not in memory."""
+"""The protocol of what keeps messages of a queue, all persistent or none, that are not in memory."""
 
 from __future__ import annotations
 
@@ -28,10 +28,6 @@ class Backing(Protocol):
 
     def after(self, order: int) -> list[Stored]:
         """Returns the next messages from an order on."""
-        ...
-
-    def is_for(self, stored: Stored) -> bool:
-        """Returns True where a message is here when it is not in memory."""
         ...
 
     def evict(self, waiting: list[Stored]) -> bool:

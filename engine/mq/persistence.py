@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeGuard
 
+from engine.descriptor import PERSISTENT
 from engine.errors import BrokerError, MessageException
 from engine.mq.admission import Numbers
 from engine.mq.attributes import Value, checked_queue_manager_name, defaults
@@ -14,7 +15,7 @@ from engine.mq.memory import Budget, Memory
 from engine.mq.refusals import STORAGE_MEDIUM_FULL
 from engine.mq.security.principals import GROUPS, Principals
 from engine.mq.store import store as stores
-from engine.mq.store_changes import Record
+from engine.mq.store_changes import Placed, Record
 from engine.mq.streams import note_failure
 from engine.mq.supported_systems import check_place
 
@@ -73,16 +74,19 @@ class Lasting:
 
         Where the store is too full, the unit goes without its `spare` copies.
         """
-        record = self._record(puts, taken, decided)
+
+        def finished(error: BrokerError | None) -> None:
+            if error is None:
+                self._manager.admission.apply(puts, taken)
+            elif not (spare and _is_full(error)):
+                self._given_up(puts, taken)
+
         try:
-            self.store.journal.commit(record)
-        except BrokerError as error:
-            if spare and isinstance(error, MessageException) and error.reason == STORAGE_MEDIUM_FULL:
-                self.write(self._without(spare, puts, error), taken, decided)
-                return
-            self._given_up(puts, taken)
-            raise
-        self._manager.admission.apply(puts, taken)
+            self.store.journal.commit(self._record(puts, taken, decided), finished)
+        except MessageException as error:
+            if not (spare and _is_full(error)):
+                raise
+            self.write(self._without(spare, puts, error), taken, decided)
 
     def write_then(self, puts: Moved, taken: Moved, decided: tuple[bytes, ...], then: Then, spare: Spare = ()) -> None:
         """Make a unit of work last without waiting for it; `then` learns the outcome."""
@@ -90,7 +94,7 @@ class Lasting:
         def finished(error: BrokerError | None) -> None:
             if error is None:
                 self._manager.admission.apply(puts, taken)
-            elif spare and isinstance(error, MessageException) and error.reason == STORAGE_MEDIUM_FULL:
+            elif spare and _is_full(error):
                 self.write_then(self._without(spare, puts, error), taken, decided, then)
                 return
             else:
@@ -177,16 +181,14 @@ class Lasting:
 
     def _record(self, puts: Moved, taken: Moved, decided: tuple[bytes, ...] = ()) -> Record:
         """Returns what of a unit of work goes into the store; the messages that it puts cannot be got before it has."""
-        persistent = [(queue, stored) for queue, stored in puts if stored.descriptor.persistence]
+        placed: list[Placed] = []
         with self._manager.lock:
-            for queue, stored in persistent:
-                for backing in queue.backings:
-                    backing.take(stored)
-        return Record(
-            puts=[(queue.number, stored) for queue, stored in persistent],
-            removals=[(queue.number, stored) for queue, stored in taken if stored.descriptor.persistence],
-            decided=decided,
-        )
+            for queue, stored in puts:
+                if stored.descriptor.persistence:
+                    queue.backings[PERSISTENT].take(stored)
+                    placed.append((queue.number, stored))
+        removals = [(queue.number, stored) for queue, stored in taken if stored.descriptor.persistence] if taken else []
+        return Record(placed, removals, decided=decided)
 
     def _without(self, spare: Spare, puts: Moved, error: MessageException) -> Moved:
         """Returns what a unit puts without its spare copies, which are given up."""
@@ -200,9 +202,13 @@ class Lasting:
     def _given_up(self, puts: Moved, taken: Moved) -> None:
         with self._manager.lock:
             for queue, stored in puts:
-                for backing in queue.backings:
-                    backing.forget(stored)
+                queue.backings[stored.descriptor.persistence].forget(stored)
         self._manager.admission.undo(puts, taken)
+
+
+def _is_full(error: BrokerError) -> TypeGuard[MessageException]:
+    """Returns True where the store has no room."""
+    return isinstance(error, MessageException) and error.reason == STORAGE_MEDIUM_FULL
 
 
 def _backouts(taken: Moved) -> Record:

@@ -41,7 +41,7 @@ class Queue:
         self.reserved = 0  # messages put by units that have not committed yet
         self.in_hand: dict[bytes, Handle] = {}  # keys of an order, each with the one that has messages of it
         self.expired: list[Stored] = []  # met past their time and taken off, and to be discarded
-        self.backings: tuple[Backing, ...] = ()
+        self.backings: tuple[Backing, ...] = ()  # of non-persistent messages, and of persistent ones
         self.memory = Memory()
         self.epoch = 0  # grows when messages move between memory and backings
         self.scans: list[ref[Scan]] = []
@@ -64,11 +64,14 @@ class Queue:
         if self.waiters.count and self.waiters.hand(stored, self):
             return
         self.depth += 1
-        if self.depth > self.counts.high or self.arrivals <= self.counts.all_until or not self.arrivals & EACH:
-            self.counts.note_arrival(stored, self)
+        counts = self.counts
+        if self.depth > counts.high:  # noqa: PLR1730 - a call of max takes longer
+            counts.high = self.depth
+        if counts.is_watched and (self.arrivals <= counts.all_until or not self.arrivals & EACH):
+            counts.note_arrival(stored, self)
         if not self.backings:
             self.hold(stored)
-        elif not self._is_kept(stored):
+        elif not self.backings[stored.descriptor.persistence].keeps(stored):
             self.hold(stored)
             self.memory.add(stored)
             if self.memory.is_over():
@@ -170,12 +173,10 @@ class Queue:
         self.depth -= 1
         if stored.order in self._waiting:
             self.release(stored.order)
-            for backing in self.backings:
-                backing.take(stored)
-            return
-        for backing in self.backings:
-            if backing.is_for(stored):
-                backing.withdraw(stored)
+            if self.backings:
+                self.backings[stored.descriptor.persistence].take(stored)
+        elif self.backings:
+            self.backings[stored.descriptor.persistence].withdraw(stored)
 
     def read_ahead(self, order: int) -> list[Stored]:
         """Returns messages that are not in memory, from an order on, the next one last."""
@@ -200,16 +201,15 @@ class Queue:
                 self._unindex(stored, self._by_id)
             if self.backings:
                 self.memory.lose(stored)
-                for backing in self.backings:
-                    backing.take(stored)
+                self.backings[stored.descriptor.persistence].take(stored)
             if not stored.expires or not self._is_late(stored):
                 return stored
             self.expired.append(stored)
 
     def _evict(self) -> None:
         """Keep the first messages in memory, and leave the others to the backings."""
-        for backing in self.backings:
-            here = sorted([stored for stored in self._waiting.values() if backing.is_for(stored)])
+        for persistence, backing in enumerate(self.backings):
+            here = sorted([one for one in self._waiting.values() if one.descriptor.persistence == persistence])
             others = here[self.memory.most(here) :]
             if others and backing.evict(others):
                 for stored in others:
@@ -232,10 +232,6 @@ class Queue:
             for scan in self._live_scans():
                 scan.loaded(stored.order)
         self.epoch += 1
-
-    def _is_kept(self, stored: Stored) -> bool:
-        """Returns True where one of the backings keeps a message; each is asked, as each learns of it."""
-        return any([backing.keeps(stored) for backing in self.backings])  # noqa: C419
 
     def _live_scans(self) -> list[Scan]:
         live = [scan for one in self.scans if (scan := one()) is not None]

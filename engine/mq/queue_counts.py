@@ -58,10 +58,7 @@ class Counts:
         self.came: dict[int, float] = {}  # messages that are measured, by order
 
     def note_arrival(self, stored: Stored, queue: Queue) -> None:
-        """Follow the depth, and begin to measure how long a message stays, where it is its turn."""
-        self.high = max(self.high, queue.depth)
-        if not self.is_watched or (queue.arrivals > self.all_until and queue.arrivals & EACH):
-            return
+        """Begin to measure how long a message stays."""
         if len(self.came) < _MOST_TIMED and not stored.descriptor.backout_count:
             self.came[stored.order] = queue.now()
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from engine.mq.store.body_compression import NONE, Packed, packed
@@ -26,14 +26,14 @@ class Record:
     `refused` those that can commit no more.
     """
 
-    puts: list[Placed] = field(default_factory=list)
-    removals: list[Placed] = field(default_factory=list)
-    counts: list[tuple[int, int, int]] = field(default_factory=list)  # queue, order, backout count
+    puts: Sequence[Placed] = ()
+    removals: Sequence[Placed] = ()
+    counts: Sequence[tuple[int, int, int]] = ()  # queue, order, backout count
     decided: tuple[bytes, ...] = ()
     forgotten: tuple[bytes, ...] = ()
     refused: tuple[bytes, ...] = ()
     packed: Packed | None = None  # bodies that are compressed; None: it was not tried yet
-    objects: list[tuple[str, str, Mapping[str, Value] | None, int]] = field(default_factory=list)  # kind, name, number
+    objects: Sequence[tuple[str, str, Mapping[str, Value] | None, int]] = ()  # kind, name, number
 
     def pack(self, codec: str) -> None:
         """Compress bodies by a codec where that pays, once."""

@@ -161,7 +161,10 @@ class Work:
     def add(self, puts: Moved, spare: Spare = (), *, syncpoint: bool = True) -> None:
         """Add messages that have been admitted to the unit, or make them available at once."""
         manager = self.manager
-        lasting = manager.store is not None and any(stored.descriptor.persistence for _, stored in puts)
+        lasting = False
+        if manager.store is not None:
+            for _, stored in puts:
+                lasting = lasting or stored.descriptor.persistence > 0
         if syncpoint:
             self._puts += puts
             self._lasting = self._lasting or lasting

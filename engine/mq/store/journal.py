@@ -43,22 +43,34 @@ _FULL: Final = tuple(os.strerror(number) for number in (errno.ENOSPC, errno.EFBI
 
 
 class Job:
-    """A unit of work on its way into the store."""
+    """A unit of work on its way into the store; `then` is called by who writes it, and what it raises is `raised`."""
 
-    __slots__ = ("done", "error", "owner", "record", "then", "turn")
+    __slots__ = ("awaited", "done", "error", "owner", "raised", "record", "then", "turn")
 
-    def __init__(self, record: Record, then: Then | None = None) -> None:
+    def __init__(self, record: Record, then: Then, *, awaited: bool) -> None:
         self.record = record
         self.then = then
         self.owner = threading.get_ident()
+        self.awaited = awaited  # its owner stands by it
         self.done = False
         self.turn = threading.Lock()  # released when it is done, or when its owner is to write
         self.turn.acquire()
         self.error: BrokerError | None = None
+        self.raised: Exception | None = None
+
+    def finish(self) -> None:
+        """Call `then`: what it raises is for the owner alone."""
+        try:
+            self.then(self.error)
+        except Exception as error:
+            self.raised = error
+            if not self.awaited:
+                _LOG.exception("what follows the commit of a unit of work has failed")
+        self.done = True
 
 
-def _tell_nobody(_: BrokerError | None) -> None:
-    """Leaves untold what became of a unit."""
+def _nothing_follows(_: BrokerError | None) -> None:
+    """Leaves it at what the store has."""
 
 
 class Journal:
@@ -98,10 +110,10 @@ class Journal:
         self._took = 0.0  # seconds of the last transaction
         self._warned = False  # that the store is nearly full
 
-    def commit(self, record: Record) -> None:
-        """Returns when a unit of work is on the disk; one that cannot be kept is refused."""
+    def commit(self, record: Record, then: Then = _nothing_follows) -> None:
+        """Returns when a unit of work is on the disk, and `then` has been told; one that cannot be kept is refused."""
         record.pack(self.codec)
-        job = Job(record)
+        job = Job(record, then, awaited=True)
         self._pending.append(job)
         writes = self._writing.acquire(blocking=False) or self._takes_over()
         try:
@@ -120,17 +132,17 @@ class Journal:
                     self._write_some()
             finally:
                 self._pass_on()
-        if job.error is not None:
-            raise job.error
+        if (error := job.error or job.raised) is not None:
+            raise error
 
     def submit(self, record: Record, then: Then) -> None:
         """Have a unit of work written by another thread, which calls `then` once it is on the disk or refused."""
-        self._pending.append(Job(record, then))
+        self._pending.append(Job(record, then, awaited=False))
         self._wake_thread()
 
     def _leave(self, job: Job) -> None:
         """Have another thread write a unit whose owner waits for it no more, and let others write."""
-        job.then = _tell_nobody
+        job.awaited = False
         self._expected = 0
         if job.turn.acquire(blocking=False) and not job.done:
             self._pass_on()
@@ -166,12 +178,13 @@ class Journal:
         """Let the owner of the first unit that waits write, without letting go of the right to; or let go of it."""
         while True:
             first = self._first()
-            if first is not None and first.then is None:
+            if first is not None and first.awaited:
                 first.turn.release()
-                return
+                if first.awaited or not first.turn.acquire(blocking=False):
+                    return
             self._writing.release()  # a unit that nobody stands by is for the thread, which has been woken for it
             first = self._first()
-            if first is None or first.then is not None or not self._writing.acquire(blocking=False):
+            if first is None or not first.awaited or not self._writing.acquire(blocking=False):
                 return
 
     def _first(self) -> Job | None:
@@ -201,7 +214,10 @@ class Journal:
         if not self._takes_over() and not self._waits_in_vain(job):
             self._vain = self._skips = 0
             return not job.done
-        self._vain = 0 if len(self._pending) > waiting else min(2 * self._vain + 1, _MOST_SKIPPED)
+        if len(self._pending) > waiting:
+            self._vain = 0
+        elif waiting == 1:
+            self._vain = min(2 * self._vain + 1, _MOST_SKIPPED)
         self._skips = self._vain
         return True
 
@@ -227,11 +243,10 @@ class Journal:
         self._write(jobs)
         self._took = time.monotonic() - begun
         for job in jobs:
-            job.done = True
-            if job.then is None:
+            job.finish()
+        for job in jobs:
+            if job.awaited:
                 job.turn.release()
-            else:
-                job.then(job.error)
 
     def _write(self, jobs: list[Job]) -> None:
         if self.failure is None and self._tried(jobs) is None:

@@ -40,13 +40,7 @@ class Shelf:
         self.changes = 0  # grows when what can be got here becomes more or less
         self._read = (-1, 0, 0)  # up to which order it was read, after which changes, and how many messages were met
 
-    def is_for(self, stored: Stored) -> bool:
-        """Returns True where a message stands here when it is not in memory."""
-        return bool(stored.descriptor.persistence)
-
     def keeps(self, stored: Stored) -> bool:
-        if not stored.descriptor.persistence:
-            return False
         self.changes += 1
         self.held.discard(stored.order)
         if stored.order < self.first:
@@ -102,8 +96,7 @@ class Shelf:
         self.count -= 1
 
     def take(self, stored: Stored) -> None:
-        if stored.descriptor.persistence:
-            self.held.add(stored.order)
+        self.held.add(stored.order)
 
     def forget(self, stored: Stored) -> None:
         self.held.discard(stored.order)
@@ -123,13 +116,8 @@ class Overflow:
         self.count = count
         self.first = 0 if count else LAST
 
-    def is_for(self, stored: Stored) -> bool:
-        return not stored.descriptor.persistence
-
     def keeps(self, stored: Stored) -> bool:
-        if stored.descriptor.persistence or stored.order < self.first:
-            return False
-        return self.evict([stored])
+        return stored.order >= self.first and self.evict([stored])
 
     def evict(self, waiting: list[Stored]) -> bool:
         """Write messages that were in memory: the last ones, in order; a full disk leaves them there."""

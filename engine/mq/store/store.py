@@ -73,14 +73,14 @@ class Store:
         """Returns a number that is higher than those of all messages."""
         return max(_number(environment, CEILING) for environment in (self._environment, self._overflow))
 
-    def shelves(self, queue: int) -> tuple[Shelf, Overflow]:
-        """Returns the messages of a queue that are in the store, and those that memory had no room for."""
+    def shelves(self, queue: int) -> tuple[Overflow, Shelf]:
+        """Returns the messages of a queue that memory had no room for, and those that are in the store."""
         key = NUMBER.pack(queue)
         with self._environment.read() as transaction:
             if queue and transaction.get(key, db=self._environment.db["counts"]) is None:
                 raise damaged(f"the counter of queue {queue} is not there")
         counts = [_number(each, key, "counts") for each in (self._environment, self._overflow)]
-        return Shelf(queue, self._environment, counts[0]), Overflow(queue, self._overflow, counts[1])
+        return Overflow(queue, self._overflow, counts[1]), Shelf(queue, self._environment, counts[0])
 
     def due(self, moment: int, most: int) -> list[tuple[int, int]]:
         """Returns the queue and the order of messages whose time has passed, those in memory among them."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from engine.descriptor import PERSISTENT, Descriptor
+from engine.errors import BrokerError
 from engine.mq.manager import QueueManager
-from engine.mq.store.journal import Journal
+from engine.mq.store.journal import Job, Journal
 from engine.mq.store_changes import Record
 
 TOGETHER = 1_000  # units in one transaction
@@ -91,3 +93,79 @@ def test_who_is_interrupted_lets_others_write(tmp_path: Path, monkeypatch: pytes
     with QueueManager.open(tmp_path / "QM") as queues:
         assert queues.store is not None
         assert {b"interrupted", b"later"} == set(queues.store.store.decisions())
+
+
+def test_what_follows_a_unit_and_fails_is_for_its_owner_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where what follows one unit of a transaction fails, the others are told; its owner, or else the log, has why."""
+
+    def fails(_: BrokerError | None) -> None:
+        raise LookupError("nobody is there")
+
+    QueueManager.create(tmp_path / "QM")
+    with QueueManager.open(tmp_path / "QM") as queues:
+        assert queues.store is not None
+        journal, told = queues.store.store.journal, list[object]()
+        with monkeypatch.context() as patches:
+            patches.setattr(journal, "_thread", threading.current_thread())  # that which writes has not come yet
+            journal.submit(Record(decided=(b"first",)), fails)
+            journal.submit(Record(decided=(b"second",)), told.append)
+            with pytest.raises(LookupError):
+                journal.commit(Record(decided=(b"mine",)), fails)
+        journal.commit(Record(decided=(b"later",)), told.append)
+        assert [None, None] == told
+        assert {b"first", b"second", b"mine", b"later"} == set(queues.store.store.decisions())
+    assert "nobody is there" in caplog.text
+
+
+def test_who_leaves_as_it_is_to_write_does_not_keep_others_from_it(tmp_path: Path) -> None:
+    """Ctrl-C in a commit just as another thread gives it the right to write leaves that right to others."""
+    QueueManager.create(tmp_path / "QM")
+    queues = QueueManager.open(tmp_path / "QM")
+    assert queues.store is not None
+    journal, told = queues.store.store.journal, list[object]()
+    job: Any = Job(Record(decided=(b"interrupted",)), told.append, awaited=True)
+
+    class Turn:
+        lock = job.turn
+        acquire = lock.acquire
+
+        def release(self) -> None:
+            journal._leave(job)
+            self.lock.release()
+
+    job.turn = Turn()
+    journal._pending.append(job)
+    assert journal._writing.acquire(blocking=False)
+    journal._pass_on()
+    thread = threading.Thread(target=journal.commit, args=(Record(decided=(b"later",)), told.append), daemon=True)
+    thread.start()
+    thread.join(10)
+    assert not thread.is_alive()
+    assert [None, None] == told
+    assert {b"interrupted", b"later"} == set(queues.store.store.decisions())
+    queues.close()
+
+
+def test_who_comes_first_waits_for_others_behind_several_that_waited_in_vain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wait of several units that nobody joins says nothing of the next one, which waits for others again."""
+    QueueManager.create(tmp_path / "QM")
+    with QueueManager.open(tmp_path / "QM") as queues:
+        assert queues.store is not None
+        journal, waited = queues.store.store.journal, list[int]()
+
+        def waits_in_vain(_: Job) -> bool:
+            waited.append(len(journal._pending))
+            return journal._gathering.acquire(blocking=False)
+
+        with monkeypatch.context() as patches:
+            patches.setattr(Journal, "_waits_in_vain", lambda self, job: waits_in_vain(job))
+            for units in (3, 1, 1, 1):
+                journal._last, journal._before = {1, 2, 3, 4}, set()
+                for number in range(units - 1):
+                    journal._pending.append(Job(Record(decided=(b"%d" % number,)), lambda _: None, awaited=False))
+                journal.commit(Record(decided=(b"mine",)))
+    assert [3, 1, 1] == waited  # and where one waited alone in vain, the next does not
