@@ -25,7 +25,7 @@ def test_a_commit_that_another_session_has_written_is_answered(tmp_path: Path, m
     submitted = threading.Event()
 
     def submit(journal: Journal, record: Record, then: Callable[[BrokerError | None], None]) -> None:
-        journal._pending.append(Job(record, then))
+        journal._pending.append(Job(record, then, awaited=False))
         submitted.set()
 
     with manager, serving(manager, folder) as client:
