@@ -7,7 +7,7 @@ from contextlib import suppress
 from os import getpid
 from typing import TYPE_CHECKING
 
-from engine.descriptor import SEGMENT, SEGMENTATION_ALLOWED, Descriptor
+from engine.descriptor import PERSISTENT, SEGMENT, SEGMENTATION_ALLOWED, Descriptor
 from engine.errors import BrokerError
 from engine.message.topics import ADDRESS, address
 from engine.mq.admission import context_of
@@ -161,10 +161,7 @@ class Work:
     def add(self, puts: Moved, spare: Spare = (), *, syncpoint: bool = True) -> None:
         """Add messages that have been admitted to the unit, or make them available at once."""
         manager = self.manager
-        lasting = False
-        if manager.store is not None:
-            for _, stored in puts:
-                lasting = lasting or stored.descriptor.persistence > 0
+        lasting = manager.store is not None and PERSISTENT in [stored.descriptor.persistence for _, stored in puts]
         if syncpoint:
             self._puts += puts
             self._lasting = self._lasting or lasting
