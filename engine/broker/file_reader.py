@@ -36,7 +36,7 @@ from typing import Any, Final
 from engine.broker.amqp_broker import of_group
 from engine.broker.collective import collective_of
 from engine.broker.definition import PLAIN_NAMES, Definition, Executors, FlowUse, Grant, Limits, Settings
-from engine.broker.file_values import duration, memory, number, of_tree, placed
+from engine.broker.file_values import duration, memory, number, of_tree, placed, refusal_of, value_of
 from engine.broker.user_rights import read_rights
 from engine.catalog import did_you_mean
 from engine.databases.definitions import definitions_in
@@ -56,7 +56,6 @@ _EXECUTOR_KEYS: Final = ("cores", "memory", "taskCpus")
 _LIMIT_KEYS: Final = ("memory", "cpuSecondsPerMessage", "messagesPerSecond")
 _MEMORY: Final = re.compile(r"[1-9][0-9]{0,8}[kmgt]", re.IGNORECASE)
 _MQSC: Final = re.compile(r"[A-Za-z]{2,12}")
-_WHOLE: Final = re.compile(r"[0-9]{1,12}")
 
 
 def definition_of(file: str) -> Definition | None:
@@ -136,8 +135,8 @@ class _Reader:
         if log not in {"text", "json"}:
             self._complain(self.document.place, f"log is text or json, not {log:.40}", about=log)
         return Settings(
-            self._text("repository", plain.repository),
-            self._beside(users) if (users := self._text("users", "")) else "",
+            str(placed({"url": self._text("repository", plain.repository)}, dirname(self.file))["url"]),
+            abspath(self._beside(users)) if (users := self._text("users", "")) else "",
             "json" if log == "json" else "text",
             self._seconds("statisticsSeconds", plain.statistics_interval),
             self._seconds("archiveMinutes", plain.archive_interval),
@@ -218,13 +217,14 @@ class _Reader:
         for key, tree in table.entries if table else ():
             self._named(key)
             if isinstance(tree, Mapping):
-                yield key.text, dict(self._attribute(name, value) for name, value in tree.entries)
+                kind = "QALIAS" if tree.get("TARGET") is not None else "QLOCAL"
+                yield key.text, dict(self._attribute(kind, name, value) for name, value in tree.entries)
             elif isinstance(tree, Scalar) and tree.is_null:
                 yield key.text, {}
             else:
                 self._complain(tree.place, f"queue {key.text} must be a table of its attributes")
 
-    def _attribute(self, key: Scalar, tree: Tree) -> tuple[str, str | int]:
+    def _attribute(self, kind: str, key: Scalar, tree: Tree) -> tuple[str, str | int]:
         name = key.text
         if name not in PLAIN_NAMES and not (_MQSC.fullmatch(name) and name == name.upper()):
             text = f"a queue has no {name}{did_you_mean(name, tuple(PLAIN_NAMES))}"
@@ -236,7 +236,9 @@ class _Reader:
             return PLAIN_NAMES[name], self._number(name, tree)
         elif PLAIN_NAMES.get(name, name) in {"BOQNAME", "TARGET", "STREAMQ"} and text:
             self._named(tree)
-        return PLAIN_NAMES.get(name, name), int(text) if _WHOLE.fullmatch(text) else text
+        elif isinstance(tree, Scalar) and (wrong := refusal_of(kind, name, value_of(tree))):
+            self._complain(key.place, wrong, about=name)
+        return PLAIN_NAMES.get(name, name), value_of(tree) if isinstance(tree, Scalar) else text
 
     def _named(self, queue: Scalar) -> None:
         if not re.fullmatch(QUEUE_NAME.regex, queue.text):

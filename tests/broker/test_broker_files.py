@@ -18,7 +18,7 @@ queueManager: QM1
 queues:
   IN: {BOTHRESH: 3, BOQNAME: BACK, MAXDEPTH: 10}
   BACK:
-  OLD: {backoutThreshold: 2, defaultPersistence: 1}
+  OLD: {backoutThreshold: 2, defaultPersistence: 1, HARDENBO: false, DESCR: "false"}
 dataSources:
   STOCK: {url: "sqlite:///stock.db"}
 statisticsSeconds: 5
@@ -50,7 +50,7 @@ def test_whole_file(tmp_path: Path) -> None:
     assert found.queues == {
         "IN": {"BOTHRESH": 3, "BOQNAME": "BACK", "MAXDEPTH": 10},
         "BACK": {},
-        "OLD": {"BOTHRESH": 2, "DEFPSIST": 1},
+        "OLD": {"BOTHRESH": 2, "DEFPSIST": 1, "HARDENBO": False, "DESCR": "false"},
     }
     assert found.flows[1] == FlowUse(str(tmp_path / "g.yaml"), "A", 2, 3, {"Out.queueName": "X"})
     assert found.limits == {"B": Limits(64 << 20, 1.5, 10.0)}
@@ -58,6 +58,17 @@ def test_whole_file(tmp_path: Path) -> None:
     assert ("A", "B") == found.groups
     assert f"sqlite:///{tmp_path}/stock.db" == found.data_sources["STOCK"]["url"]
     assert found == read(tmp_path, broker_text(found))
+
+
+def test_files_are_found_from_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The files that a broker file names are those beside it, wherever later commands are called."""
+    read(tmp_path, "broker: B\nusers: users\ntraces: spans\nrepository: sqlite:///known.sqlite\n")
+    monkeypatch.chdir(tmp_path.parent)
+    found = definition_of(f"{tmp_path.name}/broker.yaml")
+    assert found is not None
+    said = found.settings
+    assert (str(tmp_path / "users"), str(tmp_path / "spans")) == (said.users, said.traces)
+    assert f"sqlite:///{tmp_path}/known.sqlite" == said.repository
 
 
 def test_spark_takes_the_same_file(tmp_path: Path) -> None:
@@ -71,6 +82,9 @@ def test_spark_takes_the_same_file(tmp_path: Path) -> None:
 WRONG = [
     ("broker: B\nqueue: {}\n", ":2:1: a broker file has no queue; did you mean queues?"),
     ("broker: B\nqueues: {IN: {maxdepth: 1}}\n", ":2:15: a queue has no maxdepth"),
+    ("broker: B\nqueues: {IN: {MAXDEPTH: deep}}\n", ":2:15: MAXDEPTH takes a whole number"),
+    ("broker: B\nqueues: {IN: {MAXDEPHT: 5}}\n", ":2:15: QLOCAL has no attribute MAXDEPHT; did you mean MAXDEPTH?"),
+    ("broker: B\nqueues: {IN: {TARGET: OUT, BOTHRESH: 5}}\n", ":2:28: QALIAS has no attribute BOTHRESH"),
     ("broker: B\nexecutionGroups: {G: {limits: {memory: much}}}\n", ":2:40: memory must be a size"),
     ("broker: B\nexecutionGroups: {G: [{flow: f.yaml, instances: 2}]}\n", "a deployed flow has no instances"),
     ("broker: B\nrights: [{user: ada, may: [write]}]\n", "there is no right write"),
