@@ -141,8 +141,7 @@ def rolled_back(state: BrokerState, group: GroupState, parent: int, flows: tuple
 def switched(state: BrokerState, flows: Iterable[str], group: str, **values: Any) -> Planned:
     """Plan flows that run, are traced or are counted in another way; without names, all flows."""
     after, changes = state, []
-    if group and state.group(group) is None:
-        raise ConfigurationException(f"{state.name} has no execution group {group}")
+    check_group(state, group)
     named = list(flows) or [use.name for own in state.groups for use in own.flows if group in {"", own.name}]
     for flow in dict.fromkeys(named):
         for own, use in uses_of(after, flow, group):
@@ -153,10 +152,18 @@ def switched(state: BrokerState, flows: Iterable[str], group: str, **values: Any
     return Planned(after, tuple(changes))
 
 
+def check_group(state: BrokerState, group: str) -> None:
+    """Raises a ConfigurationException where a group is named that the broker does not have."""
+    if group and state.group(group) is None:
+        names = [own.name for own in state.groups]
+        raise ConfigurationException(f"{state.name} has no execution group {group}{did_you_mean(group, names)}")
+
+
 def uses_of(state: BrokerState, flow: str, group: str = "") -> list[tuple[GroupState, DeployedUse]]:
     """Returns where a flow is deployed; raises where it is not."""
     if found := state.uses_of(flow, group):
         return found
+    check_group(state, group)
     names = [use.name for own in state.groups for use in own.flows if group in {"", own.name}]
     where = f"the group {group} of {state.name}" if group else state.name
     raise ConfigurationException(f"there is no flow {flow} in {where}{did_you_mean(flow, names)}")

@@ -93,6 +93,19 @@ class Settings:
     amqp: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by group, as the broker file says it
 
 
+SETTINGS: Final = {  # the names of settings in broker files
+    "repository": "repository",
+    "users": "users",
+    "log": "log",
+    "statistics_interval": "statisticsSeconds",
+    "archive_interval": "archiveMinutes",
+    "stop_limit": "stopSeconds",
+    "traces": "traces",
+    "collective": "collective",
+    "amqp": "amqp",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Definition:
     """The definition of a broker: the content of broker.yaml, and of an export."""

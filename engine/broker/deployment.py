@@ -72,7 +72,6 @@ def defined(state: BrokerState, definition: Definition, own: tuple[OwnNodes, ...
     groups = tuple(dict.fromkeys((*definition.groups, *(group.name for group in state.groups))))
     base = replace(
         state,
-        queue_manager=definition.queue_manager,
         dead_letter_queue=definition.dead_letter_queue,
         queues={**definition.queues},
         data_sources=definition.data_sources,

@@ -91,9 +91,11 @@ def _processes(broker: Broker, state: BrokerState) -> Iterator[Finding]:
         yield Finding(True, "the broker is stopped")
         return
     for process in status["processes"]:
-        well = process["state"] == "running"
-        advice = "" if well else "see penstock broker logs, and begin anew with penstock flow start"
-        yield Finding(well, f"{process['name']}, process {process['process']}: {process['state']}", advice)
+        well, goes_on = process["state"] == "running", process["state"].startswith(("starting", "restarting"))
+        advice = "look again in a few seconds" if goes_on else "begin anew with penstock flow start"
+        where = f", process {process['process']}" if process["process"] else ""
+        what = f"{process['name']}{where}: {process['state']}"
+        yield Finding(well, what, "" if well else f"see penstock broker logs, and {advice}")
     for one in standstills(state, status):
         yield Finding(False, f"{one.group}/{one.flow} does not run", one.reason)
 
@@ -109,6 +111,8 @@ def _queues(broker: Broker, state: BrokerState) -> Iterator[Finding]:
                 wanted[use.name] = queues_of(flow, state.queue_manager)
         for text in queues.missing(reached, wanted):
             yield Finding(False, "a queue is missing", text)
+        for text in queues.altered(reached, state):
+            yield Finding(True, text, "deployments change no queue that is there; ALTER in penstock mqsc does")
         if state.dead_letter_queue and (depth := reached.depth(state.dead_letter_queue)):
             what = f"{depth} messages are on the dead-letter queue {state.dead_letter_queue}"
             yield Finding(True, what, f"look at them with penstock browse {state.dead_letter_queue} --broker …")

@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from operator import attrgetter
+from typing import Final
 
-from engine.broker.definition import FlowUse
+from engine.broker.definition import SETTINGS, Definition, FlowUse, Limits
 from engine.broker.file_reader import definition_of
 from engine.broker.folder import Folder
 from engine.broker.state import BrokerState
 from engine.errors import BrokerError
+
+_PARTS: Final = {
+    "queue_manager": "another queueManager",
+    "dead_letter_queue": "another deadLetterQueue",
+    "data_sources": "other dataSources",
+    "topics": "other topics",
+    "subscriptions": "other subscriptions",
+    "rights": "other rights",
+}
+_WORDS: Final = {"settings.amqp": "other AMQP brokers"}
 
 
 def differences(folder: Folder, state: BrokerState) -> list[str]:
@@ -21,15 +34,13 @@ def differences(folder: Folder, state: BrokerState) -> list[str]:
         return [f"broker.yaml cannot be read: {error.text}"]
     if said is None:
         return [f"{folder.file} is no broker file"]
-    found = []
-    if said.rights != state.rights:
-        found.append("broker.yaml gives other rights than the repository")
-    if said.settings.collective != state.settings.collective:
-        found.append("broker.yaml names another collective than the repository")
-    if said.settings.amqp != state.settings.amqp:
-        found.append("broker.yaml names other AMQP brokers than the repository")
-    if set(said.queues).difference(state.queues):
-        found.append(f"broker.yaml has more queues: {', '.join(sorted(set(said.queues).difference(state.queues)))}")
+    parts = [*_PARTS.items(), *((f"settings.{name}", f"another {key}") for name, key in SETTINGS.items())]
+    found = [
+        f"broker.yaml gives {_WORDS.get(part, what)} than the repository"
+        for part, what in parts
+        if part != "settings.repository" and attrgetter(part)(said) != attrgetter(part)(state)
+    ]
+    found += [*_of_queues(said, state), *_of_groups(said, state)]
     there = {(group.name, os.path.normpath(use.file)): use for group in state.groups for use in group.flows}
     listed = {(use.group, os.path.abspath(use.file)): use for use in said.flows}
     found += [
@@ -42,6 +53,22 @@ def differences(folder: Folder, state: BrokerState) -> list[str]:
         if key in there and _differs(use, there[key].additional_instances, there[key].copies, there[key].properties):
             found.append(f"{use.group}/{there[key].name} has other properties than broker.yaml gives it")
     return found
+
+
+def _of_queues(said: Definition, state: BrokerState) -> Iterator[str]:
+    if more := sorted(set(said.queues).difference(state.queues)):
+        yield f"broker.yaml has more queues: {', '.join(more)}"
+    if others := sorted(name for name in said.queues if said.queues[name] != state.queues.get(name, said.queues[name])):
+        yield f"broker.yaml gives other attributes than the repository to {', '.join(others)}"
+
+
+def _of_groups(said: Definition, state: BrokerState) -> Iterator[str]:
+    for group in state.groups:
+        if group.name in said.groups:
+            if said.limits.get(group.name, Limits()) != group.limits:
+                yield f"broker.yaml gives {group.name} other limits than the repository"
+            if said.executors.get(group.name) != group.executors:
+                yield f"broker.yaml gives {group.name} other executors than the repository"
 
 
 def _differs(use: FlowUse, additional: int, copies: int, properties: object) -> bool:

@@ -11,23 +11,11 @@ from urllib.parse import quote
 
 import yaml
 
-from engine.broker.definition import Definition, FlowUse, Grant, Limits, Settings
+from engine.broker.definition import SETTINGS, Definition, FlowUse, Grant, Limits, Settings
 from engine.broker.deployment import shipped_of
 from engine.broker.state import BrokerState
 from engine.files.output_folders import OutputFolder, Way
 from flows.shipped import Shipped
-
-_SETTINGS: Final = {
-    "repository": "repository",
-    "users": "users",
-    "log": "log",
-    "statistics_interval": "statisticsSeconds",
-    "archive_interval": "archiveMinutes",
-    "stop_limit": "stopSeconds",
-    "traces": "traces",
-    "collective": "collective",
-    "amqp": "amqp",
-}
 
 
 def broker_text(definition: Definition) -> str:
@@ -39,7 +27,7 @@ def as_data(definition: Definition) -> dict[str, Any]:
     """Returns a definition as a broker file has it."""
     plain = Settings()
     settings = {
-        _SETTINGS[f.name]: value
+        SETTINGS[f.name]: value
         for f in fields(Settings)
         if (value := getattr(definition.settings, f.name)) != getattr(plain, f.name)
     }

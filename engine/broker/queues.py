@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any, Final
 
+from engine.broker.file_values import as_mqsc
 from engine.broker.folder import Folder
 from engine.broker.state import BrokerState
 from engine.errors import BrokerError, ConfigurationException
@@ -20,7 +21,6 @@ _OWN: Final = (
     *("SYSTEM.RETAINED.PUB.QUEUE", "SYSTEM.ADMIN.STATISTICS.QUEUE", "SYSTEM.ADMIN.ACCOUNTING.QUEUE"),
     RECEIVED,
 )
-_YES: Final = {0: "NO", 1: "YES"}
 
 
 def queue_managers() -> Any:
@@ -89,10 +89,8 @@ def define_missing(queues: Any, state: BrokerState) -> list[str]:
         wanted.setdefault(state.dead_letter_queue, {})
     new = [name for name in wanted if name not in there]
     for name in sorted(new, key=lambda name: "TARGET" in wanted[name]):  # an alias behind what it stands for
-        attributes = dict(wanted[name])
+        attributes = {attribute: as_mqsc(attribute, value) for attribute, value in wanted[name].items()}
         kind = str(attributes.pop("TYPE", "QALIAS" if "TARGET" in attributes else "QLOCAL"))
-        if isinstance(persistence := attributes.get("DEFPSIST"), int):
-            attributes["DEFPSIST"] = _YES.get(persistence, str(persistence))
         queues.define(kind, name, attributes)
     for kind, objects in (("TOPIC", state.topics), ("SUB", state.subscriptions)):
         known = {str(row.get(kind, "")) for row in queues.display(kind, "*")} if objects else set()
@@ -111,6 +109,34 @@ def _settle_collective(queues: Any, there: frozenset[str], *, joins: bool) -> No
             queues.define("QLOCAL", name, {"MAXDEPTH": 999_999_999, "MAXMSGL": 104_857_600, "MSGDLVSQ": "FIFO"})
     elif TRANSMIT in there:
         queues.alter("QLOCAL", TRANSMIT, {"PUT": "ENABLED" if joins else "DISABLED"})
+
+
+def definitions_in(queues: Any, defined: Iterable[str]) -> dict[str, dict[str, str | int]]:
+    """Returns the queues and aliases that are there, with the attributes that differ from the defaults.
+
+    Those of the system are only among them where they are `defined` by the broker.
+    """
+    from engine.mq.attributes import defaults  # noqa: PLC0415
+
+    return {
+        row["QUEUE"]: {name: row[name] for name, plain in defaults(kind).items() if row.get(name, plain) != plain}
+        for kind in ("QLOCAL", "QALIAS")
+        for row in queues.display(kind, "*")
+        if row["QUEUE"] in defined or not row["QUEUE"].startswith("SYSTEM.")
+    }
+
+
+def altered(queues: Any, state: BrokerState) -> Iterator[str]:
+    """Yields what is said of queues that have other attributes than the broker defines for them."""
+    from engine.mq.attributes import checked  # noqa: PLC0415
+
+    there = {str(row["QUEUE"]): row for kind in ("QLOCAL", "QALIAS") for row in queues.display(kind, "*")}
+    for queue, attributes in state.queues.items():
+        row = there.get(queue, {})
+        given = {name: as_mqsc(name, value) for name, value in attributes.items() if name != "TYPE"}
+        for name, value in checked(str(row["TYPE"]), given).items() if row else ():
+            if row.get(name) != value:
+                yield f"the queue {queue} has {name}({row.get(name)}), where the broker's definition says {value}"
 
 
 def names_of(queues: Any) -> frozenset[str]:

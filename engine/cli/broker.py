@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -324,11 +325,14 @@ def export(
     """
     import yaml
 
+    from engine.broker import queues
     from engine.broker.file_writer import export as write
     from engine.files.output_folders import OutputFolder
 
     found = broker_of_reader(name)
     state = found.load("read")
+    with queues.reached(found.folder) as reached:
+        state = replace(state, queues=queues.definitions_in(reached, state.queues))
     contents = found.repository.contents({use.content for group in state.groups for use in group.flows})
     if target is None:
         with closing(OutputFolder(found.folder.path / "content" / state.digest[:16])) as folder:
