@@ -96,11 +96,12 @@ def rollback(
     Example: penstock rollback shop -e default
     """
     from engine.broker.administration import broker_of
-    from engine.broker.changes import group_for, rolled_back
+    from engine.broker.changes import check_group, group_for, rolled_back
 
     found = broker_of(name)
 
     def plan(state: BrokerState) -> Planned:
+        check_group(state, group)
         meant = state.group(group_for(state, group))
         before = found.repository.version(meant.name, meant.parent) if meant else None
         if meant is None or before is None:

@@ -174,11 +174,12 @@ def list_(name: BrokerName, flow: SomeFlow = "", group: SomeGroup = "", as_json:
     Example: penstock flow list shop
     """
     from engine.broker.administration import broker_of
-    from engine.broker.changes import uses_of
+    from engine.broker.changes import check_group, uses_of
     from engine.broker.overview import standstills
 
     found = broker_of(name)
     state, status = found.load("read"), found.status()
+    check_group(state, group)
     reasons = {(one.group, one.flow): one.reason for one in standstills(state, status)} if status else {}
     pairs = [(own, use) for own in state.groups for use in own.flows if group in {"", own.name}]
     rows = [
@@ -234,7 +235,8 @@ def _switch(name: str, flow: str, group: str, *, running: bool, as_json: bool) -
     done = "started" if running else "stopped"
 
     def change(planned: Planned) -> Change:
-        return Change("start" if running else "stop", ", ".join(f"{c.group}/{c.flow}" for c in planned.changes))
+        said = ", ".join(f"{c.group}/{c.flow}" for c in planned.changes)
+        return Change("start" if running else "stop", said or f"{flow or 'all flows'}, as before")
 
     planned = broker_of(name).change(
         lambda state: switched(state, [flow] if flow else [], group, running=running),

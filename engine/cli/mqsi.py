@@ -14,7 +14,6 @@ INVALID: Final = 8004
 MISSING: Final = 8005
 NO_COMPONENT: Final = 8010
 FAILED: Final = 8081
-_NEVER: Final = 65
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +55,13 @@ class Program:
     bare: str = ""
     needs_component: bool = True
 
+    def usage(self, name: str) -> str:
+        """Returns how the program is called, and what it does."""
+        component = "BROKER" if self.needs_component else "[BROKER]"
+        flags = [f"[-{flag} VALUE]" for flag in self.valued if flag not in self.bare]
+        flags += [f"[-{flag}]" for flag in self.bare]
+        return f"usage: {' '.join((name, component, *flags))}\n\n{self.run.__doc__}"
+
     def read(self, arguments: list[str]) -> Given:
         """Returns what the arguments say; raises where they say what the program does not know."""
         component, flags = "", {}
@@ -88,24 +94,36 @@ def _is_flag(word: str, program: Program) -> bool:
 def main() -> NoReturn:
     """Run the program whose name this process has; it ends with the last two digits of its message's number."""
     from engine.cli.command_failures import end_in_order, visible
-    from engine.errors import BrokerError
+    from engine.cli.standard_streams import give_up_output
+    from engine.errors import BrokerError, ConfigurationException
 
     end_in_order()
     name = Path(sys.argv[0]).name
     try:
-        program = _program(name)
-        program.run(program.read(sys.argv[1:]))
+        _run(name, sys.argv[1:])
     except Misused as error:
         _end(error.number, visible(str(error)))
     except BrokerError as error:
+        for problem in error.problems if isinstance(error, ConfigurationException) else ():
+            sys.stderr.write(f"{visible(problem.render().splitlines()[0])}\n")
         _end(error.number or FAILED, visible(str(error).partition(": ")[2] or str(error)))
+    except BrokenPipeError:  # who reads has ended, such as head
+        give_up_output()
+        sys.exit(FAILED % 100)
     except OSError as error:
         _end(FAILED, visible(f"{error.filename or name}: {error.strerror or error}"))
-    except BrokenPipeError:
-        sys.exit(_NEVER)
-    if name != "mqsistart":
-        told("BIP8071I: Successful command completion.")
     sys.exit(0)
+
+
+def _run(name: str, arguments: list[str]) -> None:
+    program = _program(name)
+    if {"-h", "--help"}.intersection(arguments):
+        told(program.usage(name))
+    else:
+        program.run(program.read(arguments))
+        if name != "mqsistart":
+            told("BIP8071I: Successful command completion.")
+    sys.stdout.flush()
 
 
 def _program(name: str) -> Program:

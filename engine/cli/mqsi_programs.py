@@ -56,6 +56,7 @@ def list_(given: Given) -> None:
     """Lists all brokers, the groups of one, or the flows of a group; -r and -d 2 say more."""
     from engine.broker.administration import broker_of
     from engine.broker.folder import known
+    from engine.broker.overview import standstills
 
     if not given.component:
         for folder in known():
@@ -64,7 +65,8 @@ def list_(given: Given) -> None:
     if given.value("d") not in {"", "0", "1", "2"}:
         raise Misused(INVALID, f"-d {given.value('d')} is no level of detail: 0, 1 or 2")
     broker = broker_of(given.component)
-    state, runs = broker.load("read"), broker.runs
+    state, runs, status = broker.load("read"), broker.runs, broker.status()
+    halted = {(one.group, one.flow) for one in standstills(state, status)} if status else set[tuple[str, str]]()
     groups = [group for group in state.groups if given.value("e") in {"", group.name}]
     if not given.value("e"):
         _say_node(broker)
@@ -75,7 +77,8 @@ def list_(given: Given) -> None:
     for group in groups:
         _say_group(state, group, runs=runs)
         if given.value("e") or given.has("r") or given.value("d") == "2":
-            _say_flows(group, runs=runs, in_detail=given.value("d") == "2")
+            running = {use.name for use in group.flows if use.running and (group.name, use.name) not in halted}
+            _say_flows(group, running if runs and group.running else set(), in_detail=given.value("d") == "2")
 
 
 def _say_node(broker: Broker) -> None:
@@ -93,10 +96,9 @@ def _say_group(state: BrokerState, group: GroupState, *, runs: bool) -> None:
     told(f"BIP{number}I: Integration server '{group.name}' on integration node '{state.name}' is {is_}.")
 
 
-def _say_flows(group: GroupState, *, runs: bool, in_detail: bool) -> None:
+def _say_flows(group: GroupState, running: set[str], *, in_detail: bool) -> None:
     for use in group.flows:
-        on = runs and group.running and use.running
-        number, is_ = ("1277", "running") if on else ("1288", "stopped")
+        number, is_ = ("1277", "running") if use.name in running else ("1288", "stopped")
         told(f"BIP{number}I: Message flow '{use.name}' on integration server '{group.name}' is {is_}.")
         if in_detail:
             told(f"  Additional thread instances: '{use.additional_instances}'  Copies: '{use.copies}'")
@@ -202,6 +204,8 @@ def report_properties(given: Given) -> None:
     wanted = [name for name in given.value("n").split(",") if name]
     for group, use in uses_of(broker.load("read"), flow, given.value("e")):
         said = report(group, use, broker.repository.contents([use.content])[use.content])
+        if unknown := [name for name in wanted if name not in said["properties"]]:
+            raise Misused(INVALID, f"{use.name} has no property {', '.join(unknown)}")
         told(f"{use.name}")
         told(f"  uuid='{use.content[:32]}'")
         told(f"  instances='{said['instances']}'")
@@ -276,8 +280,8 @@ def change_trace(given: Given) -> None:
     from engine.broker.administration import broker_of
     from engine.broker.tracing import forget
 
-    level = given.value("l") or "none"
-    if level not in {"none", "normal", "debug"}:
+    level = given.value("l") if given.has("r") else given.needed("l")
+    if given.has("l") and level not in {"none", "normal", "debug"}:
         raise Misused(INVALID, f"-l {level} is none of none, normal, debug")
     flows = [given.value("f")] if given.value("f") else []
     if given.has("r"):
@@ -341,7 +345,8 @@ def _switch(component: str, flows: list[str], group: str, action: str, **values:
     from engine.broker.repository.repository import Change
 
     def change(planned: Planned) -> Change:
-        return Change(action, ", ".join(f"{c.group}/{c.flow}" for c in planned.changes))
+        said = ", ".join(f"{c.group}/{c.flow}" for c in planned.changes)
+        return Change(action, said or f"{', '.join(flows) or 'all flows'}, as before")
 
     broker_of(component).change(
         lambda state: switched(state, flows, group, **values), change, right="operate", deploys=False

@@ -33,15 +33,18 @@ def stats(
     Example: penstock stats shop orders --level nodes
     """
     from engine.broker.administration import broker_of
+    from engine.broker.changes import check_group, uses_of
     from engine.broker.statistics.snapshots import records_of
 
+    _refuse_two_forms({"--json": as_json, "--prometheus": prometheus, "--xml": xml, "--csv": csv})
     found = broker_of(name)
     if level or origin:
         _switch(name, flow, group, level, origin, as_json=as_json)
         return
     state = found.load("read")
-    if flow and not state.uses_of(flow, group):
-        raise ConfigurationException(f"there is no flow {flow} in {state.name}")
+    check_group(state, group)
+    if flow:
+        uses_of(state, flow, group)
     records = list(records_of(found.folder, state, flow, group))
     if prometheus:
         from engine.broker.statistics.prometheus import exposition
@@ -57,6 +60,11 @@ def stats(
     else:
         for line in _lines(records):
             typer.echo(line)
+
+
+def _refuse_two_forms(asked: dict[str, bool]) -> None:
+    if len(forms := [option for option, is_asked in asked.items() if is_asked]) > 1:
+        raise ConfigurationException(f"{' and '.join(forms)} are forms of the same records: leave out all but one")
 
 
 def _switch(name: str, flow: str, group: str, level: str, origin: str, *, as_json: bool) -> None:

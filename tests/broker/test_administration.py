@@ -48,6 +48,79 @@ def flows(capsys: pytest.CaptureFixture[str], shop: str) -> list[str]:
     return [row["flow"] for row in json.loads(penstock(capsys, "flow", "list", shop, "--json").out)]
 
 
+QUEUES = (
+    "DEFINE QLOCAL(IN) BOTHRESH(3) BOQNAME(BACK) NOHARDENBO\nDEFINE QLOCAL(BACK)\nDEFINE QALIAS(OUT) TARGET(BACK)\n"
+)
+
+
+def test_export_has_the_queues_that_are_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Queues that MQSC has defined are part of an export, so that another broker is made of it, and Spark runs it."""
+    script, one, other = tmp_path / "queues.mqsc", str(tmp_path / "one"), str(tmp_path / "other")
+    script.write_text(QUEUES, encoding="utf-8")
+    assert 0 == penstock(capsys, "broker", "create", one).code
+    assert 0 == penstock(capsys, "mqsc", str(script), "--broker", one).code
+    assert 0 == penstock(capsys, "deploy", one, str(flow(tmp_path, "F"))).code
+    assert 0 == penstock(capsys, "broker", "export", one, other).code
+    created = penstock(capsys, "broker", "create", other)
+    assert (0, "") == (created.code, created.err)
+    said = [json.loads(penstock(capsys, "broker", "export", folder, "--json").out)["queues"] for folder in (one, other)]
+    expected = {"IN": {"BOTHRESH": 3, "BOQNAME": "BACK", "HARDENBO": False}, "BACK": {}, "OUT": {"TARGET": "BACK"}}
+    assert [expected, expected] == said
+
+
+def test_differences_are_named(shop: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What broker.yaml says otherwise is named until it is deployed, and attributes of queues then by the doctor."""
+    file = Path(shop, "broker.yaml")
+    text = file.read_text(encoding="utf-8").replace("IN: {}", "IN: {MAXDEPTH: 7}").replace("QM", "OTHER")
+    file.write_text(f"{text}log: json\ndataSources: {{S: 'sqlite:///s.db'}}\n", encoding="utf-8")
+    said = json.loads(penstock(capsys, "broker", "show", shop, "--json").out)["differences"]
+    assert [
+        "broker.yaml gives another queueManager than the repository",
+        "broker.yaml gives other dataSources than the repository",
+        "broker.yaml gives another log than the repository",
+        "broker.yaml gives other attributes than the repository to IN",
+    ] == said
+    assert 0 == penstock(capsys, "deploy", shop, str(file)).code
+    shown = json.loads(penstock(capsys, "broker", "show", shop, "--json").out)
+    assert (said[:1], "QM") == (shown["differences"], shown["queueManager"])
+    told = penstock(capsys, "broker", "doctor", shop).out
+    assert "the queue IN has MAXDEPTH(999999999), where the broker's definition says 7" in told
+
+
+UNKNOWN_GROUP = (
+    ("flow", "list"),
+    ("flow", "stop"),
+    ("stats",),
+    ("rollback",),
+    ("report-properties", "F"),
+    ("trace", "F"),
+)
+
+
+@pytest.mark.parametrize("command", UNKNOWN_GROUP, ids=" ".join)
+def test_unknown_groups_are_refused(shop: str, command: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    """A group that a broker does not have is named as that, by all commands that take one."""
+    words, flows_of = (command[:1], command[1:]) if command[0] != "flow" else (command, ())
+    refused = penstock(capsys, *words, shop, *flows_of, "-e", "defualt")
+    assert 1 == refused.code
+    assert "shop has no execution group defualt; did you mean default?" in refused.err
+
+
+def test_one_form_of_statistics(shop: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Records are printed in one form; who asks for two is told."""
+    refused = penstock(capsys, "stats", shop, "--csv", "--xml")
+    assert (1, "") == (refused.code, refused.out)
+    assert "--xml and --csv are forms of the same records" in refused.err
+
+
+def test_flow_that_is_stopped_already(shop: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The history says of a command that changed nothing what it was for."""
+    for _ in range(2):
+        assert 0 == penstock(capsys, "flow", "stop", shop, "F").code
+    said = json.loads(penstock(capsys, "broker", "history", shop, "--json").out)
+    assert ["default/F", "F, as before"] == [entry["what"] for entry in said if entry["action"] == "stop"]
+
+
 def test_messages_are_not_deleted(shop: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A broker with messages is only deleted with --purge."""
     assert 0 == penstock(capsys, "put", "IN", "--text", "x", "--broker", shop).code
@@ -152,19 +225,28 @@ IBM = [
     (("mqsilist", "N", "-e", "eg"), 0, "BIP1287I: Integration server 'eg' on integration node 'N' is stopped."),
     (("mqsistopmsgflow", "N", "-e", "eg"), 0, "BIP8071I"),
     (("mqsistopmsgflow", "N", "-e", "other"), 66, "N has no execution group other"),
+    (("mqsichangetrace", "N", "-u", "-e", "eg"), 5, "BIP8005E: the flag -l is missing"),
+    (("mqsideploy", "N", "-e", "eg", "-a", "BROKEN"), 66, "H.yaml:4:"),
+    (("mqsicreatebroker", "SHOP", "-q", "QM2"), 0, "BIP8071I"),
+    (("mqsireportproperties", "SHOP", "-e", "eg", "-o", "F", "-n", "copies"), 0, "copies='1'"),
+    (("mqsireportproperties", "SHOP", "-e", "eg", "-o", "F", "-n", "none"), 4, "BIP8004E: F has no property none"),
+    (("mqsilist", "SHOP", "-e", "eg", "-h"), 0, "usage: mqsilist [BROKER]"),
     (("mqsideleteexecutiongroup", "N", "-e", "eg"), 0, "BIP8071I"),
     (("mqsideleteexecutiongroup", "N", "-e", "eg"), 13, "BIP8013E"),
     (("mqsistop", "N"), 19, "BIP8019E"),
     (("mqsideletebroker", "N"), 0, "BIP8071I"),
     (("mqsideletebroker", "N"), 13, "BIP8013E"),
 ]
+SHOP = "broker: SHOP\nqueues: {IN: {}, OUT: {}}\nexecutionGroups: {eg: [F.yaml]}\n"
 
 
 def test_programs_under_their_names(tmp_path: Path) -> None:
     """IBM's programs print BIP lines, and end with the last two digits of the message's number."""
-    file = str(flow(tmp_path, "F"))
+    home = tmp_path / "home" / "SHOP"
+    files = {"FLOW": str(flow(home, "F")), "BROKEN": str(flow(tmp_path, "H", program="SET OutputRoot. = ;"))}
+    (home / "broker.yaml").write_text(SHOP, encoding="utf-8")
     for words, code, said in IBM:
-        command = [sys.executable, "-c", NAMED, *(file if word == "FLOW" else word for word in words)]
+        command = [sys.executable, "-c", NAMED, *(files.get(word, word) for word in words)]
         env = {**os.environ, "PENSTOCK_HOME": str(tmp_path / "home"), "PYTHONPATH": str(ROOT)}
         done = subprocess.run(  # noqa: S603
             command, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=60, check=False
