@@ -98,9 +98,10 @@ def changed(
     queues: dict[str, tuple[str, ...]] = {}
     for own, use in uses_of(state, flow, group):
         said = {**use.properties, **{name: value for name, value in values.items() if name != "copies"}}
-        additional = values.get("additionalInstances", str(use.additional_instances))
+        if use.instances_said:
+            said.setdefault("additionalInstances", str(use.additional_instances))
         copies = _copies(values["copies"]) if "copies" in values else use.copies
-        laid = replace(use, properties={**said, "additionalInstances": additional}, copies=copies)
+        laid = replace(use, properties=said, copies=copies)
         one = ready(laid, shipped_of(contents(use.content)), state, own.name)
         to_be = own.with_flow(one.use)
         after = after.with_group(to_be)

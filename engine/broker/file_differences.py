@@ -10,7 +10,7 @@ from typing import Final
 from engine.broker.definition import SETTINGS, Definition, FlowUse, Limits
 from engine.broker.file_reader import definition_of
 from engine.broker.folder import Folder
-from engine.broker.state import BrokerState
+from engine.broker.state import BrokerState, DeployedUse
 from engine.errors import BrokerError
 
 _PARTS: Final = {
@@ -50,7 +50,7 @@ def differences(folder: Folder, state: BrokerState) -> list[str]:
         f"{g}/{use.name} is deployed, but not in broker.yaml" for (g, f), use in there.items() if (g, f) not in listed
     ]
     for key, use in listed.items():
-        if key in there and _differs(use, there[key].additional_instances, there[key].copies, there[key].properties):
+        if key in there and _differs(use, there[key]):
             found.append(f"{use.group}/{there[key].name} has other properties than broker.yaml gives it")
     return found
 
@@ -71,6 +71,7 @@ def _of_groups(said: Definition, state: BrokerState) -> Iterator[str]:
                 yield f"broker.yaml gives {group.name} other executors than the repository"
 
 
-def _differs(use: FlowUse, additional: int, copies: int, properties: object) -> bool:
-    instances = use.additional_instances is not None and use.additional_instances != additional
-    return instances or use.copies != copies or dict(use.properties) != properties
+def _differs(use: FlowUse, deployed: DeployedUse) -> bool:
+    is_said = deployed.instances_said or use.additional_instances is not None
+    instances = (deployed.additional_instances if is_said else None) != use.additional_instances
+    return instances or use.copies != deployed.copies or dict(use.properties) != deployed.properties

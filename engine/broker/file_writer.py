@@ -84,7 +84,13 @@ def _flow(use: FlowUse) -> Any:
 def definition_of_state(state: BrokerState, files: dict[tuple[str, str], str]) -> Definition:
     """Returns what a broker runs as a definition; `files` says where the file of each group's flow is now."""
     uses = [
-        FlowUse(files[group.name, use.name], group.name, use.additional_instances, use.copies, dict(use.properties))
+        FlowUse(
+            files[group.name, use.name],
+            group.name,
+            use.additional_instances if use.instances_said else None,
+            use.copies,
+            dict(use.properties),
+        )
         for group in state.groups
         for use in group.flows
     ]

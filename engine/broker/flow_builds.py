@@ -109,9 +109,10 @@ def ready(
         raise ConfigurationException(f"flow {use.name} reads no queue: give it an MQInput node")
     reads = tuple(str(getattr(e.node, "queue_name", e.label)) for e in deployed.entrances)
     asked = {deployed.order(entrance).mode for entrance in deployed.entrances}
-    own.pop("additionalInstances", None)
+    is_said = own.pop("additionalInstances", None) is not None
     made = replace(
         use,
+        instances_said=is_said,
         properties=own,
         additional_instances=deployed.properties.additional_instances,
         start_mode=deployed.properties.start_mode,

@@ -26,6 +26,7 @@ class DeployedUse:
     content: str
     file: str = ""
     additional_instances: int = 0
+    instances_said: bool = True  # by the broker; otherwise the flow itself says additionalInstances
     copies: int = 1
     properties: Mapping[str, str] = field(default_factory=dict)
     promotions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

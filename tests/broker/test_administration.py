@@ -87,6 +87,25 @@ def test_differences_are_named(shop: str, tmp_path: Path, capsys: pytest.Capture
     assert "the queue IN has MAXDEPTH(999999999), where the broker's definition says 7" in told
 
 
+def test_instances_are_exported_where_they_were_said(shop: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """An export says additionalInstances where the broker was told them; else Spark deals the flow over all cores."""
+
+    def exported() -> object:
+        return json.loads(penstock(capsys, "broker", "export", shop, "--json").out)["executionGroups"]["default"][0]
+
+    def differs() -> list[str]:
+        return list(json.loads(penstock(capsys, "broker", "show", shop, "--json").out)["differences"])
+
+    assert (True, []) == (isinstance(exported(), str), differs())
+    assert 0 == penstock(capsys, "change-properties", shop, "F", "copies=2").code
+    assert {"flow", "copies"} == set(dict(exported()))  # type: ignore[call-overload]
+    assert 0 == penstock(capsys, "change-properties", shop, "F", "copies=1", "additionalInstances=0").code
+    assert 0 == dict(exported())["additionalInstances"]  # type: ignore[call-overload]
+    assert ["default/F has other properties than broker.yaml gives it"] == differs()
+    assert 0 == penstock(capsys, "change-properties", shop, "F", "Out.newMsgId=true").code
+    assert 0 == dict(exported())["additionalInstances"]  # type: ignore[call-overload]
+
+
 UNKNOWN_GROUP = (
     ("flow", "list"),
     ("flow", "stop"),
