@@ -105,6 +105,9 @@ class Broker:
             if dry_run:
                 return planned
             after = self._numbered(before, planned) if deploys else planned.after
+            if deploys:
+                with queues.reached(self.folder) as reached:
+                    queues.define_missing(reached, after)
             self._carry_out(after, change(planned), planned.contents)
             return replace(planned, after=after)
 
@@ -120,8 +123,10 @@ class Broker:
 
     def _check(self, planned: Planned) -> None:
         """Refuse a state whose flows name queues or data sources that are not there."""
-        with queues.reached(self.folder) as reached:
-            wrong = queues.missing(reached, planned.queues, planned.after.queues)
+        wrong = []
+        if planned.queues:
+            with queues.reached(self.folder) as reached:
+                wrong = queues.missing(reached, planned.queues, planned.after.queues)
         known = planned.after.data_sources
         wrong += [
             f"{flow} needs the data source {name}, which is not there: say its url under dataSources in broker.yaml"
@@ -133,8 +138,6 @@ class Broker:
             raise ConfigurationException("; ".join(wrong))
 
     def _carry_out(self, after: BrokerState, change: Change, contents: Mapping[str, tuple[str, bytes]]) -> None:
-        with queues.reached(self.folder) as reached:
-            queues.define_missing(reached, after)
         if not self.runs:
             self.repository.save(after, change, contents)
             return

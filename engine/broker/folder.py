@@ -8,7 +8,7 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Final
@@ -106,7 +106,7 @@ class Folder:
     def holder(self) -> int:
         """The process of the supervisor that has the folder, or 0."""
         try:
-            with (self.path / "lock").open("r+", encoding="ascii") as file:
+            with _seen(self.path / "lock") as file:
                 if _taken(file):
                     return 0
                 return int(file.read().strip() or 0) or -1
@@ -115,7 +115,7 @@ class Folder:
 
     def hold(self) -> IO[str]:
         """Take the folder for this process as long as the file that is returned is open; raises where it is held."""
-        file = (self.path / "lock").open("a+", encoding="ascii")
+        file = _lock_file(self.path / "lock")
         until = time.monotonic() + 2
         while not _taken(file):  # someone may only have looked who holds it
             if time.monotonic() > until:
@@ -134,7 +134,7 @@ class Folder:
     @contextmanager
     def changing(self) -> Iterator[None]:
         """Keep others from changing what is deployed; who comes second is refused."""
-        with (self.path / "deploying").open("a+", encoding="utf-8") as file:
+        with _lock_file(self.path / "deploying") as file:
             if not _taken(file):
                 file.seek(0)
                 text = f"{file.read().strip() or 'someone else'} is changing {self.path}: try again when that is done"
@@ -171,6 +171,24 @@ def write_synced(path: Path, text: str) -> None:
         write_file(path, text)
     except OSError as error:
         raise ConfigurationException(f"{path} cannot be written: {reason(error)}") from error
+
+
+def _lock_file(path: Path) -> IO[str]:
+    """Opens a lock file, which whoever may write in its folder can take, whoever has made it."""
+    is_new = not path.exists()
+    file = path.open("a+", encoding="utf-8")
+    if is_new:
+        with suppress(OSError):
+            os.fchmod(file.fileno(), path.parent.stat().st_mode & 0o666)
+    return file
+
+
+def _seen(path: Path) -> IO[str]:
+    """Opens a lock file to look who has it, which needs no right to write but on network file systems."""
+    try:
+        return path.open("r+", encoding="utf-8")
+    except PermissionError:
+        return path.open("r", encoding="utf-8")
 
 
 def _taken(file: IO[str]) -> bool:

@@ -14,6 +14,7 @@ from engine.broker.state import BrokerState
 from engine.errors import BrokerError, ConfigurationException
 from flows.content_filters import filtering
 
+_NOT_AUTHORIZED: Final = 2035
 WAIT: Final = 10.0  # seconds that a command waits for a queue manager that restarts
 TRANSMIT: Final = "SYSTEM.COLLECTIVE.TRANSMIT.QUEUE"
 RECEIVED: Final = "SYSTEM.COLLECTIVE.RECEIVED.QUEUE"
@@ -65,6 +66,8 @@ def reached(folder: Folder, wait: float = WAIT) -> Iterator[Any]:
         try:
             queues = queue_managers().connect(folder.queues, wait)
         except (BrokerError, OSError) as error:
+            if isinstance(error, BrokerError) and error.number == _NOT_AUTHORIZED:
+                raise
             if time.monotonic() > until:
                 text = f"the queue manager of {folder.path} does not answer: {error}; see penstock broker logs"
                 raise ConfigurationException(text, number=8093) from error

@@ -6,10 +6,12 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from engine.broker import queues
 from engine.broker.definition import Grant
 from engine.broker.folder import Folder
 from engine.broker.user_rights import Rights, is_granted, system_user
@@ -201,6 +203,43 @@ def test_rights_bind_everyone(shop: str, tmp_path: Path, capsys: pytest.CaptureF
     assert 0 == penstock(capsys, "deploy", shop, str(file)).code
     assert 1 == penstock(capsys, "deploy", shop, str(flow(tmp_path, "G"))).code
     assert 0 == penstock(capsys, "broker", "show", shop).code
+
+
+def test_locks_are_for_whoever_may_write(shop: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever may write in the folder of a broker can deploy behind another user, and start it."""
+    Path(shop).chmod(0o777)
+    assert 0 == penstock(capsys, "undeploy", shop, "F").code
+    with Folder(Path(shop)).hold():
+        modes = [Path(shop, name).stat().st_mode & 0o777 for name in ("deploying", "lock")]
+    assert [0o666, 0o666] == modes
+
+
+class Refusing:
+    """A queue manager that lets nobody connect."""
+
+    @staticmethod
+    def connect(folder: Path, wait: float) -> None:
+        """Refuses."""
+        raise BrokerError(2035, "you have no authority")
+
+
+def test_refused_users_do_not_wait(shop: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who may not connect with the queue manager is told at once, as waiting does not help."""
+    monkeypatch.setattr(queues, "queue_managers", lambda: Refusing)
+    begun = time.monotonic()
+    with Folder(Path(shop)).hold(), pytest.raises(BrokerError, match="2035"), queues.reached(Folder(Path(shop))):
+        pass
+    assert time.monotonic() - begun < 5
+
+
+def test_flows_stop_without_queues(
+    shop: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Who may operate a broker needs no authority for its queues, nor does the queue manager have to be there."""
+    monkeypatch.setattr(queues, "reached", lambda _: pytest.fail("the queue manager is asked"))
+    assert 0 == penstock(capsys, "flow", "stop", shop, "F").code
+    assert 0 == penstock(capsys, "trace", shop, "F", "--level", "debug").code
+    assert 0 == penstock(capsys, "stats", shop, "F", "--level", "nodes").code
 
 
 GRANTED = [
