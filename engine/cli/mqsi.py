@@ -93,8 +93,7 @@ def _is_flag(word: str, program: Program) -> bool:
 
 def main() -> NoReturn:
     """Run the program whose name this process has; it ends with the last two digits of its message's number."""
-    from engine.cli.command_failures import end_in_order, visible
-    from engine.cli.standard_streams import give_up_output
+    from engine.cli.command_failures import end_in_order, give_up_output, visible
     from engine.errors import BrokerError, ConfigurationException
 
     end_in_order()
