@@ -36,7 +36,7 @@ from typing import Any, Final
 from engine.broker.amqp_broker import of_group
 from engine.broker.collective import collective_of
 from engine.broker.definition import PLAIN_NAMES, Definition, Executors, FlowUse, Grant, Limits, Settings
-from engine.broker.file_values import duration, memory, number, of_tree, placed, refusal_of, value_of
+from engine.broker.file_values import duration, memory, number, of_tree, placed, value_of
 from engine.broker.user_rights import read_rights
 from engine.catalog import did_you_mean
 from engine.databases.definitions import definitions_in
@@ -236,7 +236,7 @@ class _Reader:
             return PLAIN_NAMES[name], self._number(name, tree)
         elif PLAIN_NAMES.get(name, name) in {"BOQNAME", "TARGET", "STREAMQ"} and text:
             self._named(tree)
-        elif isinstance(tree, Scalar) and (wrong := refusal_of(kind, name, value_of(tree))):
+        elif wrong := _refusal_of(kind, name, value_of(tree)):
             self._complain(key.place, wrong, about=name)
         return PLAIN_NAMES.get(name, name), value_of(tree) if isinstance(tree, Scalar) else text
 
@@ -328,3 +328,9 @@ class _Reader:
 
     def _beside(self, file: str) -> str:
         return normpath(join(dirname(self.file), file))
+
+
+def _refusal_of(kind: str, name: str, value: str | int) -> str:
+    from engine.broker.queues import refusal_of  # noqa: PLC0415  # what queue managers are made of, where it is asked
+
+    return refusal_of(kind, name, value)

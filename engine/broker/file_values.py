@@ -6,7 +6,6 @@ import re
 from os.path import abspath, join
 from typing import Any, Final
 
-from engine.errors import BrokerError
 from flows.document import Mapping, Scalar, Sequence, Tree
 
 _SIZE: Final = re.compile(r"([1-9][0-9]{0,11})([kmgt]?)", re.IGNORECASE)
@@ -58,21 +57,6 @@ def as_mqsc(name: str, value: str | int) -> str | int:
     """Returns an attribute's value as MQSC has it: DEFPSIST may be written as a number, as nodes show it."""
     is_number = name == "DEFPSIST" and not isinstance(value, str)
     return _PERSISTENCE.get(int(value), value) if is_number else value
-
-
-def refusal_of(kind: str, name: str, value: str | int) -> str:
-    """Returns why a queue cannot have an attribute, or nothing where it can.
-
-    >>> refusal_of("QLOCAL", "MAXDEPTH", 5), refusal_of("QLOCAL", "GET", "OPEN")
-    ('', "GET takes one of ENABLED, DISABLED, not 'OPEN' (4005)")
-    """
-    from engine.mq.attributes import checked  # noqa: PLC0415  # for broker files whose queues have attributes
-
-    try:
-        checked(kind, {name: as_mqsc(name, value)} if name != "TYPE" else {})
-    except BrokerError as error:
-        return error.text
-    return ""
 
 
 def placed(source: dict[str, Any], folder: str) -> dict[str, Any]:

@@ -142,6 +142,21 @@ def altered(queues: Any, state: BrokerState) -> Iterator[str]:
                 yield f"the queue {queue} has {name}({row.get(name)}), where the broker's definition says {value}"
 
 
+def refusal_of(kind: str, name: str, value: str | int) -> str:
+    """Returns why a queue cannot have an attribute, or nothing where it can.
+
+    >>> refusal_of("QLOCAL", "MAXDEPTH", 5), refusal_of("QLOCAL", "GET", "OPEN")
+    ('', "GET takes one of ENABLED, DISABLED, not 'OPEN' (4005)")
+    """
+    from engine.mq.attributes import checked  # noqa: PLC0415
+
+    try:
+        checked(kind, {name: as_mqsc(name, value)} if name != "TYPE" else {})
+    except BrokerError as error:
+        return error.text
+    return ""
+
+
 def names_of(queues: Any) -> frozenset[str]:
     """Returns the names of all queues and aliases."""
     aliases = (str(row["QUEUE"]) for row in queues.display("QALIAS", "*"))
