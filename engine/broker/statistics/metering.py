@@ -51,8 +51,10 @@ class Pool:
         """`number` is that of this thread, from 1, among so many."""
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / "pool").open("a+b") as file:
-            if file.seek(0, os.SEEK_END) < size:
-                file.truncate(max(size, _LEAST_POOL))
+            there = file.seek(0, os.SEEK_END)
+            if there < size:  # written, as a page that a full disk has no room for would end the process
+                file.write(bytes(max(size, _LEAST_POOL) - there))
+                file.flush()
             self._marks = mmap.mmap(file.fileno(), 0)
         self._own, self._size = number - 1, size
         self.end()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import resource
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +25,8 @@ _TABLES: Final = ("messages", "chunks", "references", "ids", "expiry", "counts",
 _UNLIMITED: Final = 1 << 36  # bytes of address space, not of disk
 _ROOM: Final = 1 << 16  # bytes that a transaction writes beside messages
 _READERS: Final = 126
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_LOCK_BYTES: Final = 64 * (_READERS + 2)  # of the file in which LMDB notes who reads
 
 
 class Environment:
@@ -37,9 +41,10 @@ class Environment:
         self, path: Path, size: int = 0, *, synced: bool = True, read_only: bool = False, creates: bool = False
     ) -> None:
         self.path = path
-        self.size = size or _UNLIMITED
+        self.size = size or _address_space()
         self._reading = Lock()
         creates = creates or not (path / "data.mdb").exists()
+        _allocate_lock(path)
         try:
             self.lmdb = lmdb.open(
                 str(path),
@@ -54,6 +59,9 @@ class Environment:
             )
             self._page = int(self.lmdb.stat()["psize"])
             self.db: dict[str, Any] = {name: self.lmdb.open_db(name.encode(), create=creates) for name in _TABLES}
+        except lmdb.MemoryError as error:
+            text = f"{path} cannot be opened: {self.size} bytes of address space are too many here"
+            raise ConfigurationException(f"{text}; raise ulimit -v, or create the store with a smaller size") from error
         except lmdb.Error as error:
             raise damaged(f"{path} cannot be opened ({error})") from error
 
@@ -95,6 +103,29 @@ class Environment:
     def close(self) -> None:
         """Close it; nothing may be using it."""
         self.lmdb.close()
+
+
+def _address_space() -> int:
+    """Returns what a store without a limit of its own may map: a part of what the process may have."""
+    most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return _UNLIMITED if most == resource.RLIM_INFINITY else min(_UNLIMITED, most // 4)
+
+
+def _allocate_lock(path: Path) -> None:
+    """Gives LMDB's lock file its blocks: LMDB maps it, and a page that a full disk has no room for ends the process."""
+    if sys.platform != "linux":
+        return
+    file = path / "lock.mdb"
+    try:
+        descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            os.posix_fallocate(descriptor, 0, _LOCK_BYTES)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        if error.errno in _FULL:
+            error.filename = str(file)
+            raise  # of what else may be wrong, LMDB knows where it is
 
 
 def write_format(folder: Path, name: str, max_size: int, number: int = FORMAT) -> None:
