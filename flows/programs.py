@@ -138,6 +138,13 @@ def files_of(flow: Flow, catalog: Catalog[NodeType] = node_catalog) -> Sources:
     return [*_Examination(flow, catalog, None, Cache()).found()[0], *model_files_of(flow)]
 
 
+def files_read(*flows: Flow) -> list[str]:
+    """The files that flows were read from, and the .esql files, message sets and schemas that they need."""
+    own = [file for flow in flows for file in (flow.file, *(use.place.file for use in flow.nodes))]
+    needed = [name for flow in flows for name, _ in files_of(flow)]
+    return list(dict.fromkeys(file for file in (*own, *needed) if file))
+
+
 def programs_of(flow: Flow, catalog: Catalog[NodeType]) -> tuple[list[tuple[str, str | None, str]], Sources]:
     """Each program of a flow by its node, the module that it is or None, and its text; and the .esql files."""
     examination = _Examination(flow, catalog, None, Cache())

@@ -61,14 +61,16 @@ def show(
         typer.echo(json.dumps(json.loads(canonical(shown)), indent=2))
     elif svg is not None:
         from engine.files.output_files import refuse_inputs, write_file
+        from flows.files import load
         from flows.layout import layout_file, layout_of
-        from flows.programs import files_of
+        from flows.programs import files_read
         from flows.svg import draw_svg
 
         layout, problems = layout_of(file)
         if problems:
             raise ConfigurationException(f"the layout of {file} cannot be used", problems)
-        read = (file, layout_file(file), *(name for name, _ in files_of(shown)))
+        whole = load(file)
+        read = (file, layout_file(file), *files_read(shown, *whole.subflows.values()), *(nodes or ()))
         refuse_inputs((svg,), map(Path, read))
         write_file(svg, draw_svg(shown, layout, labels=label_names(shown)))
         typer.echo(f"{svg}: {len(shown.nodes)} nodes, {len(shown.wires)} wires")

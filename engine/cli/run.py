@@ -104,7 +104,7 @@ def run(
     from engine.runtime.file_run import Outbox
     from engine.runtime.file_run import run as run_flow
     from flows.files import load_flow
-    from flows.programs import binder
+    from flows.programs import binder, files_read
 
     check_descriptor(ccsid, encoding, format_)
     check_queue_manager(queue_manager_name)
@@ -117,7 +117,7 @@ def run(
     descriptor = Descriptor(coded_char_set_id=ccsid, encoding=encoding, format=format_)
     letters, count = letters_of(sources, descriptor, most)
     refuse_inputs((Path(output),), inputs_of(sources))
-    outbox = Outbox(Path(output), (*inputs_of(sources), Path(flow)))
+    outbox = Outbox(Path(output), (*inputs_of(sources), *map(Path, (*files_read(loaded), *(nodes or ())))))
     report = Report(loaded.qualified_name, as_json=as_json)
     with tracing(wanted=trace != "none"), local_errors() as reasons, _delivered(report, outbox, count, as_json=as_json):
         ready = _made_ready(letters)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +17,7 @@ from engine.errors import ConfigurationException
 if TYPE_CHECKING:
     from engine.errors import Problem
     from engine.testing.case import Case
+    from engine.testing.reading import Reading
     from engine.testing.suite import Result
 
 
@@ -52,8 +54,8 @@ def run_tests(
     cases = [case for case in sound if named(case, name)]
     if not cases and not problems:
         raise ConfigurationException(f"no case has {name} in its name: {len(sound)} have other names")
-    flows_of_cases = {case.flow for reading in readings for case in reading.cases}
-    refuse_inputs((junit,) if junit else (), map(Path, (*found, *flows_of_cases)))
+    if junit is not None:
+        refuse_inputs((junit,), _inputs(readings))
     sources = context.with_resource(opened(data_sources))
     flows, results = Flows(allowed_files(allow_files or ()), sources), list["Result"]()
     with covered(flows, wanted=coverage) as table:
@@ -72,6 +74,19 @@ def run_tests(
             typer.echo(f"  {visible(line)}")
         typer.echo(table.text(), nl=False)
     raise typer.Exit(1 if problems or not all(result.passed for result in results) else 0)
+
+
+def _inputs(readings: list[Reading]) -> Iterator[Path]:
+    """The test files, the files of messages that they name, and what their flows are read from."""
+    from flows.files import load
+    from flows.programs import files_read
+
+    for reading in readings:
+        yield Path(reading.file)
+        yield from reading.messages
+    for flow in {case.flow for reading in readings for case in reading.cases}:
+        whole = load(flow)
+        yield from map(Path, files_read(*whole.flows, *whole.subflows.values()))
 
 
 def _show(result: Result, before: Case | None, *, as_json: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -96,10 +96,11 @@ _LARGEST_BODY: Final = 100 * LARGEST
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """Reads the messages of one test file, which lies in `folder`."""
+    """Reads the messages of one test file, which lies in `folder`; `read` gets the files that they are in."""
 
     tables: Tables
     folder: Path
+    read: list[Path] = field(default_factory=list)
 
     def description(self, tree: Tree | None, place: Place, *, apart: tuple[str, ...] = ()) -> Description:
         """A message; `apart` are keys of its table that are no part of it."""
@@ -162,6 +163,7 @@ class Messages:
         try:
             with path.open("rb") as opened:
                 data = opened.read(_LARGEST_BODY + 1)
+            self.read.append(path)
         except OSError as error:
             self.tables.complain(tree.place, f"{path} cannot be read: {error.strerror}; files are named from this file")
             return b""

@@ -52,11 +52,15 @@ THROW: Final = ("type", "number", "text", "inserts")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The result of reading a file: its cases, and every problem found; with problems nothing is run."""
+    """The result of reading a file: its cases, and every problem found; with problems nothing is run.
+
+    `messages` are the files that have bodies of its messages.
+    """
 
     file: str
     cases: tuple[Case, ...]
     problems: tuple[Problem, ...]
+    messages: tuple[Path, ...] = ()
 
 
 def read_file(file: str) -> Reading:
@@ -78,10 +82,11 @@ def read_cases(text: str, file: str) -> Reading:
     complaints = Complaints(file, text)
     document = read_document(text, file, complaints, kind="test", start="flow: ../name.yaml")
     cases: tuple[Case, ...] = ()
+    tables = Tables(complaints)
+    messages = Messages(tables, Path(file).parent)
     if document is not None:
-        tables = Tables(complaints)
-        cases = _Cases(tables, Messages(tables, Path(file).parent), file).read(document)
-    return Reading(file, cases, tuple(sorted(complaints.found)))
+        cases = _Cases(tables, messages, file).read(document)
+    return Reading(file, cases, tuple(sorted(complaints.found)), tuple(messages.read))
 
 
 class _Cases:

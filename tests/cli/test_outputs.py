@@ -31,7 +31,8 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     (tmp_path / "e.esql").write_text("declare A integer 1;\ndeclare B integer   2;\n")
     (tmp_path / "to-x").symlink_to("x.bin")
     os.link(tmp_path / "x.bin", tmp_path / "also-x")
-    shutil.copytree(ROOT / "flows/samples/orders", tmp_path / "orders")
+    for sample in ("orders", "splitting"):
+        shutil.copytree(ROOT / "flows/samples" / sample, tmp_path / sample)
 
 
 REFUSED = {
@@ -51,6 +52,9 @@ REFUSED = {
     "a picture onto its flow": "flow show orders/orders.yaml --svg orders/orders.yaml",
     "a report onto its cases": "test orders --junit orders/tests/orders.yaml",
     "a report onto the flow": "test orders --junit orders/orders.yaml",
+    "a report onto a program": "test splitting --junit splitting/splitting.esql",
+    "a report onto a message": "test splitting --junit splitting/messages/day.xml",
+    "a picture onto a program": "flow show splitting/splitting.yaml --svg splitting/splitting.esql",
     "a run into its inputs": "run orders/orders.yaml --input orders/messages --output orders/messages",
     "a run around its inputs": "run orders/orders.yaml --input orders/messages --output orders",
     "results over what they are compared with": "costs nodes --compare old/results.json --output old",
@@ -72,6 +76,19 @@ def test_an_output_is_no_input(command: str, tmp_path: Path, capsys: pytest.Capt
     assert (1, "", 1) == (ended.code, ended.out, ended.err.count("\n"))
     assert "name another" in ended.err
     assert before == everything(tmp_path)
+
+
+def test_a_run_is_not_written_over_what_it_reads(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A message whose place is that of the flow, or of a program that it runs, is not delivered."""
+    (tmp_path / "flows").mkdir()
+    (tmp_path / "splitting").rename(tmp_path / "flows" / "SALES.TOTALS")
+    for name in ("splitting.yaml", "splitting.esql"):
+        shutil.copy(tmp_path / "flows/SALES.TOTALS/messages/day.xml", tmp_path / name)
+        before = everything(tmp_path)
+        run = ("run", "flows/SALES.TOTALS/splitting.yaml", "--input", name, "--output", "flows")
+        ended = penstock(capsys, *run)
+        assert (1, True) == (ended.code, "is the input" in ended.err)
+        assert before == everything(tmp_path)
 
 
 def test_standard_streams_are_inputs_and_outputs(tmp_path: Path) -> None:
