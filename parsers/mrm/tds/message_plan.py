@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from engine.dates.reading import read_moment
 from engine.errors import ConfigurationException
 from engine.tree.step import Step, step
-from parsers.mrm.model import Field, Group, SimpleType, fields_of
+from parsers.mrm.model import Field, Group, SimpleType
 from parsers.mrm.tds.binary_fields import InBytes
 from parsers.mrm.tds.properties import PLAIN, STANDARDS, Standard, TdsField, TdsFormat, TdsGroup, expand
 from parsers.mrm.tds.scanning import Coding, Markup, Pattern
@@ -257,22 +257,29 @@ def _names(member: Plan) -> Iterable[tuple[str, str]]:
 
 
 def _holds_bytes(definition: Definition) -> bool:
-    """Returns whether anything in a message, or what it may hold, is kept otherwise than as text."""
+    """Returns whether anything in a message, or in one that it may hold, is kept otherwise than as text."""
     message_set = definition.message_set
-    pending = [*message_set.types.values(), *(message_set.content(one.type) for one in message_set.messages.values())]
+    pending = [message_set.content(definition.message.type)]
     seen: set[int] = set()
     while pending:
         group = pending.pop()
-        if id(group) in seen:
+        if group is None or id(group) in seen:
             continue
         seen.add(id(group))
-        for each in () if group is None else fields_of(group):
-            said: TdsField = each.physical.get(definition.format) or TdsField()
-            if isinstance(each.type, Group):
-                pending.append(each.type)
-            elif said.physical_type != "text":
+        if group.composition == "message":
+            pending += (message_set.content(one.type) for one in message_set.messages.values())
+        for each in group.members:
+            inner = each if isinstance(each, Group) else message_set.content(each.type)
+            if inner is not None:
+                pending.append(inner)
+            elif isinstance(each, Field) and _is_kept_in_bytes(each, definition.format):
                 return True
     return False
+
+
+def _is_kept_in_bytes(field: Field, format_: str) -> bool:
+    said: TdsField = field.physical.get(format_) or TdsField()
+    return said.physical_type != "text"
 
 
 def _first(own: int, general: int) -> int:

@@ -200,3 +200,14 @@ def test_what_fills_a_complex_field_up() -> None:
     assert found is not None
     found.value = "uvw"
     assert b"ab   uvw" == own.write(tree, Form(273, LATIN))
+
+
+@pytest.mark.parametrize("ccsid", [JAPANESE, 1200, 939])
+def test_a_message_of_text_alone_has_any_ccsid(ccsid: int) -> None:
+    """A message without fields that are no text is of any CCSID, whatever other messages and types the set has."""
+    own = codec(group(*TEXTS, **FIXED), B=BINARY)
+    assert "日  xyz" == "".join(
+        field.value for field in read(own, write(own, [("a", "日"), ("b", "xyz")], ccsid), ccsid)
+    )
+    with pytest.raises(ParserException, match=f"cannot be of CCSID {ccsid}"):
+        write(codec(group(complex_("g", BINARY), **FIXED), B=BINARY), [("g", [("n", 7)])], ccsid)
