@@ -36,10 +36,11 @@ def plan(
     Example: penstock costs plan flows/samples/orders/orders.yaml --rate 500 --size 4k --persistent
     """
     from engine.costs.capacity import Load, checked, estimate
+    from engine.files.input_files import MOST, NO_MESSAGE, read_file
 
     if message is not None and size:
         raise ConfigurationException("--message and --size are both given: leave one of them out")
-    body = message.read_bytes() if message is not None else _body(size or "1k")
+    body = read_file(message, MOST, NO_MESSAGE) if message is not None else _body(size or "1k")
     load = Load(rate, persistent, subscribers, busy / 100, backlog)
     off = 0.0
     if check:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -11,6 +11,9 @@ from engine.cli.app import Json, app
 from engine.cli.command_failures import FAILED, existing, visible
 from engine.cli.queue_manager_access import Reach, reached
 from engine.errors import ConfigurationException
+
+_LARGEST: Final = 64 << 20  # bytes of a script
+_REMEDY: Final = "no script has so many"
 
 
 @app.command()
@@ -47,10 +50,12 @@ def mqsc(
 
 def _text(script: str) -> str:
     """Returns the text of a script, whichever way its lines end."""
+    from engine.files.input_files import read_file, read_stream
+
     if script == "-":
-        data = sys.stdin.buffer.read() if sys.stdin is not None else b""
+        data = read_stream(sys.stdin.buffer, "standard input", _LARGEST, _REMEDY) if sys.stdin is not None else b""
     else:
-        data = existing(script).read_bytes()
+        data = read_file(existing(script), _LARGEST, _REMEDY)
     try:
         return data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:

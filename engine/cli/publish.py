@@ -56,10 +56,12 @@ def publish(
 
 def _body(file: str, text: str | None) -> bytes:
     """Returns the body that is given in one of the ways there are; where none is, it is empty."""
+    from engine.files.input_files import MOST, NO_MESSAGE, read_file, read_stream
+
     if text is not None and file:
         raise ConfigurationException("--text and a file are both given: leave one of them out")
     if text is not None:
         return text.encode("utf-8", "surrogateescape")
     if file == "-":
-        return b"" if sys.stdin is None else sys.stdin.buffer.read()
-    return existing(file).read_bytes() if file else b""
+        return b"" if sys.stdin is None else read_stream(sys.stdin.buffer, "standard input", MOST, NO_MESSAGE)
+    return read_file(existing(file), MOST, NO_MESSAGE) if file else b""

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from engine.work import UnitOfWork
 
 _AS_THE_QUEUE: Final = 2  # the persistence that leaves it to the queue
+_OF_JSON: Final = 8  # how much longer than its body a message is as JSON, at most
 
 
 class Given(NamedTuple):
@@ -149,6 +149,7 @@ def _messages(files: list[str], text: str | None, options: Options, count: int, 
 
 def _sources(files: list[str], text: str | None, options: Options, *, as_json: bool) -> Iterator[Given]:
     from engine.descriptor import Descriptor
+    from engine.files.input_files import MOST, NO_MESSAGE, read_stream
 
     plain = Descriptor(priority=-1, persistence=_AS_THE_QUEUE)
     if text is not None:
@@ -161,20 +162,23 @@ def _sources(files: list[str], text: str | None, options: Options, *, as_json: b
         elif as_json:
             yield from _lines(options)
         else:
-            yield options.message("standard input", plain, sys.stdin.buffer.read())
+            yield options.message("standard input", plain, read_stream(sys.stdin.buffer, "stdin", MOST, NO_MESSAGE))
 
 
 def _read(name: str) -> bytes:
+    from engine.files.input_files import MOST, NO_MESSAGE, read_file
+
     path = existing(name)
     if path.is_dir():
         raise ConfigurationException(f"{name} is a directory: name the files in it")
-    return Path(name).read_bytes()
+    return read_file(path, MOST, NO_MESSAGE)
 
 
 def _lines(options: Options) -> Iterator[Given]:
+    from engine.files.input_files import MOST, lines_of
     from engine.mq.message_json import from_line
 
-    for number, line in enumerate(sys.stdin.buffer, 1):
+    for number, line in enumerate(lines_of(sys.stdin.buffer, "standard input", _OF_JSON * MOST), 1):
         if not line.strip():
             continue
         place = f"line {number}"

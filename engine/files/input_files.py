@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, Protocol
+from typing import BinaryIO, Final, Protocol
 
 from engine.errors import ConfigurationException
 
 MOST: Final = 104_857_600  # bytes: the longest message that a queue takes unless its definition says more
+NO_MESSAGE: Final = "no queue takes a message of so many"
 REMEDY: Final = "raise the limit by --max-input"
 LARGEST_LIMIT: Final = 1 << 40
 _PIECE: Final = 1 << 20  # bytes read at once, so that signals are heard in between
@@ -45,6 +47,19 @@ def read_stream(stream: Stream, name: str, most: int = MOST, remedy: str = REMED
             raise ConfigurationException(f"{name} has more than {most:,} bytes: {remedy}")
         pieces.append(piece)
     return b"".join(pieces)
+
+
+def lines_of(stream: BinaryIO, name: str, most: int) -> Iterator[bytes]:
+    r"""Yields the lines of a stream; refuses one that has more than `most` bytes, without reading on.
+
+    >>> from io import BytesIO
+    >>> list(lines_of(BytesIO(b"ab" + bytes([10]) + b"c"), "stdin", 3))
+    [b'ab\n', b'c']
+    """
+    while line := stream.readline(most + 1):
+        if len(line) > most:
+            raise ConfigurationException(f"{name} has a line of more than {most:,} bytes")
+        yield line
 
 
 def size_of(text: str, option: str = "--max-input") -> int:

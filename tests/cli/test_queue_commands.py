@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import threading
 from contextlib import nullcontext
+from io import TextIOWrapper
 
 import pytest
 
@@ -276,3 +278,13 @@ def test_damage_is_found(folder, capsys):
     assert (1, "") == (ended.code, ended.out)
     assert ended.err.startswith(f"penstock: {folder}: ")
     assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize("command", ["mqsc {}", "put A {}", "put A -", "publish a/b {}", "mqsc -"])
+def test_inputs_without_an_end(folder, command, capsys, monkeypatch):
+    """A script, a message or a line of JSON that does not end is refused once it is too long for any queue."""
+    with open("/dev/zero", "rb") as endless:
+        monkeypatch.setattr("sys.stdin", TextIOWrapper(endless))
+        ended = penstock(capsys, *command.format("/dev/zero").split())
+    assert (1, "", 1) == (ended.code, ended.out, ended.err.count("\n"))
+    assert re.search(r"(/dev/zero|standard input|stdin) has (a line of )?more than [0-9,]+ bytes", ended.err)
