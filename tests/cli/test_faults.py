@@ -205,6 +205,9 @@ WRITERS = {
         may_leave=is_alike,
     ),
     "get": Writer("get A --all --queue-manager qm --output out", queue_manager, state=messages, points=FEW),
+    "put": Writer("put A --text more --count 3 --queue-manager qm", queue_manager, "qm", state=store, points=FEW),
+    "purge": Writer("purge A --queue-manager qm", queue_manager, "qm", state=store, points=FEW),
+    "mqsc": Writer("mqsc define.mqsc --queue-manager qm", queue_manager, "qm", state=store, points=FEW),
     "queue-manager create": Writer("queue-manager create out", nothing, state=store, points=FEW),
     "queue-manager backup": Writer("queue-manager backup qm out", backed_up, state=store, points=FEW),
     "queue-manager restore": Writer("queue-manager restore out backup", backed_up, state=store, points=FEW),
@@ -221,6 +224,7 @@ def furnish(folder: Path) -> None:
     """Puts what commands read into a folder."""
     (folder / "c.cpy").write_text(BOOK)
     (folder / "n.cpy").write_text(BOOK.replace("X", "9"))
+    (folder / "define.mqsc").write_text("DEFINE QLOCAL(B) DEFPSIST(YES)\n")
     (folder / "x.bin").write_bytes(b"abcd" * 500)
     (folder / "x.json").write_text('{"A": "abcd"}\n' * 500)
     shutil.copytree(ROOT / "flows/samples/orders", folder / "orders")
