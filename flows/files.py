@@ -17,8 +17,8 @@ from engine.flow.definition import Flow, expand, file_of
 from engine.flow.label_routes import NO_NAMES, Labels
 from engine.flow.lint import UNFIT, lint
 from engine.node import NodeType, node_catalog
-from flows.document import LARGEST
 from flows.flow_yaml import Reading, read_flow
+from flows.yaml_document import LARGEST
 
 ENDINGS: Final = (".yaml", ".yml")
 MOST_FILES: Final = 1000

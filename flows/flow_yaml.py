@@ -31,7 +31,7 @@ import yaml
 from engine.catalog import did_you_mean
 from engine.errors import Place, Problem
 from engine.flow.definition import Flow, NodeUse, Promoted, Promotion, Row, Setting, Value, Wire
-from flows.document import NULL_WORDS, Complaints, Mapping, Scalar, Sequence, Tree, decoded, read_document
+from flows.yaml_document import NULL_WORDS, Complaints, Mapping, Scalar, Sequence, Tree, decoded, read_document
 
 KEYS: Final = ("flow", "subflow", "schema", "properties", "userProperties", "promote", "nodes", "wires")
 ARROW: Final = "->"

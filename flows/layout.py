@@ -17,8 +17,8 @@ import yaml
 from engine.errors import ConfigurationException, Problem, reason
 from engine.files.allowed_folders import check_link
 from engine.flow.lint import UNFIT
-from flows.document import LARGEST, Complaints, Scalar, Sequence, Tree, decoded, read_document
-from flows.document import Mapping as Table
+from flows.yaml_document import LARGEST, Complaints, Scalar, Sequence, Tree, decoded, read_document
+from flows.yaml_document import Mapping as Table
 
 Layout: TypeAlias = Mapping[str, tuple[int, int]]
 

@@ -12,8 +12,8 @@ from typing import Final, TypeAlias
 from engine.errors import BrokerError, Problem, line_of_file, marked
 from engine.flow.definition import Flow, NodeUse
 from engine.parser import Parser, Template
-from flows.document import content_of
 from flows.message_sets.reader import read_message_set
+from flows.yaml_document import content_of
 from parsers.markup.xml_schema import INVALID, Schemas, ValidatedXmlnsc
 from parsers.mrm import Library, Mrm
 

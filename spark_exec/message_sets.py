@@ -14,7 +14,7 @@ from engine.descriptor import LENGTHS, Descriptor
 from engine.errors import ConfigurationException
 from engine.parser import Follow, Form, parser_catalog
 from engine.tree.element import Element
-from spark_exec.work import LONGEST_NAME
+from spark_exec.partition_work import LONGEST_NAME
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

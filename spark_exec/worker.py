@@ -21,9 +21,9 @@ from flows.shipped import Shipped
 from spark_exec.cpu_accounts import READING, WRITING, Accounts
 from spark_exec.deployment import NONE, Databases, built, opened
 from spark_exec.message_sets import Row, as_received, rows_of
+from spark_exec.partition_work import PartitionWork
 from spark_exec.prepared_transactions import Attempt, Round
 from spark_exec.result_rows import CAUGHT, FAILURE, FED, PUBLICATION, PUT, WAITING, Failed, Rows, failed_of
-from spark_exec.work import PartitionWork
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -39,7 +39,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
             "engine.broker.user_rights",
             "engine.broker.file_values",
         ),
-        (*FLOWS, "engine.databases", "engine.broker", "flows.document"),  # Spark reads broker files too
+        (*FLOWS, "engine.databases", "engine.broker", "flows.yaml_document"),  # Spark reads broker files too
     ),
     **dict.fromkeys(("engine.costs", "engine.testing"), EVERYTHING),
     "engine.costs.spark": (*EVERYTHING, "spark_exec"),  # what it measures

@@ -42,7 +42,7 @@ from engine.catalog import did_you_mean
 from engine.databases.definitions import definitions_in
 from engine.errors import ConfigurationException
 from engine.flow.queue_options import QUEUE_MANAGER, QUEUE_NAME
-from flows.document import LARGEST, Complaints, Mapping, Scalar, Sequence, Tree, read_document
+from flows.yaml_document import LARGEST, Complaints, Mapping, Scalar, Sequence, Tree, read_document
 
 _KEYS: Final = (
     *("broker", "queueManager", "deadLetterQueue", "queues", "executionGroups", "dataSources", "rights", "users"),

@@ -6,7 +6,7 @@ import re
 from os.path import abspath, join
 from typing import Any, Final
 
-from flows.document import Mapping, Scalar, Sequence, Tree
+from flows.yaml_document import Mapping, Scalar, Sequence, Tree
 
 _SIZE: Final = re.compile(r"([1-9][0-9]{0,11})([kmgt]?)", re.IGNORECASE)
 _DURATION: Final = re.compile(r"[0-9]{1,9}(\.[0-9]{1,6})?")

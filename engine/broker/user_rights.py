@@ -18,7 +18,7 @@ from typing import Final
 from engine.broker.definition import RIGHTS, Grant, Right
 from engine.catalog import did_you_mean
 from engine.errors import BrokerError, ConfigurationException
-from flows.document import Complaints, Mapping, Scalar, Sequence, Tree, content_of, read_document
+from flows.yaml_document import Complaints, Mapping, Scalar, Sequence, Tree, content_of, read_document
 
 NOT_AUTHORIZED: Final = 2035
 _KEYS: Final = ("user", "userGroup", "may", "executionGroup", "flow")

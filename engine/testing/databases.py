@@ -14,12 +14,12 @@ from engine.databases.sources import Sources
 from engine.databases.statements import Insert, Passthru, Select
 from engine.errors import BrokerError, ConfigurationException
 from engine.testing.case import ExpectedTable, GivenTable, Text
-from flows.document import Scalar
+from flows.yaml_document import Scalar
 
 if TYPE_CHECKING:
     from engine.testing.case import Case
     from engine.testing.messages import Tables
-    from flows.document import Tree
+    from flows.yaml_document import Tree
 
 TABLE: Final = ("columns", "rows")
 _TYPE: Final = re.compile(r"[A-Za-z][\w ]*(\(\s*\d+\s*(,\s*\d+\s*)?\))?[\w ]*")

@@ -15,7 +15,7 @@ from engine.parser import Header, Template, parser_catalog
 from engine.testing import case
 from engine.testing.case import Body, Description, ExpectedException, Field, Text
 from engine.testing.paths import BadPath, read_path, steps_of
-from flows.document import LARGEST, Complaints, Mapping, Scalar, Sequence, Tree
+from flows.yaml_document import LARGEST, Complaints, Mapping, Scalar, Sequence, Tree
 from parsers.charsets.ccsid import codec
 
 T = TypeVar("T")

@@ -36,7 +36,7 @@ from engine.testing.case import (
 from engine.testing.databases import expected_tables, given_tables
 from engine.testing.messages import Messages, Tables
 from engine.work import QueueAttributes
-from flows.document import LARGEST, Complaints, Mapping, Scalar, Tree, read_document
+from flows.yaml_document import LARGEST, Complaints, Mapping, Scalar, Tree, read_document
 
 SETTINGS: Final = ("flow", "properties", "userProperties", "queues", "stubs", "tables")
 KEYS: Final = (*SETTINGS, "cases")

@@ -33,7 +33,7 @@ from typing import Any, Final, NamedTuple, get_args
 from engine.catalog import did_you_mean
 from engine.errors import BrokerError, ConfigurationException, Place, Problem, reason
 from engine.node import Property, camel_case, properties_of
-from flows.document import LARGEST, Complaints, Mapping, Scalar, Sequence, Tree, decoded, read_document
+from flows.yaml_document import LARGEST, Complaints, Mapping, Scalar, Sequence, Tree, decoded, read_document
 from parsers.mrm.model import (
     NOTHING,
     UNBOUNDED,

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from engine.errors import Place
 from engine.flow.definition import Flow, NodeUse, Promoted, Promotion, Setting, Wire
-from flows.document import LARGEST
 from flows.flow_yaml import parse_wire, read_flow, write_flow
+from flows.yaml_document import LARGEST
 from tests.flows.strategies import flows
 
 EVERYTHING = """\
