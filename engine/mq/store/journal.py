@@ -9,6 +9,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 import lmdb
@@ -112,7 +113,8 @@ class Journal:
 
     def commit(self, record: Record, then: Then = _nothing_follows) -> None:
         """Returns when a unit of work is on the disk, and `then` has been told; one that cannot be kept is refused."""
-        record.pack(self.codec)
+        with suppress(Exception):  # who writes meets it again, and refuses the unit
+            record.pack(self.codec)
         job = Job(record, then, awaited=True)
         self._pending.append(job)
         writes = self._writing.acquire(blocking=False) or self._takes_over()
@@ -237,8 +239,6 @@ class Journal:
         if not jobs:
             return
         self._before, self._last = self._last, {job.owner for job in jobs}
-        for job in jobs:
-            job.record.pack(self.codec)
         begun = time.monotonic()
         self._write(jobs)
         self._took = time.monotonic() - begun
@@ -255,7 +255,17 @@ class Journal:
             job.error = self.failure or self._tried([job])
 
     def _tried(self, jobs: list[Job]) -> BrokerError | None:
-        """Write units in one transaction; returns the reason why they are not kept."""
+        """Write units in one transaction; returns the reason why they are not kept, whatever it is."""
+        try:
+            for job in jobs:
+                job.record.pack(self.codec)
+            return self._refused(jobs)
+        except Exception as error:  # as where a process may have no more memory: nobody would tell those who wait
+            _LOG.exception("units of work cannot be kept")
+            return refusal(UNEXPECTED_ERROR, f"a unit of work cannot be kept ({type(error).__name__}: {error})")
+
+    def _refused(self, jobs: list[Job]) -> BrokerError | None:
+        """Write units in one transaction; returns the reason why they are not kept where that is one of the known."""
         grows = any(job.record.grows for job in jobs)
         if grows and self._is_full(sum(job.record.size for job in jobs)):
             return _full()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,37 @@ def test_what_follows_a_unit_and_fails_is_for_its_owner_alone(
         assert [None, None] == told
         assert {b"first", b"second", b"mine", b"later"} == set(queues.store.store.decisions())
     assert "nobody is there" in caplog.text
+
+
+class Costly(list[Any]):
+    """Messages for which memory does not suffice."""
+
+    def __iter__(self) -> Iterator[Any]:
+        raise MemoryError
+
+
+@pytest.mark.parametrize("codec", ["NONE", "ANY"])
+def test_a_unit_that_fails_as_nobody_foresaw_is_refused_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, codec: str
+) -> None:
+    """Where memory does not suffice to pack or to write a unit, it is refused, and others are kept."""
+    QueueManager.create(tmp_path / "QM")
+    with QueueManager.open(tmp_path / "QM") as queues:
+        assert queues.store is not None
+        journal, told, last = queues.store.store.journal, list[object](), threading.Event()
+        journal.codec = codec
+        with monkeypatch.context() as patches:
+            patches.setattr(journal, "_thread", threading.current_thread())  # that which writes has not come yet
+            journal.submit(Record(Costly([1, 2])), told.append)
+            journal.submit(Record(decided=(b"first",)), told.append)
+            journal.commit(Record(decided=(b"mine",)))
+            with pytest.raises(BrokerError, match="MemoryError"):
+                journal.commit(Record(Costly([1, 2])), told.append)
+        journal.submit(Record(Costly([1, 2])), told.append)
+        journal.submit(Record(decided=(b"last",)), lambda _: last.set())  # by the thread, which goes on
+        assert last.wait(10)
+        assert [True, False, True, True] == [isinstance(one, BrokerError) for one in told]
+        assert {b"first", b"mine", b"last"} == set(queues.store.store.decisions())
 
 
 def test_who_leaves_as_it_is_to_write_does_not_keep_others_from_it(tmp_path: Path) -> None:
