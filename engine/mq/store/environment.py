@@ -78,6 +78,10 @@ class Environment:
         """Returns a transaction that writes."""
         return self.lmdb.begin(write=True)
 
+    def has_written(self, number: int) -> bool:
+        """Returns True where a transaction that has this number is committed, being the last that was tried."""
+        return int(self.lmdb.info()["last_txnid"]) >= number
+
     def grow(self, by: int) -> None:
         """Let the file be longer, which a full store needs so that messages can be removed."""
         with self._reading:

@@ -46,7 +46,7 @@ _FULL: Final = tuple(os.strerror(number) for number in (errno.ENOSPC, errno.EFBI
 class Job:
     """A unit of work on its way into the store; `then` is called by who writes it, and what it raises is `raised`."""
 
-    __slots__ = ("awaited", "done", "error", "owner", "raised", "record", "then", "turn")
+    __slots__ = ("awaited", "done", "error", "is_settled", "owner", "raised", "record", "then", "turn")
 
     def __init__(self, record: Record, then: Then, *, awaited: bool) -> None:
         self.record = record
@@ -54,15 +54,17 @@ class Job:
         self.owner = threading.get_ident()
         self.awaited = awaited  # its owner stands by it
         self.done = False
+        self.is_settled = False  # that it is written or refused, where it was tried alone or its writer interrupted
         self.turn = threading.Lock()  # released when it is done, or when its owner is to write
         self.turn.acquire()
         self.error: BrokerError | None = None
         self.raised: Exception | None = None
 
     def finish(self) -> None:
-        """Call `then`: what it raises is for the owner alone."""
+        """Call `then`, once: what it raises is for the owner alone."""
+        then, self.then = self.then, _nothing_follows
         try:
-            self.then(self.error)
+            then(self.error)
         except Exception as error:
             self.raised = error
             if not self.awaited:
@@ -74,6 +76,9 @@ def _nothing_follows(_: BrokerError | None) -> None:
     """Leaves it at what the store has."""
 
 
+_NOTHING_TRIED: Final[tuple[int, list[Job]]] = (0, [])
+
+
 class Journal:
     """Units of work that wait for the store, and the one who writes for all.
 
@@ -83,8 +88,20 @@ class Journal:
     """
 
     __slots__ = (
-        *("_before", "_counters", "_environment", "_expected", "_gathering", "_last", "_pending", "_reserve"),
-        *("_skips", "_thread", "_took", "_vain", "_wake", "_warned", "_writing", "codec", "failed", "failure"),
+        *("_before", "_counters", "_environment", "_expected", "_gathering", "_jobs", "_last", "_pending", "_reserve"),
+        *(
+            "_skips",
+            "_thread",
+            "_tries",
+            "_took",
+            "_vain",
+            "_wake",
+            "_warned",
+            "_writing",
+            "codec",
+            "failed",
+            "failure",
+        ),
         *("syncs", "watch"),
     )
 
@@ -98,6 +115,8 @@ class Journal:
         self._counters = Counters()
         self._reserve = max(environment.size // _RESERVE, min(_LEAST_RESERVE, environment.size // 2))
         self._pending: deque[Job] = deque()
+        self._jobs: list[Job] = []  # that are being written
+        self._tries = _NOTHING_TRIED  # the last transaction, and whose units it has
         self._writing = threading.Lock()
         self._gathering = threading.Lock()  # free while who is to write waits for others: who takes it writes instead
         self._gathering.acquire()
@@ -132,6 +151,10 @@ class Journal:
                 self._write_some()
                 while not job.done:  # more units came before it than one transaction takes
                     self._write_some()
+            except BaseException:  # Ctrl-C
+                job.awaited = False
+                self._wake_thread()  # which goes on with what was being written
+                raise
             finally:
                 self._pass_on()
         if (error := job.error or job.raised) is not None:
@@ -163,7 +186,7 @@ class Journal:
             self._wake.release()
             thread.join()
         with self._writing:
-            while self._pending:
+            while self._pending or self._jobs:
                 self._write_some()
 
     def _run(self) -> None:
@@ -233,26 +256,43 @@ class Journal:
         return False
 
     def _write_some(self) -> None:
-        """Write the units that wait, and tell their owners."""
-        pending = self._pending
-        jobs = [pending.popleft() for _ in range(min(len(pending), _TOGETHER))]
-        if not jobs:
-            return
-        self._before, self._last = self._last, {job.owner for job in jobs}
-        begun = time.monotonic()
-        self._write(jobs)
-        self._took = time.monotonic() - begun
+        """Write the units that wait, and tell their owners; first those of a writer that was interrupted."""
+        jobs, pending = self._jobs, self._pending
+        if jobs:
+            self._write(self._unsettled())
+        else:
+            while pending and len(jobs) < _TOGETHER:
+                jobs.append(pending[0])
+                pending.popleft()
+            if not jobs:
+                return
+            self._before, self._last = self._last, {job.owner for job in jobs}
+            begun = time.monotonic()
+            self._write(jobs)
+            self._took = time.monotonic() - begun
         for job in jobs:
             job.finish()
         for job in jobs:
-            if job.awaited:
+            if job.awaited and job.turn.locked():
                 job.turn.release()
+        self._jobs, self._tries = [], _NOTHING_TRIED  # in this order: the second is asked for where the first is there
+
+    def _unsettled(self) -> list[Job]:
+        """Returns the units, of those of a writer that was interrupted, that are neither written nor refused."""
+        if self._first() is self._jobs[-1]:
+            self._pending.popleft()
+        number, tried = self._tries
+        if self._environment.has_written(number):
+            for job in tried:
+                job.is_settled = True
+        return [job for job in self._jobs if not job.is_settled]
 
     def _write(self, jobs: list[Job]) -> None:
-        if self.failure is None and self._tried(jobs) is None:
+        if not jobs or (self.failure is None and self._tried(jobs) is None):
             return
         for job in jobs:  # one of them cannot be kept: each alone, so that only that one is refused
             job.error = self.failure or self._tried([job])
+            job.is_settled = True
 
     def _tried(self, jobs: list[Job]) -> BrokerError | None:
         """Write units in one transaction; returns the reason why they are not kept, whatever it is."""
@@ -292,16 +332,13 @@ class Journal:
         transaction = self._environment.begin()
         try:
             write([job.record for job in jobs], transaction, self._environment, self._counters)
-        except BaseException:
-            self._counters.forget()
-            transaction.abort()
-            raise
-        if self.watch is not None:
-            self.watch("written")
-        try:
+            if self.watch is not None:
+                self.watch("written")
+            self._tries = transaction.id(), jobs
             transaction.commit()
         except BaseException:
             self._counters.forget()
+            transaction.abort()  # which does nothing once it is committed
             raise
         self.syncs += 1
         if self.watch is not None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from engine.descriptor import PERSISTENT, Descriptor
 from engine.errors import BrokerError
 from engine.mq.manager import QueueManager
+from engine.mq.store.checking import check
 from engine.mq.store.journal import Job, Journal
 from engine.mq.store_changes import Record
 
@@ -94,6 +96,63 @@ def test_who_is_interrupted_lets_others_write(tmp_path: Path, monkeypatch: pytes
     with QueueManager.open(tmp_path / "QM") as queues:
         assert queues.store is not None
         assert {b"interrupted", b"later"} == set(queues.store.store.decisions())
+
+
+@pytest.mark.parametrize("where", ["begun", "written", "committed", "synced", "told"])
+def test_who_is_interrupted_while_it_writes_leaves_nothing_undone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """Ctrl-C in who writes for all: another thread goes on, and each unit is kept, told and made available once."""
+    QueueManager.create(tmp_path / "QM")
+    with QueueManager.open(tmp_path / "QM") as queues:
+        queues.define("QLOCAL", "Q", {})
+        assert queues.store is not None
+        journal, told, seen = queues.store.store.journal, list[int](), list[str]()
+
+        def interrupt(step: str) -> None:
+            seen.append(step)
+            if seen.count(where) == 1 == (step == where):
+                raise KeyboardInterrupt
+
+        def tell(number: int, _: object) -> None:
+            told.append(number)
+            interrupt("told")
+
+        jobs = [Job(Record(decided=(b"%d" % n,)), partial(tell, n), awaited=True) for n in range(3)]
+        monkeypatch.setattr(journal, "_environment", Watched(journal._environment, interrupt))
+        journal.watch = interrupt
+        work = queues.work()
+        work.put("Q", Descriptor(persistence=PERSISTENT), b"mine")
+        journal._pending.extend(jobs)
+        with pytest.raises(KeyboardInterrupt):
+            work.commit()
+        assert [True] * 3 == [job.turn.acquire(timeout=10) for job in jobs]
+        journal.commit(Record(decided=(b"later",)))
+        assert [0, 1, 2] == told
+        assert (1, 0) == (queues.depth("Q"), queues.directory.queues["Q"].reserved)
+        assert {b"0", b"1", b"2", b"later"} == set(queues.store.store.decisions())
+    assert [] == check(tmp_path / "QM")
+    with QueueManager.open(tmp_path / "QM") as queues:
+        assert queues.depth("Q") == 1
+
+
+class Watched:
+    """The environment of a journal, or a transaction in it, which tells when one begins and when it is committed."""
+
+    def __init__(self, watched: Any, tell: Callable[[str], None]) -> None:
+        self._watched = watched
+        self._tell = tell
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._watched, name)
+
+    def begin(self) -> Any:
+        self._tell("begun")
+        return Watched(self._watched.begin(), self._tell)
+
+    def commit(self) -> None:
+        self._watched.commit()
+        self._tell("committed")
 
 
 def test_what_follows_a_unit_and_fails_is_for_its_owner_alone(
