@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -105,3 +105,19 @@ def test_a_long_message_among_short_ones(tmp_path: Path, monkeypatch: pytest.Mon
     most, least = slot.words[slots.EXTREMES + 2 : slots.EXTREMES + 4].tolist()
     assert (5_000_000, 10_000) == (most, least)
     assert 5_000_000 + 300 * 10_000 == slot.words[slots.CPU]
+
+
+def test_a_worker_that_ends_behind_the_one_that_takes_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a worker counts at its end takes nothing away of what the one in its place has counted meanwhile."""
+    slot, times = opened(tmp_path / "1.slot"), Times(monkeypatch)
+    others = opened(tmp_path / "1.slot")
+
+    def works() -> Iterator[int]:
+        yield from [1000] * 100
+        times.through(others, [1000] * 50, 10)
+        yield 1000
+
+    times.through(slot, works(), 10)
+    assert (151, 151, 151) == tuple(slot.words[at] for at in (slots.MESSAGES, slots.COMMITS, slots.BUSY))

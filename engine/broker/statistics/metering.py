@@ -74,19 +74,19 @@ class FlowMeter:
 
     The clock of the thread takes longer to read than all else that is done here for a message. It is read behind each
     of the first messages, and then once in 5 ms. All processor time is counted; between two readings, the waits
-    are taken to be as long as one that was measured.
+    are taken to be as long as one that was measured. Counters are read anew for each message: a worker whose place
+    this one takes may have one in hand still.
     """
 
     __slots__ = (
-        *("_busy", "_clock", "_commits", "_due", "_each", "_elapsed", "_first", "_got", "_lazy", "_looked"),
-        *("_messages", "_node", "_pending", "_pool", "_range", "_receive", "_seen", "_set", "_size", "_sizes", "_slot"),
-        *("_usual", "_wait", "_words"),
+        *("_busy", "_clock", "_count_of", "_due", "_each", "_elapsed", "_first", "_got", "_lazy", "_looked", "_node"),
+        *("_pending", "_pool", "_range", "_receive", "_seen", "_set", "_size", "_slot", "_usual", "_wait", "_words"),
     )
 
     def __init__(self, slot: Slot, entrance: Station, pool: Pool | None, *, one_by_one: bool = False) -> None:
         """`pool` is that of several threads; one that is alone is always all of them.
 
-        With `one_by_one`, the clock is read behind each message, and others may change the slot between messages.
+        With `one_by_one`, the clock is read behind each message.
         """
         self._pool = pool
         self._lazy = not one_by_one
@@ -98,8 +98,8 @@ class FlowMeter:
         self._each = 0  # and of a message
         self._slot = slot
         self._words = slot.words
-        self._set = slot.set_usual
-        self._load()
+        self._count_of, self._set = slot.usual, slot.set_usual
+        self._busy = False  # all threads had a message in hand when this one got its own
         node: Any = entrance.node
         self._node = node
         self._receive: Callable[[UnitOfWork], Message | None] = node.receive
@@ -124,8 +124,7 @@ class FlowMeter:
             return None
         if not self._pending:
             self._waited()
-        if self._pool is None or self._pool.begin():
-            self._busy += 1
+        self._busy = self._pool is None or self._pool.begin()
         source = message.root.source
         self._size = len(source.body) if isinstance(source, Received) else 0
         return message
@@ -138,19 +137,16 @@ class FlowMeter:
             return
         elapsed = now - self._got
         self._pending += 1
-        self._messages += 1
         self._elapsed += elapsed
-        self._sizes += size
         if self._pool is not None:
             self._pool.end()
-        if outcome.error is None:
-            self._commits += 1
-        else:
-            self._failed(outcome.error)
+        error = outcome.error
+        messages, sizes, commits, busy = self._count_of()
+        self._set(messages + 1, sizes + size, commits + (error is None), busy + self._busy)
+        if error is not None:
+            self._failed(error)
         most, least, longest, shortest = self._usual
-        if now < self._due and least <= elapsed <= most and shortest <= size <= longest:
-            self._set(self._messages, self._sizes, self._commits, self._busy)
-        else:
+        if now >= self._due or not (least <= elapsed <= most and shortest <= size <= longest):
             self._look(now, elapsed, size)
         self._size = -1
 
@@ -160,13 +156,8 @@ class FlowMeter:
         self._words[slots.ERRORS] += not isinstance(error, MessageException)
         self._idle(perf_counter_ns())
 
-    def _load(self) -> None:
-        self._messages, self._sizes, self._commits, self._busy = self._words[slots.MESSAGES : slots.ELAPSED].tolist()
-
     def _waited(self) -> None:
         """Note the processor time of a wait, as that of the waits to come; one that stands out is none of many."""
-        if not self._lazy:
-            self._load()
         self._first = waited = thread_time_ns() - self._clock
         self._wait = min(waited, 2 * self._wait) if self._due else waited
 
@@ -190,8 +181,6 @@ class FlowMeter:
 
     def _idle(self, now: int) -> None:
         """Count the processor time since the clock was read as that of a wait, but for the messages in between."""
-        if not self._lazy:
-            self._load()
         clock = thread_time_ns()
         self._count(now, clock, min(self._pending * self._each, clock - self._clock))
         self._size = -1
@@ -199,7 +188,6 @@ class FlowMeter:
     def _count(self, now: int, clock: int, spent: int) -> None:
         """Count the times since the clock was read; so much of its time was spent on messages."""
         words = self._words
-        self._set(self._messages, self._sizes, self._commits, self._busy)
         words[slots.ELAPSED] += self._elapsed
         words[slots.ELAPSED_WAITING] += now - self._looked - self._elapsed
         words[slots.CPU] += spent

@@ -58,7 +58,7 @@ class NodeShape:
 class Slot:
     """The counters of one thread of a flow; `words` are they themselves."""
 
-    __slots__ = ("_map", "began", "file", "nodes", "places", "set_usual", "words")
+    __slots__ = ("_map", "began", "file", "nodes", "places", "set_usual", "usual", "words")
 
     def __init__(self, file: Path, mapped: mmap.mmap | bytearray) -> None:
         if mapped[:WORD] != _MAGIC:
@@ -70,9 +70,9 @@ class Slot:
         self.nodes = tuple(NodeShape(label, kind, tuple(ins), tuple(outs)) for label, kind, ins, outs in shapes)
         self._map = mapped
         self.words = memoryview(mapped)[start:].cast("q")
-        self.set_usual: Callable[[int, int, int, int], None] = partial(
-            _USUAL.pack_into, self.words, MESSAGES * WORD
-        )  # messages, size, commits and busy: one call, as each message makes it
+        # messages, size, commits and busy: one call to read and one to write them, as each message makes it
+        self.usual: Callable[[], tuple[int, int, int, int]] = partial(_USUAL.unpack_from, self.words, MESSAGES * WORD)
+        self.set_usual: Callable[[int, int, int, int], None] = partial(_USUAL.pack_into, self.words, MESSAGES * WORD)
         at, self.places = NODES, {}
         for node in self.nodes:
             self.places[node.label] = at
