@@ -14,6 +14,7 @@ from engine.broker.statistics import metering, slots
 from engine.broker.statistics.metering import FlowMeter, NodeMeter, Pool, shapes_of
 from engine.broker.statistics.slots import Slot, opened
 from engine.descriptor import Descriptor
+from engine.errors import BrokerError
 from engine.mq import QueueManager
 from engine.runtime import deploy
 from flows.files import load_flow
@@ -121,3 +122,17 @@ def test_a_worker_that_ends_behind_the_one_that_takes_its_place(
 
     times.through(slot, works(), 10)
     assert (151, 151, 151) == tuple(slot.words[at] for at in (slots.MESSAGES, slots.COMMITS, slots.BUSY))
+
+
+def test_a_thread_that_has_lost_its_message_is_not_busy(tmp_path: Path) -> None:
+    """Where a thread's queue manager ends while it has a message in hand, others do not count all threads as busy."""
+    slot, meters, stations = opened(tmp_path / "2.slot"), list[FlowMeter](), list[Any]()
+    for number, own in enumerate((opened(tmp_path / "1.slot"), slot), 1):
+        message = SimpleNamespace(root=SimpleNamespace(source=None))
+        stations.append(SimpleNamespace(node=SimpleNamespace(receive=lambda _, message=message: message)))
+        meters.append(FlowMeter(own, stations[-1], Pool(tmp_path, number, 2)))
+    stations[0].node.receive(None)
+    meters[0].broken(BrokerError(2161, "the queue manager has ended"))
+    stations[1].node.receive(None)
+    meters[1].done(SimpleNamespace(error=None))  # type: ignore[arg-type]  # an Outcome, as far as it is asked
+    assert (1, 0) == (slot.words[slots.MESSAGES], slot.words[slots.BUSY])

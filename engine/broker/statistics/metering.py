@@ -181,6 +181,8 @@ class FlowMeter:
 
     def _idle(self, now: int) -> None:
         """Count the processor time since the clock was read as that of a wait, but for the messages in between."""
+        if self._pool is not None:
+            self._pool.end()  # a get that has failed may have had a message
         clock = thread_time_ns()
         self._count(now, clock, min(self._pending * self._each, clock - self._clock))
         self._size = -1
