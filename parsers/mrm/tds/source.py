@@ -69,9 +69,10 @@ class Text(Source):
             return [place for place in places if place.name == name]
         by_name = self._by_name.get(handle)
         if by_name is None:
-            by_name = self._by_name[handle] = {}
+            by_name = {}
             for place in places:
                 by_name.setdefault(place.name, []).append(place)
+            self._by_name[handle] = by_name  # last: another thread that finds it finds all of it
         return by_name.get(name or "", ())
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from engine.errors import ConfigurationException
+from engine.tree.sharing import copy
+from engine.tree.step import step
 from parsers.mrm.model import Group
 from parsers.mrm.tds.properties import TdsFormat
 from tests.parsers.mrm.texts import ALL_DELIMITED, built, codec, complex_, group, plain, read, simple, write
@@ -165,6 +167,33 @@ def test_writing(case: Case) -> None:
     """A tree that was built is written as the text that means it."""
     own = codec(case.content, case.settings, **case.others)
     assert write(own, built(case.tree)) == (case.written or case.text)
+
+
+class Interrupted(list[Any]):
+    """A list whose first reader is interrupted behind its first item."""
+
+    interruption: Any = None
+
+    def __iter__(self) -> Any:
+        for item in super().__iter__():
+            yield item
+            then, self.interruption = self.interruption, None
+            if then is not None:
+                then()
+
+
+def test_fields_that_two_threads_look_for() -> None:
+    """Who looks for a field while another thread puts the fields in order by their names finds it all the same."""
+    members = [simple(f"d{n}") for n in range(100)]
+    own = codec(group(*members, **ALL_DELIMITED, delimiter="*"))
+    tree = read(own, "*".join(map(str, range(100))))
+    one, other, found = copy(tree), copy(tree), []
+    assert tree.first_child is not None
+    text: Any = tree.source.source  # type: ignore[attr-defined]  # of the part of a message that it is
+    text.fields = Interrupted(text.fields)
+    text.fields.interruption = lambda: found.append(other.at("d99"))
+    assert one.count(step("d98")) == 1
+    assert [each and each.value for each in found] == ["99"]
 
 
 def test_undefined_is_for_messages() -> None:
