@@ -208,9 +208,10 @@ class _Writer:
         Their bytes differ by what alignment adds alone, so those that follow where it is the same again are copies.
         """
         start = len(self.out)
-        self._take(item, count)
-        for done in range(1, count + 1):
-            self._occurrence(item, None, around)
+        self._take(item, 1)
+        self._occurrence(item, None, around)  # that it has no default is said before that there are too many
+        self._take(item, count - 1)
+        for done in range(1, count):
             size = len(self.out) - start
             if size % _ALIGNMENT == 0:
                 again, left = divmod(count - done, done)
@@ -220,6 +221,7 @@ class _Writer:
                 for _ in range(left):
                     self._occurrence(item, None, around)
                 return
+            self._occurrence(item, None, around)
 
     def _take(self, item: Item, count: int) -> None:
         """Count occurrences that are written though they are not in the tree."""

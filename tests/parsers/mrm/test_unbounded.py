@@ -256,6 +256,13 @@ def test_absent_groups_without_number() -> None:
         own.write(Element("MRM"), Form(273, 819))
 
 
+def test_many_absent_occurrences_without_default() -> None:
+    """Of a field that occurs any number of times, is not there and has no default, the error is that it is missing."""
+    own = cwf(COUNT, stored("x", "byte", max_occurs=MANY))
+    with bounded(), pytest.raises(ParserException, match="x is missing, and has no default"):
+        own.write(built([("n", 1)]), Form(273, 819))
+
+
 def test_a_length_that_occurs_twice() -> None:
     """Of a field that occurs more than once the first says the length of another, in writing as in reading."""
     own = cwf(stored("l", "byte", max_occurs=2), stored("x", length_reference="l"))
