@@ -100,6 +100,8 @@ class Compiled:
 
     def entered(self, entrance: Entrance, here: Activation) -> Evaluation:
         """Run an entrance: yield terminals and what goes out of them."""
+        if entrance.kind not in _WITHOUT_OUTPUT:
+            here.begin_output()  # not before each entry of a session, whose OutputRoot goes on
         try:
             result = yield from self.results(entrance, here)
             if entrance.kind == "FILTER" and result is not None and result.__class__ is not bool:
@@ -118,8 +120,6 @@ class Compiled:
     def results(self, entrance: Entrance, here: Activation) -> Generator[tuple[str, Message], bool, Any]:
         """Run the code of an entrance; the generator's result is what it returned."""
         here.has_output = entrance.kind not in _WITHOUT_OUTPUT
-        if here.has_output:
-            here.begin_output()
         try:
             if entrance.starts or entrance.shares:
                 yield from self._start(entrance, here)

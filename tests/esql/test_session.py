@@ -21,6 +21,7 @@ CASES = [
     (["", "  ", "'a'"], ["'a'"]),
     (["1 / 0"], ["BIP2450 entry:1:1: 1 was divided by zero: test the divisor first"]),
     (["PROPAGATE;"], ["-> out"]),
+    (["SET OutputRoot.XMLNSC.a = 1;", "SET OutputRoot.XMLNSC.b = 2;", "OutputRoot.XMLNSC.a"], ["1"]),
 ]
 
 
