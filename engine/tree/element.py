@@ -386,8 +386,10 @@ class Element:
                     placed = answer
             if self.indexes is None:
                 self.indexes = Indexes()
-            known = self.indexes.repeats[wanted] = Repeats(wanted, placed)
-        if known.seen is not self.last_linked:
+            known = Repeats(wanted, placed)
+            known.follow(self.first_linked)
+            self.indexes.repeats[wanted] = known  # last: another thread that finds it finds all of it
+        elif known.seen is not self.last_linked:
             known.follow(self.first_linked)
         if self.state & LOOSE and not known and (other := other_case(wanted, self)) is not None:
             return self._repeats(other)

@@ -12,6 +12,7 @@ from engine.parser import Follow, Form, Portion, parser_catalog
 from engine.tree.element import Element
 from engine.tree.sharing import copy
 from engine.tree.source import NAME
+from engine.tree.step import Step
 
 FIELDS = 60
 THREADS = 4
@@ -69,3 +70,25 @@ def _change(read: Element, top: str, number: int, written: list[bytes]) -> None:
     assert field is not None
     field.value = f"by {number}"
     written[number] = parser_catalog.find(read.name).write(changed, Form())
+
+
+class Interrupted(Step):
+    """A step at whose first look at a field another thread looks for the same."""
+
+    def __init__(self, shared: Element, found: list[int]) -> None:
+        super().__init__("a", "", ())
+        self.then = lambda: found.append(shared.count(self))
+
+    def matches(self, element: Element) -> bool:  # type: ignore[override]
+        then, self.then = self.then, lambda: None
+        then()
+        return super().matches(element)
+
+
+def test_fields_that_two_threads_count() -> None:
+    """Fields of a tree that threads share are counted once, by who finds another counting them too."""
+    shared, found = Element("shared"), list[int]()
+    for number in range(5):
+        shared.add("a", number)
+    step = Interrupted(shared, found)
+    assert [5, 5, 5] == [shared.count(step), *found, len(shared.every(step))]
