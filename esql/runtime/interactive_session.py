@@ -141,7 +141,7 @@ class Session:
         here = self._here
         here.variables = [None] * compiled.places
         here.shared = [None] * compiled.places
-        results = compiled.results(compiled.entrance(), here)
+        results = compiled.results(compiled.entrance(), here, goes_on=True)
         here.renew()
         try:
             while True:

@@ -100,8 +100,6 @@ class Compiled:
 
     def entered(self, entrance: Entrance, here: Activation) -> Evaluation:
         """Run an entrance: yield terminals and what goes out of them."""
-        if entrance.kind not in _WITHOUT_OUTPUT:
-            here.begin_output()  # not before each entry of a session, whose OutputRoot goes on
         try:
             result = yield from self.results(entrance, here)
             if entrance.kind == "FILTER" and result is not None and result.__class__ is not bool:
@@ -117,9 +115,13 @@ class Compiled:
         else:
             yield "out", here.onward()
 
-    def results(self, entrance: Entrance, here: Activation) -> Generator[tuple[str, Message], bool, Any]:
-        """Run the code of an entrance; the generator's result is what it returned."""
+    def results(
+        self, entrance: Entrance, here: Activation, *, goes_on: bool = False
+    ) -> Generator[tuple[str, Message], bool, Any]:
+        """Run the code of an entrance, whose OutputRoot `goes_on` or begins; the result is what it returned."""
         here.has_output = entrance.kind not in _WITHOUT_OUTPUT
+        if here.has_output and not goes_on:
+            here.begin_output()
         try:
             if entrance.starts or entrance.shares:
                 yield from self._start(entrance, here)
