@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.errors import Problem
-from esql.check import assignments, calls, flow, names, operators
+from esql.check import assignments, calls, control_flow, names, operators
 from esql.scope import Library, Resolution
 from esql.syntax import Position
 from esql.text import problem_at
@@ -46,13 +46,13 @@ PASSES: tuple[Pass, ...] = (
     operators.filter_results,
     operators.aggregates,
     operators.sources,
-    flow.unreachable_statements,
-    flow.missing_returns,
-    flow.returned_values,
-    flow.misplaced_handlers,
-    flow.resignals,
-    flow.iterated_blocks,
-    flow.propagation,
+    control_flow.unreachable_statements,
+    control_flow.missing_returns,
+    control_flow.returned_values,
+    control_flow.misplaced_handlers,
+    control_flow.resignals,
+    control_flow.iterated_blocks,
+    control_flow.propagation,
 )
 
 

@@ -33,7 +33,7 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             *("joined", "existing", "index", "a_name", "step_of", "types_of", "handler_of"),
         ),
         "esql.functions.field": ("the",),  # (list) -> first item or None
-        "esql.trees.assigning": (
+        "esql.trees.assignments": (
             "give",  # (target, element or value, nodes): SET where only now it shows which
             "set_field",  # (target, found, nodes): SET field = field or row; None deletes
             "ensure_nth",  # (parent, Step, number, nodes) -> element
@@ -52,7 +52,7 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "create_identity",  # (target, placement, Step) -> new element
             "identify",  # (element, Step): what CREATE FIELD … IDENTITY gives the field
         ),
-        "esql.trees.places": (
+        "esql.trees.moves": (
             "delete",  # (found)
             "delete_child",  # (parent, Step): SET parent.step = NULL
             "delete_from",  # (found, placement)
@@ -62,7 +62,7 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "move",  # (element, direction, Step or None) -> found; the direction is as in syntax.MoveBy
             "move_repeat",  # (element, direction, same_type, same_name) -> found
         ),
-        "esql.trees.bits": (
+        "esql.trees.bitstreams": (
             "set_domain",  # (here, element, value): CREATE … DOMAIN
             "parse",  # (here, element, value of DOMAIN or None, bits, options, encoding, ccsid, set, type, format)
         ),

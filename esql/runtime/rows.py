@@ -17,7 +17,7 @@ from engine.tree.step import Step, step
 from esql.operators.arithmetic import add
 from esql.operators.comparison import equal, greater, less
 from esql.runtime.invocation import Zone
-from esql.trees.assigning import copy_of, set_field, set_list
+from esql.trees.assignments import copy_of, set_field, set_list
 from esql.values.errors import wrong_types
 from esql.values.types import Interval, type_of
 

@@ -17,8 +17,8 @@ from esql.compile import compile_text
 from esql.runtime.activation import Limits, Surroundings
 from esql.runtime.interactive_session import message_of, outcomes
 from esql.runtime.limits import Nodes
-from esql.trees import assigning
-from esql.trees.assigning import set_field
+from esql.trees import assignments
+from esql.trees.assignments import set_field
 from tests.esql.programs import gives, programs
 
 INPUT = b"<t><a k='1'><b>1</b>\n<b>2</b><c><d>3</d></c></a><a><c>4<!-- no --><d/></c></a><b/>&lt;&#13;</t>"
@@ -87,10 +87,10 @@ def set_plainly(parent: Element, wanted: Step, found: Element, above: Element, a
 
 
 PLAINLY: Sequence[tuple[Any, str, Any]] = (
-    (assigning, "give_child", give_plainly),
-    (assigning, "set_child", set_plainly),
+    (assignments, "give_child", give_plainly),
+    (assignments, "set_child", set_plainly),
     (sharing, "peek", Element.child),
-    (assigning, "ensure_nth", ensure_nth_plainly),
+    (assignments, "ensure_nth", ensure_nth_plainly),
 )
 
 

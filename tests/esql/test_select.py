@@ -15,7 +15,7 @@ from esql.functions.field import the
 from esql.operators.arithmetic import multiply
 from esql.operators.comparison import equal, greater
 from esql.runtime.rows import add_all, add_column, add_named, count, maximum, minimum, new_row, total
-from esql.trees.assigning import set_field, set_list
+from esql.trees.assignments import set_field, set_list
 from esql.values.errors import ValueFailure
 from esql.values.types import Interval, qualifier
 from tests.esql.test_trees import ATTRIBUTE, Shape, attribute, body, build, ensure, found, received, shape

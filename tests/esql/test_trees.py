@@ -16,8 +16,8 @@ from engine.tree.sharing import copy, read_only
 from engine.tree.source import NAME
 from engine.tree.step import Step, step
 from esql.runtime.limits import Nodes
-from esql.trees.assigning import ensure_last, set_field, set_list, set_name, set_namespace, set_type
-from esql.trees.places import delete, delete_from, each, path_of
+from esql.trees.assignments import ensure_last, set_field, set_list, set_name, set_namespace, set_type
+from esql.trees.moves import delete, delete_from, each, path_of
 from esql.values.errors import ValueFailure
 
 Shape: TypeAlias = tuple[Any, ...]  # name, value, children

@@ -10,9 +10,9 @@ from engine.tree.element import Element
 from engine.tree.step import step
 from esql.functions.field import FOLDER, as_bitstream
 from esql.runtime.invocation import Invocation
-from esql.trees.assigning import create, set_field
-from esql.trees.bits import parse, set_domain
-from esql.trees.places import delete
+from esql.trees.assignments import create, set_field
+from esql.trees.bitstreams import parse, set_domain
+from esql.trees.moves import delete
 from esql.values.errors import ValueFailure
 from tests.esql.test_trees import attribute, body, ensure, found, received, set_scalar, shape
 

@@ -11,8 +11,8 @@ from engine.parser import parser_catalog
 from engine.tree.element import Element
 from engine.tree.source import NAME_VALUE
 from engine.tree.step import step
-from esql.trees.assigning import copy_of, create_repeat, set_field, set_list
-from esql.trees.places import delete
+from esql.trees.assignments import copy_of, create_repeat, set_field, set_list
+from esql.trees.moves import delete
 from tests.esql.test_trees import ATTRIBUTE, attribute, body, build, ensure, found, received, set_scalar
 
 ORDER = b'<Order when="now"><Id>7</Id><Note>a<![CDATA[b]]></Note><Item code="p">pen</Item><Item>ink</Item></Order>'

@@ -15,8 +15,8 @@ from engine.parser import parser_catalog
 from engine.tree.element import Element
 from engine.tree.sharing import copy, read_only
 from engine.tree.step import step
-from esql.trees.assigning import create, create_repeat, set_field, set_list, set_name
-from esql.trees.places import attach, delete, detach, each, move, move_repeat
+from esql.trees.assignments import create, create_repeat, set_field, set_list, set_name
+from esql.trees.moves import attach, delete, detach, each, move, move_repeat
 from tests.esql.test_trees import body, received
 
 PLACEMENTS = ("FIRSTCHILD", "LASTCHILD", "PREVIOUSSIBLING", "NEXTSIBLING")

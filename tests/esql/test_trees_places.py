@@ -14,9 +14,9 @@ from engine.tree.sharing import copy, read_only
 from engine.tree.source import KIND, NAME, NAME_VALUE
 from engine.tree.step import step
 from esql.runtime.invocation import Invocation
-from esql.trees.assigning import create, create_from, create_identity, create_repeat, set_field
-from esql.trees.bits import set_domain
-from esql.trees.places import attach, delete, detach, move, move_repeat
+from esql.trees.assignments import create, create_from, create_identity, create_repeat, set_field
+from esql.trees.bitstreams import set_domain
+from esql.trees.moves import attach, delete, detach, move, move_repeat
 from esql.values.errors import ValueFailure
 from tests.esql.test_trees import ATTRIBUTE, Shape, attribute, body, build, ensure, found, received, set_scalar, shape
 

@@ -13,8 +13,8 @@ from engine.tree.source import GENERIC, NAME, Value
 from engine.tree.states import EDITED, EXPANDED, SHARES, TYPED
 from engine.tree.step import Step
 from esql.runtime.limits import Nodes
-from esql.trees.places import delete, path_of, place
-from esql.trees.translating import is_leaf, is_special, own_type, translate
+from esql.trees.domain_copies import is_leaf, is_special, own_type, translate
+from esql.trees.moves import delete, path_of, place
 from esql.values.errors import wrong_argument, wrong_types
 from esql.values.literals import shown
 

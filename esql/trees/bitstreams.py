@@ -23,7 +23,7 @@ from engine.tree.element import Element
 from engine.tree.sharing import copy_into
 from engine.tree.source import NAME, NAME_VALUE, Value
 from esql.functions.field import BIT_STREAM_OPTIONS, FOLDER, validation_of
-from esql.trees.places import path_of
+from esql.trees.moves import path_of
 from esql.values.errors import wrong_argument
 from esql.values.literals import shown
 

@@ -10,7 +10,7 @@ from engine.tree.element import Element
 from engine.tree.sharing import copy
 from engine.tree.source import GENERIC
 from engine.tree.step import Step
-from esql.trees.translating import translate
+from esql.trees.domain_copies import translate
 
 
 def path_of(element: Element) -> str:
