@@ -10,16 +10,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from esql import syntax
-from esql.format import names
 from esql.format.expressions import (
     assigned,
     bitstream_clauses,
     clause,
     data_type,
+    declared_name,
+    dotted_name,
     each,
     expression,
+    field_name,
+    label_name,
+    parameter_name,
     passthru_in_parentheses,
     path,
+    quoted_name,
     relative_path,
     to_database,
 )
@@ -68,9 +73,9 @@ def _lines(program: syntax.Program) -> Iterator[Line]:
 def _prologue(node: syntax.Prologue, end: str) -> Iterator[Line]:
     if node.schema is not None:
         # its `;` is optional, and would be taken from an empty statement behind it
-        yield Line(0, f"BROKER SCHEMA {names.dotted(node.schema)}{'' if node.path else end}", node.position)
+        yield Line(0, f"BROKER SCHEMA {dotted_name(node.schema)}{'' if node.path else end}", node.position)
     if node.path:
-        yield Line(0, f"PATH {', '.join(map(names.dotted, node.path))};", node.position)
+        yield Line(0, f"PATH {', '.join(map(dotted_name, node.path))};", node.position)
 
 
 _INTERVAL = syntax.DataType("INTERVAL")
@@ -99,15 +104,15 @@ def _optional_path(word: str, node: syntax.Path | None) -> str:
 
 
 def _optional_name(word: str, name: str | None) -> str:
-    return "" if name is None else f" {word} {names.declared(name)}"
+    return "" if name is None else f" {word} {declared_name(name)}"
 
 
 def _label(name: str | None) -> str:
-    return "" if name is None else f"{names.label(name)}: "
+    return "" if name is None else f"{label_name(name)}: "
 
 
 def _ending(word: str, name: str | None) -> str:
-    return f"END{word};" if name is None else f"END{word} {names.label(name)};"
+    return f"END{word};" if name is None else f"END{word} {label_name(name)};"
 
 
 def _namespace(node: syntax.Expression | syntax.AnyName | None) -> str:
@@ -157,7 +162,7 @@ def _otherwise(node: syntax.If | syntax.CaseStatement, indent: int) -> Iterator[
 
 
 def _for(node: syntax.For, indent: int) -> Iterator[Line]:
-    text = f"{_label(node.label)}FOR {names.declared(node.correlation)} AS {assigned(node.source)} DO"
+    text = f"{_label(node.label)}FOR {declared_name(node.correlation)} AS {assigned(node.source)} DO"
     yield opening(indent, text, node, node.source)
     yield from statements(node.body, indent + 1)
     yield closing(indent, _ending(" FOR", node.label), node)
@@ -204,7 +209,7 @@ def _condition(node: syntax.HandlerCondition) -> str:
 
 
 def _routine(node: syntax.Routine, indent: int) -> Iterator[Line]:
-    parts = [f"CREATE {node.kind} {names.declared(node.name)}({', '.join(map(_parameter, node.parameters))})"]
+    parts = [f"CREATE {node.kind} {declared_name(node.name)}({', '.join(map(_parameter, node.parameters))})"]
     if node.returns is not None:
         parts.append(f"RETURNS {data_type(node.returns.type)}{_nullable(node.returns.nullable)}")
     if node.language is not None:
@@ -212,8 +217,8 @@ def _routine(node: syntax.Routine, indent: int) -> Iterator[Line]:
     if node.result_sets is not None:
         parts.append(f"DYNAMIC RESULT SETS {node.result_sets}")
     if isinstance(node.body, syntax.External):
-        parts.append(f"EXTERNAL NAME {names.quoted(node.body.name)}")
-        parts += (f"{word} {names.quoted(name)}" for word, name in node.body.hosts)
+        parts.append(f"EXTERNAL NAME {quoted_name(node.body.name)}")
+        parts += (f"{word} {quoted_name(name)}" for word, name in node.body.hosts)
         yield Line(indent, " ".join(parts) + ";", node.position)
         return
     yield opening(indent, " ".join(parts), node)
@@ -223,7 +228,7 @@ def _routine(node: syntax.Routine, indent: int) -> Iterator[Line]:
 def _parameter(node: syntax.Parameter) -> str:
     direction = "" if node.direction is None else node.direction + " "
     constant = " CONSTANT" if node.constant else ""
-    return f"{direction}{names.parameter(node.name)}{constant} {data_type(node.type)}{_nullable(node.nullable)}"
+    return f"{direction}{parameter_name(node.name)}{constant} {data_type(node.type)}{_nullable(node.nullable)}"
 
 
 def _nullable(nullable: bool | None) -> str:
@@ -231,7 +236,7 @@ def _nullable(nullable: bool | None) -> str:
 
 
 def _module(node: syntax.Module, indent: int) -> Iterator[Line]:
-    yield opening(indent, f"CREATE {node.kind} MODULE {names.declared(node.name)}", node)
+    yield opening(indent, f"CREATE {node.kind} MODULE {declared_name(node.name)}", node)
     yield from statements(node.statements, indent + 1)
     yield closing(indent, "END MODULE;", node)
 
@@ -257,7 +262,7 @@ def _call(node: syntax.CallStatement) -> str:
     database = _optional_path(" IN", node.database)
     schema = clause("EXTERNAL SCHEMA", node.schema)
     target = _optional_path(" INTO", node.target)
-    return f"CALL {names.dotted(node.name)}({each(node.arguments)}){database}{schema}{target}"
+    return f"CALL {dotted_name(node.name)}({each(node.arguments)}){database}{schema}{target}"
 
 
 def _create_field(node: syntax.CreateField) -> str:
@@ -283,7 +288,7 @@ def _parse(node: syntax.Parse) -> str:
 
 
 def _declare(node: syntax.Declare) -> str:
-    listed = ", ".join(map(names.declared, node.names))
+    listed = ", ".join(map(declared_name, node.names))
     lifetime = "" if node.lifetime is None else f" {node.lifetime}"
     constant = " CONSTANT" if node.constant else ""
     kind = "REFERENCE TO" if node.type.name == "REFERENCE" else data_type(node.type)
@@ -300,7 +305,7 @@ def _delete_from(node: syntax.DeleteFrom) -> str:
 
 
 def _insert(node: syntax.Insert) -> str:
-    columns = f" ({', '.join(map(names.field, node.columns))})" if node.columns else ""
+    columns = f" ({', '.join(map(field_name, node.columns))})" if node.columns else ""
     return f"INSERT INTO {path(node.table)}{columns} VALUES ({each(node.values)})"  # noqa: S608 - text to read, not to run
 
 
@@ -361,8 +366,8 @@ _SIMPLE: dict[type, Callable[[Any], str]] = {
     syntax.Detach: lambda node: f"DETACH {path(node.source)}",
     syntax.Eval: lambda node: f"EVAL({assigned(node.text)})",
     syntax.Insert: _insert,
-    syntax.Iterate: lambda node: f"ITERATE {names.label(node.label)}",
-    syntax.Leave: lambda node: f"LEAVE {names.label(node.label)}",
+    syntax.Iterate: lambda node: f"ITERATE {label_name(node.label)}",
+    syntax.Leave: lambda node: f"LEAVE {label_name(node.label)}",
     syntax.Log: _log,
     syntax.Throw: lambda node: f"THROW USER EXCEPTION{_message(node)}",
     syntax.MoveTo: lambda node: f"MOVE {path(node.reference)} TO {path(node.target)}",

@@ -1,11 +1,12 @@
-"""Expressions and paths as text, with the parentheses that keep the tree, and no more."""
+"""Names, paths and expressions as text, with the quotes and the parentheses that keep the tree, and no more."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from esql import syntax
-from esql.format import names
+from esql.names.predefined import FORMS, LITERALS, OPERATORS, RESERVED, STATEMENTS
 from esql.values.literals import quoted
 from esql.values.types import FIELDS
 
@@ -47,12 +48,61 @@ def clause(word: str, node: syntax.Expression | None) -> str:
     return "" if node is None else f" {word} {assigned(node)}"
 
 
+# Names
+
+_PLAIN = re.compile(r"[^\W\d]\w*")
+
+
+def quoted_name(name: str) -> str:
+    """Write a name in quotes."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _quoted_if(name: str, words: frozenset[str]) -> str:
+    return name if _PLAIN.fullmatch(name) and name.upper() not in words else quoted_name(name)
+
+
+def declared_name(name: str) -> str:
+    """Write a name where it is declared or called by CALL."""
+    return _quoted_if(name, RESERVED)
+
+
+def parameter_name(name: str) -> str:
+    """Write the name of a parameter, where a direction may stand before it."""
+    return _quoted_if(name, RESERVED | {"IN", "OUT", "INOUT"})
+
+
+def dotted_name(parts: tuple[str, ...]) -> str:
+    """Write the parts of a schema or of a routine's name."""
+    return ".".join(declared_name(part) for part in parts)
+
+
+def used_name(name: str) -> str:
+    """Write a name where an expression or a path starts with it."""
+    return _quoted_if(name, RESERVED | LITERALS | FORMS)
+
+
+def field_name(name: str) -> str:
+    """Write a name of a field in a path."""
+    return _quoted_if(name, frozenset())
+
+
+def typed_field_name(name: str) -> str:
+    """Write a name of a field behind a type, where an operator may stand instead."""
+    return _quoted_if(name, RESERVED | OPERATORS)
+
+
+def label_name(name: str) -> str:
+    """Write a label."""
+    return _quoted_if(name, RESERVED | LITERALS | FORMS | STATEMENTS)
+
+
 # Paths
 
 
 def path(node: syntax.Path) -> str:
     """Write a field reference."""
-    return ".".join((names.used(node.root) + _index(node.index), *map(_step, node.steps)))
+    return ".".join((used_name(node.root) + _index(node.index), *map(_step, node.steps)))
 
 
 def relative_path(node: syntax.RelativePath) -> str:
@@ -63,12 +113,12 @@ def relative_path(node: syntax.RelativePath) -> str:
 def _step(node: syntax.Step) -> str:
     types = f"({' | '.join(map(value, node.types))})" if node.types else ""
     first, second = (node.name, None) if node.namespace is None else (node.namespace, node.name)
-    name = "" if first is None else _field_name(first, names.typed_field if types else names.field)
-    name += "" if second is None else ":" + _field_name(second, names.field)
+    name = "" if first is None else _step_name(first, typed_field_name if types else field_name)
+    name += "" if second is None else ":" + _step_name(second, field_name)
     return types + name + _index(node.index)
 
 
-def _field_name(node: syntax.FieldName, written: Callable[[str], str]) -> str:
+def _step_name(node: syntax.FieldName, written: Callable[[str], str]) -> str:
     match node:
         case syntax.Name(text):
             return written(text)
@@ -86,7 +136,7 @@ def _index(node: syntax.Index | None) -> str:
             return "[]"
         case syntax.IndexAt(number):
             text = expression(number)
-            return f"[{names.quoted(text) if text.upper() == 'LAST' else text}]"
+            return f"[{quoted_name(text) if text.upper() == 'LAST' else text}]"
         case syntax.IndexFromStart(distance):
             return f"[>{'' if distance is None else value(distance)}]"
         case syntax.IndexFromEnd(distance):
@@ -178,7 +228,7 @@ def _not(node: syntax.Is | syntax.Between | syntax.In | syntax.Like) -> str:
 
 def _call(node: syntax.Call) -> tuple[int, str]:
     head, *rest = node.name
-    called = ".".join((names.used(head), *map(names.field, rest)))
+    called = ".".join((used_name(head), *map(field_name, rest)))
     return _TIGHTEST, f"{called}({each(node.arguments)})"
 
 
@@ -219,7 +269,7 @@ def _trim(node: syntax.Trim) -> tuple[int, str]:
 
 
 def _round(node: syntax.Round) -> tuple[int, str]:
-    mode = "" if node.mode is None else f" MODE {names.declared(node.mode)}"
+    mode = "" if node.mode is None else f" MODE {declared_name(node.mode)}"
     return _TIGHTEST, f"ROUND({assigned(node.source)}, {assigned(node.places)}{mode})"
 
 
@@ -240,7 +290,7 @@ def passthru_in_parentheses(
 def to_database(database: syntax.Path, values: Sequence[syntax.Expression]) -> str:
     """Write the end of PASSTHRU; behind `(a - b) DAY`, `TO hour` would be more of the interval."""
     is_unit = database.root.upper() in FIELDS
-    text = names.quoted(database.root) + path(database)[len(database.root) :] if is_unit else path(database)
+    text = quoted_name(database.root) + path(database)[len(database.root) :] if is_unit else path(database)
     return f" TO {text}" + (f" VALUES({each(values)})" if values else "")
 
 
@@ -261,7 +311,7 @@ def _column(node: syntax.Column | syntax.AllColumns) -> str:
 
 
 def _from_item(node: syntax.FromItem) -> str:
-    correlation = "" if node.correlation is None else f" AS {names.declared(node.correlation)}"
+    correlation = "" if node.correlation is None else f" AS {declared_name(node.correlation)}"
     return value(node.source) + correlation
 
 
@@ -270,7 +320,7 @@ def _aggregate(node: syntax.Aggregate) -> tuple[int, str]:
 
 
 def _quantified(node: syntax.Quantified) -> tuple[int, str]:
-    correlation = "" if node.correlation is None else f" AS {names.declared(node.correlation)}"
+    correlation = "" if node.correlation is None else f" AS {declared_name(node.correlation)}"
     return _TIGHTEST, f"FOR {node.quantifier} {path(node.source)}{correlation} ({expression(node.condition)})"
 
 
@@ -296,7 +346,7 @@ _WRITERS: dict[type, Callable[[Any], tuple[int, str]]] = {
     syntax.Call: _call,
     syntax.Case: _case,
     syntax.Cast: _cast,
-    syntax.Extract: lambda node: (_TIGHTEST, f"EXTRACT({names.declared(node.part)} FROM {assigned(node.source)})"),
+    syntax.Extract: lambda node: (_TIGHTEST, f"EXTRACT({declared_name(node.part)} FROM {assigned(node.source)})"),
     syntax.PositionCall: _position,
     syntax.Substring: _substring,
     syntax.Overlay: _overlay,
