@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import closing
 from typing import Annotated
 
 import typer
@@ -11,7 +12,7 @@ import typer
 from engine.cli.app import Json, app
 from engine.cli.command_failures import existing
 from engine.cli.put import Options
-from engine.cli.queue_manager_access import KeyStore, Reach, User, reached
+from engine.cli.queue_manager_access import KeyStore, Reach, User, begin, reached
 from engine.errors import ConfigurationException
 
 
@@ -48,8 +49,9 @@ def publish(
     options.check()
     body = _body(file, text)
     given = options.message("", Descriptor(priority=-1, persistence=2), body)
-    with reached(queue_manager, user) as manager:
-        published = manager.publish(topic, given.descriptor, given.body, retain=retain, point=point)
+    with reached(queue_manager, user) as manager, closing(begin(manager)) as work:
+        published = work.publish(topic, given.descriptor, given.body, retain=retain, point=point)
+        work.commit()
     if as_json:
         typer.echo(json.dumps({"topic": topic, "retained": retain, "msg_id": published.msg_id.hex()}))
 

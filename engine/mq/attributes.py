@@ -105,8 +105,8 @@ def _as_limit(attribute: Attribute, given: object) -> Value:
     if text in attribute.choices:
         return text
     if not re.fullmatch(r"[0-9]{1,9}", text, re.ASCII) or not int(text):
-        words = " or ".join(attribute.choices)
-        problem = f"{attribute.name} takes tenths of a second, 1 to {_MOST}, or {words}, not {text!r:.40}"
+        words = ", or ".join((f"1 to {_MOST}", *attribute.choices))
+        problem = f"{attribute.name} takes tenths of a second, {words}, not {text!r:.40}"
         raise attribute.refusal(problem)
     return str(int(text))
 

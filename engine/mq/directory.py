@@ -21,6 +21,7 @@ from engine.mq.refusals import (
     Q_NOT_EMPTY,
     UNKNOWN_ALIAS_BASE_Q,
     UNKNOWN_OBJECT_NAME,
+    of_topic,
     refusal,
     unknown,
 )
@@ -79,6 +80,8 @@ class Directory:
     def behind(self, name: str) -> Queue | None:
         """Returns the queue of a name, or that an alias stands for, inhibited or not; None where there is none."""
         alias = self.aliases.get(name)
+        if alias is not None and alias.is_of_topic:
+            return None
         return self.queues.get(name if alias is None else alias.target)
 
     def protected(self) -> dict[str, dict[str, Policy]]:
@@ -89,7 +92,8 @@ class Directory:
         named = self.policies.named
         if not named:
             return {"PUT": {}, "GET": {}}
-        put = {name: named[alias.target] for name, alias in list(self.aliases.items()) if alias.target in named}
+        aliases = [(name, alias.target) for name, alias in list(self.aliases.items()) if not alias.is_of_topic]
+        put = {name: named[target] for name, target in aliases if target in named}
         put |= named
         got = dict(put)
         for name, queue in list(self.queues.items()):
@@ -110,6 +114,8 @@ class Directory:
         if alias is None:
             return None
         check_gate(alias, gate)
+        if alias.is_of_topic:
+            raise of_topic(name, alias.target)
         if alias.target in self.aliases:
             text = f"alias {name} stands for {alias.target}, which is an alias itself: let it stand for a queue"
             raise refusal(ALIAS_BASE_Q_TYPE_ERROR, text, name)

@@ -20,7 +20,7 @@ from engine.mq.mqsc import Answer, run
 from engine.mq.protection.unit_protection import Protection
 from engine.mq.queue import Queue
 from engine.mq.queued_message import Stored
-from engine.mq.refusals import Q_MGR_STOPPING, refusal, unknown
+from engine.mq.refusals import Q_MGR_STOPPING, of_topic, refusal, unknown
 from engine.mq.security.rights import SECURITY, Security
 from engine.mq.security.user_view import Guarded
 from engine.mq.topics.objects import KINDS
@@ -281,8 +281,12 @@ class QueueManager(Publisher):
     def find(self, queue: str) -> Queue | None:
         """Returns the queue of a name; None where it is not there yet, but would be made by a put."""
         found = self.directory.behind(queue)
-        if found is None and not (self._open and queue):
-            raise unknown(queue)
+        if found is None:
+            alias = self.directory.aliases.get(queue)
+            if alias is not None and alias.is_of_topic:
+                raise of_topic(queue, alias.target)
+            if not (self._open and queue):
+                raise unknown(queue)
         return found
 
     def check(self) -> None:

@@ -15,6 +15,7 @@ SYNCPOINT_LIMIT_REACHED: Final = 2024
 MSG_TOO_BIG_FOR_Q: Final = 2030
 MSG_TOO_BIG_FOR_Q_MGR: Final = 2031
 OBJECT_IN_USE: Final = 2042
+OPTION_NOT_VALID_FOR_TYPE: Final = 2045
 PUT_INHIBITED: Final = 2051
 Q_FULL: Final = 2053
 Q_NOT_EMPTY: Final = 2055
@@ -39,6 +40,12 @@ def refusal(reason: int, text: str, *names: str) -> MessageException:
 def unknown(queue: str) -> MessageException:
     """Returns the error for a queue that is not there."""
     return refusal(UNKNOWN_OBJECT_NAME, f"there is no queue called {queue!r}: define it", queue)
+
+
+def of_topic(alias: str, topic: str) -> MessageException:
+    """Returns the error for a get from an alias of a topic."""
+    text = f"alias {alias} stands for topic {topic}, from which nothing can be got: subscribe to it"
+    return refusal(OPTION_NOT_VALID_FOR_TYPE, text, alias)
 
 
 def full(queue: str, most: int) -> MessageException:

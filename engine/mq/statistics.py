@@ -26,6 +26,7 @@ ACCOUNTING: Final = "SYSTEM.ADMIN.ACCOUNTING.QUEUE"
 _DESTINATIONS: Final = (STATISTICS, ACCOUNTING)
 _TOGETHER: Final = 100  # queues in one record
 _LOCAL_QUEUE: Final = 1
+_QUEUE_MANAGER: Final = 7  # MQAT_QMGR
 _LOG: Final = logging.getLogger("penstock.statistics")
 _UNWRITTEN: Final = ("times", "timed")
 
@@ -210,7 +211,10 @@ def put_record(manager: QueueManager, queue: str, record: bytes, told: int) -> i
     """Put a record; one that its queue does not take is lost, and the log is told so once for each reason."""
     try:
         Work(manager).put(  # of which there is no account
-            queue, Descriptor(format=pcf.FORMAT, priority=0, put_appl_name=manager.name), record, syncpoint=False
+            queue,
+            Descriptor(format=pcf.FORMAT, priority=0, put_appl_name=manager.name, put_appl_type=_QUEUE_MANAGER),
+            record,
+            syncpoint=False,
         )
     except BrokerError as error:
         reason = getattr(error, "reason", -1)

@@ -7,6 +7,7 @@ from contextlib import nullcontext
 
 import pytest
 
+from engine.mq.addresses import owner_name
 from tests.cli.command_line import ROOT, penstock
 from tests.cli.queues import command, lines, made, running
 
@@ -32,8 +33,8 @@ def test_durable(folder, capsysbinary, is_served):
         assert (0, b"", b"") == penstock(capsysbinary, "publish", "n/x", "--text", "one", *red)
         assert (0, b"", b"") == penstock(capsysbinary, "publish", "n/x", "--text", "two")
         (message,) = lines(penstock(capsysbinary, "get", "A", "--all", "--json").out.decode())
-        assert ("one", 7, 1, {"colour": "red"}) == tuple(
-            message[name] for name in ("body", "priority", "persistence", "properties")
+        assert ("one", 7, 1, {"colour": "red"}, owner_name()) == tuple(
+            message[name] for name in ("body", "priority", "persistence", "properties", "user_identifier")
         )
         ended = command(folder, "mqsc", "-", stdin="DELETE SUB(mine)")
         assert (0, "") == (ended.returncode, ended.stderr)

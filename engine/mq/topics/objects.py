@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Final
 from engine.message.topics import checked_topic, levels_of
 from engine.mq.attributes import Value, checked, checked_name, defaults
 from engine.mq.definitions import moments
-from engine.mq.refusals import OBJECT_ALREADY_EXISTS, OBJECT_IN_USE, UNKNOWN_OBJECT_NAME, refusal
+from engine.mq.refusals import (
+    OBJECT_ALREADY_EXISTS,
+    OBJECT_IN_USE,
+    UNKNOWN_ALIAS_BASE_Q,
+    UNKNOWN_OBJECT_NAME,
+    refusal,
+)
 from engine.mq.topics.identities import ATTRIBUTE as IDENTITY
 from engine.mq.topics.settings import ROOT, TopicObjects, joined
 from engine.mq.topics.subscription import (
@@ -104,13 +110,20 @@ class Objects:
         self._add(made)
 
     def topic_of(self, values: Mapping[str, Value]) -> str:
-        """Returns the topic string of a subscription or an alias: that of the object it names, and its own."""
+        """Returns the topic string of a subscription: that of the object it names, and its own."""
         named, own = str(values.get("TOPICOBJ", "")), str(values.get("TOPICSTR", ""))
         if not named:
             return own
         if named not in self.topics.named:
             raise refusal(UNKNOWN_OBJECT_NAME, f"there is no TOPIC called {named}: define it", named)
         return joined(str(self.topics.named[named]["TOPICSTR"]), own)
+
+    def topic_behind(self, alias: str, target: str) -> str:
+        """Returns the topic string of an alias whose target is a topic."""
+        if target not in self.topics.named:
+            text = f"alias {alias} stands for topic {target!r}, and there is no such TOPIC: define it"
+            raise refusal(UNKNOWN_ALIAS_BASE_Q, text, alias)
+        return str(self.topics.named[target]["TOPICSTR"])
 
     def _kept_topic(self, values: Mapping[str, Value]) -> str:
         """Returns the topic string of a subscription; earlier ones were kept without what their object says."""

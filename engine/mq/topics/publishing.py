@@ -137,7 +137,7 @@ class Topics:
             said = TopicAddress(*read_address(name))
         else:
             check_gate(alias, "PUT")
-            said = TopicAddress(self.objects.topic_of({"TOPICOBJ": alias.target}), retains=False, point="")
+            said = TopicAddress(self.objects.topic_behind(name, alias.target), retains=False, point="")
         settings = self.objects.settings(said.topic)
         own = QueueAttributes(default_persistence=settings.persistence, default_priority=settings.priority)
         limits = {settings.longest_expiry, 0 if alias is None else alias.longest_expiry} - {0}

@@ -34,6 +34,13 @@ def test_values(attributes: str, expiry: int | None) -> None:
         assert expiry == queues.work().put("Q", Descriptor(), b"").expiry
 
 
+def test_refusals_say_what_may_be_written() -> None:
+    """What is refused is told with what the attribute takes."""
+    (of_attribute, of_custom) = QueueManager("Q").mqsc("ALTER QL(Q) CAPEXPRY(x)\nALTER QL(Q) CUSTOM('CAPEXPRY(0)')")
+    assert "tenths of a second, 1 to 999999999, or NOLIMIT, not 'X'" in of_attribute.text
+    assert "tenths of a second, 1 to 999999999, not '0'" in of_custom.text
+
+
 @pytest.mark.parametrize(
     ("given", "queue", "alias", "expected"),
     [(-1, 50, 20, 20), (-1, 20, 50, 20), (10, 20, 50, 10), (30, 20, 0, 20), (-1, 0, 7, 7), (500, 0, 0, 500)],

@@ -10,6 +10,7 @@ from engine.descriptor import Descriptor
 from engine.errors import MessageException
 from engine.mq import QueueManager
 from engine.mq.properties import join, properties_of, split
+from engine.work import Selection
 
 RED = join({"colour": "red"}, Descriptor(format="MQSTR"), b"body")
 
@@ -230,6 +231,25 @@ def test_alias() -> None:
     with pytest.raises(MessageException) as caught:
         work.put("AL", Descriptor(), b"x")
     assert 2051 == caught.value.reason
+
+
+def test_alias_of_a_topic_that_a_queue_is_called_like() -> None:
+    """From an alias of a topic nothing is got, also where a queue has the topic's name; without it nothing is put."""
+    queues = manager("DEFINE TOPIC(A) TOPICSTR('n')", "DEFINE QALIAS(AL) TARGTYPE(TOPIC) TARGET(A)")
+    work = queues.work()
+    work.put("A", Descriptor(), b"of the queue")
+    work.commit()
+    for wanted in (Selection(), Selection(browse=True)):
+        with pytest.raises(MessageException) as caught:
+            work.get("AL", wanted)
+        assert 2045 == caught.value.reason
+    with pytest.raises(MessageException) as caught:
+        queues.browse("AL")
+    assert (2045, None) == (caught.value.reason, queues.attributes("AL"))
+    queues.delete("TOPIC", "A")
+    with pytest.raises(MessageException) as caught:
+        work.put("AL", Descriptor(), b"x")
+    assert 2082 == caught.value.reason
 
 
 def test_retained() -> None:

@@ -102,6 +102,8 @@ def test_what_is_counted(queues: QueueManager, clock: Stopped) -> None:
     assert [] == records(queues, STATISTICS)
     clock.now += 0.1
     queues.monitoring.run()
+    (told,) = queues.cursor(STATISTICS)
+    assert ("QM1", 7) == (told.descriptor.put_appl_name, told.descriptor.put_appl_type)
     (record,) = records(queues, STATISTICS)
     a, c = record["queues"]
     assert ("statistics", "QM1", ["A", "C"]) == (record["kind"], record["queue_manager"], [a["queue"], c["queue"]])
