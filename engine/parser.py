@@ -10,7 +10,7 @@ from engine.descriptor import LITTLE_ENDIAN, UTF_8, Descriptor
 from engine.tree.source import Domain, Handle, Source
 
 if TYPE_CHECKING:
-    from engine.message.assembly import Received
+    from engine.message.received import Received
     from engine.tree.element import Element
 
 

@@ -18,7 +18,8 @@ from engine.flow.queue_options import (
     QUEUE_NAME,
     Getting,
 )
-from engine.message.assembly import Message, Received, body_of, domain_of, new_root, parse
+from engine.message.assembly import Message
+from engine.message.received import Received, body_of, domain_of, new_root, parse
 from engine.message.validation import ACTION_WORDS, Action, Master
 from engine.node import UNSUITABLE_VALUE, Range, mandatory, node, prop
 from engine.parser import NO_TEMPLATE, Options, Template, conversion_catalog, format_catalog, parser_catalog

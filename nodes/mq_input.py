@@ -21,7 +21,8 @@ from engine.flow.dead_letters import (
     put_away,
 )
 from engine.flow.queue_options import QUEUE_NAME
-from engine.message.assembly import Message, Received, parse
+from engine.message.assembly import Message
+from engine.message.received import Received, parse
 from engine.message.validation import ACTION_WORDS, Action, Master
 from engine.node import UNSUITABLE_VALUE, Pattern, Range, mandatory, node, prop
 from engine.parser import Options, Template, conversion_catalog, parser_catalog

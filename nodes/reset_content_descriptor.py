@@ -6,7 +6,8 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from engine.message.assembly import Message, Part, Received, body_of, domain_of, parse, part_element
+from engine.message.assembly import Message
+from engine.message.received import Part, Received, body_of, domain_of, parse, part_element
 from engine.message.validation import ACTION_WORDS, Action, InheritedMaster, wanted_of
 from engine.message.writer import write_message
 from engine.node import node, prop

@@ -6,7 +6,7 @@ from typing import Final
 
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, ConversionException
-from engine.message.assembly import Part, Received, part_element
+from engine.message.received import Part, Received, part_element
 from engine.parser import Follow, Form, Header, conversion_catalog
 from parsers.charsets.ccsid import codec, decode, encode, inherited
 

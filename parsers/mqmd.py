@@ -12,8 +12,8 @@ from typing import Any, Final, cast
 
 from engine.descriptor import FIELDS, LENGTHS, LITTLE_ENDIAN, UTF_8, Descriptor
 from engine.errors import BrokerError
-from engine.message.assembly import Received
 from engine.message.descriptor_fields import described
+from engine.message.received import Received
 from engine.parser import Follow, Form, Parser, Portion, parser
 from engine.tree.element import Element
 from engine.tree.source import Handle, Source, Value

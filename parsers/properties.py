@@ -6,7 +6,7 @@ from datetime import date, datetime, time, timedelta
 from typing import Final
 
 from engine.descriptor import PERSISTENT, UNLIMITED, Descriptor
-from engine.message.assembly import Received
+from engine.message.received import Received
 from engine.parser import Form, Parser, Portion, parser
 from engine.tree.element import Element
 from engine.tree.source import Handle, Source, Value

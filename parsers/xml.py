@@ -8,7 +8,7 @@ from typing import Final
 from xml.parsers import expat
 
 from engine.errors import BrokerError, ParserException
-from engine.message.assembly import Part
+from engine.message.received import Part
 from engine.parser import Form, Options, Parser, Portion, parser
 from engine.tree.element import Element
 from engine.tree.sharing import written

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from engine.broker.statistics.metering import Listening
 from engine.errors import BrokerError, ConfigurationException
-from engine.message.assembly import Received
+from engine.message.received import Received
 
 if TYPE_CHECKING:
     from engine.message.assembly import Message

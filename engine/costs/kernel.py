@@ -26,7 +26,8 @@ from engine.costs.scenarios import (
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
 from engine.flow.definition import Flow, NodeUse, Setting, Wire
-from engine.message.assembly import Message, Part
+from engine.message.assembly import Message
+from engine.message.received import Part
 from engine.parser import Follow, Form, Portion, Template, parser_catalog
 from engine.runtime.deployment import Station, deploy
 from engine.runtime.user_trace import UserTrace

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from engine.costs.measuring import BROKEN, Measured, Row, cost_beside
 from engine.errors import BrokerError
-from engine.message.assembly import Part, part_element
+from engine.message.received import Part, part_element
 from engine.parser import Follow, Form, Portion, Template
 from engine.tree.element import Element
 from engine.tree.sharing import copy

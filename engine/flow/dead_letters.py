@@ -7,7 +7,7 @@ from typing import Final
 
 from engine.descriptor import UTF_8, Descriptor
 from engine.errors import BrokerError, MessageException
-from engine.message.assembly import new_root
+from engine.message.received import new_root
 from engine.parser import Follow, Form, parser_catalog
 from engine.work import Dated, UnitOfWork
 

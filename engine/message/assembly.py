@@ -1,262 +1,40 @@
-"""Messages in a flow: what was received as the lazy source of a Root, and the assembly that flows along the wires."""
+"""Messages in a flow: the four trees that go along a wire, and how a Root that a node made is finalized."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
-from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP
-from engine.errors import ParserException
+from engine.descriptor import FIELDS, LENGTHS, PERSISTENT, Descriptor
+from engine.errors import BrokerError
 from engine.message.exception_list import exception_list
-from engine.parser import (
-    NO_OPTIONS,
-    NO_TEMPLATE,
-    Follow,
-    Header,
-    Options,
-    Parser,
-    Portion,
-    Template,
-    format_catalog,
-    parser_catalog,
+from engine.message.received import Part, Received
+from engine.message.writer import (
+    Link,
+    announcements,
+    descriptor_of,
+    fields_of,
+    is_made,
+    links_of,
+    new_body,
+    sorted_links,
+    template_of,
+    with_own_format,
 )
+from engine.parser import Follow, Header
 from engine.tree.element import Element
-from engine.tree.sharing import read_only
-from engine.tree.source import KEEPING, NAME, Domain, Handle, Source, Value
-from engine.tree.states import READ_ONLY
+from engine.tree.sharing import read_only, written
+from engine.tree.source import Value
+from engine.tree.states import EDITED, READ_ONLY
+from engine.tree.step import step
 
-if TYPE_CHECKING:
-    from engine.descriptor import Descriptor
-    from engine.errors import BrokerError
-    from engine.tree.step import Step
-
-
-class Part(Source):
-    """The part of a message that one parser reads; nothing is read before it is looked at, and once for all copies."""
-
-    __slots__ = ("_top", "element", "parser", "portion", "source")
-    element: Callable[[Handle, Element], Element]  # type: ignore[assignment]  # that of what its parser read
-
-    def __init__(self, parser: Parser, portion: Portion) -> None:
-        self.parser = parser
-        self.portion = portion
-        self.source: Source | None = None  # what its parser read, once something has looked into it
-        self._top: Handle = None
-
-    def _open(self) -> Source:
-        read, top = self.parser.read(self.portion)
-        with KEEPING:
-            source = self.source
-            if source is None:
-                self._top, self.element = top, read.element
-                source = self.source = read  # last: who finds it finds its top
-        return source
-
-    @property
-    def top(self) -> Handle:
-        """The place of the part's top in what its parser read."""
-        if self.source is None:
-            self._open()
-        return self._top
-
-    @property
-    def content(self) -> Source:
-        """Returns what its parser read."""
-        return self.source or self._open()
-
-    def value(self, handle: Handle) -> Value:
-        source = self.source or self._open()
-        return source.value(self._top)
-
-    def children(self, handle: Handle) -> object:  # type: ignore[override]
-        source = self.source or self._open()
-        return source.children(self._top)
-
-    def first(self, handle: Handle, wanted: Step) -> Handle:
-        source = self.source or self._open()
-        return source.first(self._top, wanted)
-
-    def every(self, handle: Handle, wanted: Step) -> object:
-        source = self.source or self._open()
-        return source.every(self._top, wanted)
-
-
-class Received(Source):
-    """A descriptor and a body as the source of a Root: Properties, MQMD, further headers by their formats, the body."""
-
-    __slots__ = ("_parts", "body", "descriptor", "domain", "options", "queue", "spared", "template", "transactional")
-
-    def __init__(
-        self,
-        descriptor: Descriptor,
-        body: bytes,
-        *,
-        template: Template = NO_TEMPLATE,
-        options: Options = NO_OPTIONS,
-        queue: str = "",
-        transactional: bool = True,
-    ) -> None:
-        self.domain = ROOT  # or that of a deployment, which knows more parsers
-        self.descriptor = descriptor
-        self.body = body
-        self.template = template
-        self.options = options
-        self.queue = queue
-        self.transactional = transactional
-        self.spared = 0  # times that it was backed out for another message's failure
-        self._parts: list[Part] | None = None
-
-    @property
-    def is_of_group(self) -> bool:
-        """Returns whether it is of a group."""
-        return bool(self.descriptor.msg_flags & (MSG_IN_GROUP | LAST_MSG_IN_GROUP))
-
-    @property
-    def is_within_group(self) -> bool:
-        """Returns whether it is of a group, and not its last message."""
-        return self.descriptor.msg_flags & (MSG_IN_GROUP | LAST_MSG_IN_GROUP) == MSG_IN_GROUP
-
-    @property
-    def tries(self) -> int:
-        """Returns how often it was backed out for its own sake, if it is part of a unit of work."""
-        return max(0, self.descriptor.backout_count - self.spared) if self.transactional else 0
-
-    def root(self, state: int = 0) -> Element:
-        """A new Root over this message; with the state READ_ONLY one that refuses changes."""
-        top = Element("Root", "", NAME, self)
-        top.domain = self.domain
-        top.state = state
-        return top
-
-    @property
-    def parts(self) -> list[Part]:
-        """The parts in order; none of them is read yet, headers are only measured."""
-        parts = self._parts
-        if parts is None:
-            found = self._find_parts()
-            with KEEPING:  # the first that was found, where threads have looked at the same time
-                parts = self._parts = self._parts or found
-        return parts
-
-    def _find_parts(self) -> list[Part]:
-        body, descriptor, options = self.body, self.descriptor, self.options
-        follow = Follow(descriptor.format, descriptor.encoding, descriptor.coded_char_set_id)
-        template, at, end = self.template, 0, len(body)
-        before, parser = Portion(b"", 0, 0, follow, template, options, self), self.domain.parser
-        parts = [Part(parser("Properties"), before), Part(parser("MQMD"), before)]
-        while (header := format_catalog.get(follow.format)) is not None:
-            portion = Portion(body, at, end, follow, template, options, self)
-            length, follow = header.measure(portion)
-            if not 0 < length <= end - at:
-                raise ParserException(
-                    5007, f"the {header.name} at offset {at} says it is {length} bytes long, and {end - at} are left"
-                )
-            parts.append(Part(header, portion._replace(end=at + length)))
-            at += length
-            if header.whole and at == end:
-                return parts
-            if follow.template is not None:
-                template = follow.template
-        name, (domain, another) = template.domain or "BLOB", options.instead
-        reader = parser(another if name == domain else name)
-        parts.append(Part(reader, Portion(body, at, end, follow, template, options, self)))
-        return parts
-
-    def value(self, handle: Handle) -> Value:
-        return None
-
-    def children(self, handle: Handle) -> list[Part]:
-        return self.parts
-
-    def element(self, handle: Part, parent: Element) -> Element:
-        return part_element(handle, parent)
-
-    def first(self, handle: Handle, wanted: Step) -> Part | None:
-        for part in self.parts:
-            if part.parser.name == wanted.name and not wanted.types and not wanted.namespace:
-                return part
-        return next((part for part in self.parts if _matches(wanted, part)), None)
-
-    def last(self, handle: Handle) -> Part:
-        return self.parts[-1]
-
-    def every(self, handle: Handle, wanted: Step) -> list[Part]:
-        return [part for part in self.parts if _matches(wanted, part)]
-
-
-def _matches(wanted: Step, part: Part) -> bool:
-    types = wanted.types
-    if wanted.namespace:  # parts are in none
-        return False
-    return wanted.name in {None, part.parser.name} and (not types or any(NAME & mask == v for mask, v in types))
-
-
-def part_element(part: Part, parent: Element | None = None) -> Element:
-    """The element that stands in a Root for a part of a message."""
-    made = Element(part.parser.name, "", NAME, part, None, parent)
-    made.domain = part.parser
-    return made
-
-
-class RootDomain(Domain):
-    """The domain of Root itself: each child belongs to the parser of its name.
-
-    `bound` are the parsers that a deployment has of its own, such as one that knows its message sets.
-    """
-
-    __slots__ = ("bound",)
-    name = "MQROOT"
-
-    def __init__(self, bound: Mapping[str, Parser]) -> None:
-        self.bound = bound
-
-    def inner(self, name: str) -> Parser | None:
-        return self.bound.get(name) or parser_catalog.get(name)
-
-    def parser(self, name: str) -> Parser:
-        """The parser of that name; an unknown name raises an error that suggests a close one."""
-        return self.bound.get(name) or parser_catalog.get(name) or parser_catalog.find(name)
-
-
-NONE_BOUND: Final[Mapping[str, Parser]] = MappingProxyType({})
-ROOT: Final = RootDomain(NONE_BOUND)
-
-
-def domain_of(root: Element) -> RootDomain:
-    """The domain of a Root, which knows the parsers of its deployment; of another tree, that of all deployments."""
-    return root.domain if isinstance(root.domain, RootDomain) else ROOT
-
-
-def new_root(like: Element | None = None) -> Element:
-    """An empty Root, to build a message in; with the parsers of another, where one is given."""
-    top = Element("Root")
-    top.domain = ROOT if like is None else domain_of(like)
-    return top
-
-
-def parse(root: Element, *, whole: bool) -> None:
-    """Look at the body so that it is parsed; at all of every part, if the whole must be found sound."""
-    body = root.last_child
-    if body is not None:
-        _ = body.first_child
-        source = body.source
-        if whole and isinstance(source, Part) and not source.portion.bytes and not source.parser.may_be_empty:
-            raise ParserException(5009, f"the message has no {body.name} body: it ends where that should begin")
-    pending = list(root) if whole else []
-    while pending:
-        element = pending.pop()
-        _ = element.value
-        pending.extend(element)
-
-
-def body_of(root: Element) -> Element | None:
-    """The body of a message; the last of its headers is none, unless it is one that can stand alone."""
-    last = root.last_child
-    if last is None or last.name in {"Properties", "MQMD"}:
-        return None
-    owner = last.owner
-    return None if isinstance(owner, Header) and not owner.whole else last
+# What Properties and the MQMD both say, by their names for it.
+_OF_PROPERTIES: Final = (
+    *((name, name) for name in ("Encoding", "CodedCharSetId", "Priority", "Persistence")),
+    ("ReplyIdentifier", "CorrelId"),
+)
+_SHARED: Final = frozenset(name for _, name in _OF_PROPERTIES)
+_OF_DESCRIPTOR: Final = ("Format", "Encoding", "CodedCharSetId", "Priority", "Persistence", "CorrelId")
 
 
 class Message:
@@ -333,8 +111,6 @@ class Message:
             made.new_body = self.new_body
         else:
             if not as_it_is and not root.state & READ_ONLY:
-                from engine.message.finalizer import finalize  # noqa: PLC0415 - it imports what was received
-
                 made.new_body = finalize(root)
             made.root = read_only(root)
         if local_environment is not None:
@@ -348,3 +124,117 @@ class Message:
     def failed(self, error: BrokerError) -> Message:
         """The same message with the ExceptionList of an error, for a catch or failure terminal."""
         return self.replaced(exceptions=exception_list(error))
+
+
+def finalize(root: Element) -> tuple[Received, Part, Element] | None:
+    """Change a Root to say of itself what its bytes will say; an MQRFH2 also says in mcd what the body is.
+
+    Returns what was received, its body and the new one, where that alone differs: then nothing was to be changed.
+    What cannot be written yet is left as it is: nodes further on may mend it, and writing tells of it if they do not.
+    """
+    if root.source.__class__ is Received and not root.state & EDITED:
+        return None
+    try:
+        found = new_body(root)
+        if found is None:
+            _finalize(root, links_of(written(root)))
+    except BrokerError:
+        return None
+    return found
+
+
+def _finalize(root: Element, links: list[Link]) -> None:
+    properties, header, chain = sorted_links(links)
+    if len(chain) == 1 and not isinstance(chain[0].owner, Header):
+        _finalize_alone(root, properties, header, chain[0])
+        return
+    elements = dict(zip(map(id, links), root, strict=True))
+    _introduce(chain, elements, properties)
+    descriptor = descriptor_of(header, properties)
+    follows = announcements(chain, descriptor)
+    for link, follow in zip(chain, follows[1:], strict=False):
+        if isinstance(link.owner, Header):
+            _say(elements[id(link)], "Format", follow.format, 8)
+    if header is None:
+        return
+    if follows:
+        descriptor = descriptor._replace(format=follows[0].format)
+    _describe(elements[id(header)], descriptor)
+    if properties is not None:
+        own = Follow("", descriptor.encoding, descriptor.coded_char_set_id)
+        last = follows[-1] if follows else own
+        if last[1:3] != own[1:3]:  # what Properties say of the body is from now on not meant for the MQMD
+            _insist(elements[id(header)], own)
+        _agree(elements[id(properties)], last, descriptor, _OF_PROPERTIES)
+
+
+def _introduce(chain: list[Link], elements: dict[int, Element], properties: Link | None) -> None:
+    """Have the headers in front of a body say what it is: its domain, and what Properties say of it."""
+    if not chain or isinstance(chain[-1].owner, Header):
+        return
+    said = template_of(properties)._replace(domain=chain[-1].name)
+    for link in chain[:-1]:
+        if isinstance(link.owner, Header):
+            link.owner.introduce(elements[id(link)], said)
+
+
+def _finalize_alone(root: Element, properties: Link | None, header: Link | None, body: Link) -> None:
+    """A body without headers in front of it but the MQMD: only what has changed can be wrong."""
+    if header is None:
+        return
+    said = descriptor_of(header, properties)
+    descriptor = with_own_format(body, said)
+    is_new = properties is not None and properties.part is None
+    changed = {field.name for field in fields_of(header)[1]}
+    if is_new or descriptor is not said or is_made(header):
+        found = root.child(step("MQMD"))
+        assert found is not None
+        _describe(found, descriptor)
+    if properties is not None and (is_new or changed & _SHARED):
+        found = root.child(step("Properties"))
+        assert found is not None
+        own = Follow("", descriptor.encoding, descriptor.coded_char_set_id)
+        names = _OF_PROPERTIES if is_new else [one for one in _OF_PROPERTIES if one[1] in changed]
+        _agree(found, own, descriptor, names)
+
+
+def _describe(element: Element, descriptor: Descriptor) -> None:
+    """Have the MQMD say what the descriptor says; what is not in the tree and as by default stays out of it."""
+    for name in _OF_DESCRIPTOR:
+        held = FIELDS[name]
+        value, default = getattr(descriptor, held), Descriptor._field_defaults[held]
+        field = element.child(step(name))
+        if field is not None or value != default:
+            _say(element, name, value, LENGTHS.get(held, 0))
+
+
+def _say(element: Element, name: str, value: Value, length: int) -> None:
+    """Give a field of a header a value, if it has another."""
+    field = element.ensure(step(name))
+    if _plain(field.value) != _plain(value):
+        field.value = value.ljust(length) if isinstance(value, str) else value
+
+
+def _plain(value: Value) -> Value:
+    return value.rstrip() if isinstance(value, str) else value
+
+
+def _insist(element: Element, own: Follow) -> None:
+    """Have the MQMD itself say what it announces, whatever Properties say."""
+    element.ensure(step("Encoding")).value = own.encoding
+    element.ensure(step("CodedCharSetId")).value = own.ccsid
+
+
+def _agree(element: Element, body: Follow, descriptor: Descriptor, names: Sequence[tuple[str, str]]) -> None:
+    """Have Properties say what the headers say; what is not in the tree stays out of it."""
+    values: dict[str, Value] = {
+        "Encoding": body.encoding,
+        "CodedCharSetId": body.ccsid,
+        "Priority": descriptor.priority,
+        "Persistence": descriptor.persistence == PERSISTENT,
+        "ReplyIdentifier": descriptor.correl_id,
+    }
+    for name, _ in names:
+        field = element.child(step(name))
+        if field is not None and field.value != values[name]:
+            field.value = values[name]

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from engine.errors import ParserException
-from engine.message.assembly import Part, body_of
+from engine.message.received import Part, body_of
 from engine.parser import Options, Parser, Template
 from engine.tree.sharing import written
 

@@ -6,8 +6,8 @@ from typing import Any, Final, NamedTuple
 
 from engine.descriptor import Descriptor
 from engine.errors import ParserException
-from engine.message.assembly import Part, Received
 from engine.message.descriptor_fields import described, held_as, integer
+from engine.message.received import Part, Received
 from engine.parser import NO_TEMPLATE, Follow, Form, Header, Parser, Template, format_catalog, parser_catalog
 from engine.tree.element import Element
 from engine.tree.sharing import appended_children, changed_children, copy, written

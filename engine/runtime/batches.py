@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from engine.message.assembly import Received
+from engine.message.received import Received
 
 if TYPE_CHECKING:
     from engine.message.assembly import Message

@@ -13,7 +13,8 @@ from engine.errors import BrokerError, ConfigurationException, Place, has_left_d
 from engine.files.allowed_folders import NO_FILES, AllowedFiles
 from engine.flow.definition import FLOW_PROPERTIES, Flow, FlowProperties, NodeUse, Wire, plain
 from engine.flow.label_routes import label_routes
-from engine.message.assembly import ROOT, Message, Received, RootDomain
+from engine.message.assembly import Message
+from engine.message.received import ROOT, Received, RootDomain
 from engine.node import ANY_TERMINAL, FAILURE, LABEL, Node, NodeType, Property, build, node_catalog, read_values
 from engine.parser import Parser
 from engine.runtime.batches import Batch

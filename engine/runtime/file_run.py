@@ -18,7 +18,7 @@ from engine.files.output_files import Place as Input
 from engine.files.output_folders import OutputFolder
 from engine.flow.dead_letters import BLOCKED
 from engine.flow.definition import Flow
-from engine.message.assembly import Received
+from engine.message.received import Received
 from engine.runtime.deployment import Bind, DeployedFlow, Outcome, deploy
 from engine.runtime.incidents import Incident, put_away_heard
 from engine.runtime.user_trace import UserTrace

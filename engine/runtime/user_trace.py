@@ -14,7 +14,8 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from engine.errors import BrokerError
-from engine.message.assembly import Message, Received
+from engine.message.assembly import Message
+from engine.message.received import Received
 from engine.work import UnitOfWork
 
 if TYPE_CHECKING:

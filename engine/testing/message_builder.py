@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from engine.descriptor import FIELDS, LITTLE_ENDIAN, UTF_8, Descriptor
 from engine.errors import BrokerError
-from engine.message.assembly import Message, Received, RootDomain, body_of, new_root
+from engine.message.assembly import Message
+from engine.message.received import Received, RootDomain, body_of, new_root
 from engine.message.writer import write_message
 from engine.parser import Template
 from engine.testing.case import Body, Description, Field, Stub, Throw

@@ -16,7 +16,8 @@ from engine.files.allowed_folders import NO_FILES, AllowedFiles
 from engine.flow.dead_letters import BLOCKED
 from engine.flow.definition import Flow, Setting, expand
 from engine.flow.lint import UNFIT
-from engine.message.assembly import ROOT, Message, RootDomain
+from engine.message.assembly import Message
+from engine.message.received import ROOT, RootDomain
 from engine.mq.definitions import QueueDefinition
 from engine.node import ANY_LABEL, ANY_TERMINAL, LABEL, NodeType, node_catalog
 from engine.runtime.deployment import DeployedFlow, Outcome, Station, deploy

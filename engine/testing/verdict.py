@@ -8,8 +8,9 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 from engine.errors import NOWHERE, BrokerError, Place
-from engine.message.assembly import Message, Received, RootDomain, body_of
+from engine.message.assembly import Message
 from engine.message.exception_list import exception_list
+from engine.message.received import Received, RootDomain, body_of
 from engine.message.writer import write_message
 from engine.parser import Header, Template, parser_catalog
 from engine.testing import case as of

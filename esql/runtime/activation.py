@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from engine.budget import Budget, current
 from engine.databases.statements import Answer, Procedure, Select, Statement
 from engine.errors import BrokerError, LimitExceeded, UserException
-from engine.message.assembly import ROOT, Message, RootDomain, domain_of
+from engine.message.assembly import Message
+from engine.message.received import ROOT, RootDomain, domain_of
 from engine.tree.element import Element
 from engine.tree.sharing import copy, hand_over
 from esql.database import NO_ERROR, Connection, executed, results_of, rows_apart, rows_of, value_from_database

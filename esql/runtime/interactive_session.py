@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from engine.budget import spending
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
-from engine.message.assembly import Message, Received
+from engine.message.assembly import Message
+from engine.message.received import Received
 from engine.message.writer import write_message
 from engine.parser import Template, parser_catalog
 from engine.tree.dump import dump

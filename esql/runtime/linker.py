@@ -90,7 +90,7 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             *("trace_stored", "trace_given", "trace_copied"),
         ),
         "engine.errors": ("BrokerError",),
-        "engine.message.finalizer": ("finalize",),  # (root): what it says of itself is what its bytes will say
+        "engine.message.assembly": ("finalize",),  # (root): what it says of itself is what its bytes will say
     }
 )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engine.descriptor import LITTLE_ENDIAN, UTF_8
 from engine.errors import ParserException
-from engine.message.assembly import Part
+from engine.message.received import Part
 from engine.parser import (
     RETAIN_COMMENTS,
     RETAIN_INSTRUCTIONS,

@@ -10,7 +10,7 @@ from typing import Final
 
 from engine.catalog import did_you_mean
 from engine.errors import ParserException
-from engine.message.assembly import Part
+from engine.message.received import Part
 from engine.parser import Follow, Form, Portion, format_catalog
 from engine.tree.element import Element
 from engine.tree.sharing import appended_children, changed_children, written

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from engine.catalog import did_you_mean
 from engine.errors import ConfigurationException, ParserException
-from engine.message.assembly import Part
+from engine.message.received import Part
 from engine.message.validation import Validation
 from engine.message.validation import validate as validate_as_asked
 from engine.parser import Form, Parser, Portion, Template, parser

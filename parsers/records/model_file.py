@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Final
 from engine.catalog import did_you_mean
 from engine.dates.patterns import MomentError
 from engine.errors import BrokerError, ConfigurationException, ParserException
-from engine.message.assembly import Part
+from engine.message.received import Part
 from engine.parser import Follow, Form, Parser, Portion
 from engine.tree.element import Element
 from engine.tree.source import NAME, Value

@@ -10,7 +10,8 @@ from engine.catalog import Catalog
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, Place
 from engine.flow.definition import Flow, NodeUse, Setting, Wire
-from engine.message.assembly import Message, Received
+from engine.message.assembly import Message
+from engine.message.received import Received
 from engine.node import ANY_LABEL, ANY_TERMINAL, LABEL, Esql, LabelName, NodeType, node, prop
 from engine.runtime.deployment import Outcome, deploy
 from engine.tree.sharing import read_only

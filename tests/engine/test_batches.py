@@ -12,7 +12,8 @@ from engine.catalog import Catalog
 from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP, Descriptor
 from engine.errors import BrokerError
 from engine.flow.definition import Flow, NodeUse, Setting, Wire
-from engine.message.assembly import Message, Received
+from engine.message.assembly import Message
+from engine.message.received import Received
 from engine.mq.definitions import QueueDefinition
 from engine.node import NodeType, node, node_catalog
 from engine.runtime import deployment

@@ -6,7 +6,8 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
-from engine.message.assembly import Message, Received
+from engine.message.assembly import Message
+from engine.message.received import Received
 from engine.node import build, node_catalog
 from engine.transports.memory import MemoryQueues
 from engine.tree.element import Element

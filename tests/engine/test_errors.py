@@ -21,8 +21,9 @@ from engine.errors import (
     Problem,
     UserException,
 )
-from engine.message.assembly import Message, new_root
+from engine.message.assembly import Message
 from engine.message.exception_list import exception_list
+from engine.message.received import new_root
 from engine.tree.element import Element
 
 PLACES = [

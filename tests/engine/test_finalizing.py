@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.descriptor import Descriptor
-from engine.message.assembly import Message
-from engine.message.finalizer import finalize
+from engine.message.assembly import Message, finalize
 from engine.message.writer import write_message
 from engine.parser import Template
 from engine.tree.element import Element

@@ -8,7 +8,7 @@ import pytest
 
 from engine.budget import Allowance, spending
 from engine.errors import LimitExceeded
-from engine.message.assembly import Part
+from engine.message.received import Part
 from engine.parser import Follow, Form, Parser, Portion, parser_catalog
 from engine.tree.dump import dump
 from engine.tree.element import Element

@@ -11,7 +11,8 @@ import pytest
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, ConfigurationException, Place
 from engine.flow.definition import Flow, NodeUse, Setting
-from engine.message.assembly import Message, Received
+from engine.message.assembly import Message
+from engine.message.received import Received
 from engine.mq.unit import Work
 from engine.node import Property, node
 from engine.runtime import deployment

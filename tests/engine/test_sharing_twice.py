@@ -3,7 +3,7 @@
 import pytest
 
 from engine.descriptor import Descriptor
-from engine.message.assembly import Received
+from engine.message.received import Received
 from engine.message.writer import write_message
 from engine.tree.element import Element
 from engine.tree.sharing import copy, read_only

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine.message.assembly import new_root
+from engine.message.received import new_root
 from engine.tree.element import Element
 from engine.tree.step import Step, step
 from esql.functions.field import the

@@ -9,7 +9,7 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
-from engine.message.assembly import Received, new_root
+from engine.message.received import Received, new_root
 from engine.parser import Form, Template, parser_catalog
 from engine.tree.element import Element
 from engine.tree.sharing import copy, read_only

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import ParserException
-from engine.message.assembly import new_root
+from engine.message.received import new_root
 from engine.tree.element import Element
 from engine.tree.step import step
 from esql.functions.field import FOLDER, as_bitstream

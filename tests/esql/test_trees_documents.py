@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.message.assembly import new_root
+from engine.message.received import new_root
 from engine.parser import parser_catalog
 from engine.tree.element import Element
 from engine.tree.source import NAME_VALUE

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import BrokerError
-from engine.message.assembly import new_root
+from engine.message.received import new_root
 from engine.parser import parser_catalog
 from engine.tree.element import Element
 from engine.tree.sharing import copy, read_only

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from engine.errors import BrokerError, ParserException
-from engine.message.assembly import new_root
+from engine.message.received import new_root
 from engine.parser import Form, parser_catalog
 from engine.tree.element import Element
 from engine.tree.sharing import copy, read_only

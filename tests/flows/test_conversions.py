@@ -11,7 +11,8 @@ from engine.catalog import did_you_mean
 from engine.descriptor import Descriptor
 from engine.errors import ConfigurationException
 from engine.flow.definition import Flow, NodeUse, Setting, Wire
-from engine.message.assembly import Message, Received, RootDomain
+from engine.message.assembly import Message
+from engine.message.received import Received, RootDomain
 from engine.message.writer import write_message
 from engine.parser import Template
 from engine.tree.element import Element

@@ -7,7 +7,7 @@ from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from typing import Any, Final
 
 from engine.dates.zones import written_iso
-from engine.message.assembly import Part
+from engine.message.received import Part
 from engine.parser import Follow, Form, Parser, Portion
 from engine.tree.element import Element
 from engine.tree.sharing import copy

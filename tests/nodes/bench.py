@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, Place
-from engine.message.assembly import Message, Received
+from engine.message.assembly import Message
+from engine.message.received import Received
 from engine.node import build, node_catalog
 from engine.parser import Template
 from engine.runtime.deployment import Station

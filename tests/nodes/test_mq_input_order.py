@@ -9,7 +9,8 @@ import pytest
 from engine.descriptor import LAST_MSG_IN_GROUP, MSG_IN_GROUP, Descriptor
 from engine.errors import ParserException
 from engine.flow.definition import Flow, NodeUse, Setting
-from engine.message.assembly import Message, RootDomain
+from engine.message.assembly import Message
+from engine.message.received import RootDomain
 from engine.mq.unit import Work
 from engine.node import build, node_catalog
 from engine.runtime.deployment import deploy

@@ -9,7 +9,7 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
-from engine.message.assembly import Received
+from engine.message.received import Received
 from engine.message.writer import write_message
 from engine.node import build, node_catalog
 from engine.runtime import deployment

@@ -9,7 +9,8 @@ import pytest
 
 from engine.descriptor import NO_ID, NO_TOKEN, Descriptor
 from engine.errors import BrokerError
-from engine.message.assembly import Message, Received
+from engine.message.assembly import Message
+from engine.message.received import Received
 from engine.mq.unit import Work
 from engine.node import build, node_catalog
 from engine.transports.memory import MemoryQueues, QueueDefinition

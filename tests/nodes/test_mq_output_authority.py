@@ -10,7 +10,8 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
-from engine.message.assembly import Message, Received
+from engine.message.assembly import Message
+from engine.message.received import Received
 from engine.mq import QueueManager
 from engine.mq.server import Server
 from engine.node import build, node_catalog

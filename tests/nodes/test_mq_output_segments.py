@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import BrokerError
-from engine.message.assembly import Message, Received
+from engine.message.assembly import Message
+from engine.message.received import Received
 from engine.mq.definitions import QueueDefinition
 from engine.transports.memory import MemoryQueues
 from engine.tree.sharing import read_only

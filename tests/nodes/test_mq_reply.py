@@ -7,7 +7,8 @@ from collections.abc import Mapping
 import pytest
 
 from engine.descriptor import NO_ID, Descriptor
-from engine.message.assembly import Message, Received
+from engine.message.assembly import Message
+from engine.message.received import Received
 from engine.mq.definitions import QueueDefinition
 from engine.transports.memory import MemoryQueues
 from engine.tree.sharing import copy, read_only

@@ -11,7 +11,8 @@ import pytest
 from engine.catalog import Catalog
 from engine.descriptor import Descriptor
 from engine.flow.definition import Flow, NodeUse, Setting, Wire
-from engine.message.assembly import Message, Received
+from engine.message.assembly import Message
+from engine.message.received import Received
 from engine.mq.definitions import QueueDefinition
 from engine.node import NodeType, node, node_catalog, prop
 from engine.runtime.deployment import deploy

@@ -6,7 +6,8 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
-from engine.message.assembly import Message, Received
+from engine.message.assembly import Message
+from engine.message.received import Received
 from engine.mq.properties import with_folders
 from engine.transports.memory import MemoryQueues
 from engine.tree.sharing import copy

@@ -8,7 +8,8 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
-from engine.message.assembly import Message, Part, Received, new_root
+from engine.message.assembly import Message
+from engine.message.received import Part, Received, new_root
 from engine.message.writer import write_message
 from engine.node import build, node_catalog
 from engine.parser import Options, Template

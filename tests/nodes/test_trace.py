@@ -12,7 +12,8 @@ from engine.descriptor import Descriptor
 from engine.errors import BrokerError
 from engine.files.allowed_folders import AllowedFiles
 from engine.flow.definition import Flow
-from engine.message.assembly import Message, Received
+from engine.message.assembly import Message
+from engine.message.received import Received
 from engine.node import build, node_catalog
 from engine.parser import Template
 from engine.runtime.file_run import Letter, run

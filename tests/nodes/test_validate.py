@@ -8,7 +8,8 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
-from engine.message.assembly import Message, Received, new_root
+from engine.message.assembly import Message
+from engine.message.received import Received, new_root
 from engine.parser import Template
 from engine.tree.sharing import read_only
 from tests.nodes.bench import carried, exception_numbers

@@ -9,7 +9,8 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import ParserException
-from engine.message.assembly import Message, Received, RootDomain
+from engine.message.assembly import Message
+from engine.message.received import Received, RootDomain
 from engine.node import build, node_catalog
 from engine.parser import Options, Template
 from engine.transports.memory import MemoryQueues

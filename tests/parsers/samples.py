@@ -8,7 +8,7 @@ from typing import Any
 
 import ebcdic  # noqa: F401  # registers cp1047
 
-from engine.message.assembly import Part
+from engine.message.received import Part
 from engine.parser import Follow, Form, Parser, Portion, parser_catalog
 from engine.tree.element import Element
 from engine.tree.source import NAME

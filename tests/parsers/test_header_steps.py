@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from engine.descriptor import Descriptor
-from engine.message.assembly import Received
+from engine.message.received import Received
 from engine.tree.element import Element
 from engine.tree.source import KIND, NAME, NAME_VALUE
 from engine.tree.states import EXPANDED

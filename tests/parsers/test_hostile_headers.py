@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
-from engine.message.assembly import Received
+from engine.message.received import Received
 from engine.message.writer import write_message
 from engine.parser import Header, parser_catalog
 from engine.tree.element import Element

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.descriptor import LITTLE_ENDIAN, Descriptor
-from engine.message.assembly import Received
+from engine.message.received import Received
 from engine.message.writer import write_message
 from engine.parser import Template
 from engine.tree.element import Element

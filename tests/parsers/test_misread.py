@@ -8,7 +8,8 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import ParserException
-from engine.message.assembly import Message, parse
+from engine.message.assembly import Message
+from engine.message.received import parse
 from engine.parser import Template
 from tests.cli.command_line import ROOT, penstock
 from tests.parsers.folder_samples import mqrfh2

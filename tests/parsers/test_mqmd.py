@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.descriptor import LENGTHS, Descriptor
 from engine.errors import BrokerError, ConversionException, ParserException
-from engine.message.assembly import Received, new_root
+from engine.message.received import Received, new_root
 from engine.message.writer import write_message
 from engine.parser import Form, parser_catalog
 from engine.tree.element import Element

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from engine.descriptor import Descriptor
-from engine.message.assembly import Received
+from engine.message.received import Received
 from engine.message.writer import write_message
 from engine.parser import Template
 from engine.tree.sharing import copy, read_only

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from engine.message.assembly import Part
+from engine.message.received import Part
 from engine.parser import Follow, Form, Portion, parser_catalog
 from engine.tree.element import Element
 from engine.tree.sharing import copy

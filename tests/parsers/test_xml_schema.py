@@ -9,7 +9,8 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import ParserException
-from engine.message.assembly import Message, Received, RootDomain
+from engine.message.assembly import Message
+from engine.message.received import Received, RootDomain
 from engine.parser import Options, Template
 from engine.tree.sharing import read_only
 from parsers.markup.xml_schema import Schemas, ValidatedXmlnsc

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from engine.broker.statistics import slots
 from engine.broker.statistics.slots import NodeShape, Slot
 from engine.errors import MessageException
-from engine.message.assembly import Received
+from engine.message.received import Received
 from engine.node import ANY_TERMINAL, FAILURE
 
 if TYPE_CHECKING:

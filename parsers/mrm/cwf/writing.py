@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from engine.budget import pay
 from engine.errors import BrokerError, ParserException
-from engine.message.assembly import Part
+from engine.message.received import Part
 from engine.tree.element import Element
 from engine.tree.sharing import appended_children, changed_children, written
 from engine.tree.source import Source

@@ -9,7 +9,7 @@ from lxml import etree
 
 from engine.budget import pay
 from engine.errors import ParserException
-from engine.message.assembly import Part
+from engine.message.received import Part
 from engine.tree.element import Element
 from engine.tree.sharing import written
 from engine.tree.source import NAME_VALUE, VALUE

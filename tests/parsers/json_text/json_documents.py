@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from engine.descriptor import Descriptor
-from engine.message.assembly import Part, Received
+from engine.message.received import Part, Received
 from engine.parser import Follow, Form, Portion, Template, parser_catalog
 from engine.tree.element import Element
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-from engine.message.assembly import Part
+from engine.message.received import Part
 from engine.parser import NO_OPTIONS, NO_TEMPLATE, Follow, Form, Options, Portion, parser_catalog
 from engine.tree.element import Element
 

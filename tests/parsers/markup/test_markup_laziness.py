@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from engine.descriptor import Descriptor
-from engine.message.assembly import Received
+from engine.message.received import Received
 from engine.message.writer import write_message
 from engine.parser import Template
 from engine.tree.element import Element

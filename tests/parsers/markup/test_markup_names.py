@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from engine.errors import ParserException
-from engine.message.assembly import Part
+from engine.message.received import Part
 from engine.parser import Follow, Portion, parser_catalog
 from engine.tree.element import Element
 from engine.tree.step import step

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.message.assembly import Part
+from engine.message.received import Part
 from engine.parser import Follow, Form, Portion, parser_catalog
 from engine.tree.element import Element
 from engine.tree.sharing import copy, read_only

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from engine.message.assembly import Part, part_element
+from engine.message.received import Part, part_element
 from engine.parser import NO_OPTIONS, Follow, Form, Options, Portion, Template
 from engine.tree.element import Element
 from engine.tree.sharing import copy

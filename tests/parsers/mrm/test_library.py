@@ -6,7 +6,7 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import ConfigurationException, ParserException
-from engine.message.assembly import Received, RootDomain
+from engine.message.received import Received, RootDomain
 from engine.parser import Template
 from engine.tree.step import step
 from parsers.mrm import Library, Mrm

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import BrokerError, ConfigurationException, ParserException
-from engine.message.assembly import Part
+from engine.message.received import Part
 from engine.parser import Follow, Form, Portion
 from engine.tree.element import Element
 from engine.tree.source import NAME

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.errors import ParserException
-from engine.message.assembly import Part
+from engine.message.received import Part
 from engine.parser import Follow, Form, Portion
 from engine.tree.element import Element
 from engine.tree.source import NAME

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from engine.message.assembly import Part
+from engine.message.received import Part
 from engine.parser import Follow, Form, Portion
 from engine.tree.element import Element
 from engine.tree.source import NAME
