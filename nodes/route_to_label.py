@@ -11,7 +11,7 @@ from engine.message.assembly import Message
 from engine.node import ANY_LABEL, LABEL, node, prop
 from engine.tree.element import Element
 from engine.tree.sharing import copy
-from engine.tree.step import Step, step
+from engine.tree.step import step
 
 if TYPE_CHECKING:
     from engine.work import UnitOfWork
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 _NOTHING_NAMED: Final = 4256
 _LIST: Final = ("Destination", "RouterList")
 _ENTRY: Final = step("DestinationData")
-_NAMES: Final[tuple[Step, ...]] = (step("labelName"), step("labelname"))  # newer manuals' spelling, and V2.1's
+_NAME: Final = step("labelName")
+_NAME_OF_V2_1: Final = step("labelname")
 
 
 @node("RouteToLabel", outputs=(ANY_LABEL,), category="routing")
@@ -36,7 +37,7 @@ class RouteToLabel:
     def evaluate(self, message: Message, work: UnitOfWork) -> Generator[tuple[str, Message], bool, None]:
         environment = copy(message.local_environment)
         found = environment.at(*_LIST)
-        entry = None if found is None else (found.nth if self.mode == "routeToFirst" else found.nth_last)(_ENTRY, 1)
+        entry = None if found is None else found.child(_ENTRY) if self.mode == "routeToFirst" else _last_entry(found)
         if entry is None:
             text = "there is no LocalEnvironment.Destination.RouterList.DestinationData: set one before this node"
             raise BrokerError(_NOTHING_NAMED, text)
@@ -46,8 +47,13 @@ class RouteToLabel:
             raise BrokerError(_NOTHING_NAMED, f"no Label node has the labelName {name!r}: correct one of the two", name)
 
 
+def _last_entry(entries: Element) -> Element | None:
+    last = entries.last_child
+    return last if last is None or _ENTRY.matches(last) else entries.nth_last(_ENTRY, 1)
+
+
 def _name(entry: Element) -> str:
-    field = next((found for name in _NAMES if (found := entry.child(name)) is not None), None)
+    field = entry.child(_NAME) or entry.child(_NAME_OF_V2_1)
     if field is None or field.value is None:
         text = "the DestinationData of RouterList that is to be used has no labelName: set it before this node"
         raise BrokerError(_NOTHING_NAMED, text)

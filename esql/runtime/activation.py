@@ -75,6 +75,7 @@ class Activation(Invocation):
         "_budget",
         "_output_exceptions",
         "_output_local_environment",
+        "_output_root",
         "_spent",
         "around",
         "database",
@@ -84,7 +85,6 @@ class Activation(Invocation):
         "longest",
         "message",
         "nodes",
-        "output_root",
         "own_local_environment",
         "quantum",
         "reenter",
@@ -98,7 +98,6 @@ class Activation(Invocation):
     )
 
     told: dict[str, str]  # what expressions have come to, where that is traced
-    output_root: Element  # made when it is first asked for: a Filter has none
 
     def __init__(
         self,
@@ -129,22 +128,22 @@ class Activation(Invocation):
         self._budget: Budget | None = None
         self.sql = NO_ERROR
         self._spent = 0
+        self._output_root: Element | None = None
         self._output_local_environment: Element | None = None
         self._output_exceptions: Element | None = None
 
-    if not TYPE_CHECKING:  # which would then let any name pass
+    @property
+    def output_root(self) -> Element:
+        """The OutputRoot, made when it is first asked for: a Filter has none."""
+        known = self._output_root
+        return self.begin_output() if known is None else known
 
-        def __getattr__(self, name: str) -> Element:
-            if name != "output_root":
-                raise AttributeError(name)
-            self.begin_output()
-            return self.output_root
-
-    def begin_output(self) -> None:
+    def begin_output(self) -> Element:
         """Begin an empty OutputRoot."""
-        self.output_root = made = Element("OutputRoot")
+        self._output_root = made = Element("OutputRoot")
         domain = self.input_root.domain
         made.domain = domain if domain.__class__ is RootDomain else ROOT
+        return made
 
     def parser(self, name: str) -> Parser | None:
         """The parser of a name that the deployment of the message knows."""
@@ -360,10 +359,10 @@ class Activation(Invocation):
         own = (self.output_root, self.output_local_environment, self.output_exceptions)
         leaving = [copy(tree) if keeps else hand_over(tree) for tree in own]
         anew = dict(zip(map(id, own), leaving, strict=True))
-        self.output_root, self._output_local_environment, self._output_exceptions = leaving
+        self._output_root, self._output_local_environment, self._output_exceptions = leaving
         given = (anew.get(id(tree), tree) for tree in (environment, message, exception))
         sent = self.outgoing(*given)
-        self.output_root, self._output_local_environment, self._output_exceptions = own
+        self._output_root, self._output_local_environment, self._output_exceptions = own
         return to, sent
 
     def outgoing(
