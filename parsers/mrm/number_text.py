@@ -43,6 +43,8 @@ def whole(value: Any) -> int:
     """
     if isinstance(value, int) and not isinstance(value, bool):
         return value
+    if type(value) is str and len(value) < _MOST_DIGITS and value.isdecimal():
+        return int(value)
     number = exact(value)
     if number.adjusted() > _MOST_DIGITS or number != int(number):
         raise ValueError(value)
@@ -69,6 +71,8 @@ def plain(value: Any) -> str:
     >>> plain(7)
     '7'
     """
+    if type(value) is str:
+        return value
     if isinstance(value, bytes | bool) or not isinstance(value, str | int | float | Decimal | date | time):
         raise TypeError(value)
     return str(value)

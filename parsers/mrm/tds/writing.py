@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from engine.budget import pay
 from engine.errors import ParserException
 from engine.tree.element import Element
+from engine.tree.links import ByName, children_beyond, children_by_name
 from engine.tree.sharing import written
 from engine.tree.source import Value
-from engine.tree.states import EDITED, LOOSE, SHARES
+from engine.tree.states import EDITED, SHARES
 from parsers.charsets import ccsid as characters
 from parsers.mrm.stored_value import LARGEST
 from parsers.mrm.tds.binary_fields import InBytes
@@ -23,7 +24,6 @@ from parsers.mrm.tds.values import UNWRITABLE, Measure
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-Fields: TypeAlias = dict[tuple[str, str], list[Element]]
 _OPEN: Final = TAGGED | {UNDEFINED}  # ways to tell elements apart that leave room for what the model does not know
 _EACH: Final = 1000  # for each of it, so that what is empty has a bound too
 
@@ -39,7 +39,7 @@ class Writing:
         self.coding = coding
         self.said = DeclaredLengths()
         self._absent: dict[GroupPlan, str] = {}
-        self._fields: Fields = {}  # those that stand below the element whose content is being written
+        self._fields: ByName = {}  # those that stand below the element whose content is being written
         self._left = LARGEST
 
     def message(self, element: Element) -> str:
@@ -54,11 +54,9 @@ class Writing:
 
     def content(self, plan: GroupPlan, element: Element, around: Stops) -> str:
         """The text of all that stands below an element; what the model does not know is not lost unsaid."""
-        fields: Fields = {}
-        for child in element:
-            fields.setdefault((child.name, child.namespace), []).append(child)
+        fields = children_by_name(element, plan.names)
         if plan.separation not in _OPEN and not plan.names.issuperset(fields):
-            self._refuse_unknown(plan, element)
+            self._refuse_unknown(plan, element, fields)
         outer, self._fields = self._fields, fields
         self.said.above.append(element)
         pay(len(plan.members) + 1)
@@ -67,18 +65,18 @@ class Writing:
         self._fields = outer
         return text
 
-    def _refuse_unknown(self, plan: GroupPlan, element: Element) -> None:
+    def _refuse_unknown(self, plan: GroupPlan, element: Element, fields: ByName) -> None:
         """Raise where an element holds what the model does not know, and what is written would lose it."""
         embedded = self._embedded(element) if plan.embeds else None
-        for child in element:
-            if (child.name, child.namespace) not in plan.names and child is not embedded:
+        for child in children_beyond(element, fields, plan.names):
+            if child is not embedded:
                 raise unknown(child, element)
 
     def strangers(self, plan: GroupPlan, element: Element) -> Sequence[Element]:
         """The children that a group does not know, and that are to be written under their names as tags."""
         if plan.names.issuperset(self._fields):
             return ()
-        found = [child for child in element if (child.name, child.namespace) not in plan.names]
+        found = children_beyond(element, self._fields, plan.names)
         if found and (found[0].first_child is not None or plan.separation == "taggedFixedLength"):
             raise unknown(found[0], element)
         return found
@@ -111,8 +109,7 @@ class Writing:
 
     def occurrences(self, member: FieldPlan, element: Element, *, exactly: bool = False) -> list[Element]:
         """The elements of a field, no more than it may have, and `exactly` as many as another field says."""
-        is_loose = element.state & LOOSE  # its fields may be called as in the model in another case
-        found = element.every(member.step) if is_loose else self._fields.get((member.name, member.field.namespace), [])
+        found = self._fields.get((member.name, member.field.namespace), [])
         most = member.most
         if not member.repeat_reference and len(found) <= most:
             return found

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from lxml import etree
 
 from engine.errors import ConfigurationException
-from engine.tree.step import Step, step
 from parsers.markup.lxml_nodes import is_settable
 from parsers.mrm.model import Field, Group, SimpleType, fields_of
 from parsers.mrm.xml.values import XmlField, XmlFormat, XmlMessage, XmlValues
@@ -29,16 +28,8 @@ class FieldPlan:
     said: XmlField
     tag: str
     identity: tuple[str, str] | None
-
-    @property
-    def is_attribute(self) -> bool:
-        """Returns whether it is an attribute of the element around it."""
-        return self.said.render == "XMLAttribute"
-
-    @property
-    def value_attribute(self) -> str:
-        """The attribute that holds the value; empty where the element's own text does."""
-        return (self.said.value_attribute_name or "val") if self.said.render.endswith("Val") else ""
+    is_attribute: bool  # of the element around it
+    value_attribute: str  # the one that holds the value; empty where the element's own text does
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,7 +40,6 @@ class GroupPlan:
     fields: tuple[FieldPlan, ...]
     elements: dict[str, list[FieldPlan]] = field(default_factory=dict)
     attributes: dict[str, FieldPlan] = field(default_factory=dict)
-    steps: tuple[tuple[FieldPlan, Step], ...] = ()
     names: frozenset[tuple[str, str]] = frozenset()
 
 
@@ -92,9 +82,8 @@ class Plans:
         known = self._made.get(id(group))
         if known is None:
             plans = tuple(self._field(each) for each in fields_of(group))
-            steps = tuple((plan, step(plan.field.name, plan.field.namespace)) for plan in plans)
             names = frozenset((plan.field.name, plan.field.namespace) for plan in plans)
-            known = self._made[id(group)] = GroupPlan(group, plans, steps=steps, names=names)
+            known = self._made[id(group)] = GroupPlan(group, plans, names=names)
             for plan in plans:
                 if plan.is_attribute:
                     known.attributes[plan.tag] = plan
@@ -120,6 +109,8 @@ class Plans:
             said=said,
             tag=_checked(clark(field.namespace, said.xml_name or field.name), field.name),
             identity=identity,
+            is_attribute=said.render == "XMLAttribute",
+            value_attribute=(said.value_attribute_name or "val") if said.render.endswith("Val") else "",
         )
 
 

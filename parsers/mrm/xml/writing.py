@@ -11,9 +11,10 @@ from engine.budget import pay
 from engine.errors import ParserException
 from engine.message.received import Part
 from engine.tree.element import Element
+from engine.tree.links import children_beyond, children_by_name
 from engine.tree.sharing import written
 from engine.tree.source import NAME_VALUE, VALUE
-from engine.tree.states import EDITED
+from engine.tree.states import EDITED, SHARES
 from parsers.markup.lxml_nodes import attribute_of, is_settable
 from parsers.markup.text import text_of
 from parsers.mrm.xml.message_plan import NIL, FieldPlan, GroupPlan, Plans, clark
@@ -77,17 +78,17 @@ class Writing:
         """Puts fields into a node in the order of the model, and behind them what the model does not know."""
         if depth > _DEEPEST:
             raise ParserException(UNWRITABLE, f"elements are nested deeper than {_DEEPEST} levels at {element.name}")
-        strangers: set[int] = set()  # by id: those that have the name of a field
         around = _place_of(element)  # without it, nothing below was read here as unknown to the model
         pay(len(group.fields) + 1)
-        for plan, wanted in group.steps:
-            for found in element.every(wanted):
-                if around is not None and self._is_stranger(found, around):
-                    strangers.add(id(found))
-                else:
-                    self._field(plan, found, node, depth)
-        for child in element:
-            if (child.name, child.namespace) not in group.names or id(child) in strangers:
+        found = children_by_name(element, group.names)
+        if around is not None:
+            for name, children in found.items():
+                found[name] = [child for child in children if not self._is_stranger(child, around)]
+        for plan in group.fields:
+            for child in found.get((plan.field.name, plan.field.namespace), ()):
+                self._field(plan, child, node, depth)
+        if around is not None or not group.names.issuperset(found):
+            for child in children_beyond(element, found, group.names):
                 self._stranger(child, node, depth)
 
     def _is_stranger(self, element: Element, around: Place) -> bool:
@@ -104,10 +105,13 @@ class Writing:
                 raise ParserException(UNWRITABLE, f"{plan.field.name} is an attribute, which stands there only once")
             self._set(node, plan.tag, self._null_text(plan) if element.value is None else self._text(plan, element))
             return
-        if self._as_read(plan, element, node):
+        held = written(element) if element.state & SHARES else element
+        was_read = held.source is not None
+        if was_read and self._as_read(plan, element, node):
             return
         made = etree.SubElement(node, plan.tag)
-        self._keep_attributes(element, made)
+        if was_read:
+            self._keep_attributes(element, made)
         if plan.identity is not None:
             made.set(*plan.identity)
         if plan.type is not None:

@@ -4,6 +4,7 @@ import pytest
 
 from engine.errors import ConfigurationException, ParserException
 from engine.tree.element import Element
+from engine.tree.fresh_rows import fresh_rows
 from engine.tree.sharing import copy, copy_into
 from parsers.mrm.model import Field, Group
 from tests.parsers.mrm.test_mrm_xml import codec, read, simple, write
@@ -85,3 +86,10 @@ def test_names_that_no_element_can_have(field: Field) -> None:
     """A model that calls a field what XML cannot is refused when it is read."""
     with pytest.raises(ConfigurationException, match="cannot be a name in XML"):
         write(codec(Group((field,))), built([]))
+
+
+def test_a_row_whose_columns_are_in_another_case() -> None:
+    """A column that a field is called as in another case is written as that field, and only as that."""
+    own = codec(Group((simple("sku"), simple("qty", "integer"))))
+    row = fresh_rows(("QTY", "SKU", "Extra"), [(3, "A", "x")])[0]
+    assert b"<Order><sku>A</sku><qty>3</qty><Extra>x</Extra></Order>" == write(own, row)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from engine.errors import ConfigurationException
+from engine.tree.fresh_rows import fresh_rows
 from engine.tree.sharing import copy
 from engine.tree.step import step
 from parsers.mrm.model import Group
@@ -200,6 +201,12 @@ def test_undefined_is_for_messages() -> None:
     """Only a message that an earlier field names has no separation of its own."""
     with pytest.raises(ConfigurationException, match="only a group of composition message"):
         codec(group(simple("a"), data_element_separation="undefined"))
+
+
+def test_a_row_whose_columns_are_in_another_case() -> None:
+    """A column that a field is called as in another case is written as that field, and counts as known."""
+    row = fresh_rows(("D2", "D1"), [("b", "a")])[0]
+    assert "a*b" == write(codec(ALL), row)
 
 
 @pytest.mark.parametrize("name", ["scanning", "properties"])
