@@ -13,6 +13,7 @@ UNFIT: Final = 5010
 MISMATCH: Final = 5344  # a tree that does not have what the model asks for
 UNKNOWN: Final = 5287  # a message that the set does not have
 REFERENCE: Final = 5465  # a length or count that another field says and that cannot be
+_FEW: Final = 100  # digits of a text, which are read at once
 LARGEST: Final = 104_857_600  # bytes that a model may bring into a message, as long as MAXMSGL lets one be
 
 Decode = Callable[[bytes, int, int], Any]
@@ -63,6 +64,8 @@ def whole_number(value: Any, what: str, scale: int = 0) -> int:
     """
     if scale == 0 and type(value) is int:
         return value
+    if scale == 0 and type(value) is str and len(value) < _FEW and value.isdecimal():
+        return int(value)
     number = exact(value, what)
     sign, digits, exponent = number.as_tuple()
     assert isinstance(exponent, int)

@@ -7,7 +7,7 @@ is missing gets its default. An element that has none, or a value that does not 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import defaultdict
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
@@ -17,7 +17,7 @@ from engine.message.received import Part
 from engine.tree.element import Element
 from engine.tree.sharing import appended_children, changed_children, written
 from engine.tree.source import Source
-from engine.tree.states import EDITED, RESTRUCTURED
+from engine.tree.states import EDITED, RESTRUCTURED, SHARES
 from parsers.mrm.cwf.layout import Choice, Item, Layout, Reference
 from parsers.mrm.cwf.record import Place, Record
 from parsers.mrm.model import UNBOUNDED
@@ -125,37 +125,44 @@ def rendered(element: Element, plan: Plan) -> bytes:
 class _Children:
     """The children of an element, by name and place among them."""
 
-    __slots__ = ("after", "at", "elements")
+    __slots__ = ("_places", "after", "elements")
 
     def __init__(self, elements: list[Element]) -> None:
         self.elements = elements
         self.after = 0  # where the sequence has come to
-        self.at: dict[str, list[int]] = defaultdict(list)
-        for number, element in enumerate(elements):
-            self.at[element.name].append(number)
+        self._places: dict[tuple[str, str], list[int]] | None = None
+
+    def _places_of(self, item: Item) -> Sequence[int]:
+        """The places of an item's elements; nobody asks for them where all stand in the order of the model."""
+        if self._places is None:
+            self._places = {}
+            for number, element in enumerate(self.elements):
+                self._places.setdefault((element.name, element.namespace), []).append(number)
+        return self._places.get((item.name, item.namespace), ())
 
     def next(self, item: Item) -> int:
         """The place of the next element for an item, -1 where there is none."""
-        found = self.at.get(item.name, ())
-        for number in found[bisect_left(found, self.after) :]:
-            if self.elements[number].namespace == item.namespace:
-                return number
-        return -1
+        places = self._places_of(item)
+        at = bisect_left(places, self.after)
+        return places[at] if at < len(places) else -1
 
     def take(self, item: Item, *, anywhere: bool) -> list[Element]:
         """The elements for the occurrences of an item: those that stand together."""
+        elements = self.elements
         if anywhere:
-            return [
-                self.elements[n] for n in self.at.get(item.name, ()) if self.elements[n].namespace == item.namespace
-            ]
-        start = self.next(item)
-        if start < 0:
+            return [elements[number] for number in self._places_of(item)]
+        start, most = self.after, len(elements)
+        if start == most:
             return []
+        if not _is_for(elements[start], item):
+            start = self.next(item)
+            if start < 0:
+                return []
         end = start + 1
-        while end < len(self.elements) and _is_for(self.elements[end], item):
+        while end < most and _is_for(elements[end], item):
             end += 1
         self.after = end
-        return self.elements[start:end]
+        return elements[start:end]
 
 
 def _is_for(element: Element, item: Item) -> bool:
@@ -190,17 +197,20 @@ class _Writer:
         return ParserException(REFERENCE, f"{root.what} has {size:,} bytes or more, and takes {LARGEST:,}", root.what)
 
     def _item(self, item: Item, found: list[Element], around: _Around) -> None:
-        self._fill(item.lead)
-        count = self._count(item, found, around)
-        for element in found[:count]:
+        if item.lead:
+            self._fill(item.lead)
+        count = item.most if item.count is None and item.most != UNBOUNDED else self._count(item, found, around)
+        for element in found if len(found) <= count else found[:count]:
             self._occurrence(item, element, around)
         if count > len(found):
             self._absent(item, count - len(found), around)
 
     def _occurrence(self, item: Item, element: Element | None, around: _Around) -> None:
-        self._fill(-len(self.out) % item.align)
+        if item.align > 1:
+            self._fill(-len(self.out) % item.align)
         self._one(item, element, around)
-        self._fill(item.trail)
+        if item.trail:
+            self._fill(item.trail)
 
     def _absent(self, item: Item, count: int, around: _Around) -> None:
         """Write occurrences that are not in the tree, of which a count may ask for any number.
@@ -239,7 +249,7 @@ class _Writer:
                 text = f"{item.what} may occur {item.model.min_occurs} to {most} times, and {name} says {count}"
                 raise ParserException(REFERENCE, text, item.what, str(count))
             return count
-        return len(found) if item.most == UNBOUNDED else item.most
+        return len(found)
 
     def _one(self, item: Item, element: Element | None, around: _Around) -> None:
         if item.inner is not None:
@@ -258,9 +268,9 @@ class _Writer:
 
     def _untouched(self, item: Item, element: Element) -> bytes | None:
         """The bytes that a field was read from, where they still are what is to be written."""
-        held = written(element)
+        held = written(element) if element.state & SHARES else element
         source = held.source
-        if held.state & EDITED or item.length is not None or not isinstance(source, Record):
+        if not isinstance(source, Record) or held.state & EDITED or item.length is not None:
             return None
         place = held.handle
         if source.plan is not self._plan or place.item is not item:
