@@ -5,8 +5,8 @@ Indexes over the children of one element find the n-th of a name, and one of man
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
 from engine.budget import pay_for_many
 from engine.errors import BrokerError
@@ -14,7 +14,6 @@ from engine.tree.source import NAME, UNREAD, Handle, Mark, leading
 from engine.tree.states import (
     EDITED,
     EXPANDED,
-    LOOSE,
     READ_ONLY,
     REPLACED,
     RESTRUCTURED,
@@ -23,12 +22,10 @@ from engine.tree.states import (
     TYPED,
     VALUED,
 )
-from engine.tree.step import Step, other_case, step
 
 if TYPE_CHECKING:
     from engine.tree.element import Element
-
-ByName: TypeAlias = "dict[tuple[str, str], list[Element]]"
+    from engine.tree.step import Step
 
 
 def link(parent: Element, child: Element) -> None:
@@ -84,31 +81,6 @@ def made_children(element: Element) -> list[Element]:
         made.append(at)
         at = at.next_linked
     return made
-
-
-def children_by_name(element: Element, names: Collection[tuple[str, str]]) -> ByName:
-    """Returns the children by name and namespace, each in order.
-
-    Children that are named as the columns of a database stand under one of `names` that differs in case alone.
-    """
-    found: ByName = {}
-    at = element.first_child
-    while at is not None:
-        found.setdefault((at.name, at.namespace), []).append(at)
-        at = at.next_linked
-    if element.state & LOOSE:
-        others = {name: other_case(step(*name), element) for name in names if name not in found}
-        renamed = {name: (other.name or "", name[1]) for name, other in others.items() if other is not None}
-        found.update({name: found.get(own, []) for name, own in renamed.items()})
-        for own in set(renamed.values()).difference(names):
-            found.pop(own, None)
-    return found
-
-
-def children_beyond(element: Element, found: ByName, names: Collection[tuple[str, str]]) -> list[Element]:
-    """Returns the children that stand under none of these names, in the order of the tree."""
-    known = {id(child) for name in names if name in found for child in found[name]}
-    return [child for child in element if id(child) not in known]
 
 
 def release(element: Element) -> None:

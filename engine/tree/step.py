@@ -1,15 +1,21 @@
-"""Step: one step of a path through a message tree, made once and compared by identity."""
+"""Step: one step of a path through a message tree, made once and compared by identity; children by their names."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import lru_cache
-from typing import Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+
+from engine.tree.states import LOOSE
+
+if TYPE_CHECKING:
+    from engine.tree.element import Element
 
 _SPECIAL: Final = re.compile("[{}*\x00-\x1f\ud800-\udfff]")
 
 Types: TypeAlias = tuple[tuple[int, int], ...]
+ByName: TypeAlias = "dict[tuple[str, str], list[Element]]"
 
 
 class _Named(Protocol):
@@ -71,3 +77,28 @@ def other_case(wanted: Step, elements: Iterable[_Named]) -> Step | None:
     folded = wanted.name.lower()
     found = {one.name for one in elements if one.name.lower() == folded}
     return step(found.pop(), wanted.namespace, wanted.types) if len(found) == 1 and wanted.name not in found else None
+
+
+def children_by_name(element: Element, names: Collection[tuple[str, str]]) -> ByName:
+    """Returns the children by name and namespace, each in order.
+
+    Children that are named as the columns of a database stand under one of `names` that differs in case alone.
+    """
+    found: ByName = {}
+    at = element.first_child
+    while at is not None:
+        found.setdefault((at.name, at.namespace), []).append(at)
+        at = at.next_linked
+    if element.state & LOOSE:
+        others = {name: other_case(step(*name), element) for name in names if name not in found}
+        renamed = {name: (other.name or "", name[1]) for name, other in others.items() if other is not None}
+        found.update({name: found.get(own, []) for name, own in renamed.items()})
+        for own in set(renamed.values()).difference(names):
+            found.pop(own, None)
+    return found
+
+
+def children_beyond(element: Element, found: ByName, names: Collection[tuple[str, str]]) -> list[Element]:
+    """Returns the children that stand under none of these names, in the order of the tree."""
+    known = {id(child) for name in names if name in found for child in found[name]}
+    return [child for child in element if id(child) not in known]

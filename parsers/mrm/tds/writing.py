@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 from engine.budget import pay
 from engine.errors import ParserException
 from engine.tree.element import Element
-from engine.tree.links import ByName, children_beyond, children_by_name
 from engine.tree.sharing import written
 from engine.tree.source import Value
 from engine.tree.states import EDITED, SHARES
+from engine.tree.step import ByName, children_beyond, children_by_name
 from parsers.charsets import ccsid as characters
 from parsers.mrm.stored_value import LARGEST
 from parsers.mrm.tds.binary_fields import InBytes

@@ -11,10 +11,10 @@ from engine.budget import pay
 from engine.errors import ParserException
 from engine.message.received import Part
 from engine.tree.element import Element
-from engine.tree.links import children_beyond, children_by_name
 from engine.tree.sharing import written
 from engine.tree.source import NAME_VALUE, VALUE
 from engine.tree.states import EDITED, SHARES
+from engine.tree.step import children_beyond, children_by_name
 from parsers.markup.lxml_nodes import attribute_of, is_settable
 from parsers.markup.text import text_of
 from parsers.mrm.xml.message_plan import NIL, FieldPlan, GroupPlan, Plans, clark
