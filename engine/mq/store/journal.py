@@ -19,11 +19,11 @@ from engine.mq.packed_descriptor import MD_ERROR
 from engine.mq.refusals import STORAGE_MEDIUM_FULL, UNEXPECTED_ERROR, refusal
 from engine.mq.store.body_compression import NONE
 from engine.mq.store.environment import Environment
+from engine.mq.store.job import Job, Then, nothing_follows
 from engine.mq.store.records import damaged
 from engine.mq.store.writing import Counters, write
 from engine.mq.store_changes import Record
 
-Then = Callable[[BrokerError | None], None]
 _TOGETHER: Final = 1_000  # units in one transaction
 _GROWTH: Final = 1 << 20
 _RESERVE: Final = 8  # the part of a full store that only removals may use
@@ -41,39 +41,6 @@ _DAMAGED: Final = (
     lmdb.BadTxnError,
 )
 _FULL: Final = tuple(os.strerror(number) for number in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT))
-
-
-class Job:
-    """A unit of work on its way into the store; `then` is called by who writes it, and what it raises is `raised`."""
-
-    __slots__ = ("awaited", "done", "error", "is_settled", "owner", "raised", "record", "then", "turn")
-
-    def __init__(self, record: Record, then: Then, *, awaited: bool) -> None:
-        self.record = record
-        self.then = then
-        self.owner = threading.get_ident()
-        self.awaited = awaited  # its owner stands by it
-        self.done = False
-        self.is_settled = False  # that it is written or refused, where it was tried alone or its writer interrupted
-        self.turn = threading.Lock()  # released when it is done, or when its owner is to write
-        self.turn.acquire()
-        self.error: BrokerError | None = None
-        self.raised: Exception | None = None
-
-    def finish(self) -> None:
-        """Call `then`, once: what it raises is for the owner alone."""
-        then, self.then = self.then, _nothing_follows
-        try:
-            then(self.error)
-        except Exception as error:
-            self.raised = error
-            if not self.awaited:
-                _LOG.exception("what follows the commit of a unit of work has failed")
-        self.done = True
-
-
-def _nothing_follows(_: BrokerError | None) -> None:
-    """Leaves it at what the store has."""
 
 
 _NOTHING_TRIED: Final[tuple[int, list[Job]]] = (0, [])
@@ -130,7 +97,7 @@ class Journal:
         self._took = 0.0  # seconds of the last transaction
         self._warned = False  # that the store is nearly full
 
-    def commit(self, record: Record, then: Then = _nothing_follows) -> None:
+    def commit(self, record: Record, then: Then = nothing_follows) -> None:
         """Returns when a unit of work is on the disk, and `then` has been told; one that cannot be kept is refused."""
         with suppress(Exception):  # who writes meets it again, and refuses the unit
             record.pack(self.codec)

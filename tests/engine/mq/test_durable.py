@@ -18,7 +18,8 @@ from engine.errors import BrokerError, MessageException
 from engine.mq import QueueManager
 from engine.mq.store.checking import check
 from engine.mq.store.environment import write_format
-from engine.mq.store.journal import Job, Journal
+from engine.mq.store.job import Job
+from engine.mq.store.journal import Journal
 from engine.mq.unit import Work
 from engine.work import Selection
 

@@ -11,7 +11,8 @@ import pytest
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
 from engine.mq import QueueManager
-from engine.mq.store.journal import Job, Journal
+from engine.mq.store.job import Job
+from engine.mq.store.journal import Journal
 from engine.mq.store_changes import Record
 from tests.engine.mq.served import serving
 

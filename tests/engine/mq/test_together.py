@@ -14,7 +14,8 @@ from engine.descriptor import PERSISTENT, Descriptor
 from engine.errors import BrokerError
 from engine.mq.manager import QueueManager
 from engine.mq.store.checking import check
-from engine.mq.store.journal import Job, Journal
+from engine.mq.store.job import Job
+from engine.mq.store.journal import Journal
 from engine.mq.store_changes import Record
 
 TOGETHER = 1_000  # units in one transaction
