@@ -176,7 +176,7 @@ class Lasting:
         if in_order:
             for queue in self._manager.directory.queues.values():
                 puts = [(queue.number, one) for one in queue.in_memory() if not one.descriptor.persistence]
-                left.append(Record(puts=puts))
+                left.append(Record(puts=puts, shares=False))
         self.store.close(left if in_order else None)
 
     def _record(self, puts: Moved, taken: Moved, decided: tuple[bytes, ...] = ()) -> Record:

@@ -100,7 +100,7 @@ class Journal:
     def commit(self, record: Record, then: Then = nothing_follows) -> None:
         """Returns when a unit of work is on the disk, and `then` has been told; one that cannot be kept is refused."""
         with suppress(Exception):  # who writes meets it again, and refuses the unit
-            record.pack(self.codec)
+            record.made(self.codec)
         job = Job(record, then, awaited=True)
         self._pending.append(job)
         writes = self._writing.acquire(blocking=False) or self._takes_over()
@@ -265,7 +265,7 @@ class Journal:
         """Write units in one transaction; returns the reason why they are not kept, whatever it is."""
         try:
             for job in jobs:
-                job.record.pack(self.codec)
+                job.record.made(self.codec)
             return self._refused(jobs)
         except Exception as error:  # as where a process may have no more memory: nobody would tell those who wait
             _LOG.exception("units of work cannot be kept")
@@ -274,7 +274,7 @@ class Journal:
     def _refused(self, jobs: list[Job]) -> BrokerError | None:
         """Write units in one transaction; returns the reason why they are not kept where that is one of the known."""
         grows = any(job.record.grows for job in jobs)
-        if grows and self._is_full(sum(job.record.size for job in jobs)):
+        if grows and self._is_full(_size(jobs)):
             return _full()
         for _ in range(64):
             try:
@@ -290,7 +290,7 @@ class Journal:
             except (ValueError, TypeError, AttributeError) as error:
                 return refusal(MD_ERROR, f"a message cannot be kept as its descriptor is ({error})")
             except (lmdb.Error, OSError) as error:
-                return self._failed(error, sum(job.record.size for job in jobs))
+                return self._failed(error, _size(jobs))
             else:
                 return None
         return _full()
@@ -341,6 +341,11 @@ class Journal:
         if self.failed is not None:
             self.failed(self.failure.text)
         return self.failure
+
+
+def _size(jobs: list[Job]) -> int:
+    """Returns about how many bytes units add, whose entries are made."""
+    return sum([job.record.made(NONE).size for job in jobs])
 
 
 def _full(why: str = "") -> BrokerError:

@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
-from engine.mq.packed_descriptor import BACKOUT_COUNT_AT, pack, unpack, with_number
-from engine.mq.queued_message import Stored
+from engine.mq.packed_descriptor import BACKOUT_COUNT_AT, unpack, with_number
 from engine.mq.refusals import Q_DAMAGED, refusal
 from engine.mq.store.keys import CHUNK
 
@@ -20,6 +19,7 @@ _ISAL: Final[Any] = import_module("isal.isal_zlib") if find_spec("isal") else zl
 crc32: Final = _ISAL.crc32
 VERSION: Final = 1
 _HEAD: Final = struct.Struct(">IBBHQIQ")  # checksum, version, form, descriptor's length, expiry, length, body
+HEAD_SIZE: Final = _HEAD.size
 _CHECKED: Final = struct.Struct(">BBHQIQ")  # the same without the checksum
 _CHECKSUM: Final = 4
 _NUMBER: Final = 8
@@ -47,21 +47,17 @@ class Head:
         self.expires = expires
 
 
-def head(key: bytes, stored: Stored, body_id: int, codec: int, body: bytes, most: int) -> tuple[bytes, bool]:
-    """Returns the record of a message, its body as the codec left it, and True where that is to be kept in chunks.
-
-    A body stands in the record where that has `most` bytes at most.
-    """
-    packed = pack(stored.descriptor)
-    long = _HEAD.size + len(packed) + len(body) > most
-    form = long | codec << _OF_CODEC
-    fixed = _CHECKED.pack(VERSION, form, len(packed), stored.expires, len(body), body_id)
-    return checked(key, fixed + packed if long else fixed + packed + body), long
+def head(key: bytes, descriptor: bytes, expires: int, place: tuple[int, int, bool], body: bytes) -> bytes:
+    """Returns the record of a message; its place is the number of its body, the codec, and True for one in chunks."""
+    body_id, codec, in_chunks = place
+    form = in_chunks | codec << _OF_CODEC
+    fixed = _CHECKED.pack(VERSION, form, len(descriptor), expires, len(body), body_id)
+    return checked(key, fixed + descriptor if in_chunks else fixed + descriptor + body)
 
 
 def _fixed(key: bytes, record: bytes) -> tuple[int, ...]:
     """Returns the fixed part of a record, or refuses one that is damaged."""
-    if len(record) < _HEAD.size or crc32(record[_CHECKSUM:], crc32(key)) != _CHECK.unpack_from(record)[0]:
+    if len(record) < HEAD_SIZE or crc32(record[_CHECKSUM:], crc32(key)) != _CHECK.unpack_from(record)[0]:
         raise damaged(f"the record of a message ({key.hex()}) is not what was written")
     return _HEAD.unpack_from(record)
 
@@ -75,8 +71,8 @@ def read_place(key: bytes, record: bytes) -> tuple[int | None, int]:
 def read_head(key: bytes, record: bytes) -> Head:
     """Returns what a record says, or refuses one that is damaged."""
     _, _, form, length, expires, whole, body_id = _fixed(key, record)
-    end = _HEAD.size + length
-    descriptor = unpack(record, _HEAD.size, end)
+    end = HEAD_SIZE + length
+    descriptor = unpack(record, HEAD_SIZE, end)
     place = (body_id, whole, form >> _OF_CODEC)
     return Head(descriptor, None if form & _IN_CHUNKS else record[end:], place, expires)
 
@@ -84,7 +80,7 @@ def read_head(key: bytes, record: bytes) -> Head:
 def with_backout_count(key: bytes, record: bytes, count: int) -> bytes:
     """Returns a record with another backout count."""
     read_head(key, record)
-    return checked(key, with_number(record, _HEAD.size + BACKOUT_COUNT_AT, count)[_CHECKSUM:])
+    return checked(key, with_number(record, HEAD_SIZE + BACKOUT_COUNT_AT, count)[_CHECKSUM:])
 
 
 def chunks(body_id: int, body: bytes) -> Iterator[tuple[bytes, bytes]]:

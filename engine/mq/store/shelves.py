@@ -122,7 +122,7 @@ class Overflow:
     def evict(self, waiting: list[Stored]) -> bool:
         """Write messages that were in memory: the last ones, in order; a full disk leaves them there."""
         try:
-            self._write(Record(puts=[(self._number, stored) for stored in waiting]))
+            self._write(Record(puts=[(self._number, stored) for stored in waiting], shares=False))
         except MessageException:
             return False
         self.count += len(waiting)

@@ -7,18 +7,14 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from engine.mq.admission import ORDER_BITS
 from engine.mq.refusals import BACKED_OUT, refusal
-from engine.mq.store.body_compression import PLAIN, Packed
-from engine.mq.store.keys import CHUNK, EXPIRY, NUMBER, ORDER, id_keys
+from engine.mq.store.body_compression import NONE
+from engine.mq.store.keys import CHUNK, EXPIRY, NUMBER, ORDER
 from engine.mq.store.records import (
-    LONGEST,
-    LONGEST_ALONE,
     checked,
     chunks,
     content_of,
     damaged,
-    head,
     number_record,
     read_number,
     read_place,
@@ -26,11 +22,10 @@ from engine.mq.store.records import (
 )
 
 if TYPE_CHECKING:
-    from engine.mq.queued_message import Stored
+    from engine.mq.store.entries import Entries
     from engine.mq.store.environment import Environment
     from engine.mq.store_changes import Record
 
-NUMBERS: Final = (1 << ORDER_BITS) - 1
 AHEAD: Final = 1 << 20  # numbers that are set aside at once, so that a start need not look for the last
 CEILING: Final = b"numbers"
 _COUNT: Final = 8
@@ -52,14 +47,17 @@ class Counters:
         self._ceiling = 0
         self._highest = 0  # of the numbers of messages that are put
 
-    def add(self, queue: int, change: int) -> None:
-        """Counts messages that come to a queue or go."""
-        self._changes[queue] = self._changes.get(queue, 0) + change
+    def add(self, entries: Entries) -> None:
+        """Counts messages that come to queues or go, and learns the highest of their numbers."""
+        changes = self._changes
+        for queue, change in entries.changes.items():
+            changes[queue] = changes.get(queue, 0) + change
+        if entries.highest > self._highest:  # noqa: PLR1730 - a call of max takes longer
+            self._highest = entries.highest
 
-    def reach(self, number: int) -> None:
-        """Learns the number of a message."""
-        if number > self._highest:  # noqa: PLR1730 - a call of max takes longer
-            self._highest = number
+    def begin(self, queue: int) -> None:
+        """Gives a queue a counter where it has none."""
+        self._changes.setdefault(queue, 0)
 
     def drop(self, queue: int, transaction: Any, counts: Any) -> None:
         """Removes the counter of a queue that is deleted."""
@@ -91,18 +89,24 @@ class Counters:
 
 def write(records: Iterable[Record], transaction: Any, environment: Environment, counters: Counters) -> None:
     """Make the changes of units of work."""
+    db, put = environment.db, transaction.put
     for record in records:
-        _write(record, transaction, environment, counters)
-    counters.write(transaction, environment.db)
+        entries = record.made(NONE)  # as a rule they are there, made while another transaction was written
+        for key, ids in entries.removals:
+            _remove(key, ids, transaction, db)
+        for table, key, value in entries.puts:
+            put(key, value, db=db[table])
+        for body_id, body in entries.bodies:
+            for key, chunk in chunks(body_id, body):
+                put(key, chunk, db=db["chunks"])
+        counters.add(entries)
+        if record.counts or record.objects or record.decided or record.forgotten or record.refused:
+            _write_others(record, transaction, db, counters)
+    counters.write(transaction, db)
 
 
-def _write(record: Record, transaction: Any, environment: Environment, counters: Counters) -> None:
-    db = environment.db
-    for queue, stored in record.removals:
-        _remove(queue, stored, transaction, environment)
-        counters.add(queue, -1)
-    if record.puts:
-        _put_all(record, transaction, db, counters)
+def _write_others(record: Record, transaction: Any, db: dict[str, Any], counters: Counters) -> None:
+    """Make the changes that are no messages."""
     for queue, order, count in record.counts:
         key = ORDER.pack(queue, order)
         found = transaction.get(key, db=db["messages"])
@@ -114,72 +118,33 @@ def _write(record: Record, transaction: Any, environment: Environment, counters:
         _decide(record, transaction, db["decisions"])
 
 
-def _put_all(record: Record, transaction: Any, db: dict[str, Any], counters: Counters) -> None:
-    puts, bodies = record.puts, dict[int, int]()
-    is_shared = len(puts) > 1 and len({id(stored.body) for _, stored in puts}) < len(puts)
-    how = record.packed or {}, LONGEST if is_shared else LONGEST_ALONE
-    for queue, stored in puts:
-        _put(queue, stored, how, bodies, transaction, db)
-        counters.add(queue, 1)
-        counters.reach(stored.order & NUMBERS)
-
-
-def _put(
-    queue: int,
-    stored: Stored,
-    how: tuple[Packed, int],
-    bodies: dict[int, int],
-    transaction: Any,
-    db: dict[str, Any],
-) -> None:
-    """Put a message; a long body that another of its unit has as well, by `bodies`, is kept once.
-
-    `how` is what bodies are compressed to, and how many bytes a record has with its body in it.
-    """
-    key, put, (packed, most) = ORDER.pack(queue, stored.order), transaction.put, how
-    identity = id(stored.body)
-    body_id = bodies.get(identity, stored.order & NUMBERS)
-    codec, body = packed.get(identity, (PLAIN, stored.body))
-    record, long = head(key, stored, body_id, codec, body, most)
-    put(key, record, db=db["messages"])
-    if long and identity in bodies:
-        _refer(body_id, 1, transaction, db["references"])
-    elif long:
-        bodies[identity] = body_id
-        for chunk, content in chunks(body_id, body):
-            put(chunk, content, db=db["chunks"], append=False)
-    ids = db["ids"]
-    for index in id_keys(queue, stored.order, stored.descriptor):
-        put(index, b"", db=ids)
-    if stored.expires:
-        put(EXPIRY.pack(stored.expires, queue, stored.order), b"", db=db["expiry"])
-
-
-def _remove(queue: int, stored: Stored, transaction: Any, environment: Environment) -> None:
-    db, key = environment.db, ORDER.pack(queue, stored.order)
+def _remove(key: bytes, ids: list[bytes], transaction: Any, db: dict[str, Any]) -> None:
     record = transaction.pop(key, db=db["messages"])
     if record is None:
         raise damaged(f"a message that was got ({key.hex()}) is not there")
     body_id, expires = read_place(key, record)
-    for index in id_keys(queue, stored.order, stored.descriptor):
+    for index in ids:
         transaction.delete(index, db=db["ids"])
     if expires:
-        transaction.delete(EXPIRY.pack(expires, queue, stored.order), db=db["expiry"])
-    if body_id is not None and not _refer(body_id, -1, transaction, db["references"]):
+        transaction.delete(EXPIRY.pack(expires, *ORDER.unpack(key)), db=db["expiry"])
+    if body_id is not None and not _release(body_id, transaction, db["references"]):
         number = 0
         while transaction.delete(CHUNK.pack(body_id, number), db=db["chunks"]):
             number += 1
 
 
-def _refer(body_id: int, change: int, transaction: Any, references: Any) -> bool:
-    """Count who else has a body; returns False where nobody has, and it goes with its last message."""
+def _release(body_id: int, transaction: Any, references: Any) -> bool:
+    """Count one message less that has a body; returns False where it was the last, and the body goes with it."""
     key = body_id.to_bytes(_COUNT)
-    known = read_number(key, transaction.get(key, b"", db=references))
-    if known + change > 0:
-        transaction.put(key, number_record(key, known + change), db=references)
-    elif known:
+    known = transaction.get(key, db=references)
+    if known is None:
+        return False
+    others = read_number(key, known)
+    if others > 1:
+        transaction.put(key, number_record(key, others - 1), db=references)
+    else:
         transaction.delete(key, db=references)
-    return known + change >= 0
+    return True
 
 
 def _define(record: Record, transaction: Any, db: dict[str, Any], counters: Counters) -> None:
@@ -191,7 +156,7 @@ def _define(record: Record, transaction: Any, db: dict[str, Any], counters: Coun
             counters.drop(number, transaction, db["counts"])
             continue
         if kind == "QLOCAL":
-            counters.add(number, 0)  # a counter that is missing is damage
+            counters.begin(number)  # a counter that is missing is damage
         kept = {"kind": kind, "name": name, "number": number, "values": dict(values)}
         transaction.put(key, checked(key, json.dumps(kept).encode()), db=db["objects"])
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
-from engine.mq import QueueManager
+from engine.mq import QueueManager, memory
 from engine.mq.store import body_compression, records
 from engine.mq.store.body_compression import packed, unpacked
 from engine.mq.store.checking import check
@@ -161,3 +161,24 @@ def test_one_body_for_all_copies(tmp_path: Path) -> None:
             assert queues.store is not None
             assert 0 == queues.store.store.entries()["chunks"]
         assert [] == check(folder)
+
+
+def test_bodies_that_are_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Messages of one body that memory has no room for keep it, where some are got, backed out and written again."""
+    monkeypatch.setattr(memory, "BUDGET", 1_000_000)
+    body, count = bytes(6_000), 200
+    QueueManager.create(tmp_path / "QM")
+    with QueueManager.open(tmp_path / "QM") as queues:
+        queues.define("QLOCAL", "Q", {})
+        for _ in range(count):
+            queues.work().put("Q", Descriptor(), body, syncpoint=False)
+    for _ in range(40):
+        with QueueManager.open(tmp_path / "QM") as queues:
+            work = queues.work()
+            work.get("Q")
+            work.back_out()
+    with QueueManager.open(tmp_path / "QM") as queues:
+        work = queues.work()
+        assert count == sum(work.get("Q", syncpoint=False) == (found.descriptor, body) for found in queues.browse("Q"))
+        assert queues.store is not None
+        assert {0} == set(queues.store.store.entries().values())
