@@ -17,7 +17,7 @@ _LOG: Final = logging.getLogger("penstock.store")
 class Job:
     """A unit of work on its way into the store; `then` is called by who writes it, and what it raises is `raised`."""
 
-    __slots__ = ("awaited", "done", "error", "is_settled", "owner", "raised", "record", "then", "turn")
+    __slots__ = ("awaited", "done", "error", "is_settled", "is_woken", "owner", "raised", "record", "then", "turn")
 
     def __init__(self, record: Record, then: Then, *, awaited: bool) -> None:
         self.record = record
@@ -26,6 +26,7 @@ class Job:
         self.awaited = awaited  # its owner stands by it
         self.done = False
         self.is_settled = False  # that it is written or refused, where it was tried alone or its writer interrupted
+        self.is_woken = False  # its owner has been told that it is done
         self.turn = threading.Lock()  # released when it is done, or when its owner is to write
         self.turn.acquire()
         self.error: BrokerError | None = None

@@ -55,21 +55,9 @@ class Journal:
     """
 
     __slots__ = (
-        *("_before", "_counters", "_environment", "_expected", "_gathering", "_jobs", "_last", "_pending", "_reserve"),
-        *(
-            "_skips",
-            "_thread",
-            "_tries",
-            "_took",
-            "_vain",
-            "_wake",
-            "_warned",
-            "_writing",
-            "codec",
-            "failed",
-            "failure",
-        ),
-        *("syncs", "watch"),
+        *("_before", "_counters", "_done", "_environment", "_expected", "_gathering", "_jobs", "_last", "_pending"),
+        *("_reserve", "_skips", "_syncing", "_thread", "_tries", "_took", "_vain", "_wake", "_warned", "_writing"),
+        *("codec", "failed", "failure", "syncs", "watch"),
     )
 
     def __init__(self, environment: Environment) -> None:
@@ -82,6 +70,7 @@ class Journal:
         self._counters = Counters()
         self._reserve = max(environment.size // _RESERVE, min(_LEAST_RESERVE, environment.size // 2))
         self._pending: deque[Job] = deque()
+        self._done: deque[Job] = deque()  # whose owners are to be woken
         self._jobs: list[Job] = []  # that are being written
         self._tries = _NOTHING_TRIED  # the last transaction, and whose units it has
         self._writing = threading.Lock()
@@ -94,13 +83,15 @@ class Journal:
         self._before: set[int] = set()  # and in the one before it
         self._vain = 0  # how many moments are skipped since others were last waited for in vain
         self._skips = 0  # how many of them are left
+        self._syncing = False  # a transaction is on its way to the disk, while others may work
         self._took = 0.0  # seconds of the last transaction
         self._warned = False  # that the store is nearly full
 
     def commit(self, record: Record, then: Then = nothing_follows) -> None:
         """Returns when a unit of work is on the disk, and `then` has been told; one that cannot be kept is refused."""
-        with suppress(Exception):  # who writes meets it again, and refuses the unit
-            record.made(self.codec)
+        if self._syncing or self.codec != NONE:  # else who writes makes the entries of all, which takes less time
+            with suppress(Exception):  # who writes meets it again, and refuses the unit
+                record.made(self.codec)
         job = Job(record, then, awaited=True)
         self._pending.append(job)
         writes = self._writing.acquire(blocking=False) or self._takes_over()
@@ -113,6 +104,8 @@ class Journal:
         except BaseException:  # Ctrl-C
             self._leave(job)
             raise
+        if self._done:
+            self._wake_next()
         if writes:
             try:
                 self._write_some()
@@ -136,6 +129,7 @@ class Journal:
         """Have another thread write a unit whose owner waits for it no more, and let others write."""
         job.awaited = False
         self._expected = 0
+        self._wake_next()
         if job.turn.acquire(blocking=False) and not job.done:
             self._pass_on()
         self._wake_thread()
@@ -163,6 +157,8 @@ class Journal:
                 self._writing.acquire()
             try:
                 self._write_some()
+                while self._done:
+                    self._wake_next()
             finally:
                 self._pass_on()
 
@@ -239,10 +235,23 @@ class Journal:
             self._took = time.monotonic() - begun
         for job in jobs:
             job.finish()
-        for job in jobs:
-            if job.awaited and job.turn.locked():
-                job.turn.release()
+        self._done.extend(jobs)
         self._jobs, self._tries = [], _NOTHING_TRIED  # in this order: the second is asked for where the first is there
+        self._wake_next()
+
+    def _wake_next(self) -> None:
+        """Wake the owner of a unit that is done, who wakes the next: all at once would wait for the interpreter."""
+        done, own = self._done, threading.get_ident()
+        while done:
+            try:
+                job = done.popleft()
+            except IndexError:  # another has woken the last of them
+                return
+            if job.awaited and not job.is_woken and job.owner != own and job.turn.locked():
+                job.is_woken = True
+                job.turn.release()
+                if job.awaited or not job.turn.acquire(blocking=False):
+                    return
 
     def _unsettled(self) -> list[Job]:
         """Returns the units, of those of a writer that was interrupted, that are neither written nor refused."""
@@ -302,7 +311,11 @@ class Journal:
             if self.watch is not None:
                 self.watch("written")
             self._tries = transaction.id(), jobs
-            transaction.commit()
+            self._syncing = True
+            try:
+                transaction.commit()
+            finally:
+                self._syncing = False
         except BaseException:
             self._counters.forget()
             transaction.abort()  # which does nothing once it is committed

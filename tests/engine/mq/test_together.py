@@ -261,3 +261,31 @@ def test_who_comes_first_waits_for_others_behind_several_that_waited_in_vain(
                     journal._pending.append(Job(Record(decided=(b"%d" % number,)), lambda _: None, awaited=False))
                 journal.commit(Record(decided=(b"mine",)))
     assert [3, 1, 1] == waited  # and where one waited alone in vain, the next does not
+
+
+def test_who_leaves_as_it_is_woken_does_not_keep_others_asleep(tmp_path: Path) -> None:
+    """Of those whose units are done each wakes the next; one that Ctrl-C takes away just then leaves none asleep."""
+    QueueManager.create(tmp_path / "QM")
+    queues = QueueManager.open(tmp_path / "QM")
+    assert queues.store is not None
+    journal = queues.store.store.journal
+    jobs: list[Any] = [Job(Record(), lambda _: None, awaited=True) for _ in range(4)]
+    for job in jobs:
+        job.owner = 0  # another thread
+
+    class Turn:
+        def __init__(self, job: Any) -> None:
+            self.job, self.lock = job, job.turn
+            self.acquire, self.locked = self.lock.acquire, self.lock.locked
+
+        def release(self) -> None:
+            journal._leave(self.job)
+            self.lock.release()
+
+    jobs[1].turn = Turn(jobs[1])
+    journal._done.extend(jobs)
+    journal._wake_next()
+    assert [True, False] == [job.turn.acquire(blocking=False) for job in (jobs[0], jobs[2])]
+    journal._wake_next()  # as who is woken first does
+    assert jobs[2].turn.acquire(timeout=10)
+    queues.close()
