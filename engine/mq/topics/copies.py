@@ -5,25 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from engine.descriptor import Descriptor
+from engine.descriptor import NO_ID, UNLIMITED, Descriptor
 from engine.errors import MessageException
-from engine.mq.admission import EIGHT_BYTES, MAX_PRIORITY, ORDER_BITS, expires_at, limited
+from engine.mq.admission import (
+    EIGHT_BYTES,
+    ID_LENGTH,
+    LARGEST,
+    MAX_PRIORITY,
+    ORDER_BITS,
+    expires_at,
+    limited,
+)
+from engine.mq.packed_descriptor import pack, with_whole_ids
 from engine.mq.properties import folder_texts, folders_of, opened, properties_of, with_folders
 from engine.mq.property_types import Property
 from engine.mq.queued_message import Stored
-from engine.mq.refusals import full, too_long
+from engine.mq.refusals import MSG_TOO_BIG_FOR_Q_MGR, PUT_INHIBITED, full, refusal, too_long
 
 if TYPE_CHECKING:
+    from engine.message.topics import TopicAddress
     from engine.mq.admission import Target
     from engine.mq.manager import QueueManager
     from engine.mq.protection.policies import Policy
     from engine.mq.queue import Queue
+    from engine.mq.topics.settings import TopicSettings
     from engine.mq.topics.subscription import Subscription
 
 Moved = list[tuple["Queue", Stored]]
 Shape = tuple[str, str, str]  # of a message: its policy of protection, its form, the subscriber's own data
 Formed = tuple[Descriptor, bytes]
 _AS_PUBLISHED: Final = ("", "NONE", "")
+_BROKER: Final = 26  # MQAT_BROKER
+_LEFT_TO_THE_TOPIC: Final = (0, 1)
 _OF_COMMANDS: Final = frozenset({"psc", "pscr", "mqps"})
 _TOLD: Final = {"mqps.Pti": "psc.PubTime", "mqps.Seq": "psc.SeqNum"}  # by the publisher, as commands name it
 
@@ -123,6 +136,50 @@ def wanted(copies: Iterable[Copy], publication: Publication) -> list[Copy]:
         if select is None or select(descriptor, body, properties) is True:
             found.append(copy)
     return found
+
+
+def published(
+    manager: QueueManager,
+    address: TopicAddress,
+    settings: TopicSettings,
+    descriptor: Descriptor,
+    body: bytes,
+    given: tuple[int, str, str],
+) -> Publication:
+    """Returns a publication with what is given to it: its number, its user, and its user where it says none."""
+    topic, _, point, _, at = address
+    admission = manager.admission
+    if not settings.publishes:
+        raise refusal(PUT_INHIBITED, f"publications on {topic} are inhibited: ALTER the TOPIC", topic)
+    if len(body) > admission.longest:
+        text = f"a message of {len(body)} bytes is longer than the queue manager allows ({admission.longest})"
+        raise refusal(MSG_TOO_BIG_FOR_Q_MGR, text, topic)
+    now = admission.clock()
+    # fmt: off
+    (_, kind, expiry, feedback, encoding, ccsid, form, priority, persistence, msg_id, correl_id, _, queue,
+     queue_manager, user, token, identity, _, _, date, hour, origin, group_id, sequence, offset, flags,
+     length) = descriptor
+    if not len(msg_id) == len(correl_id) == len(group_id) == ID_LENGTH:
+        whole = with_whole_ids(descriptor)
+        msg_id, correl_id, group_id = whole.msg_id, whole.correl_id, whole.group_id
+    if not date:
+        date, hour = admission.stamped(int(now * 100))
+    if not 0 <= priority <= MAX_PRIORITY:
+        priority = settings.priority if priority < 0 else MAX_PRIORITY
+    if persistence not in _LEFT_TO_THE_TOPIC:
+        persistence = settings.persistence
+    if msg_id == NO_ID:
+        msg_id = admission.numbers.identifier(given[0])
+    expires = 0 if expiry == UNLIMITED else expires_at(expiry, now)
+    if not 0 <= kind | feedback | encoding | ccsid | sequence | offset | flags | length + 1 <= LARGEST:
+        pack(descriptor)  # some that are negative are good; it refuses others
+    own = tuple.__new__(Descriptor, (
+        0, kind, expiry, feedback, encoding, ccsid, form, priority, persistence, msg_id, correl_id, 0, queue,
+        queue_manager, given[1] or user or given[2], token, identity, _BROKER, manager.name, date, hour,
+        origin, group_id, sequence, offset, flags, length,
+    ))
+    # fmt: on
+    return tuple.__new__(Publication, (topic, point, own, body, expires, False, at or int(now * 1_000_000)))
 
 
 def admitted(

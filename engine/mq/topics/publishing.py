@@ -6,26 +6,24 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from engine.descriptor import NO_ID, PERSISTENT, UNLIMITED, UTF_8, Descriptor
+from engine.descriptor import NO_ID, PERSISTENT, UTF_8, Descriptor
 from engine.errors import BrokerError, MessageException
 from engine.flow.dead_letters import FORMAT, header
 from engine.message.topics import REMOTE, TopicAddress, read_address
 from engine.mq import stream_rules
-from engine.mq.admission import ID_LENGTH, LARGEST, MAX_PRIORITY, Target, expires_at, limited
+from engine.mq.admission import Target, limited
 from engine.mq.definitions import QueueDefinition
 from engine.mq.directory import check_gate
-from engine.mq.packed_descriptor import pack, with_whole_ids
 from engine.mq.queue import Queue
 from engine.mq.refusals import (
     ALIAS_BASE_Q_TYPE_ERROR,
-    MSG_TOO_BIG_FOR_Q_MGR,
     OBJECT_ALREADY_EXISTS,
     PUT_INHIBITED,
     refusal,
 )
 from engine.mq.security.authorities import PERSIST
 from engine.mq.security.authorities import SUB as SUBSCRIBE
-from engine.mq.topics.copies import Copy, Moved, Publication, admitted, formed, wanted
+from engine.mq.topics.copies import Copy, Moved, Publication, admitted, formed, published, wanted
 from engine.mq.topics.forwarding import TRANSMIT, Forwarded, of_publication, packed
 from engine.mq.topics.listening import QUEUES, Listeners
 from engine.mq.topics.objects import SUB
@@ -45,8 +43,6 @@ if TYPE_CHECKING:
 PUBLICATION_FAILURE: Final = 2502
 _MOST_ROUTES: Final = 10_000
 _SYSTEM: Final = "$"  # begins the topics of the system
-_BROKER: Final = 26  # MQAT_BROKER
-_LEFT_TO_THE_TOPIC: Final = (0, 1)
 _MANAGED: Final = {"YES": "SYSTEM.MANAGED.DURABLE.", "NO": "SYSTEM.MANAGED.NDURABLE."}
 
 
@@ -225,7 +221,9 @@ class Topics:
         number = self._manager.admission.numbers.next(1 + len(route.copies))
         if target.longest_expiry:
             descriptor = limited(descriptor, target.longest_expiry)
-        publication = self._published(target.topic, route.settings, descriptor, body, (number, user, work.user))
+        publication = published(
+            self._manager, target.topic, route.settings, descriptor, body, (number, user, work.user)
+        )
         copies = wanted(route.copies, publication) if route.selective else route.copies
         if without:
             copies = [copy for copy in copies if copy.subscription.queue != without]
@@ -248,49 +246,6 @@ class Topics:
         if failed or copies is not route.copies or traffic.is_retired:
             self._counts.note((topic, point), route, copies, [copy for copy, _ in failed])
         return publication.descriptor, moved
-
-    def _published(
-        self,
-        address: TopicAddress,
-        settings: TopicSettings,
-        descriptor: Descriptor,
-        body: bytes,
-        given: tuple[int, str, str],
-    ) -> Publication:
-        """Returns a publication with what is given to it: its number, its user, and its user where it says none."""
-        topic, _, point, _, at = address
-        admission = self._manager.admission
-        if not settings.publishes:
-            raise refusal(PUT_INHIBITED, f"publications on {topic} are inhibited: ALTER the TOPIC", topic)
-        if len(body) > admission.longest:
-            text = f"a message of {len(body)} bytes is longer than the queue manager allows ({admission.longest})"
-            raise refusal(MSG_TOO_BIG_FOR_Q_MGR, text, topic)
-        now = admission.clock()
-        # fmt: off
-        (_, kind, expiry, feedback, encoding, ccsid, form, priority, persistence, msg_id, correl_id, _, queue,
-         queue_manager, user, token, identity, _, _, date, hour, origin, group_id, sequence, offset, flags,
-         length) = descriptor
-        if not len(msg_id) == len(correl_id) == len(group_id) == ID_LENGTH:
-            whole = with_whole_ids(descriptor)
-            msg_id, correl_id, group_id = whole.msg_id, whole.correl_id, whole.group_id
-        if not date:
-            date, hour = admission.stamped(int(now * 100))
-        if not 0 <= priority <= MAX_PRIORITY:
-            priority = settings.priority if priority < 0 else MAX_PRIORITY
-        if persistence not in _LEFT_TO_THE_TOPIC:
-            persistence = settings.persistence
-        if msg_id == NO_ID:
-            msg_id = admission.numbers.identifier(given[0])
-        expires = 0 if expiry == UNLIMITED else expires_at(expiry, now)
-        if not 0 <= kind | feedback | encoding | ccsid | sequence | offset | flags | length + 1 <= LARGEST:
-            pack(descriptor)  # some that are negative are good; it refuses others
-        own = tuple.__new__(Descriptor, (
-            0, kind, expiry, feedback, encoding, ccsid, form, priority, persistence, msg_id, correl_id, 0, queue,
-            queue_manager, given[1] or user or given[2], token, identity, _BROKER, self._manager.name, date, hour,
-            origin, group_id, sequence, offset, flags, length,
-        ))
-        # fmt: on
-        return tuple.__new__(Publication, (topic, point, own, body, expires, False, at or int(now * 1_000_000)))
 
     def _retain(self, publication: Publication, work: Work, *, remote: bool) -> None:
         """Keep a publication for later subscribers, unless another queue manager's is older than what is kept."""
