@@ -10,6 +10,7 @@ from engine.mq.properties import folders_of, opened
 from engine.mq.topics.answers import RFH_DUPLICATE_PARM, RFH_PARM_ERROR, RFH_PARM_MISSING, TOPIC_ERROR, RefusedError
 
 _FOLDER: Final = "psc."
+_NONE: Final = frozenset({"None"})
 _REPEATED: Final = frozenset({"Topic", "RegOpt", "PubOpt", "DelOpt"})
 _ONCE: Final = frozenset(
     {
@@ -35,8 +36,8 @@ class Asked:
         return self.values.get(name, [""])[0]
 
     def options(self, name: str, known: frozenset[str], reason: int) -> frozenset[str]:
-        """Returns the options of a name; one that is not known is refused."""
-        found = frozenset(self.values.get(name, ()))
+        """Returns the options of a name; one that is not known is refused, and None says that there are no others."""
+        found = frozenset(self.values.get(name, ())) - _NONE
         if not found <= known:
             raise RefusedError(reason)
         return found

@@ -18,7 +18,7 @@ from engine.mq.topics.answers import (
     RefusedError,
     answered_reason,
 )
-from engine.mq.topics.registering import deregister, for_each, register, update
+from engine.mq.topics.registering import Subscriber, deregister, for_each, register, update
 from engine.mq.topics.retained import retained_topics
 from engine.mq.topics.trie import Trie
 
@@ -47,7 +47,9 @@ def _publish(manager: QueueManager, work: Work, command: Asked) -> Answered:
     options = command.options("PubOpt", _PUBLISHES, PUB_OPTIONS_ERROR)
     own = command.descriptor
     scope = LOCAL if "Local" in options else ""
-    without = (command.one("QName") or own.reply_to_q) if "OtherSubsOnly" in options else ""
+    without = None
+    if "OtherSubsOnly" in options and (command.one("QName") or own.reply_to_q):
+        without = Subscriber.of(manager, command, options).is_sent
     told = {_TOLD[name]: command.one(name) for name in _TOLD if command.one(name)}
     folders = [*command.others, *folder_texts(told)]
     descriptor, body = command.behind, command.body

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from engine.mq.topics.settings import TopicSettings
     from engine.mq.topics.subscription import Subscription
     from engine.mq.unit import Work
+
+    Without = Callable[[Subscription], bool] | None
 
 PUBLICATION_FAILURE: Final = 2502
 _MOST_ROUTES: Final = 10_000
@@ -206,11 +208,18 @@ class Topics:
         return made
 
     def publish(
-        self, target: Target, descriptor: Descriptor, body: bytes, work: Work, without: str = "", *, user: str = ""
+        self,
+        target: Target,
+        descriptor: Descriptor,
+        body: bytes,
+        work: Work,
+        without: Without = None,
+        *,
+        user: str = "",
     ) -> tuple[Descriptor, Moved]:
         """Returns the descriptor of a publication, and its messages, admitted to the queues of those that want it.
 
-        `without` is a queue that it does not go to; `user` publishes it, whatever its descriptor says. What is retained
+        `without` says which subscriptions it does not go to; `user` publishes it, whatever its descriptor says. What is retained
         is put in the publisher's unit of work at once.
         """
         assert target.topic is not None  # it is asked for those that lead to one
@@ -225,8 +234,8 @@ class Topics:
             self._manager, target.topic, route.settings, descriptor, body, (number, user, work.user)
         )
         copies = wanted(route.copies, publication) if route.selective else route.copies
-        if without:
-            copies = [copy for copy in copies if copy.subscription.queue != without]
+        if without is not None:
+            copies = [copy for copy in copies if not without(copy.subscription)]
         if scope == REMOTE:
             copies = [copy for copy in copies if copy.hears]
         moved, failed = admitted(self._manager, copies, publication, number) if copies else ([], [])

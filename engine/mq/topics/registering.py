@@ -61,14 +61,14 @@ _UNNAMED: Final = "RFH2."  # begins the names of subscriptions that commands giv
 
 
 @dataclass(frozen=True, slots=True)
-class _Subscriber:
+class Subscriber:
     """The subscriber that a command speaks for: a queue and, with CorrelAsId, a correlation id."""
 
     queue: str
     correl_id: bytes
 
     @classmethod
-    def of(cls, manager: QueueManager, command: Asked, options: frozenset[str]) -> _Subscriber:
+    def of(cls, manager: QueueManager, command: Asked, options: frozenset[str]) -> Subscriber:
         """Returns the subscriber that a command names, or its reply-to queue is."""
         descriptor = command.descriptor
         if (command.one("QMgrName") or descriptor.reply_to_q_mgr) not in {"", manager.name}:
@@ -88,12 +88,12 @@ class _Subscriber:
         return f"{_UNNAMED}{hashlib.sha256(key.encode()).hexdigest()[:32].upper()}"
 
     def has(self, subscription: Subscription) -> bool:
-        """Returns True for a subscription of this subscriber."""
-        return (
-            subscription.queue == self.queue
-            and subscription.correl_id == self.correl_id
-            and subscription.form == "RFH2"
-        )
+        """Returns True for a subscription of this subscriber, which a command has made."""
+        return self.is_sent(subscription) and subscription.form == "RFH2"
+
+    def is_sent(self, subscription: Subscription) -> bool:
+        """Returns True for a subscription whose publications go to this subscriber."""
+        return subscription.queue == self.queue and subscription.correl_id == self.correl_id
 
     def matching(self, manager: QueueManager, command: Asked, topic: str) -> Subscription | None:
         """Returns the subscription of this subscriber to a topic at a point with a filter, whatever its name."""
@@ -122,7 +122,7 @@ def register(manager: QueueManager, _: Work, command: Asked) -> Answered:
     if command.one("SubName") and len(topics) > 1:
         raise RefusedError(DUPLICATE_SUBSCRIPTION)
     check_identity(identity)
-    subscriber = _Subscriber.of(manager, command, options)
+    subscriber = Subscriber.of(manager, command, options)
     attributes: dict[str, object] = {
         "DEST": subscriber.queue,
         "DESTCORL": subscriber.correl_id.hex(),
@@ -141,7 +141,7 @@ def register(manager: QueueManager, _: Work, command: Asked) -> Answered:
 
 
 def _subscribe(
-    manager: QueueManager, command: Asked, options: frozenset[str], subscriber: _Subscriber, wanted: dict[str, object]
+    manager: QueueManager, command: Asked, options: frozenset[str], subscriber: Subscriber, wanted: dict[str, object]
 ) -> Sequence[tuple[str, str]]:
     """Subscribe to one topic, and return what a full response says of the subscription."""
     topic, user, identity = str(wanted["TOPICSTR"]), command.descriptor.user_identifier, command.one("SubIdentity")
@@ -171,7 +171,7 @@ def _subscribe(
 
 
 def _named(
-    manager: QueueManager, command: Asked, options: frozenset[str], subscriber: _Subscriber, topic: str
+    manager: QueueManager, command: Asked, options: frozenset[str], subscriber: Subscriber, topic: str
 ) -> Subscription | None:
     """Returns the subscription that a command means; one that has no name yet is given it where AddName says so."""
     name, objects = command.one("SubName"), manager.topics.objects
@@ -289,7 +289,7 @@ def _meant(manager: QueueManager, command: Asked, options: frozenset[str], topic
         if there is not None and topic not in {"", there.topic}:
             there = None
     else:
-        there = _Subscriber.of(manager, command, options).matching(manager, command, topic)
+        there = Subscriber.of(manager, command, options).matching(manager, command, topic)
     if there is None:
         raise RefusedError(NOT_REGISTERED)
     check_user(command, options, there)
@@ -309,7 +309,7 @@ def _end(manager: QueueManager, command: Asked, options: frozenset[str], there: 
 
 def _deregister_all(manager: QueueManager, command: Asked, options: frozenset[str]) -> Answered:
     """End the subscriptions of a subscriber, only those to a topic, a point or with a filter where it names one."""
-    subscriber = _Subscriber.of(manager, command, options)
+    subscriber = Subscriber.of(manager, command, options)
     topics, point, text = command.values.get("Topic"), command.one("SubPoint"), command.one("Filter")
     found = [
         one

@@ -158,6 +158,9 @@ TABLE: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
     ("publish on nothing", (("<Command>Publish</Command>", error(2339)),)),
     ("publish on some", ((PUB + "<Topic>n/#</Topic>", "Completion=warning Reason=3072 Topic=n/#"),)),
     ("no such way to publish", ((PUB + "<PubOpt>Twice</PubOpt>", error(3084)),)),
+    ("no options", ((REG + "<RegOpt>None</RegOpt>", OK), (PUB + "<PubOpt>None</PubOpt>", OK))),
+    ("none beside others", ((RETAIN + "<PubOpt>None</PubOpt>", OK), (REG + "<RegOpt>None</RegOpt>", OK), (UPDATE, OK))),
+    ("no option of a deletion", (("<Command>DeletePub</Command><DelOpt>None</DelOpt><Topic>n/a</Topic>", OK),)),
     (
         "delete",
         ((RETAIN, OK), ("<Command>DeletePub</Command><Topic>n/a</Topic>", OK), (REG, OK), (UPDATE, error(3077))),
@@ -282,6 +285,21 @@ def test_others_only() -> None:
     assert OK == ask(queues, REG.replace(">Q<", ">OTHER<"))
     assert OK == ask(queues, PUB + "<PubOpt>OtherSubsOnly</PubOpt><QName>Q</QName>")
     assert (0, 1) == (queues.depth("Q"), queues.depth("OTHER"))
+
+
+def test_others_only_by_correlation_ids() -> None:
+    """Of those who share a queue, a publisher is the one whose correlation id its command has, where it says so."""
+    queues, own = manager(), Descriptor(msg_type=REQUEST, reply_to_q="ANSWERS", format="MQSTR")
+    for correl_id in (ID, ID[::-1], b"\x08" * 24):
+        assert OK == answer(queues, own._replace(correl_id=correl_id), REG + "<RegOpt>CorrelAsId</RegOpt>")
+    assert OK == answer(queues, own, REG)
+    others = PUB + "<PubOpt>OtherSubsOnly</PubOpt><QName>Q</QName>"
+    assert OK == answer(queues, own._replace(correl_id=ID), others + "<PubOpt>CorrelAsId</PubOpt>")
+    assert {b"\x08" * 24, bytes(24)} == {one.descriptor.correl_id for one in queues.browse("Q")}
+    queues.purge("Q")
+    assert OK == answer(queues, own._replace(correl_id=ID), others)
+    assert {ID, b"\x08" * 24} == {one.descriptor.correl_id for one in queues.browse("Q")}
+    assert error(3080) == answer(queues, own, others + "<PubOpt>CorrelAsId</PubOpt>")
 
 
 WANTED = (
