@@ -6,12 +6,13 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Final
 
-from engine.errors import BrokerError
+from engine.errors import BrokerError, MessageException
 from engine.message.assembly import Message
-from engine.message.topics import address
+from engine.message.topics import LOCAL, address, deletion
 from engine.message.writer import write
 from engine.node import Pending, node, prop
 from engine.tree.step import Step, step
+from engine.work import authorise
 from nodes.mq_output import Destination
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 NO_TOPIC: Final = 3072  # MQRCCF_TOPIC_ERROR
 _TOPIC: Final = step("Topic")
 _OPTION: Final = step("PubOpt")
+_COMMAND: Final = step("Command")
+_DELETION: Final = step("DelOpt")
+_NOT_AUTHORISED: Final = 2035
 
 
 @node("Publication", outputs=("failure", "out"), category="output")
@@ -40,12 +44,38 @@ class Publication:
         if not topics:
             text = "the message has no topic: set Properties.Topic, or psc.Topic of its MQRFH2"
             raise BrokerError(NO_TOPIC, text)
-        retain = "RetainPub" in _texts(message.root.at("MQRFH2", "psc"), _OPTION)
         sent = write(message.root)
-        for topic in topics:
-            name = address(topic, retain=retain, point=self.subscription_point)
+        for name in _allowed(self._addresses(message.root, topics), sent.descriptor.user_identifier, work):
             Destination(name).put(sent, work)
         yield "out", message
+
+    def _addresses(self, root: Element, topics: list[str]) -> list[str]:
+        """Returns the addresses that a message is put to: those of its topics, or of what is retained on them."""
+        folder, point = root.at("MQRFH2", "psc"), self.subscription_point
+        if _texts(folder, _COMMAND) == ["DeletePub"]:
+            scope = LOCAL if "Local" in _texts(folder, _DELETION) else ""
+            return [deletion(topic, point=point, scope=scope) for topic in topics]
+        options = _texts(folder, _OPTION)
+        scope, retain = (LOCAL if "Local" in options else ""), "RetainPub" in options
+        return [address(topic, retain=retain, point=point, scope=scope) for topic in topics]
+
+
+def _allowed(addresses: list[str], user: str, work: UnitOfWork) -> list[str]:
+    """Returns the addresses of topics on which the user of a message may publish; a message without one is refused."""
+    found: list[str] = []
+    refused: MessageException | None = None
+    for name in addresses:
+        try:
+            if user:
+                authorise(work, user, name)
+            found.append(name)
+        except MessageException as error:
+            if error.reason != _NOT_AUTHORISED:
+                raise
+            refused = error
+    if refused is not None and not found:
+        raise refused
+    return found
 
 
 def _topics(root: Element) -> list[str]:

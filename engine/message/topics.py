@@ -13,6 +13,7 @@ SINGLE: Final = "+"
 ADDRESS: Final = "topic:"  # begins the name that messages are put to for a topic, where else a queue's name stands
 _SEPARATOR: Final = "/"
 _RETAIN: Final = "retain"
+_FORGET: Final = "forget"
 _POINT: Final = "point="
 LOCAL: Final = "local"
 REMOTE: Final = "remote"
@@ -24,7 +25,8 @@ class TopicAddress(NamedTuple):
     """A topic as messages are put to it, True where they are retained, and the subscription point.
 
     `scope` is LOCAL where only subscribers of this queue manager are sent them, and REMOTE where another queue manager
-    published them, at the microsecond `at`; otherwise all of a collective are sent them.
+    published them, at the microsecond `at`; otherwise all of a collective are sent them. One that `forgets` removes
+    what is retained on the topics that its own fits, and publishes nothing.
     """
 
     topic: str
@@ -32,6 +34,7 @@ class TopicAddress(NamedTuple):
     point: str
     scope: str = ""
     at: int = 0
+    forgets: bool = False
 
 
 def levels_of(text: str) -> tuple[str, ...]:
@@ -88,17 +91,29 @@ def address(topic: str, *, retain: bool = False, point: str = "", scope: str = "
     return f"{ADDRESS}{';'.join(filter(None, words))}//{topic}"
 
 
+def deletion(topic: str, *, point: str = "", scope: str = "") -> str:
+    """Returns the name that a message is put to so that what is retained on the topics that one fits is removed.
+
+    >>> deletion("a/+", scope=LOCAL)
+    'topic:forget;local//a/+'
+    """
+    said, _, _ = address("", point=point, scope=scope).removeprefix(ADDRESS).partition("//")
+    return f"{ADDRESS}{';'.join(filter(None, (_FORGET, said)))}//{topic}"
+
+
 def read_address(name: str) -> TopicAddress:
     """Returns what the name says that a message is put to for its publication.
 
     >>> read_address("topic:retain;point=eur//a/b")
-    TopicAddress(topic='a/b', retains=True, point='eur', scope='', at=0)
+    TopicAddress(topic='a/b', retains=True, point='eur', scope='', at=0, forgets=False)
     """
     said, _, topic = name.removeprefix(ADDRESS).partition("//")
-    retain, point, scope, at = False, "", "", 0
+    retain, forget, point, scope, at = False, False, "", "", 0
     for word in filter(None, said.split(";")):
         if word == _RETAIN:
             retain = True
+        elif word == _FORGET:
+            forget = True
         elif word == LOCAL:
             scope = LOCAL
         elif word.startswith(_AT) and (digits := word.removeprefix(_AT)).isdecimal() and len(digits) <= _MOST_DIGITS:
@@ -108,7 +123,8 @@ def read_address(name: str) -> TopicAddress:
         else:
             problem = f"{name!r:.200} is no address of a topic: write topic://TOPIC or topic:retain//TOPIC"
             raise _refusal(problem, name)
-    return TopicAddress(checked_topic(topic), retain, point, scope, at)
+    checked = checked_pattern(topic) if forget else checked_topic(topic)
+    return TopicAddress(checked, retain, point, scope, at, forget)
 
 
 def _refusal(problem: str, text: str) -> MessageException:

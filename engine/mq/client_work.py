@@ -185,6 +185,8 @@ class ClientWork:
         if self._authorised.get((user, queue)) != connection.changes:
             self._return_carried(connection)
             connection.call("authorise", user, queue)
+            if len(self._authorised) >= _MOST_KNOWN:  # topics may be many
+                self._authorised.clear()
             self._authorised[user, queue] = connection.changes
 
     def new_id(self) -> bytes:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING, Final
 
-from engine.mq.reports import EXPIRATION, is_asked, report
+from engine.mq.reports import EXPIRATION, is_asked, put_report, report
 from engine.work import Arrival
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Expiry:
             for stored in late:
                 if is_asked(EXPIRATION, stored.descriptor):
                     made = report(EXPIRATION, stored.descriptor, stored.body, manager.name)
-                    work.put_report(*made, stored.descriptor.reply_to_q, syncpoint=False)
+                    put_report(work, *made, stored.descriptor.reply_to_q, syncpoint=False)
         return len(late)
 
     def arrival(self, stored: Stored) -> Arrival:

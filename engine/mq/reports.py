@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from engine.descriptor import LITTLE_ENDIAN, NO_ID, UNLIMITED, Descriptor
@@ -13,7 +14,7 @@ from engine.flow.dead_letters import FORMAT
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from engine.work import UnitOfWork
+    from engine.mq.unit import Work
 
 REPORT: Final = 4  # a message type
 COPY_CORREL_ID: Final = 0x40  # MQRO_PASS_CORREL_ID
@@ -100,10 +101,15 @@ def report(
     return made, data
 
 
-def put_where_taken(
-    work: UnitOfWork, queues: Iterable[str], descriptor: Descriptor, body: bytes, *, syncpoint: bool
+def put_report(work: Work, descriptor: Descriptor, body: bytes, queue: str, *, syncpoint: bool) -> None:
+    """Put a report where it is wanted, else on the dead-letter queue; what neither takes is dropped, as in MQ."""
+    queues = (queue, work.dead_letter_queue)
+    work.as_manager(partial(_put_where_taken, work, queues, descriptor, body, syncpoint=syncpoint))
+
+
+def _put_where_taken(
+    work: Work, queues: Iterable[str], descriptor: Descriptor, body: bytes, *, syncpoint: bool
 ) -> None:
-    """Put a report on the first of some queues that takes it; what none takes is dropped, as in MQ."""
     for queue in queues:
         with suppress(MessageException):
             work.put(queue, descriptor, body, syncpoint=syncpoint)

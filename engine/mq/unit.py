@@ -13,7 +13,7 @@ from engine.message.topics import ADDRESS, address
 from engine.mq.admission import context_of
 from engine.mq.queue_handle import SLICE, Handle, Waiting, looked_further
 from engine.mq.refusals import too_many
-from engine.mq.reports import COD, is_asked, on_arrival, put_where_taken, report
+from engine.mq.reports import COD, is_asked, on_arrival, put_report, report
 from engine.mq.security.authorities import INQ
 from engine.mq.segments import taken_whole
 from engine.mq.server_operations import Unfinished
@@ -41,9 +41,9 @@ class Work:
     """
 
     __slots__ = (
-        *("__weakref__", "_changes", "_lasting", "_opened", "_puts", "_rights", "account", "context", "copied"),
+        *("__weakref__", "_changes", "_lasting", "_opened", "_puts", "account", "context", "copied"),
         *("interrupted", "manager", "patience", "protects", "refused_streams", "sleep", "sliced", "spare", "taken"),
-        *("examines", "process", "replacement", "unfinished", "user"),
+        *("examines", "process", "replacement", "rights", "unfinished", "user"),
     )
 
     def __init__(
@@ -52,7 +52,7 @@ class Work:
         self.user = user
         self.process = getpid()  # that works
         self.protects = True  # messages here, by the policies of queues; not where a socket's other end does it
-        self._rights = rights  # that the user is held to; None: the owner's, who may do all
+        self.rights = rights  # that the user is held to; None: the owner's, who may do all
         self.examines = False  # it browses for a dump, also where gets are inhibited
         self.patience = 0.0
         self.sliced = self.unfinished = self.interrupted = False
@@ -79,8 +79,8 @@ class Work:
             opened = self.open(queue)
             if opened is None:
                 return None
-        if self._rights is not None:
-            self._rights.check_get(queue, selection)
+        if self.rights is not None:
+            self.rights.check_get(queue, selection)
         if (policy := opened.policy) is not None and self.protects:
             return manager.protection.get(self, queue, policy, selection, syncpoint=syncpoint, wait=wait)
         if len(self.taken) + len(self._puts) - self.copied >= manager.most_uncommitted and syncpoint is not False:
@@ -122,8 +122,8 @@ class Work:
     def put(self, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool = True) -> Descriptor:
         manager = self.manager
         target = manager.targets.get(queue) or manager.target(queue)
-        if self._rights is not None:
-            descriptor = self._rights.admitted(target, descriptor, self)
+        if self.rights is not None:
+            descriptor = self.rights.admitted(target, descriptor, self)
         if (policy := target.policy) is not None and self.protects:
             return manager.protection.put(self, queue, policy, (descriptor, body), syncpoint=syncpoint)
         if syncpoint and len(self.taken) + len(self._puts) - self.copied >= manager.most_uncommitted:
@@ -142,7 +142,7 @@ class Work:
             add_streamed(manager, self, target, puts, syncpoint=syncpoint)
         if own.report:
             for made in on_arrival(own, body, manager.name, put_away=queue == self.dead_letter_queue):
-                self.put_report(*made, own.reply_to_q, syncpoint=syncpoint)
+                put_report(self, *made, own.reply_to_q, syncpoint=syncpoint)
         return own
 
     def publish(
@@ -171,11 +171,11 @@ class Work:
             manager.admission.apply(puts, [])
 
     def authorise(self, user: str, queue: str) -> None:
-        self.manager.security.authorise(user, self.manager.target(queue))
+        self.manager.security.authorise(user, self.manager.targets.get(queue) or self.manager.target(queue))
 
     def attributes(self, queue: str) -> QueueAttributes | None:
-        if self._rights is not None:
-            self._rights.check(queue, INQ)
+        if self.rights is not None:
+            self.rights.check(queue, INQ)
         return self.manager.attributes(queue)
 
     def new_id(self) -> bytes:
@@ -308,7 +308,7 @@ class Work:
             or target.topic is not None
             or self._puts
             or self._lasting
-            or self._rights is not None
+            or self.rights is not None
             or self.account is not None
             or self.protects
             or not self.manager.admission.pass_on(target, descriptor, body, self.context)
@@ -329,7 +329,7 @@ class Work:
             or opened.version != self.manager.version
             or self.taken
             or self._puts
-            or self._rights is not None
+            or self.rights is not None
             or self.account is not None
             or self.protects
         ):
@@ -368,17 +368,17 @@ class Work:
             manager.remove(taken)
         if descriptor.report and is_asked(COD, descriptor):
             made = report(COD, descriptor, stored.body, manager.name)
-            self.put_report(*made, descriptor.reply_to_q, syncpoint=bool(syncpoint))
+            put_report(self, *made, descriptor.reply_to_q, syncpoint=bool(syncpoint))
         return manager.arrival(stored) if stored.expires else tuple.__new__(Arrival, (descriptor, stored.body))
 
-    def put_report(self, descriptor: Descriptor, body: bytes, queue: str, *, syncpoint: bool) -> None:
-        """Put a report where it is wanted, else on the dead-letter queue; what neither takes is dropped, as in MQ."""
-        rights, self._rights = self._rights, None  # it is the queue manager that reports
-        kind, self.__class__ = self.__class__, Work  # so that no account has it
+    def as_manager(self, do: Callable[[], object]) -> None:
+        """Do something as the queue manager: no rights hold it, and no account has it."""
+        rights, self.rights = self.rights, None
+        kind, self.__class__ = self.__class__, Work
         try:
-            put_where_taken(self, (queue, self.dead_letter_queue), descriptor, body, syncpoint=syncpoint)
+            do()
         finally:
-            self._rights, self.__class__ = rights, kind
+            self.rights, self.__class__ = rights, kind
 
     def _detached(self) -> tuple[Moved, Moved]:
         """Returns what the unit has put and got, and begins another."""

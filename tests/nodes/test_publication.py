@@ -83,6 +83,48 @@ def test_folder() -> None:
     assert (1, 1, 1) == depths(queues)
 
 
+def commanded(folder: str, user: str = "") -> Message:
+    """Returns a message with a psc folder, which a user has put."""
+    own = Descriptor(format="MQSTR", user_identifier=user)
+    return Message(copy(Received(*with_folders([f"<psc>{folder}</psc>"], own, b"body")).root()))
+
+
+def test_deletion() -> None:
+    """A DeletePub removes what is retained on its topics, wildcards and all, with the unit, and publishes nothing."""
+    queues = queue_manager()
+    for topic in ("n/x", "n/y", "m"):
+        queues.publish(topic, Descriptor(), b"kept", retain=True)
+    for queue in "AB":
+        queues.purge(queue)
+    command = "<Command>DeletePub</Command><DelOpt>Local</DelOpt><Topic>n/+</Topic>"
+    assert ["out"] == published(queues, commanded(command), "out", commits=False).terminals
+    published(queues, commanded(command), subscriptionPoint="eur")
+    assert 3 == queues.depth("SYSTEM.RETAINED.PUB.QUEUE")
+    published(queues, commanded(command))
+    queues.define("SUB", "late", {"TOPICSTR": "#", "DEST": "C"})
+    assert ((0, 0, 1), 1) == (depths(queues), queues.depth("SYSTEM.RETAINED.PUB.QUEUE"))
+
+
+def test_users() -> None:
+    """A message is published on those topics on which its user may publish, and refused where there are none."""
+    queues = queue_manager()
+    queues.mqsc(
+        "SET AUTHREC PROFILE('topic://n') OBJTYPE(TOPIC) PRINCIPAL('ann') AUTHADD(PUB)\n"
+        "SET AUTHREC PROFILE('topic://m') OBJTYPE(TOPIC) PRINCIPAL('ann') AUTHADD(SUB)"
+    )
+    both, kept = "<Command>Publish</Command><Topic>n/a</Topic><Topic>m</Topic>", "<PubOpt>RetainPub</PubOpt>"
+    published(queues, commanded(both + kept, "ann"), "out")
+    assert (1, 0, 0) == depths(queues)
+    seen = published(queues, commanded(both, "bob"), "failure")
+    assert ((1, 0, 0), ["failure"]) == (depths(queues), seen.terminals)
+    assert 2035 in exception_numbers(seen.message)
+    published(queues, commanded("<Command>DeletePub</Command><Topic>+/a</Topic>", "bob"), "failure")
+    assert 1 == queues.depth("SYSTEM.RETAINED.PUB.QUEUE")
+    published(queues, commanded("<Command>Publish</Command><Topic>open</Topic>", "bob"), "out")
+    published(queues, commanded(both), "out")
+    assert (2, 1, 0) == depths(queues)
+
+
 REFUSED = (((), 3072), (("n/#",), 2425))
 
 

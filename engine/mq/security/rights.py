@@ -223,9 +223,21 @@ class Security:
         return found
 
     def authorise(self, user: str, target: Target) -> None:
-        """Refuse a put that a user may not make; where nobody has any record and nothing lasts, all may."""
-        if not self.is_owner(user) and (self.is_lasting or self.records):
+        """Refuse a put that a user may not make; where nobody has any record and nothing lasts, all may.
+
+        On the topic of an address all may publish where neither it nor one above has records.
+        """
+        if self.is_owner(user) or not (self.is_lasting or self.records):
+            return
+        if target.topic is not None and target.name.startswith(ADDRESS):
+            self.check_publisher(user, target.topic.topic)
+        else:
             self.rights(user).check_put(target)
+
+    def check_publisher(self, user: str, topic: str) -> None:
+        """Refuse a publication on a topic by a user whom its records, or those above it, do not allow that."""
+        if not self.subscribes(user, topic, PUB):
+            raise self.rights(user).refused(PUB, TOPIC, topic)
 
     def is_owner(self, user: str) -> bool:
         """Returns True for the user who may do all."""

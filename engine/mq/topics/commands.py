@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from engine.errors import MessageException
-from engine.message.topics import LOCAL, address, levels_of, wildcards
+from engine.message.topics import LOCAL, address
 from engine.mq.properties import folder_texts, with_folders
 from engine.mq.security.authorities import PUB
 from engine.mq.topics.answers import (
@@ -19,8 +19,7 @@ from engine.mq.topics.answers import (
     answered_reason,
 )
 from engine.mq.topics.registering import Subscriber, deregister, for_each, register, update
-from engine.mq.topics.retained import retained_topics
-from engine.mq.topics.trie import Trie
+from engine.mq.topics.retained import retained_fitting
 
 if TYPE_CHECKING:
     from engine.mq.manager import QueueManager
@@ -75,23 +74,13 @@ def _delete(manager: QueueManager, work: Work, command: Asked) -> Answered:
     point, user = command.one("SubPoint"), command.descriptor.user_identifier
 
     def delete(topic: str) -> Sequence[tuple[str, str]]:
-        for found in _retained_on(manager, topic, point):
+        for found in retained_fitting(manager, topic, point):
             if not manager.security.subscribes(user, found, PUB):
                 raise RefusedError(NOT_AUTHORIZED)
             manager.topics.forget(found, point, work, everywhere="Local" not in options)
         return ()
 
     return for_each(command.topics, delete)
-
-
-def _retained_on(manager: QueueManager, topic: str, point: str) -> Iterator[str]:
-    """Yields the topics that a topic string fits and that may have something retained."""
-    if wildcards(levels_of(topic)) is None:
-        yield topic
-        return
-    trie = Trie[str]()
-    trie.add(levels_of(topic), topic)
-    yield from (found for found in retained_topics(manager, point) if any(trie.fitting(levels_of(found))))
 
 
 _COMMANDS: Final[Mapping[str, Callable[[QueueManager, Work, Asked], Answered]]] = {

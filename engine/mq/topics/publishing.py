@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from engine.descriptor import NO_ID, PERSISTENT, UTF_8, Descriptor
 from engine.errors import BrokerError, MessageException
 from engine.flow.dead_letters import FORMAT, header
-from engine.message.topics import REMOTE, TopicAddress, read_address
+from engine.message.topics import LOCAL, REMOTE, TopicAddress, read_address
 from engine.mq import stream_rules
 from engine.mq.admission import Target, limited
 from engine.mq.definitions import QueueDefinition
@@ -21,13 +22,22 @@ from engine.mq.refusals import (
     PUT_INHIBITED,
     refusal,
 )
-from engine.mq.security.authorities import PERSIST
+from engine.mq.security.authorities import PERSIST, PUB
 from engine.mq.security.authorities import SUB as SUBSCRIBE
 from engine.mq.topics.copies import Copy, Moved, Publication, admitted, formed, published, wanted
 from engine.mq.topics.forwarding import TRANSMIT, Forwarded, of_publication, packed
 from engine.mq.topics.listening import QUEUES, Listeners
 from engine.mq.topics.objects import SUB
-from engine.mq.topics.retained import RETAINED, Replacement, Replacements, forget, retain, retained, retained_at
+from engine.mq.topics.retained import (
+    RETAINED,
+    Replacement,
+    Replacements,
+    forget,
+    retain,
+    retained,
+    retained_at,
+    retained_fitting,
+)
 from engine.mq.topics.routes import Counts, Route, Traffic
 from engine.mq.topics.subscription import subscription_id
 from engine.work import QueueAttributes
@@ -147,11 +157,19 @@ class Topics:
     def put(self, target: Target, descriptor: Descriptor, body: bytes, work: Work, *, syncpoint: bool) -> Descriptor:
         """Put the messages of a publication in a unit; with what is retained they are one unit in any case."""
         assert target.topic is not None  # it is asked for those that lead to one
-        if target.topic.retains and not syncpoint:
+        topic = target.topic
+        if (topic.retains or topic.forgets) and not syncpoint:
             apart = self._manager.work(work.user)
             own = apart.put(target.name, descriptor, body)
             apart.commit()
             return own
+        if topic.forgets:
+            for found in retained_fitting(self._manager, topic.topic, topic.point):
+                if work.rights is not None:
+                    work.rights.check_topic(found, PUB)
+                self._manager.security.check_publisher(descriptor.user_identifier, found)
+                self.forget(found, topic.point, work, everywhere=topic.scope != LOCAL)
+            return descriptor
         own, puts = self.publish(target, descriptor, body, work)
         work.add(puts, syncpoint=syncpoint)
         return own
@@ -219,11 +237,11 @@ class Topics:
     ) -> tuple[Descriptor, Moved]:
         """Returns the descriptor of a publication, and its messages, admitted to the queues of those that want it.
 
-        `without` says which subscriptions it does not go to; `user` publishes it, whatever its descriptor says. What is retained
-        is put in the publisher's unit of work at once.
+        `without` says which subscriptions it does not go to; `user` publishes it, whatever its descriptor says. What is
+        retained is put in the publisher's unit of work at once.
         """
         assert target.topic is not None  # it is asked for those that lead to one
-        topic, retains, point, scope, _ = target.topic
+        topic, retains, point, scope, _, _ = target.topic
         route = target.route
         if route is None:
             route = target.route = self.route(topic, point)
@@ -260,7 +278,7 @@ class Topics:
         """Keep a publication for later subscribers, unless another queue manager's is older than what is kept."""
         self._ready()
         if not (remote and retained_at(self._manager, publication.topic, publication.point) >= publication.at):
-            retain(work, publication)
+            work.as_manager(partial(retain, work, publication))
 
     def _sent_on(self, onward: Target, message: tuple[Descriptor, bytes]) -> tuple[Queue, Stored]:
         """Returns a message for other queue managers, admitted to the queue where they wait to be sent."""
@@ -346,7 +364,9 @@ class Topics:
             now = int(self._manager.admission.clock() * 1_000_000)
             told = Forwarded(topic, point, False, now, Descriptor(persistence=PERSISTENT), b"", "forget")
             work.add([self._sent_on(onward, packed(told))])
-        return forget(work, topic, point)
+        found: list[bool] = []
+        work.as_manager(lambda: found.append(forget(work, topic, point)))
+        return found[0]
 
     def _ready(self) -> None:
         """Define the queue of retained publications where it is not there yet."""

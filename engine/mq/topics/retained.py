@@ -12,9 +12,11 @@ from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Final
 
 from engine.descriptor import Descriptor
+from engine.message.topics import levels_of, wildcards
 from engine.mq.properties import join, properties_of, split
 from engine.mq.property_types import I8, Property
 from engine.mq.topics.copies import Publication
+from engine.mq.topics.trie import Trie
 from engine.mq.works import Works
 from engine.work import Selection
 
@@ -228,3 +230,13 @@ def _kept(manager: QueueManager, subscription: Subscription) -> Iterator[tuple[D
 def is_fitting(manager: QueueManager, subscription: Subscription, topic: str) -> bool:
     """Returns True where publications on a topic go to a subscription."""
     return any(found is subscription for found in manager.topics.objects.fitting(topic, subscription.point))
+
+
+def retained_fitting(manager: QueueManager, topic: str, point: str) -> Iterator[str]:
+    """Yields the topics that a topic string fits and that may have something retained."""
+    if wildcards(levels_of(topic)) is None:
+        yield topic
+        return
+    trie = Trie[str]()
+    trie.add(levels_of(topic), topic)
+    yield from (found for found in retained_topics(manager, point) if any(trie.fitting(levels_of(found))))

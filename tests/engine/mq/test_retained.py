@@ -7,7 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from engine.descriptor import Descriptor
+from engine.errors import MessageException
+from engine.message.topics import deletion
 from engine.mq import QueueManager
+from engine.mq.properties import split
 from engine.mq.topics import retained as retained_publications
 from engine.mq.topics.subscription import Subscription
 from tests.engine.mq.test_publishing import bodies, manager
@@ -58,3 +61,23 @@ def test_what_another_unit_retains_meanwhile(monkeypatch: pytest.MonkeyPatch) ->
     queues.define("SUB", "S", {"TOPICSTR": "n", "DEST": "A"})
     work.back_out()
     assert [[b"2"]] == bodies(queues, "A")
+
+
+def test_of_users() -> None:
+    """Who may publish on a topic may retain there and remove that, without a right to the queue where it is kept."""
+    queues = QueueManager("Q")
+    queues.mqsc("SET AUTHREC PROFILE('topic://n') OBJTYPE(TOPIC) PRINCIPAL('ann') AUTHADD(PUB)")
+    ann = queues.acting_for("ann")
+    for body in (b"1", b"2"):
+        ann.publish("n/a", Descriptor(), body, retain=True)
+    queues.define("SUB", "LATE", {"TOPICSTR": "n/#", "DEST": "Q"})
+    assert [(b"2", "ann")] == [(one.body, one.descriptor.user_identifier) for one in queues.browse("Q")]
+    queues.publish("m/a", Descriptor(), b"3", retain=True)
+    work = ann.work()
+    for wider in ("+/a", "m/a"):
+        with pytest.raises(MessageException) as caught:
+            work.put(deletion(wider), Descriptor(), b"")
+        assert 2035 == caught.value.reason
+    work.put(deletion("n/+"), Descriptor(), b"")
+    work.commit()
+    assert [b"3"] == [split(*one)[2] for one in queues.browse("SYSTEM.RETAINED.PUB.QUEUE")]

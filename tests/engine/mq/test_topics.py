@@ -8,7 +8,7 @@ from functools import cache
 import pytest
 
 from engine.errors import MessageException
-from engine.message.topics import address, checked_topic, levels_of, read_address
+from engine.message.topics import address, checked_topic, deletion, levels_of, read_address
 from engine.mq.topics.characters import fits
 from engine.mq.topics.trie import Trie
 
@@ -131,21 +131,26 @@ def test_no_topic(text: str) -> None:
 
 
 ADDRESSES = (
-    ("topic://a/b", ("a/b", False, "", "", 0)),
-    ("topic:////a", ("//a", False, "", "", 0)),
-    ("topic:retain//a", ("a", True, "", "", 0)),
-    ("topic:retain;point=p q//a//b", ("a//b", True, "p q", "", 0)),
-    ("topic:local//a", ("a", False, "", "local", 0)),
-    ("topic:retain;remote=12//a", ("a", True, "", "remote", 12)),
+    ("topic://a/b", ("a/b", False, "", "", 0, False)),
+    ("topic:////a", ("//a", False, "", "", 0, False)),
+    ("topic:retain//a", ("a", True, "", "", 0, False)),
+    ("topic:retain;point=p q//a//b", ("a//b", True, "p q", "", 0, False)),
+    ("topic:local//a", ("a", False, "", "local", 0, False)),
+    ("topic:retain;remote=12//a", ("a", True, "", "remote", 12, False)),
+    ("topic:forget//a/+", ("a/+", False, "", "", 0, True)),
+    ("topic:forget;point=p;local//a", ("a", False, "p", "local", 0, True)),
 )
 
 
 @pytest.mark.parametrize(("name", "expected"), ADDRESSES)
-def test_addresses(name: str, expected: tuple[str, bool, str, str, int]) -> None:
+def test_addresses(name: str, expected: tuple[str, bool, str, str, int, bool]) -> None:
     """A topic is put to by an address with its options."""
     found = read_address(name)
     assert expected == found
-    assert name == address(found.topic, retain=found.retains, point=found.point, scope=found.scope, at=found.at)
+    if found.forgets:
+        assert name == deletion(found.topic, point=found.point, scope=found.scope)
+    else:
+        assert name == address(found.topic, retain=found.retains, point=found.point, scope=found.scope, at=found.at)
 
 
 @pytest.mark.parametrize(
