@@ -9,7 +9,7 @@ from typing import Any, Final, TypeAlias
 from engine.flow.definition import FLOW_PROPERTIES
 from engine.node import NodeType, Property, Range
 from flows.message_sets import reader
-from parsers.mrm.wire_format import wire_format_catalog
+from parsers.mrm.model import wire_format_catalog
 
 Schema: TypeAlias = dict[str, Any]
 

@@ -28,7 +28,7 @@ def show(
 
     Example: penstock messageset show docs/copybooks/order.cpy
     """
-    from parsers.importers.copybook.reader import read_copybook
+    from parsers.importers.copybook import read_copybook
     from parsers.records.layout_table import layout_data, layout_text
 
     dialect = source.dialect()
@@ -65,6 +65,7 @@ def import_(
     """
     from engine.files.output_files import refuse_inputs, write_file
     from flows.message_sets.writer import write_message_set
+    from parsers.importers.copybook import read_copybook
     from parsers.importers.copybook.message_set import (
         ByteOrder,
         FloatForm,
@@ -72,7 +73,6 @@ def import_(
         PhysicalOptions,
         message_set_of,
     )
-    from parsers.importers.copybook.reader import read_copybook
 
     dialect = source.dialect()
     orders: dict[str, ByteOrder] = {"": "", "big": "bigEndian", "little": "littleEndian"}

@@ -12,7 +12,7 @@ from engine.cli.app import AllowFiles
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
-    from parsers.importers.copybook.dialect import Dialect
+    from parsers.importers.copybook.source import Dialect
     from parsers.records.framing import Framing
     from parsers.records.json_fields import Coding
     from parsers.records.model_file import ModelFile
@@ -56,7 +56,7 @@ class CopybookOptions:
     def dialect(self) -> Dialect:
         """Returns the dialect that the options make."""
         from engine.files.allowed_folders import allowed_files
-        from parsers.importers.copybook.dialect import BINARY_SIZES, SOURCE_FORMATS, Dialect
+        from parsers.importers.copybook.source import BINARY_SIZES, SOURCE_FORMATS, Dialect
 
         if len(self.currency) != 1 or self.currency.isalnum():
             raise ConfigurationException(
@@ -249,7 +249,7 @@ class DescriptionOptions:
         self, dialect: Dialect, framing: Framing, coding: Coding, choices: Choices
     ) -> tuple[RecordFile, tuple[Path, ...]]:
         from engine.cli.command_failures import existing
-        from parsers.importers.copybook.reader import read_copybook
+        from parsers.importers.copybook import read_copybook
         from parsers.records.record_file import record_file
 
         if self.format_ not in {"", "CWF"}:

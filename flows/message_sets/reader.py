@@ -47,9 +47,10 @@ from parsers.mrm.model import (
     Message,
     MessageSet,
     SimpleType,
+    WireFormat,
     WireFormatUse,
+    wire_format_catalog,
 )
-from parsers.mrm.wire_format import WireFormat, wire_format_catalog
 
 SET: Final = ("messageSet", "identifier", "documentation", "defaultFormat", "formats", "types", "messages")
 GROUP: Final = ("composition", "content", "members", "documentation", "physical")

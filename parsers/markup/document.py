@@ -19,6 +19,9 @@ from parsers.markup.lxml_nodes import (
     field_value,
     first_element,
     has_elements,
+    is_mixed,
+    is_unmixed,
+    may_be_mixed,
     own_declarations,
     pieces_of,
     prefixed,
@@ -26,7 +29,6 @@ from parsers.markup.lxml_nodes import (
     whole_text,
     written_as,
 )
-from parsers.markup.mixed_content import is_mixed, is_unmixed, may_be_mixed
 from parsers.markup.prolog import COMPACT_DECLARATION, NO_PROLOG, Prolog, compact_declaration
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 from lxml import etree
 
 from parsers.markup.document import Document
-from parsers.markup.mixed_content import tidy
+from parsers.markup.lxml_nodes import tidy
 from parsers.markup.text import escape, quote
 
 _TOKEN: Final = f"penstock-{secrets.token_hex(8)}"  # no message can hold what was chosen after it was made

@@ -15,9 +15,8 @@ from engine.parser import Form, Parser, Portion, Template, parser
 from engine.tree.element import Element
 from engine.tree.sharing import written
 from engine.tree.source import NAME
-from parsers.mrm.model import Message, MessageSet
+from parsers.mrm.model import Codec, Definition, Message, MessageSet, wire_format_catalog
 from parsers.mrm.validation import validate
-from parsers.mrm.wire_format import Codec, Definition, wire_format_catalog
 
 if TYPE_CHECKING:
     from engine.tree.source import Handle, Source

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, NamedTuple
 from engine.dates.patterns import MomentError, tokens, write_moment
 from engine.dates.reading import Fields, read_moment
 from engine.dates.zones import at_offset, in_gmt, offset_of
-from parsers.mrm.stored_value import Stored, garbled, unfit
+from parsers.mrm.simple_values import Stored, garbled, unfit
 
 DEFAULT_FORMATS: Final = {
     "dateTime": "yyyy-MM-dd'T'HH:mm:ss",

@@ -9,7 +9,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any, Final, Literal, NamedTuple
 
-from parsers.mrm.stored_value import Decode, Encode, Stored, exact, garbled, unfit, whole_number
+from parsers.mrm.simple_values import Decode, Encode, Stored, exact, garbled, unfit, whole_number
 
 Number = Literal["integer", "decimal", "float", "exact"]  # exact: a float, or a decimal where no float tells it apart
 Signs = Literal["ascii", "ebcdic", "custom"]

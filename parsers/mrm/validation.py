@@ -14,9 +14,8 @@ import regex
 from engine.budget import pay
 from engine.errors import ParserException
 from engine.tree.element import Element
-from parsers.mrm.model import UNBOUNDED, WIDTHS, Field, Group, MessageSet, SimpleType, fields_of
+from parsers.mrm.model import UNBOUNDED, WIDTHS, Definition, Field, Group, MessageSet, SimpleType, fields_of
 from parsers.mrm.regex_time_limit import LONGEST, RegexTimeLimit
-from parsers.mrm.wire_format import Definition
 
 INVALID: Final = 5285
 _MOST_TOLD: Final = 100  # as inserts of the failure

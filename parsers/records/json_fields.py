@@ -22,7 +22,7 @@ from parsers.mrm.cwf.fields import stored
 from parsers.mrm.cwf.properties import CwfFormat, Form, Kept
 from parsers.mrm.dates import DEFAULT_FORMATS, text_of
 from parsers.mrm.model import Field
-from parsers.mrm.stored_value import Stored, unfit
+from parsers.mrm.simple_values import Stored, unfit
 
 ZonedSign: TypeAlias = Literal["ascii", "ebcdic", "ebcdic-custom"]
 Trim: TypeAlias = Literal["right", "left", "both", "none"]

@@ -9,8 +9,7 @@ from engine.errors import ConfigurationException
 from parsers.importers.copybook.items import Copybook, DataItem, Record
 from parsers.mrm.cwf.layout import Choice, Item, Layout, lay_out
 from parsers.mrm.cwf.properties import CWF, CwfField, Form
-from parsers.mrm.model import UNBOUNDED, Field, Group, Message, MessageSet, SimpleType
-from parsers.mrm.wire_format import Definition
+from parsers.mrm.model import UNBOUNDED, Definition, Field, Group, Message, MessageSet, SimpleType
 from parsers.records.record_plan import max_or_none
 
 _HEADINGS = ("name", "level", "type", "offset", "length", "occurs")

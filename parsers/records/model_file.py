@@ -21,9 +21,18 @@ from engine.tree.step import step
 from parsers.mrm.cwf import CwfCodec
 from parsers.mrm.cwf.layout import lay_out
 from parsers.mrm.dates import value_of
-from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, fields_of
-from parsers.mrm.stored_value import GARBLED
-from parsers.mrm.wire_format import Codec, Definition, wire_format_catalog
+from parsers.mrm.model import (
+    Codec,
+    Definition,
+    Field,
+    Group,
+    Message,
+    MessageSet,
+    SimpleType,
+    fields_of,
+    wire_format_catalog,
+)
+from parsers.mrm.simple_values import GARBLED
 from parsers.records.framing import LONGEST_RECORD, Cut, Framing, cut_records
 from parsers.records.json_fields import PARTS, Coding, form_of, plain, stored_for_model
 from parsers.records.reading import BAD_FIELD, Read, Reader, read_record

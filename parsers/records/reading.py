@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias
 from engine.errors import BrokerError, ConversionException, ParserException
 from parsers.mrm.cwf.layout import Choice, Item, Layout, Reference
 from parsers.mrm.model import UNBOUNDED
-from parsers.mrm.stored_value import cut_off
+from parsers.mrm.simple_values import cut_off
 
 BAD_FIELD = 5421
 REFUSED: Final = (ParserException, ConversionException)  # what is said of bytes and values that do not fit

@@ -12,7 +12,7 @@ from engine.errors import BrokerError, ConfigurationException, ParserException
 from parsers.charsets.ccsid import encode
 from parsers.importers.copybook.items import Copybook, DataItem, Entry, Record
 from parsers.mrm.cwf.layout import Item
-from parsers.mrm.stored_value import Decode, Stored
+from parsers.mrm.simple_values import Decode, Stored
 from parsers.records.framing import Cut, Framing, Measure, cut_records
 from parsers.records.json_fields import Coding, field_of_item, is_ebcdic
 from parsers.records.reading import BAD_FIELD, REFUSED, read_record

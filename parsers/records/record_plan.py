@@ -14,9 +14,8 @@ from parsers.importers.copybook.items import DataItem, Entry, Record
 from parsers.importers.copybook.message_set import FORMAT, ImportOptions, has_number, message_set_of_record
 from parsers.mrm.cwf.layout import Choice, Item, Layout, lay_out
 from parsers.mrm.cwf.properties import Kept
-from parsers.mrm.model import UNBOUNDED, Field
-from parsers.mrm.stored_value import Stored
-from parsers.mrm.wire_format import Definition
+from parsers.mrm.model import UNBOUNDED, Definition, Field
+from parsers.mrm.simple_values import Stored
 from parsers.records.json_fields import Coding, form_of, label, physical_options, stored_for
 from parsers.records.reading import Read, Reader
 

@@ -15,10 +15,18 @@ from engine.tree.element import Element
 from engine.tree.sharing import copy
 from engine.tree.source import NAME
 from parsers.mrm.cwf.properties import CwfField, CwfFormat
-from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, WireFormatUse
+from parsers.mrm.model import (
+    Definition,
+    Field,
+    Group,
+    Message,
+    MessageSet,
+    SimpleType,
+    WireFormatUse,
+    wire_format_catalog,
+)
 from parsers.mrm.tds.properties import TdsField, TdsFormat, TdsGroup
 from parsers.mrm.validation import validate
-from parsers.mrm.wire_format import Definition, wire_format_catalog
 from parsers.mrm.xml.values import XmlFormat
 from tests.fuzz.trees import Anything, rebuilt
 

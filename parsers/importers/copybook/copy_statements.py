@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from engine.files.allowed_folders import is_within
-from parsers.importers.copybook.dialect import Dialect
-from parsers.importers.copybook.source import Findings, lines_of, text_of
+from parsers.importers.copybook.source import Dialect, Findings, lines_of, text_of
 from parsers.importers.copybook.tokens import Word, words_of
 
 

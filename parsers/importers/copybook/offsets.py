@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from parsers.importers.copybook.dialect import Dialect
 from parsers.importers.copybook.items import Condition, DataItem, Entry, Renaming, Sign
 from parsers.importers.copybook.pictures import Picture, PictureError, picture
-from parsers.importers.copybook.source import Findings
+from parsers.importers.copybook.source import Dialect, Findings
 
 BINARY: Final = frozenset({"BINARY", "COMP-5", "COMP-X", "COMP-N"})
 WITHOUT_PICTURE: Final = {
@@ -94,7 +93,7 @@ def _binary(usage: str, picture: Picture, dialect: Dialect) -> int:
 def binary_size(digits: int, dialect: Dialect, *, signed: bool) -> int:
     """The bytes of a binary number of so many digits; more than 18 take 16, which IBM's compilers do not have.
 
-    >>> from parsers.importers.copybook.dialect import IBM
+    >>> from parsers.importers.copybook.source import IBM
     >>> [binary_size(digits, IBM, signed=True) for digits in (1, 4, 5, 9, 10, 18)]
     [2, 2, 4, 4, 8, 8]
     """

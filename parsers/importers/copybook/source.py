@@ -1,4 +1,4 @@
-"""The text of a copybook as logical lines, positions in it, and the problems found there.
+"""The text of a copybook as logical lines, by the options of its compiler; positions in it, and what is wrong there.
 
 Columns, indicators, comments, directives and continuation are done with in a logical line.
 """
@@ -8,10 +8,37 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from pathlib import Path
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 from engine.errors import Place, Problem, marked
-from parsers.importers.copybook.dialect import Dialect
+
+SourceFormat: TypeAlias = Literal["auto", "fixed", "free", "variable"]
+BinarySize: TypeAlias = Literal["2-4-8", "1-2-4-8", "1--8"]
+
+SOURCE_FORMATS: Final[tuple[str, ...]] = get_args(SourceFormat)
+BINARY_SIZES: Final[tuple[str, ...]] = get_args(BinarySize)
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """The options of a compiler that change how a copybook is read or its records are laid out.
+
+    `binary_size` are the bytes that COMP items take by their digits, `lp` the bits of pointers, `folders` where
+    COPY looks beside the copybook's own folder, `allowed` where links in these folders may lead.
+    """
+
+    source_format: SourceFormat = "auto"
+    folders: tuple[Path, ...] = ()
+    decimal_point_is_comma: bool = False
+    currency: str = "$"
+    binary_size: BinarySize = "2-4-8"
+    lp: Literal[32, 64] = 32
+    debugging: bool = False
+    allowed: tuple[Path, ...] = ()
+
+
+IBM: Final = Dialect()
 
 UNFIT: Final = 2066
 MOST: Final = 200

@@ -10,7 +10,7 @@ from parsers.mrm.cwf.properties import CWF, CwfField, CwfFormat, CwfGroup
 from parsers.mrm.cwf.properties import Form as RecordForm
 from parsers.mrm.cwf.record import fixed_place, open_record
 from parsers.mrm.cwf.writing import Plan, origin_of, patched, rendered
-from parsers.mrm.wire_format import Codec, Definition, wire_format
+from parsers.mrm.model import Codec, Definition, wire_format
 
 if TYPE_CHECKING:
     from engine.parser import Form, Portion

@@ -13,7 +13,7 @@ from parsers.charsets import ccsid as characters
 from parsers.mrm import dates, numbers
 from parsers.mrm.cwf.properties import CwfField, Kept, justified_right, length_factor, moments_of, pad_bytes, padding_of
 from parsers.mrm.model import WIDTHS
-from parsers.mrm.stored_value import Decode, Encode, Measure, Span, Stored, garbled, unfit
+from parsers.mrm.simple_values import Decode, Encode, Measure, Span, Stored, garbled, unfit
 
 _PACKED_REVERSED: Final = 0x20
 _DECIMALS: Final = 0xF0

@@ -11,9 +11,8 @@ from engine.errors import ConfigurationException
 from engine.tree.source import NAME, NAME_VALUE
 from parsers.mrm.cwf.fields import stored
 from parsers.mrm.cwf.properties import CwfField, CwfFormat, CwfGroup, Form, Kept
-from parsers.mrm.model import UNBOUNDED, Field, Group, Member, SimpleType
-from parsers.mrm.stored_value import Decode, Stored
-from parsers.mrm.wire_format import Definition
+from parsers.mrm.model import UNBOUNDED, Definition, Field, Group, Member, SimpleType
+from parsers.mrm.simple_values import Decode, Stored
 
 MOST_FIELDS: Final = 25_000
 _ALIGNMENTS: Final = (1, 2, 4, 8, 16)

@@ -11,7 +11,7 @@ from engine.tree.source import Source, Value
 from engine.tree.step import Step
 from parsers.mrm.cwf.layout import Choice, Item, Layout, Reference, Run
 from parsers.mrm.model import UNBOUNDED
-from parsers.mrm.stored_value import GARBLED, REFERENCE, UNKNOWN, cut_off, garbled
+from parsers.mrm.simple_values import GARBLED, REFERENCE, UNKNOWN, cut_off, garbled
 
 _LEAST_PLACES: Final = 100_000  # that any record may have, with or without bytes
 _PLACES: Final = 16  # and beyond these for each byte

@@ -21,7 +21,7 @@ from engine.tree.states import EDITED, RESTRUCTURED, SHARES
 from parsers.mrm.cwf.layout import Choice, Item, Layout, Reference
 from parsers.mrm.cwf.record import Place, Record
 from parsers.mrm.model import UNBOUNDED
-from parsers.mrm.stored_value import LARGEST, MISMATCH, REFERENCE, unfit
+from parsers.mrm.simple_values import LARGEST, MISMATCH, REFERENCE, unfit
 
 _MOST_ABSENT: Final = 1_000_000
 _ALIGNMENT: Final = 16  # a multiple of every alignment

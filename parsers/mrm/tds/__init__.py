@@ -5,12 +5,12 @@ from __future__ import annotations
 from engine.parser import Form, Portion
 from engine.tree.element import Element
 from engine.tree.source import Handle, Source
+from parsers.mrm.model import Codec, Definition, wire_format
 from parsers.mrm.tds.message_plan import Plans
 from parsers.mrm.tds.properties import TdsField, TdsFormat, TdsGroup
+from parsers.mrm.tds.reading import TOP, Text
 from parsers.mrm.tds.scanning import Coding
-from parsers.mrm.tds.source import TOP, Text
 from parsers.mrm.tds.writing import Writing
-from parsers.mrm.wire_format import Codec, Definition, wire_format
 
 
 class TaggedText:

@@ -11,8 +11,7 @@ from parsers.charsets import ccsid as characters
 from parsers.mrm import dates, numbers
 from parsers.mrm.dates import Moments
 from parsers.mrm.model import WIDTHS, Field, SimpleType
-from parsers.mrm.number_text import integer_of, number_of, plain
-from parsers.mrm.stored_value import Stored, garbled, unfit
+from parsers.mrm.simple_values import Stored, as_text, garbled, integer_of, number_of, unfit
 from parsers.mrm.tds.properties import TdsField
 from parsers.mrm.tds.scanning import Coding
 
@@ -149,7 +148,7 @@ def _text(kept: InBytes, coding: Coding, data: bytes, at: int, end: int) -> str:
 
 def _raw(kept: InBytes, coding: Coding, value: Any) -> bytes:
     try:
-        return characters.encode(plain(value), coding.ccsid, coding.encoding, what=kept.name)
+        return characters.encode(as_text(value), coding.ccsid, coding.encoding, what=kept.name)
     except TypeError as error:
         raise unfit(kept.name, value, "takes text") from error
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from engine.errors import ParserException
 from engine.tree.element import Element
 from engine.tree.step import step
-from parsers.mrm.stored_value import LARGEST
+from parsers.mrm.simple_values import LARGEST
 from parsers.mrm.tds.values import UNWRITABLE
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from parsers.mrm.tds.values import Style, TdsValues
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from parsers.mrm.wire_format import Definition
+    from parsers.mrm.model import Definition
 
 
 TAGGED: Final = frozenset({"taggedDelimited", "taggedFixedLength", "taggedEncodedLength"})

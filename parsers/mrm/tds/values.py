@@ -14,7 +14,7 @@ from engine.errors import ParserException
 from engine.tree.source import Value
 from parsers.mrm.dates import DEFAULT_FORMATS, text_of, value_of
 from parsers.mrm.model import Field, SimpleType
-from parsers.mrm.number_text import exact, integer_of, number_of, plain, whole
+from parsers.mrm.simple_values import as_decimal, as_integer, as_text, integer_of, number_of
 from parsers.mrm.tds.properties import TdsField, expand
 
 UNREADABLE: Final = 5285
@@ -214,13 +214,13 @@ class TdsValues:
         return float(self.read_decimal(text))
 
     def write_integer(self, value: Any) -> str:
-        number, rest = divmod(whole(value), self._scale)
+        number, rest = divmod(as_integer(value), self._scale)
         if rest:
             raise ValueError(value)
         return self._signed(str(number))
 
     def write_decimal(self, value: Any) -> str:
-        number, said = exact(value), self._said
+        number, said = as_decimal(value), self._said
         if said.virtual_decimal_point:
             number = _EXACT.scaleb(number, said.virtual_decimal_point)
             return self._signed(f"{number.quantize(Decimal(1), context=_EXACT):f}")
@@ -269,7 +269,7 @@ class TdsValues:
 
 
 _KINDS: Final[Mapping[str, tuple[Callable[[TdsValues, str], Any], Callable[[TdsValues, Any], str]]]] = {
-    **dict.fromkeys(("string", "duration", "binary"), (lambda _, text: text, lambda _, value: plain(value))),
+    **dict.fromkeys(("string", "duration", "binary"), (lambda _, text: text, lambda _, value: as_text(value))),
     "integer": (TdsValues.read_integer, TdsValues.write_integer),
     "decimal": (TdsValues.read_decimal, TdsValues.write_decimal),
     "float": (TdsValues.read_float, TdsValues.write_float),

@@ -13,12 +13,12 @@ from engine.tree.source import Value
 from engine.tree.states import EDITED, SHARES
 from engine.tree.step import ByName, children_beyond, children_by_name
 from parsers.charsets import ccsid as characters
-from parsers.mrm.stored_value import LARGEST
+from parsers.mrm.simple_values import LARGEST
 from parsers.mrm.tds.binary_fields import InBytes
 from parsers.mrm.tds.declared_lengths import DeclaredLengths
 from parsers.mrm.tds.message_plan import DELIMITED, FIXED, TAGGED, UNDEFINED, FieldPlan, GroupPlan, Plan, Plans, Stops
+from parsers.mrm.tds.reading import Text
 from parsers.mrm.tds.scanning import Coding
-from parsers.mrm.tds.source import Text
 from parsers.mrm.tds.values import UNWRITABLE, Measure
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from parsers.charsets.ccsid import codec
 from parsers.markup.element_types import Retention
 from parsers.markup.reading import read_document
 from parsers.markup.text import encode, name_of_codec
-from parsers.mrm.wire_format import Codec, Definition, wire_format
+from parsers.mrm.model import Codec, Definition, wire_format
 from parsers.mrm.xml.message_plan import Plans
 from parsers.mrm.xml.source import Document
 from parsers.mrm.xml.values import XmlField, XmlFormat, XmlMessage

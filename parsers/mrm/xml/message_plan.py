@@ -13,7 +13,7 @@ from parsers.mrm.model import Field, Group, SimpleType, fields_of
 from parsers.mrm.xml.values import XmlField, XmlFormat, XmlMessage, XmlValues
 
 if TYPE_CHECKING:
-    from parsers.mrm.wire_format import Definition
+    from parsers.mrm.model import Definition
 
 NIL: Final = "{http://www.w3.org/2001/XMLSchema-instance}nil"
 

@@ -17,7 +17,7 @@ from engine.node import prop
 from engine.tree.source import Value
 from parsers.mrm.dates import DEFAULT_FORMATS, text_of, value_of
 from parsers.mrm.model import SimpleType
-from parsers.mrm.number_text import exact, integer_of, number_of, plain, whole
+from parsers.mrm.simple_values import as_decimal, as_integer, as_text, integer_of, number_of
 
 Render = Literal["XMLElement", "XMLAttribute", "XMLElementAttrID", "XMLElementAttrVal", "XMLElementAttrIDVal"]
 EncodingNull = Literal["nullEmpty", "nullValue", "nullXMLSchema", "nullValueAttribute", "nullAttribute", "nullElement"]
@@ -174,9 +174,9 @@ class XmlValues:
 _ZONED: Final = re.compile(r"(?:Z|[+-][0-9]{2}:[0-9]{2})$")  # what a DATE has no room for
 _PARTS: Final = {kind: pattern for kind, pattern in DEFAULT_FORMATS.items() if kind.startswith("g")}
 _KINDS: Final[Mapping[str, tuple[Callable[[XmlValues, str], Any], Callable[[XmlValues, Any], str]]]] = {
-    **dict.fromkeys(("string", "duration"), (lambda _, text: text, lambda _, value: plain(value))),
-    "integer": (lambda _, text: integer_of(text), lambda _, value: str(whole(value))),
-    "decimal": (lambda _, text: number_of(text), lambda _, value: f"{exact(value):f}"),
+    **dict.fromkeys(("string", "duration"), (lambda _, text: text, lambda _, value: as_text(value))),
+    "integer": (lambda _, text: integer_of(text), lambda _, value: str(as_integer(value))),
+    "decimal": (lambda _, text: number_of(text), lambda _, value: f"{as_decimal(value):f}"),
     "float": (XmlValues.read_float, XmlValues.write_float),
     "boolean": (XmlValues.read_boolean, XmlValues.write_boolean),
     "dateTime": (XmlValues.read_moment, XmlValues.write_moment),

@@ -10,7 +10,7 @@ from flows.flow_yaml import read_flow, write_flow
 from flows.message_sets.reader import read_message_set
 from flows.message_sets.writer import write_message_set
 from parsers.markup.xml_schema import Schemas
-from parsers.mrm.wire_format import Definition, wire_format_catalog
+from parsers.mrm.model import Definition, wire_format_catalog
 from parsers.records.layout_table import model_data
 from tests.fuzz.target import Target
 

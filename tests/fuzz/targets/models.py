@@ -17,9 +17,19 @@ from engine.dates.zones import in_gmt
 from engine.parser import Form
 from engine.tree.element import Element
 from parsers.mrm.cwf.properties import CwfField, CwfFormat
-from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, WireFormatUse, fields_of
+from parsers.mrm.model import (
+    Codec,
+    Definition,
+    Field,
+    Group,
+    Message,
+    MessageSet,
+    SimpleType,
+    WireFormatUse,
+    fields_of,
+    wire_format_catalog,
+)
 from parsers.mrm.tds.properties import TdsField, TdsFormat, TdsGroup
-from parsers.mrm.wire_format import Codec, Definition, wire_format_catalog
 from parsers.mrm.xml.values import XmlField, XmlFormat
 from tests.fuzz.choices import Choices
 from tests.fuzz.target import Target

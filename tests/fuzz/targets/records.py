@@ -6,8 +6,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
 
+from parsers.importers.copybook import read_text
 from parsers.importers.copybook.message_set import ImportOptions, message_set_of
-from parsers.importers.copybook.reader import read_text
 from parsers.records.framing import RECORD_FORMATS, Cut, Framing
 from parsers.records.json_fields import coding_of, from_json, to_json
 from parsers.records.record_file import Choices, RecordFile, record_file

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from engine.errors import ConfigurationException
-from parsers.importers.copybook.dialect import IBM, Dialect
-from parsers.importers.copybook.reader import read_copybook, read_text
+from parsers.importers.copybook import read_copybook, read_text
+from parsers.importers.copybook.source import IBM, Dialect
 
 Placed = tuple[str, int, int]
 

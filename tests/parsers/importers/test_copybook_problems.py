@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import ConfigurationException
-from parsers.importers.copybook.reader import read_copybook, read_text
+from parsers.importers.copybook import read_copybook, read_text
 from tests.limits import bounded
 
 CASES = Path(__file__).resolve().parents[2] / "problems" / "copybooks"

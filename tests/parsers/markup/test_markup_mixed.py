@@ -11,7 +11,7 @@ from lxml import etree
 
 from engine.tree.sharing import copy
 from engine.tree.step import step
-from parsers.markup.mixed_content import is_unmixed, may_be_mixed
+from parsers.markup.lxml_nodes import is_unmixed, may_be_mixed
 from tests.parsers.markup.documents import body, write
 
 TEXTS = st.sampled_from(["", "", "1", "x y", "/", "1/2", ">", "te>", "\n  ", "ä€𝐛", "&lt;b&gt;", "&#32;", ">/", "/>"])

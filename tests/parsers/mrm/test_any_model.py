@@ -11,10 +11,9 @@ from engine.parser import Follow, Form, Portion
 from engine.tree.element import Element
 from engine.tree.sharing import copy
 from engine.tree.source import NAME
-from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, WireFormatUse
+from parsers.mrm.model import Definition, Field, Group, Message, MessageSet, SimpleType, WireFormatUse
 from parsers.mrm.tds import TaggedText
 from parsers.mrm.tds.properties import TdsField, TdsFormat, TdsGroup
-from parsers.mrm.wire_format import Definition
 from parsers.mrm.xml import ModelledDocument
 from parsers.mrm.xml.values import XmlField, XmlFormat
 from tests.parsers.mrm.texts import built, plain

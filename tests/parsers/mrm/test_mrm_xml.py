@@ -15,8 +15,7 @@ from engine.tree.element import Element
 from engine.tree.sharing import copy, copy_into
 from engine.tree.source import NAME
 from engine.tree.step import step
-from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, WireFormatUse
-from parsers.mrm.wire_format import Definition
+from parsers.mrm.model import Definition, Field, Group, Message, MessageSet, SimpleType, WireFormatUse
 from parsers.mrm.xml import ModelledDocument
 from parsers.mrm.xml.source import Document, Place
 from parsers.mrm.xml.values import XmlField, XmlFormat, XmlMessage

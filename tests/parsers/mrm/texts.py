@@ -6,10 +6,9 @@ from engine.message.received import Part
 from engine.parser import Follow, Form, Portion
 from engine.tree.element import Element
 from engine.tree.source import NAME
-from parsers.mrm.model import Field, Group, Message, MessageSet, SimpleType, WireFormatUse
+from parsers.mrm.model import Definition, Field, Group, Message, MessageSet, SimpleType, WireFormatUse
 from parsers.mrm.tds import TaggedText
 from parsers.mrm.tds.properties import TdsField, TdsFormat, TdsGroup
-from parsers.mrm.wire_format import Definition
 
 LATIN = 819
 ALL_DELIMITED = {"data_element_separation": "allElementsDelimited"}

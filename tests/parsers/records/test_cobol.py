@@ -8,8 +8,8 @@ from typing import Literal
 
 import pytest
 
-from parsers.importers.copybook.dialect import Dialect
-from parsers.importers.copybook.reader import read_text
+from parsers.importers.copybook import read_text
+from parsers.importers.copybook.source import Dialect
 from parsers.records.framing import Framing, cut_records
 from parsers.records.json_fields import Coding
 from parsers.records.reading import read_record

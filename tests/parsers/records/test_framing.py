@@ -7,7 +7,7 @@ from io import BytesIO
 import pytest
 
 from engine.errors import BrokerError
-from parsers.importers.copybook.reader import read_text
+from parsers.importers.copybook import read_text
 from parsers.records.framing import Framing, Stream, cut_records, framed
 from parsers.records.json_fields import coding_of
 from parsers.records.record_file import Choices, record_file

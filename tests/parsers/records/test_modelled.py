@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from parsers.importers.copybook import read_text
 from parsers.importers.copybook.message_set import ImportOptions, PhysicalOptions, message_set_of
-from parsers.importers.copybook.reader import read_text
 from parsers.records.framing import Cut, Framing
 from parsers.records.json_fields import Coding, coding_of
 from parsers.records.model_file import ModelFile, model_file

@@ -9,7 +9,7 @@ import pytest
 
 from engine.errors import BrokerError
 from parsers.charsets.ccsid import encode
-from parsers.importers.copybook.reader import read_text
+from parsers.importers.copybook import read_text
 from parsers.records.json_fields import Coding, coding_of
 from parsers.records.reading import read_record
 from parsers.records.record_plan import plan_of

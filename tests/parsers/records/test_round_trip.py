@@ -9,9 +9,9 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from parsers.importers.copybook import read_text
 from parsers.importers.copybook.items import DataItem
 from parsers.importers.copybook.message_set import named_children
-from parsers.importers.copybook.reader import read_text
 from parsers.records.framing import RECORD_FORMATS, Framing, cut_records, framed
 from parsers.records.json_fields import Coding, from_json, to_json
 from parsers.records.reading import read_record
