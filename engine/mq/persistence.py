@@ -135,7 +135,9 @@ class Lasting:
 
     def keep(self, kind: str, name: str, values: Mapping[str, Value] | None, queue: Queue | None) -> int:
         """Keep a definition, or that there is none any more; returns the number of the queue."""
-        number = queue.number if queue is not None else self.store.next_queue() if kind == _LOCAL else 0
+        number = 0  # of what is no queue: a topic, a subscription or a policy may be called like one
+        if kind == _LOCAL:
+            number = self.store.next_queue() if queue is None else queue.number
         self.store.journal.commit(Record(objects=[(kind, name, values, number)]))
         return number
 

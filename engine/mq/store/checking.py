@@ -115,18 +115,20 @@ def _references(transaction: Any, environment: Environment, bodies: Counter[int]
 
 def _counts(transaction: Any, environment: Environment, depths: Counter[int]) -> Iterator[str]:
     try:
-        names = {kept["number"]: kept["name"] for kept in objects(transaction, environment)}
+        queues = [kept for kept in objects(transaction, environment) if kept["kind"] == "QLOCAL"]
+        names = {kept["number"]: kept["name"] for kept in queues}
     except (BrokerError, KeyError, TypeError) as error:
         yield str(error)
         names = {}
+    counted: set[int] = set()
     for key, count in _rows(transaction, environment, "counts"):
         number, known = int.from_bytes(key), read_number(key, count)
         if len(key) != NUMBER.size or depths[number] != known:
             yield f"queue {names.get(number, number)} has {depths[number]} messages, and its counter says {known}"
         del depths[number]
-    for number, depth in depths.items():
-        if depth:
-            yield f"queue {names.get(number, number)} has {depth} messages, and no counter"
+        counted.add(number)
+    for number in {number for number, depth in depths.items() if depth} | names.keys() - counted:
+        yield f"queue {names.get(number, number)} has {depths[number]} messages, and no counter"
 
 
 def _entries(transaction: Any, environment: Environment) -> Iterator[str]:

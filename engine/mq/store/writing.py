@@ -153,7 +153,8 @@ def _define(record: Record, transaction: Any, db: dict[str, Any], counters: Coun
         key = f"{kind} {name}".encode()
         if values is None:
             transaction.delete(key, db=db["objects"])
-            counters.drop(number, transaction, db["counts"])
+            if kind == "QLOCAL":
+                counters.drop(number, transaction, db["counts"])
             continue
         if kind == "QLOCAL":
             counters.begin(number)  # a counter that is missing is damage

@@ -13,6 +13,7 @@ from engine.errors import MessageException
 from engine.mq import QueueManager
 from engine.mq.properties import opened, with_folders
 from engine.mq.server import Server
+from engine.mq.store.checking import check
 from engine.mq.topics.listening import CONTROL
 from engine.work import Selection
 
@@ -50,6 +51,33 @@ def test_over_an_end(tmp_path: Path) -> None:
         assert [b"1"] == bodies(manager, "B")
     with QueueManager.open(folder) as manager:
         assert (["LATE", "ONE"], False) == ([s["SUB"] for s in manager.display("SUB")], managed in manager.names())
+
+
+CALLED_ALIKE = (
+    ("DEFINE TOPIC(Q) TOPICSTR('n')", "DELETE TOPIC(Q)"),
+    ("DEFINE SUB(Q) TOPICSTR('n') DEST(Q)", "DELETE SUB(Q)"),
+    ("SET POLICY(Q) SIGNALG(SHA256) SIGNER('CN=ann')", "DELETE POLICY(Q)"),
+)
+
+
+@pytest.mark.parametrize(("made", "ended"), CALLED_ALIKE)
+def test_what_is_called_like_a_queue(tmp_path: Path, made: str, ended: str) -> None:
+    """The end of a topic, a subscription or a policy leaves the queue of its name as it is, also in the store."""
+    QueueManager.create(tmp_path / "QM1")
+    with QueueManager.open(tmp_path / "QM1") as queues:
+        queues.mqsc("DEFINE QLOCAL(Q)")
+        put(queues, b"1")
+        assert not any(answer.failed for answer in queues.mqsc(f"{made}\n{ended}"))
+    assert [] == check(tmp_path / "QM1")
+    with QueueManager.open(tmp_path / "QM1") as queues:
+        put(queues, b"2")
+        assert ([b"1", b"2"], 2) == ([one.body for one in queues.browse("Q")], queues.depth("Q"))
+
+
+def put(queues: QueueManager, body: bytes) -> None:
+    work = queues.work()
+    work.put("Q", Descriptor(persistence=1), body)
+    work.commit()
 
 
 def test_the_root_of_topics(tmp_path: Path) -> None:
