@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from engine.flow.definition import Flow, Wire, layers
-from flows.layering import Arrangement, Item, Link, Net, Rows, arrange, place
+from flows.layout import Arrangement, Item, Link, Net, Rows, arrange, place
 
 WIDEST_TEXTS: Final = (24, 16, 10)  # wrapped to so many columns; the narrow ones where the width needs it
 LEFT, RIGHT, UP, DOWN = 1, 2, 4, 8

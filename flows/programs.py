@@ -35,7 +35,7 @@ from esql.runtime.text_inserts import Bound, Expression, pieces
 from esql.text import SyntaxProblems
 from esql.values.types import Value
 from flows.esql_files import find_sources, line_of, name_of, text_in_place
-from flows.message_models import MODEL_ENDINGS, model_files_of, model_parsers
+from flows.message_sets import MODEL_ENDINGS, model_files_of, model_parsers
 from parsers.charsets import ccsid
 
 if TYPE_CHECKING:

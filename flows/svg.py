@@ -15,8 +15,7 @@ from engine.flow.definition import Flow, NodeUse, Types, Wire, layers
 from engine.flow.label_routes import NO_NAMES, Names, label_routes
 from engine.node import Category, node_catalog
 from flows.drawing import columns
-from flows.layering import Item, Net, Rows, arrange, place
-from flows.layout import NO_LAYOUT, Layout
+from flows.layout import NO_LAYOUT, Item, Layout, Net, Rows, arrange, place
 
 UNIT: Final = 10  # all boxes and wires stand on rows of this height; the terminals of a box are two apart
 MARGIN: Final = 30

@@ -10,9 +10,8 @@ from functools import lru_cache
 from struct import Struct
 from typing import Any, Final, cast
 
-from engine.descriptor import FIELDS, LENGTHS, LITTLE_ENDIAN, UTF_8, Descriptor
+from engine.descriptor import FIELDS, LENGTHS, LITTLE_ENDIAN, UTF_8, Descriptor, described
 from engine.errors import BrokerError
-from engine.message.descriptor_fields import described
 from engine.message.received import Received
 from engine.parser import Follow, Form, Parser, Portion, parser
 from engine.tree.element import Element

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from flows.shipped import own_nodes
+from flows.files import own_nodes
 from spark_exec.deployment import deployment_of
 from spark_exec.message_sets import MESSAGE, completed, told_apart
 from spark_exec.plan import first, plan

@@ -16,8 +16,8 @@ from engine.errors import ConfigurationException, Problem
 from engine.flow.lint import UNFIT
 from engine.runtime.deployment import DeployedFlow, deploy
 from engine.work import QueueAttributes
+from flows.files import Shipped
 from flows.programs import binder
-from flows.shipped import Shipped
 
 if TYPE_CHECKING:
     from engine.flow.definition import Flow, NodeUse

@@ -10,7 +10,7 @@ from engine.broker.overrides import flow_of_file
 from engine.descriptor import NO_ID
 from engine.errors import ConfigurationException
 from engine.node import node_catalog
-from flows.shipped import OwnNodes, Shipped, ship
+from flows.files import OwnNodes, Shipped, ship
 from spark_exec.deployment import Deployment, Use, built, changes, shares
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from engine.flow.dead_letters import BLOCKED, PUT_AWAY
 from engine.message.topics import ADDRESS
 from engine.runtime.batches import Batch
 from engine.work import QueueAttributes
-from flows.shipped import Shipped
+from flows.files import Shipped
 from spark_exec.cpu_accounts import READING, WRITING, Accounts
 from spark_exec.deployment import NONE, Databases, built, opened
 from spark_exec.message_sets import Row, as_received, rows_of

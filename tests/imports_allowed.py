@@ -8,7 +8,8 @@ FLOWS = (*MESSAGES, "engine.work", "engine.node", "engine.files", "engine.flow")
 EVERYTHING = ("engine", "nodes", "esql", "parsers", "flows")
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "engine": (),  # only engine/__init__.py: each room of engine has a row of its own
-    **dict.fromkeys(("engine.errors", "engine.dates", "engine.descriptor"), ()),
+    **dict.fromkeys(("engine.errors", "engine.dates"), ()),
+    "engine.descriptor": ("engine.errors", "engine.catalog"),
     **dict.fromkeys(("engine.budget", "engine.catalog", "engine.files"), ("engine.errors",)),
     "engine.tree": ("engine.errors", "engine.budget"),
     **dict.fromkeys(("engine.message", "engine.parser", "engine.work"), MESSAGES),
@@ -27,9 +28,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         ("flows.content_filters", "flows.data_sources", "flows.esql_files", "flows.label_names"),
         ("engine", "esql", "flows"),
     ),
-    **dict.fromkeys(
-        ("flows.json_schemas", "flows.message_models", "flows.message_sets"), ("engine", "parsers", "flows")
-    ),
+    **dict.fromkeys(("flows.json_schemas", "flows.message_sets"), ("engine", "parsers", "flows")),
     "flows.programs": ("engine", "esql", "parsers", "flows"),
     "engine.broker": EVERYTHING,  # it deploys flows: their files, programs and nodes
     **dict.fromkeys(

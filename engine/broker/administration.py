@@ -28,7 +28,7 @@ from flows.content_filters import filtering
 
 if TYPE_CHECKING:
     from engine.broker.changes import Planned
-    from flows.shipped import OwnNodes
+    from flows.files import OwnNodes
 
 RUNS: Final = 8018
 _ANSWERS_WITHIN: Final = 90.0

@@ -12,7 +12,7 @@ from engine.broker.definition import Definition, FlowUse
 from engine.broker.flow_builds import Candidate, candidate, ready
 from engine.broker.state import BrokerState, GroupState
 from engine.errors import ConfigurationException
-from flows.shipped import OwnNodes, Shipped
+from flows.files import OwnNodes, Shipped
 
 
 def content_of(shipped: Shipped) -> bytes:

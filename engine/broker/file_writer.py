@@ -14,8 +14,8 @@ import yaml
 from engine.broker.definition import SETTINGS, Definition, FlowUse, Grant, Limits, Settings
 from engine.broker.deployment import shipped_of
 from engine.broker.state import BrokerState
-from engine.files.output_folders import OutputFolder, Way
-from flows.shipped import Shipped
+from engine.files.output_files import OutputFolder, Way
+from flows.files import Shipped
 
 
 def broker_text(definition: Definition) -> str:

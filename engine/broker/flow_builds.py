@@ -20,9 +20,8 @@ from engine.flow.definition import Flow, FlowProperties, expand
 from engine.flow.queue_options import QUEUE_NAME, QUEUE_NAME_OR_NONE
 from engine.node import Property, node_catalog
 from engine.runtime.deployment import deploy
-from flows.files import flow_files_in, load
+from flows.files import OwnNodes, Shipped, flow_files_in, load, ship
 from flows.programs import binder
-from flows.shipped import OwnNodes, Shipped, ship
 
 _ORDERS: Final = ("default", "byUserID", "byQueueOrder")
 _MESSAGE_SET: Final = ".set.yaml"

@@ -17,7 +17,7 @@ from engine.broker.state import DeployedUse, use_of_data
 from engine.broker.worker import Job, Loaded, Place, Worker, jobs_of, loaded
 from engine.broker.workload import event_of_overrun
 from engine.errors import BrokerError
-from flows.shipped import Shipped
+from flows.files import Shipped
 
 _SOONEST: Final = 0.05  # seconds until a worker that died is started again; twice as many each time
 _LATEST: Final = 10.0

@@ -13,7 +13,7 @@ from engine.broker.flow_builds import Candidate, candidate, flow_files
 from engine.broker.state import BrokerState
 from engine.databases.definitions import definitions_in
 from engine.errors import ConfigurationException
-from flows.shipped import OwnNodes
+from flows.files import OwnNodes
 
 
 def definition_for(

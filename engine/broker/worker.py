@@ -37,8 +37,8 @@ from engine.flow.definition import Flow
 from engine.runtime.deployment import DeployedFlow, Station, deploy
 from engine.runtime.flow_runner import FlowRunner, Meter, Running, fail_when_too_long, instances_of
 from engine.runtime.user_trace import UserTrace
+from flows.files import Shipped
 from flows.programs import Binder, binder
-from flows.shipped import Shipped
 
 _LOOK: Final = 0.2  # seconds between two looks at how long messages take
 

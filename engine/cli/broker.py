@@ -40,7 +40,7 @@ def init(
     from engine.broker.file_writer import broker_text
     from engine.broker.folder import write_synced
     from engine.broker.initial_file import definition_for
-    from flows.shipped import own_nodes
+    from flows.files import own_nodes
 
     file = folder / "broker.yaml"
     if file.exists():
@@ -73,7 +73,7 @@ def create(
     """
     from engine.broker.administration import create as make
     from engine.broker.folder import place_of
-    from flows.shipped import own_nodes
+    from flows.files import own_nodes
 
     made = make(place_of(name), queue_manager=queue_manager, own=own_nodes(nodes or ()))
     state = made.repository.load()
@@ -327,7 +327,7 @@ def export(
 
     from engine.broker import queues
     from engine.broker.file_writer import export as write
-    from engine.files.output_folders import OutputFolder
+    from engine.files.output_files import OutputFolder
 
     found = broker_of_reader(name)
     state = found.load("read")
@@ -358,7 +358,7 @@ def units(
     """
     from engine.broker.folder import found
     from engine.broker.service_files import files_for
-    from engine.files.output_folders import OutputFolder
+    from engine.files.output_files import OutputFolder
 
     with closing(OutputFolder(folder)) as opened:
         written = [str(opened.add((file,), text.encode())) for file, text in files_for(found(name)).items()]

@@ -132,7 +132,7 @@ def _refuse(given: dict[str, Any], why: str) -> None:
 
 def _refuse_overlap(output: str | None, compare: str | None) -> None:
     """Refuse to write results over those that they are compared with."""
-    from engine.files.output_files import refuse_inputs
+    from engine.files.input_files import refuse_inputs
 
     if output and compare:
         results = (Path(output) / name for name in RESULTS)
@@ -293,7 +293,7 @@ def _show(found: Results, old: Results | None, output: str | None, *, as_json: b
     from engine.costs.report.page import html
     from engine.costs.report.reading import results_json
     from engine.costs.report.tables import rows_csv, tables
-    from engine.files.output_folders import OutputFolder
+    from engine.files.output_files import OutputFolder
 
     compared = None if old is None else compare(old, found)
     if output is not None:

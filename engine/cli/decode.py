@@ -54,7 +54,8 @@ def decode(
     flows/samples/cobol_records/order.cpy --ccsid 37
     """
     from engine.cli.record_files import Failures, input_of, opened, outputs_of, standard_output
-    from engine.files.output_files import refuse_inputs, written
+    from engine.files.input_files import refuse_inputs
+    from engine.files.output_files import written
     from parsers.records.json_fields import TRIMS, to_json
 
     kind, read = description.kind(

@@ -48,7 +48,7 @@ def deploy(
     from engine.broker.deployment import defined, deployed
     from engine.broker.file_reader import definition_of
     from engine.broker.flow_builds import flow_files
-    from flows.shipped import own_nodes
+    from flows.files import own_nodes
 
     found, own = broker_of(name), own_nodes(nodes or ())
     whole = definition_of(files[0]) if len(files) == 1 and Path(files[0]).is_file() else None

@@ -49,7 +49,8 @@ def encode(
     Example: penstock encode docs/copybooks/orders.json --copybook docs/copybooks/order.cpy --output orders.bin
     """
     from engine.cli.record_files import Failures, input_of, opened, outputs_of, standard_output
-    from engine.files.output_files import refuse_inputs, written
+    from engine.files.input_files import refuse_inputs
+    from engine.files.output_files import written
 
     if framing.record_format.upper() == "L" and not choice.length_field:
         framing = replace(framing, record_format="F")  # the field that says how long a record is has its value in JSON

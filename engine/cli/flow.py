@@ -60,7 +60,8 @@ def show(
     if as_json:
         typer.echo(json.dumps(json.loads(canonical(shown)), indent=2))
     elif svg is not None:
-        from engine.files.output_files import refuse_inputs, write_file
+        from engine.files.input_files import refuse_inputs
+        from engine.files.output_files import write_file
         from flows.files import load
         from flows.layout import layout_file, layout_of
         from flows.programs import files_read

@@ -63,7 +63,8 @@ def import_(
 
     Example: penstock messageset import docs/copybooks/order.cpy --out order.set.yaml --name ORDERS
     """
-    from engine.files.output_files import refuse_inputs, write_file
+    from engine.files.input_files import refuse_inputs
+    from engine.files.output_files import write_file
     from flows.message_sets.writer import write_message_set
     from parsers.importers.copybook import read_copybook
     from parsers.importers.copybook.message_set import (

@@ -314,8 +314,8 @@ def format_log(given: Given) -> None:
     """Writes what mqsireadlog wrote as text."""
     from lxml import etree
 
-    from engine.files.input_files import read_file
-    from engine.files.output_files import refuse_inputs, write_file
+    from engine.files.input_files import read_file, refuse_inputs
+    from engine.files.output_files import write_file
 
     try:
         root = etree.fromstring(read_file(Path(given.needed("i"))), etree.XMLParser(resolve_entities=False))

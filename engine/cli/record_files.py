@@ -17,7 +17,8 @@ import typer
 from engine.cli.command_failures import existing
 from engine.cli.record_options import one_of
 from engine.errors import BrokerError, ConfigurationException
-from engine.files.output_files import Place, written
+from engine.files.input_files import Place
+from engine.files.output_files import written
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

@@ -98,8 +98,7 @@ def run(
     from engine.cli.data_sources import opened
     from engine.descriptor import UTF_8, Descriptor
     from engine.files.allowed_folders import allowed_files
-    from engine.files.input_files import size_of
-    from engine.files.output_files import refuse_inputs
+    from engine.files.input_files import refuse_inputs, size_of
     from engine.flow.user_nodes import load_nodes
     from engine.runtime.file_run import Outbox
     from engine.runtime.file_run import run as run_flow

@@ -14,7 +14,7 @@ from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
     from engine.descriptor import Descriptor
-    from engine.files.output_files import Place
+    from engine.files.input_files import Place
     from engine.runtime.file_run import Letter
 
 

@@ -103,11 +103,10 @@ def run(
     out/spark --dry-run
     """
     _needs_spark()
-    from flows.shipped import own_nodes
+    from flows.files import own_nodes
     from spark_exec.deployment import deployment_of, with_sources
-    from spark_exec.output_places import refuse_taken
     from spark_exec.plan import plan
-    from spark_exec.run import Limits, moment_of
+    from spark_exec.run import Limits, moment_of, refuse_taken
     from spark_exec.session import cores_of, java
 
     deployment = with_sources(deployment_of(*files), data_sources or (), effects)
@@ -176,10 +175,9 @@ def demo(
     """
     _needs_spark()
     from spark_exec.deployment import deployment_of
-    from spark_exec.output_places import refuse_taken
     from spark_exec.plan import plan
     from spark_exec.readers import Origin
-    from spark_exec.run import Limits
+    from spark_exec.run import Limits, refuse_taken
     from spark_exec.session import java
 
     java()
@@ -241,9 +239,9 @@ def _carried(
     from logging import getLogger
 
     from spark_exec.cancellation import Ending, ended_at_once
-    from spark_exec.output_places import make_place
     from spark_exec.plan import first
     from spark_exec.readers import messages
+    from spark_exec.run import make_place
     from spark_exec.run import run as run_rounds
     from spark_exec.session import cores_in, failures_told, session, stop
     from spark_exec.summary import shown

@@ -40,7 +40,8 @@ def run_tests(
     """
     from engine.cli.data_sources import opened
     from engine.files.allowed_folders import allowed_files
-    from engine.files.output_files import refuse_inputs, write_file
+    from engine.files.input_files import refuse_inputs
+    from engine.files.output_files import write_file
     from engine.testing import report
     from engine.testing.esql_coverage import covered
     from engine.testing.reading import read_file

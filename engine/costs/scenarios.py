@@ -28,7 +28,7 @@ from engine.databases.definitions import Definition
 from engine.databases.sources import Sources
 from engine.databases.work import with_databases
 from engine.errors import BrokerError
-from engine.files.output_folders import OutputFolder
+from engine.files.output_files import OutputFolder
 from engine.flow.definition import Flow
 from engine.mq import QueueManager
 from engine.node import node_catalog

@@ -20,11 +20,11 @@ from engine.dates.patterns import (
     MomentError,
     Token,
     day_of_week,
+    displaced,
     in_week,
     tokens,
     year_and_week,
 )
-from engine.dates.zones import displaced
 
 CENTURY: Final = 53  # two digits from here on are 19xx, those below 20xx
 _MOST_FIELDS: Final = 8  # with which there are few ways to try

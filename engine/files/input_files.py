@@ -1,14 +1,17 @@
-"""Input files: read whole up to a limit, whatever kind of file it is and whatever size it gives itself."""
+"""Input files: read whole up to a limit, whatever kind of file it is and size it gives itself; no output is one."""
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterator
+import stat
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO, Final, Protocol
+from typing import BinaryIO, Final, Protocol, TypeAlias
 
 from engine.errors import ConfigurationException
 
+Place: TypeAlias = Path | int  # a name, or a descriptor that is open
 MOST: Final = 104_857_600  # bytes: the longest message that a queue takes unless its definition says more
 NO_MESSAGE: Final = "no queue takes a message of so many"
 REMEDY: Final = "raise the limit by --max-input"
@@ -73,3 +76,40 @@ def size_of(text: str, option: str = "--max-input") -> int:
     if not 0 < size <= LARGEST_LIMIT:
         raise ConfigurationException(f"{option} {text} is no size: write bytes, as 4096, or with K, M or G, as 100M")
     return size
+
+
+def refuse_inputs(outputs: Iterable[Place], inputs: Iterable[Place]) -> None:
+    """Refuses an output that is an input, holds one or links to one, and one that is another output."""
+    read = [(place, identity) for place in inputs if (identity := identity_of(place))]
+    taken: list[tuple[Place, object]] = []
+    for output in outputs:
+        own = identity_of(output) or (os.path.realpath(output) if isinstance(output, Path) else None)
+        for place, identity in read:
+            if own is not None and own in {identity, *_folders_around(place)}:
+                how = "is" if own == identity else "holds"
+                text = f"{_shown(output)} {how} the input {_shown(place)}, which would be written over"
+                raise ConfigurationException(f"{text}: name another output")
+        if own is not None and own in (identity for _, identity in taken):
+            raise ConfigurationException(f"{_shown(output)} is named for two outputs: name another for one of them")
+        taken.append((output, own))
+
+
+def identity_of(place: Place) -> tuple[int, int] | None:
+    """Returns the device and inode of a file or a folder; None where there is none, or only a device or a pipe."""
+    try:
+        found = os.stat(place)
+    except OSError:
+        return None
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode) else None
+
+
+def _folders_around(place: Place) -> Iterator[object]:
+    """Yields the identities of all folders that an input lies in."""
+    if isinstance(place, Path):
+        named = place.absolute()
+        for folder in {*named.parents, *named.resolve().parents}:
+            yield identity_of(folder)
+
+
+def _shown(place: Place) -> str:
+    return str(place) if isinstance(place, Path) else {0: "standard input", 1: "standard output"}.get(place, str(place))

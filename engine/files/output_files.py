@@ -1,24 +1,28 @@
-"""Output files: each is written beside its place and takes it whole, or leaves what was there before."""
+"""Output files and folders: written beside their places, which they take whole and together, or not at all."""
 
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import secrets
+import shutil
+import signal
 import stat
+import threading
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from io import BufferedWriter, FileIO
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, TypeAlias
 
 from engine.errors import ConfigurationException
+from engine.files.input_files import Place, identity_of
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-Place: TypeAlias = Path | int  # a name, or a descriptor that is open
 DRAFT: Final = ".part"  # how the names of files end that have not taken their places
 FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -27,6 +31,12 @@ _PERMISSIONS: Final = 0o666  # less those of the umask
 _NAME_KEPT: Final = 80  # characters of a name that its draft shows
 _RANDOM: Final = 6  # bytes of a draft's name that tell it apart
 _STREAMS: Final = ("/dev", "/dev/fd")  # folders whose names are of what is open
+_BELOW: Final = FOLDER | os.O_NOFOLLOW
+_GATHERED: Final = "run"
+_MOVING: Final = ".moving"  # ends the name of what is complete, and is on its way to its place
+_ENDINGS: Final = (DRAFT, DRAFT + _MOVING)
+
+Way: TypeAlias = tuple[str, ...]  # from the output folder: the names of folders, then that of a file
 
 
 class NamedOutput(FileIO):
@@ -165,38 +175,207 @@ def _is_stream(path: Path) -> bool:
     return False
 
 
-def refuse_inputs(outputs: Iterable[Place], inputs: Iterable[Place]) -> None:
-    """Refuses an output that is an input, holds one or links to one, and one that is another output."""
-    read = [(place, identity) for place in inputs if (identity := identity_of(place))]
-    taken: list[tuple[Place, object]] = []
-    for output in outputs:
-        own = identity_of(output) or (os.path.realpath(output) if isinstance(output, Path) else None)
-        for place, identity in read:
-            if own is not None and own in {identity, *_folders_around(place)}:
-                how = "is" if own == identity else "holds"
-                text = f"{_shown(output)} {how} the input {_shown(place)}, which would be written over"
-                raise ConfigurationException(f"{text}: name another output")
-        if own is not None and own in (identity for _, identity in taken):
-            raise ConfigurationException(f"{_shown(output)} is named for two outputs: name another for one of them")
-        taken.append((output, own))
+class OutputFolder:
+    """A folder that gets the files of a run when they are published: all of them, or none.
+
+    A run that was killed leaves a hidden folder; the next one removes it, or moves what was being moved.
+    """
+
+    def __init__(self, folder: Path, inputs: Iterable[Place] = ()) -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._at = os.open(folder, FOLDER)
+        except (FileExistsError, NotADirectoryError) as error:
+            raise ConfigurationException(f"{folder} cannot hold messages: name a directory, not a file") from error
+        self.folder = folder
+        self.remains = tuple(self._cleared())
+        self._inputs = {identity_of(place): place for place in inputs if identity_of(place)}
+        self._gathered: int | None = None
+        self._name = draft_name(_GATHERED)
+
+    def add(self, way: Way, data: bytes) -> Path:
+        """Gathers a file; the answer is the place that it gets."""
+        if self._gathered is None:
+            os.mkdir(self._name, dir_fd=self._at)
+            self._gathered = os.open(self._name, _BELOW, dir_fd=self._at)
+            fcntl.flock(self._gathered, fcntl.LOCK_EX)
+        with ExitStack() as stack:
+            at = _made(self._gathered, way[:-1], stack)
+            place = self.folder.joinpath(*way)
+            with BufferedWriter(NamedOutput(os.open(way[-1], _NEW, 0o666, dir_fd=at), str(place))) as out:
+                out.write(data)
+        return place
+
+    def publish(self) -> None:
+        """Moves all files that were gathered to their places; signals wait until it is done."""
+        if self._gathered is None:
+            return
+        self._check()
+        with _undisturbed():
+            moving = self._name + _MOVING
+            os.rename(self._name, moving, src_dir_fd=self._at, dst_dir_fd=self._at)
+            os.fsync(self._at)
+            _move(self._gathered, self._at)
+            os.rmdir(moving, dir_fd=self._at)
+            os.fsync(self._at)
+            os.close(self._gathered)
+            self._gathered = None
+
+    def discard(self) -> None:
+        """Removes the files that were gathered; what was there before stays as it was."""
+        if self._gathered is not None:
+            os.close(self._gathered)
+            self._gathered = None
+            _remove(self._name, self._at)
+
+    def close(self) -> None:
+        """Discards what was not published."""
+        self.discard()
+        if self._at >= 0:
+            os.close(self._at)
+            self._at = -1
+
+    def _check(self) -> None:
+        """Syncs what was gathered; refuses a place that is a link, or that is an input."""
+        assert self._gathered is not None
+        for at, names, way in _files_below(self._gathered):
+            folder = self.folder.joinpath(*way)
+            for part in (self.folder.joinpath(*way[: length + 1]) for length in range(len(way))):
+                if part.is_symlink():
+                    raise ConfigurationException(f"{part} is a link, which is not followed: remove it")
+                if part.exists() and not part.is_dir():
+                    raise ConfigurationException(f"{part} is a file where a folder is to be: remove it")
+            for name in names:
+                descriptor = os.open(name, os.O_RDONLY | os.O_CLOEXEC, dir_fd=at)
+                os.fsync(descriptor)
+                os.close(descriptor)
+                if (folder / name).is_dir() and not (folder / name).is_symlink():
+                    raise ConfigurationException(f"{folder / name} is a folder where a file is to be: remove it")
+                written_over = self._inputs.get(identity_of(folder / name)) if self._inputs else None
+                if written_over is not None:
+                    text = f"{folder / name} is the input {written_over}, which would be written over"
+                    raise ConfigurationException(f"{text}: name another output")
+
+    def _cleared(self) -> Iterator[str]:
+        """Deals with what runs that were killed have left; yields what each was."""
+        for name in os.listdir(self._at):
+            if not name.startswith(f".{_GATHERED}.") or not name.endswith(_ENDINGS):
+                continue
+            with suppress(OSError), ExitStack() as stack:
+                left = os.open(name, _BELOW, dir_fd=self._at)
+                stack.callback(os.close, left)
+                fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails while its run is still there
+                if name.endswith(_MOVING):
+                    with _undisturbed():
+                        _move(left, self._at)
+                        os.rmdir(name, dir_fd=self._at)
+                    yield "the files of a run that was killed as it moved them are complete now"
+                else:
+                    _remove(name, self._at)
+                    yield "the files of a run that was killed were removed: none of them had been delivered"
 
 
-def identity_of(place: Place) -> tuple[int, int] | None:
-    """Returns the device and inode of a file or a folder; None where there is none, or only a device or a pipe."""
+@contextmanager
+def new_folder(place: Path) -> Iterator[Path]:
+    """Yields a folder beside a place, which takes that place when the block ends.
+
+    What makers of the same place that were killed have left beside it is removed. An empty folder that is there
+    already may be one that other files cannot be moved to, such as a volume, and is filled where it is.
+    """
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        around = os.open(place.parent, FOLDER)
+        stack.callback(os.close, around)
+        for left in os.listdir(around):
+            if is_draft(left, place.name):
+                _remove_unheld(left, around)
+        is_there = place.exists()
+        name = place.name if is_there else draft_name(place.name)
+        try:
+            if not is_there:
+                os.mkdir(name, 0o700, dir_fd=around)
+            held = os.open(name, FOLDER, dir_fd=around)
+            stack.callback(os.close, held)
+            os.fchmod(held, 0o700)
+            fcntl.flock(held, fcntl.LOCK_EX)
+            yield place.parent / name
+            if not is_there:
+                os.rename(name, place.name, src_dir_fd=around, dst_dir_fd=around)
+        except BaseException:
+            _remove_all(name, around) if is_there else _remove(name, around)
+            raise
+        os.fsync(around)
+
+
+def _remove_all(folder: str, at: int) -> None:
+    """Removes what is in a folder, and not the folder."""
+    with suppress(OSError), ExitStack() as stack:
+        inner = os.open(folder, FOLDER, dir_fd=at)
+        stack.callback(os.close, inner)
+        for name in os.listdir(inner):
+            _remove(name, inner)
+            with suppress(OSError):
+                os.unlink(name, dir_fd=inner)
+
+
+def _remove_unheld(name: str, at: int) -> None:
+    """Removes a folder that no process holds any more."""
+    with suppress(OSError), ExitStack() as stack:
+        held = os.open(name, _BELOW, dir_fd=at)
+        stack.callback(os.close, held)
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _remove(name, at)
+
+
+def _made(at: int, names: Iterable[str], stack: ExitStack) -> int:
+    """Opens folders one inside the other, made where they are not there; no link is followed."""
+    for name in names:
+        with suppress(FileExistsError):
+            os.mkdir(name, dir_fd=at)
+        at = os.open(name, _BELOW, dir_fd=at)
+        stack.callback(os.close, at)
+    return at
+
+
+def _move(source: int, target: int) -> None:
+    """Moves all files of a folder, and of those in it, to the same places in another."""
+    for name in os.listdir(source):
+        if not stat.S_ISDIR(os.stat(name, dir_fd=source, follow_symlinks=False).st_mode):
+            os.rename(name, name, src_dir_fd=source, dst_dir_fd=target)
+            continue
+        with ExitStack() as stack:
+            inner = os.open(name, _BELOW, dir_fd=source)
+            stack.callback(os.close, inner)
+            outer = _made(target, (name,), stack)
+            _move(inner, outer)
+            os.fsync(outer)
+        os.rmdir(name, dir_fd=source)
+
+
+def _files_below(at: int, way: Way = ()) -> Iterator[tuple[int, list[str], Way]]:
+    """Yields each folder from here on with the names of its files, and the way to it."""
+    names = os.listdir(at)
+    folders = [name for name in names if stat.S_ISDIR(os.stat(name, dir_fd=at, follow_symlinks=False).st_mode)]
+    yield at, [name for name in names if name not in folders], way
+    for name in folders:
+        with ExitStack() as stack:
+            inner = os.open(name, _BELOW, dir_fd=at)
+            stack.callback(os.close, inner)
+            yield from _files_below(inner, (*way, name))
+
+
+def _remove(name: str, at: int) -> None:
+    shutil.rmtree(name, ignore_errors=True, dir_fd=at)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Lets the signals by which people end a command wait."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
-        found = os.stat(place)
-    except OSError:
-        return None
-    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode) else None
-
-
-def _folders_around(place: Place) -> Iterator[object]:
-    """Yields the identities of all folders that an input lies in."""
-    if isinstance(place, Path):
-        named = place.absolute()
-        for folder in {*named.parents, *named.resolve().parents}:
-            yield identity_of(folder)
-
-
-def _shown(place: Place) -> str:
-    return str(place) if isinstance(place, Path) else {0: "standard input", 1: "standard output"}.get(place, str(place))
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

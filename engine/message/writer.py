@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from engine.descriptor import Descriptor
+from engine.descriptor import Descriptor, described, held_as, integer
 from engine.errors import ParserException
-from engine.message.descriptor_fields import described, held_as, integer
 from engine.message.received import Part, Received
 from engine.parser import NO_TEMPLATE, Follow, Form, Header, Parser, Template, format_catalog, parser_catalog
 from engine.tree.element import Element

@@ -14,8 +14,8 @@ from engine.databases.work import with_databases
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError, ConfigurationException, Place, reason
 from engine.files.input_files import MOST, read_file
-from engine.files.output_files import Place as Input
-from engine.files.output_folders import OutputFolder
+from engine.files.input_files import Place as Input
+from engine.files.output_files import OutputFolder
 from engine.flow.dead_letters import BLOCKED
 from engine.flow.definition import Flow
 from engine.message.received import Received

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final, Literal, NamedTuple
 
-from engine.dates.patterns import MomentError, tokens, write_moment
+from engine.dates.patterns import MomentError, at_offset, in_gmt, offset_of, tokens, write_moment
 from engine.dates.reading import Fields, read_moment
-from engine.dates.zones import at_offset, in_gmt, offset_of
 from parsers.mrm.simple_values import Stored, garbled, unfit
 
 DEFAULT_FORMATS: Final = {

@@ -12,7 +12,7 @@ from json.encoder import encode_basestring
 from math import inf, nan
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from engine.dates.zones import written_iso
+from engine.dates.patterns import written_iso
 from engine.errors import ParserException
 from parsers.charsets.ccsid import codec, encode, is_little_endian, is_single_byte
 from parsers.importers.copybook.items import DataItem

@@ -8,8 +8,7 @@ import pytest
 
 from engine.databases.sources import Sources
 from engine.errors import ConfigurationException
-from flows.files import load_flow
-from flows.shipped import ship
+from flows.files import load_flow, ship
 from spark_exec.deployment import Databases, built, deployment_of, with_sources
 from spark_exec.plan import plan
 from tests.databases.programs import define, rows

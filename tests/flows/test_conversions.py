@@ -19,7 +19,7 @@ from engine.tree.element import Element
 from engine.tree.sharing import read_only
 from engine.tree.step import step
 from esql.compile import compile_text
-from flows.message_models import model_files_of, model_parsers
+from flows.message_sets import model_files_of, model_parsers
 from flows.programs import binder
 
 SAMPLE = Path(flows.__path__[0]) / "samples" / "conversions"

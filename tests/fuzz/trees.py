@@ -6,7 +6,7 @@ from datetime import date, time
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal
 from typing import Any, Final
 
-from engine.dates.zones import written_iso
+from engine.dates.patterns import written_iso
 from engine.message.received import Part
 from engine.parser import Follow, Form, Parser, Portion
 from engine.tree.element import Element

@@ -8,7 +8,7 @@ FOLDER holds broker.yaml, straggling.py and the messages, in `in`; what comes ou
 import sys
 from pathlib import Path
 
-from flows.shipped import own_nodes
+from flows.files import own_nodes
 from spark_exec.deployment import deployment_of
 from spark_exec.plan import plan
 from spark_exec.readers import Origin, messages

@@ -13,7 +13,7 @@ import pytest
 
 from engine.descriptor import Descriptor
 from engine.errors import ConfigurationException
-from flows.shipped import own_nodes
+from flows.files import own_nodes
 from spark_exec.deployment import built, deployment_of
 from spark_exec.message_sets import MESSAGE, Row, as_received, rows_of
 from spark_exec.partition_work import PartitionWork

@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 
 from engine.errors import ConfigurationException
-from engine.files.output_folders import new_folder
+from engine.files.output_files import new_folder
 from engine.mq.lock import FolderLock
 from engine.mq.store.environment import FORMAT, Environment, format_of, read_format, sync_folder, write_format
 from engine.mq.store.store import OVERFLOW, PERSISTENT

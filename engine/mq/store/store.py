@@ -11,7 +11,7 @@ from typing import Final
 import lmdb
 
 from engine.errors import ConfigurationException, MessageException
-from engine.files.output_folders import new_folder
+from engine.files.output_files import new_folder
 from engine.mq.attributes import Value
 from engine.mq.lock import FolderLock
 from engine.mq.store.environment import FORMAT, WRITTEN, Environment, read_format, sync_folder, write_format

@@ -13,7 +13,7 @@ from engine.transports.amqp.messages import MESSAGE_ID, Identifiers
 from engine.work import Selection
 
 if TYPE_CHECKING:
-    from engine.transports.amqp.queues import AmqpQueues
+    from engine.transports.amqp import AmqpQueues
 
 OPTION_NOT_SUPPORTED = 2046
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from datetime import date, time
 from typing import Any, Final, Literal
 
-from engine.dates.patterns import MomentError
-from engine.dates.zones import written_iso
+from engine.dates.patterns import MomentError, written_iso
 from engine.errors import ParserException
 from engine.node import prop
 from engine.tree.source import Value

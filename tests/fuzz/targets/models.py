@@ -13,7 +13,7 @@ from functools import partial
 from random import Random
 from typing import Any, Final
 
-from engine.dates.zones import in_gmt
+from engine.dates.patterns import in_gmt
 from engine.parser import Form
 from engine.tree.element import Element
 from parsers.mrm.cwf.properties import CwfField, CwfFormat
