@@ -27,7 +27,7 @@ REFUSED = (
 )
 
 
-@pytest.mark.parametrize("name", ["patterns", "reading", "zones"])
+@pytest.mark.parametrize("name", ["patterns", "reading"])
 def test_examples(name: str) -> None:
     """Every example of the module does what it shows, and there is at least one."""
     found = doctest.testmod(importlib.import_module(f"engine.dates.{name}"))
