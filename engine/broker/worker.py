@@ -24,7 +24,8 @@ from engine.broker.overrides import overridden
 from engine.broker.queues import connected
 from engine.broker.spans import Spans, tracer_for
 from engine.broker.state import DeployedUse
-from engine.broker.statistics.metering import FlowMeter, NodeMeter, Pool, shapes_of
+from engine.broker.statistics.metering import FlowMeter, Pool
+from engine.broker.statistics.node_metering import NodeMeter, shapes_of
 from engine.broker.statistics.origins import OriginMeter
 from engine.broker.statistics.slots import file_of, folder_of, opened
 from engine.broker.tracing import trace_file
@@ -233,11 +234,10 @@ class Worker:
         file = partial(file_of, folder, number, entrance.label, use.content)
         by_origin = OriginMeter(file, shapes) if use.by_origin and use.statistics != "none" else None
         slot = opened(file(), shapes) if by_origin is None else by_origin.staged
-        if shapes:
-            NodeMeter(slot, deployed)
+        nodes = NodeMeter(slot, deployed, entrance) if shapes else None
         size = len(instances_of(deployed, use.copies))
         pool = Pool(folder, number, size) if size > 1 else None
-        meters = [FlowMeter(slot, entrance, pool, one_by_one=by_origin is not None), *others]
+        meters = [FlowMeter(slot, entrance, pool, nodes, one_by_one=by_origin is not None), *others]
         return meters if by_origin is None else [*meters, by_origin]
 
     def _rate(self, deployed: DeployedFlow) -> float:

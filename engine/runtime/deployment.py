@@ -22,6 +22,7 @@ from engine.runtime.user_trace import Evaluation, Listen, TracedWork, UserTrace,
 from engine.work import NO_ORDER, Order, UnitOfWork
 
 NODE_FAILED: Final = 2230
+_TOO_DEEP: Final = "the flow is nested too deeply: look for a circle or a recursion without end"
 NOBODY: Final[Mapping[str, Node]] = MappingProxyType({})
 _LOCAL_ERROR: Final = logging.getLogger("penstock.localerror")
 
@@ -63,7 +64,7 @@ class Station:
     A node with a field `_place` is told where it stands: it catches failures of its own.
     """
 
-    __slots__ = ("caught", "evaluate", "label", "listen", "node", "place", "type", "wires")
+    __slots__ = ("caught", "ends", "evaluate", "label", "listen", "node", "place", "stray", "type", "wires")
 
     def __init__(self, label: str, node: Node, node_type: NodeType, place: Place) -> None:
         self.label = label
@@ -76,6 +77,20 @@ class Station:
         self.listen: Listen | None = None
         self.caught: Caught | None = None
         self.wires: dict[str, tuple[Go, ...]] = {}
+        self.ends: dict[str, tuple[str, ...]] = {}  # the labels of the nodes that these lead to
+        self.stray: Callable[[str], None] | None = None  # is told of each message that no wire takes, and its terminal
+
+    def connect(self, terminal: str, target: Station, watch: Watch | None) -> None:
+        """Have messages from a terminal go to one more node, those to a label to that alone."""
+        shown = terminal.removeprefix(LABEL)
+        go = self.onward(shown, target.carry if watch is None else _watched(self.label, shown, target, watch))
+        joins = shown == terminal
+        self.wires[terminal] = (*self.wires.get(terminal, ()), go) if joins else (go,)
+        self.ends[terminal] = (*self.ends.get(terminal, ()), target.label) if joins else (target.label,)
+
+    def onward(self, terminal: str, go: Go) -> Go:
+        """Returns the wire from a terminal that ends as `go` says."""
+        return go
 
     def carry(self, message: Message, work: UnitOfWork) -> None:
         """Let the node work on a message, and everything behind it on what it sends."""
@@ -122,7 +137,9 @@ class Station:
         if terminal not in known and ANY_TERMINAL not in known and not terminal.startswith(LABEL):
             text = f"{self.type.name} sent a message to {terminal}, but its terminals are {', '.join(known) or 'none'}"
             raise BrokerError(NODE_FAILED, text)
-        if terminal in known:
+        if self.stray is not None:
+            self.stray(terminal)
+        elif terminal in known:
             self.wires[terminal] = ()  # found at once the next time
         return ()
 
@@ -145,9 +162,7 @@ class Station:
         if not isinstance(error, Exception):
             raise error
         deep = isinstance(error, RecursionError)
-        text = f"{error.__class__.__name__}: {error}"
-        if deep:
-            text = "the flow is nested too deeply: look for a circle or a recursion without end"
+        text = _TOO_DEEP if deep else f"{error.__class__.__name__}: {error}"
         broken = BrokerError(NODE_FAILED, f"{self.type.name} failed: {text}")
         broken.__cause__ = error
         if deep and waited:  # what lies below is too deep, not this node
@@ -193,10 +208,9 @@ class TracedStation(Station):
 
     def onward(self, terminal: str, go: Go) -> Go:
         """The wire from a terminal, which says that a message takes it."""
-        shown = terminal.removeprefix(LABEL)
 
         def say_and_go(message: Message, work: UnitOfWork) -> None:
-            self.trace.propagated(self.place, shown)
+            self.trace.propagated(self.place, terminal)
             go(message, work)
 
         return say_and_go
@@ -300,11 +314,11 @@ def deploy(
 ) -> DeployedFlow:
     """Build the nodes of an expanded flow and bind them to its wires.
 
-    `bind` makes what the node works with of a property that is more than its text, such as ESQL; it gets the
-    property, the text, and the place of the node that it belongs to. `watch` is called with the label, the terminal
-    and the label at the other end for each message on each wire, `listen` with the label, the terminal and the message
-    for all that leaves a node, wired or not; `trace` is told what nodes do. A flow that nobody watches or traces does
-    not pay for it. `stand_ins` do the work of the nodes with these labels, which are then not built.
+    `bind` makes what the node works with of a property that is more than its text, such as ESQL; it gets these and the
+    node's place. `watch` is called with the label, the terminal and the label at the other end for each message on
+    each wire, `listen` with the label, the terminal and the message for all that leaves a node, wired or not; `trace`
+    is told what nodes do. A flow that nobody watches or traces does not pay for it. `stand_ins` do the work of the
+    nodes with these labels, which are then not built.
     """
     stations: dict[str, Station] = {}
     for use in flow.nodes:
@@ -316,20 +330,12 @@ def deploy(
             station.listen, station.evaluate = listen, heard(use.label, station.evaluate, listen)
     for wire in flow.wires:
         source, target = (_end(stations, label, wire) for label in (wire.source, wire.target))
-        go = target.carry if watch is None else _watched(wire.source, wire.source_terminal, target, watch)
-        if isinstance(source, TracedStation):
-            go = source.onward(wire.source_terminal, go)
-        source.wires[wire.source_terminal] = (*source.wires.get(wire.source_terminal, ()), go)
+        source.connect(wire.source_terminal, target, watch)
     for router, label in label_routes(flow, node_catalog):
         target = stations[label]
         declared = target.type.label_property
         assert declared is not None
-        name = str(getattr(target.node, declared.attribute))
-        go = target.carry if watch is None else _watched(router, name, target, watch)
-        source = stations[router]
-        if isinstance(source, TracedStation):
-            go = source.onward(f"{LABEL}{name}", go)
-        source.wires[f"{LABEL}{name}"] = (go,)
+        stations[router].connect(f"{LABEL}{getattr(target.node, declared.attribute)}", target, watch)
     if not isinstance(bind, Supplies):
         return DeployedFlow(flow, stations)
     return DeployedFlow(flow, stations, RootDomain(bind.parsers) if bind.parsers else ROOT, bind.allowance)
@@ -381,18 +387,13 @@ def _watched(label: str, terminal: str, target: Station, watch: Watch) -> Go:
 
 
 def _binder(bind: Bind | None, place: Place) -> Callable[[Property, object], object]:
-    if bind is None:
-        return lambda _, value: value
-    return lambda declared, value: bind(declared, value, place)
+    return lambda declared, value: value if bind is None else bind(declared, value, place)
 
 
 def flow_properties(flow: Flow) -> FlowProperties:
     """The properties of a flow; raises with all that is wrong with them."""
-    return FlowProperties(**_flow_values(flow))
-
-
-def _flow_values(flow: Flow) -> dict[str, Any]:
     try:
-        return read_values(f"flow {flow.name}", FLOW_PROPERTIES, plain(flow.properties))
+        values: dict[str, Any] = read_values(f"flow {flow.name}", FLOW_PROPERTIES, plain(flow.properties))
     except ConfigurationException as error:
         raise error.at(Place(flow=flow.qualified_name)) from error.__cause__
+    return FlowProperties(**values)

@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
-from engine.broker.statistics import metering, slots
-from engine.broker.statistics.metering import FlowMeter, NodeMeter, Pool, shapes_of
+from engine.broker.statistics import metering, node_metering, slots
+from engine.broker.statistics.metering import FlowMeter, Pool
+from engine.broker.statistics.node_metering import NodeMeter, shapes_of
 from engine.broker.statistics.slots import Slot, opened
+from engine.broker.statistics.totals import totals_of
 from engine.descriptor import Descriptor
 from engine.errors import BrokerError
 from engine.mq import QueueManager
@@ -28,23 +30,73 @@ FEW, MANY = 64, 64 + 16 * 20
 def test_processor_time_of_nodes(count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A node's time is that of each message, or of one in 16 counted for all, and its messages are all counted."""
     looks = itertools.count(step=10)
-    monkeypatch.setattr(metering, "thread_time_ns", lambda: next(looks))
+    monkeypatch.setattr(node_metering, "thread_time_ns", lambda: next(looks))
     loaded = load_flow(str(flow(tmp_path, "F", program="SET OutputRoot = InputRoot;")))
     deployed = deploy(loaded, bind=binder(loaded))
     slot = opened(tmp_path / "1.slot", shapes_of(deployed))
-    NodeMeter(slot, deployed)
+    entrance = deployed.entrances[0]
+    meter = FlowMeter(slot, entrance, None, NodeMeter(slot, deployed, entrance))
     manager = QueueManager("IN", "OUT")
     work = manager.work()
     for _ in range(count):
         work.put("IN", Descriptor(), b"<a/>")
     work.commit()
     for _ in range(count):
-        deployed.process(deployed.entrances[0], work)
+        meter.done(deployed.process(entrance, work))
+    meter.done(None)
     place = slot.places["Work"]
     assert (count, count) == (slot.words[place + slots.COUNT], slot.words[slot.places["Out"] + slots.COUNT])
     assert 20 * count == slot.words[place + slots.NODE_CPU]  # two stretches: before its yield, and behind it
     assert 20 == slot.words[place + slots.NODE_EXTREMES + 2]  # the most of one message
     assert next(looks) // 10 < 12 * (count if count <= FEW else FEW + (count - FEW) / 16 + 1) + 1
+
+
+WAYS = """\
+flow: Ways
+nodes:
+  In: {type: MQInput, queueName: IN, messageDomainProperty: XMLNSC}
+  Try: {type: TryCatch}
+  Work:
+    type: Compute
+    computeExpression: |
+      IF InputRoot.XMLNSC.a.fails IS NOT NULL THEN THROW USER EXCEPTION VALUES('no'); END IF;
+      SET OutputRoot = InputRoot;
+      PROPAGATE TO TERMINAL 'out1' DELETE NONE;
+      PROPAGATE TO TERMINAL 'out2' DELETE NONE;
+      PROPAGATE TO LABEL 'Here' DELETE NONE;
+  Here: {type: Label, labelName: Here}
+  One: {type: MQOutput, queueName: OUT}
+  Two: {type: MQOutput, queueName: OUT}
+  Caught: {type: MQOutput, queueName: OUT}
+wires: [In.out -> Try, Try.try -> Work, Try.catch -> Caught, Work.out1 -> One, Work.out1 -> Two, Here.out -> Two]
+"""
+
+
+def test_invocations_of_nodes_and_terminals(tmp_path: Path) -> None:
+    """Each message is counted once for a terminal on however many wires, on none too, and for each node it comes to."""
+    file = tmp_path / "Ways.yaml"
+    file.write_text(WAYS, encoding="utf-8")
+    loaded = load_flow(str(file))
+    deployed = deploy(loaded, bind=binder(loaded))
+    entrance, slot = deployed.entrances[0], opened(tmp_path / "1.slot", shapes_of(deployed))
+    meter = FlowMeter(slot, entrance, None, NodeMeter(slot, deployed, entrance))
+    work = QueueManager("IN", "OUT").work()
+    for body in (b"<a/>", b"<a><fails/></a>", b"<a/>"):
+        work.put("IN", Descriptor(), body)
+    work.commit()
+    for _ in range(4):
+        meter.done(deployed.process(entrance, work))
+    found = totals_of(slot).nodes
+    sent = {label: {name: count for name, count in node.outputs.items() if count} for label, node in found.items()}
+    invoked = {"In": 3, "Try": 3, "Work": 3, "Here": 2, "One": 2, "Two": 4, "Caught": 1}
+    assert invoked == {label: node.count for label, node in found.items()}
+    assert {"In": {"out": 3}, "Try": {"try": 3, "catch": 1}, "Here": {"out": 2}} == {
+        label: sent[label] for label in ("In", "Try", "Here")
+    }
+    assert {"out": 2, "out1": 2, "out2": 2} == sent["Work"]
+    assert [{"out": 2}, {"out": 4}, {"out": 1}] == [sent[label] for label in ("One", "Two", "Caught")]
+    elapsed = sum(node.elapsed for node in found.values())
+    assert elapsed == slot.words[slots.ELAPSED]  # no time is counted twice or for no node
 
 
 class Times:
@@ -81,9 +133,9 @@ class Times:
     ("works", "wait", "options", "looks"),
     [
         pytest.param([100_000] * FEW, 1000, {}, 2 * FEW, id="the first messages one by one"),
-        pytest.param([100_000] * 664, 1000, {}, 2 * FEW + 2 * 24, id="then once in 5 ms of both clocks"),
+        pytest.param([100_000] * 664, 1000, {}, 2 * FEW + 2 * 12, id="then once in 10 ms of both clocks"),
         pytest.param([100_000] * 664, 1000, {"one_by_one": True}, 2 * 664, id="one by one, where each origin counts"),
-        pytest.param([3_000_000] * 100, 1000, {}, 2 * 100, id="one by one, where each takes longer than that"),
+        pytest.param([6_000_000] * 100, 1000, {}, 2 * 100, id="one by one, where each takes longer than that"),
     ],
 )
 def test_processor_time_of_a_flow(
@@ -93,7 +145,7 @@ def test_processor_time_of_a_flow(
     slot, times = opened(tmp_path / "1.slot"), Times(monkeypatch)
     times.through(slot, works, wait, **options)
     words = slot.words
-    assert (len(works), len(works)) == (words[slots.MESSAGES], words[slots.COMMITS])
+    assert (len(works), len(works)) == (words[slots.MESSAGES], totals_of(slot).commits)
     assert (sum(works), wait * (len(works) + 1)) == (words[slots.CPU], words[slots.CPU_WAITING])
     assert (2 * sum(works), 2 * wait * (len(works) + 1)) == (words[slots.ELAPSED], words[slots.ELAPSED_WAITING])
     assert abs(times.looks - looks) <= 4
@@ -121,7 +173,7 @@ def test_a_worker_that_ends_behind_the_one_that_takes_its_place(
         yield 1000
 
     times.through(slot, works(), 10)
-    assert (151, 151, 151) == tuple(slot.words[at] for at in (slots.MESSAGES, slots.COMMITS, slots.BUSY))
+    assert (151, 151, 151) == (slot.words[slots.MESSAGES], totals_of(slot).commits, totals_of(slot).busy)
 
 
 def test_a_thread_that_has_lost_its_message_is_not_busy(tmp_path: Path) -> None:
@@ -135,4 +187,4 @@ def test_a_thread_that_has_lost_its_message_is_not_busy(tmp_path: Path) -> None:
     meters[0].broken(BrokerError(2161, "the queue manager has ended"))
     stations[1].node.receive(None)
     meters[1].done(SimpleNamespace(error=None))  # type: ignore[arg-type]  # an Outcome, as far as it is asked
-    assert (1, 0) == (slot.words[slots.MESSAGES], slot.words[slots.BUSY])
+    assert (1, 0) == (slot.words[slots.MESSAGES], totals_of(slot).busy)

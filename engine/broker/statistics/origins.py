@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from engine.broker.statistics import slots
-from engine.broker.statistics.metering import interval_bank
+from engine.broker.statistics.extremes import interval_bank
 from engine.broker.statistics.slots import ANONYMOUS, NodeShape, Slot, in_memory, opened
 
 if TYPE_CHECKING:

@@ -11,15 +11,13 @@ import json
 import mmap
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from struct import Struct
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-_MAGIC: Final = b"penstoc2"  # the second order of counters
+_MAGIC: Final = b"penstoc3"  # the third order of counters
 WORD: Final = 8  # bytes of a counter
 _HEAD: Final = 3 * WORD
 NONE_YET: Final = -1  # the smallest of no values
@@ -27,9 +25,10 @@ ANONYMOUS: Final = "Anonymous"  # the accounting origin of messages for which a 
 _OF_ORIGIN: Final = "@"  # stands before the origin in the name of a file
 
 # Where each counter of a flow stands, from its first.
-INTERVAL, MESSAGES, SIZE, COMMITS, BUSY, ELAPSED, CPU, CPU_WAITING, ELAPSED_WAITING = range(9)
-BACKOUTS, MQ_ERRORS, FAILED, ERRORS, TIMEOUTS, INTERVALS = range(9, 15)
-_USUAL: Final = Struct("4q")  # MESSAGES to BUSY, which each message changes
+# Each message changes the first two alone: all that are not backed out are commits, and where no
+# other thread was `SPARE` as a message came, all had one.
+INTERVAL, MESSAGES, SIZE, SPARE, ELAPSED, CPU, CPU_WAITING, ELAPSED_WAITING = range(8)
+BACKOUTS, MQ_ERRORS, FAILED, ERRORS, TIMEOUTS, INTERVALS = range(8, 14)
 EXTREMES: Final = INTERVALS + 2  # behind the numbers of the intervals that the even and the odd values are of
 OF_FLOW: Final = ("elapsed", "cpu", "size")
 OF_NODE: Final = ("elapsed", "cpu")
@@ -58,7 +57,7 @@ class NodeShape:
 class Slot:
     """The counters of one thread of a flow; `words` are they themselves."""
 
-    __slots__ = ("_map", "began", "file", "nodes", "places", "set_usual", "usual", "words")
+    __slots__ = ("_map", "began", "file", "nodes", "places", "words")
 
     def __init__(self, file: Path, mapped: mmap.mmap | bytearray) -> None:
         if mapped[:WORD] != _MAGIC:
@@ -70,9 +69,6 @@ class Slot:
         self.nodes = tuple(NodeShape(label, kind, tuple(ins), tuple(outs)) for label, kind, ins, outs in shapes)
         self._map = mapped
         self.words = memoryview(mapped)[start:].cast("q")
-        # messages, size, commits and busy: one call to read and one to write them, as each message makes it
-        self.usual: Callable[[], tuple[int, int, int, int]] = partial(_USUAL.unpack_from, self.words, MESSAGES * WORD)
-        self.set_usual: Callable[[int, int, int, int], None] = partial(_USUAL.pack_into, self.words, MESSAGES * WORD)
         at, self.places = NODES, {}
         for node in self.nodes:
             self.places[node.label] = at

@@ -67,6 +67,16 @@ class Totals:
     extremes: tuple[Extremes, ...] = (Extremes(), Extremes(), Extremes())
     nodes: Mapping[str, NodeTotals] = field(default_factory=dict)
 
+    @property
+    def commits(self) -> int:
+        """Returns how many messages were committed: all that were not backed out."""
+        return self.counts[slots.MESSAGES] - self.counts[slots.BACKOUTS]
+
+    @property
+    def busy(self) -> int:
+        """Returns how many messages found all other threads at work."""
+        return self.counts[slots.MESSAGES] - self.counts[slots.SPARE]
+
     def __add__(self, other: Totals) -> Totals:
         nodes = dict(self.nodes)
         for label, node in other.nodes.items():
