@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol, runtime_checkable
 
 from engine.descriptor import NO_ID
+from engine.errors import MessageException
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from engine.descriptor import Descriptor
 
 ALL_IN_TURN: Final = b"*"
+_WRONG_IDS: Final = {"msg_id": 2206, "correl_id": 2207, "group_id": 2258}  # MQ's reasons
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +77,11 @@ class Selection:
         by_id = bool(self.msg_id or self.correl_id or self.group_id)
         if by_id:
             for name in ("msg_id", "correl_id", "group_id"):
-                if 0 < len(given := getattr(self, name)) < len(NO_ID):
+                if 0 < (length := len(given := getattr(self, name))) < len(NO_ID):
                     object.__setattr__(self, name, given.ljust(len(NO_ID), b"\0"))
+                elif length > len(NO_ID):
+                    text = f"{name} has {length} bytes: give it {len(NO_ID)} at most"
+                    raise MessageException(_WRONG_IDS[name], text, reason=_WRONG_IDS[name])
         object.__setattr__(self, "plain", not (otherwise or self.logical))
         object.__setattr__(self, "next_in_turn", self.logical and not (otherwise or by_id))
 

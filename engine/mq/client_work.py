@@ -150,7 +150,7 @@ class ClientWork:
     ) -> Descriptor:
         """Send what was held and a put, and wait for the answer to it."""
         flags = frames.WANTS_ANSWER | frames.IN_SYNCPOINT * syncpoint
-        name = queue.encode()
+        name = frames.named(queue)
         connection.send([*_framed(self._held), *put_frame(name, pack(descriptor), body, flags)])
         self._open = self._open or syncpoint or bool(self._held)
         self._syncs = self._syncs or syncpoint or bool(self._held)

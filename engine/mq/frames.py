@@ -84,7 +84,7 @@ def read_put(data: bytes | memoryview) -> tuple[str, Descriptor, bytes]:
     names, length = _PUT.unpack_from(data)
     begin = _PUT.size + names
     end = begin + length
-    return str(data[_PUT.size : begin], "utf-8"), received(data, begin, end), bytes(data[end:])
+    return text_of(data[_PUT.size : begin]), received(data, begin, end), bytes(data[end:])
 
 
 def exchange_frame(put: tuple[bytes, bytes, bytes], get: bytes, flags: int) -> list[bytes]:
@@ -101,7 +101,7 @@ def read_exchange(data: bytes | memoryview) -> tuple[str, Descriptor, bytes, byt
     at = _EXCHANGE.size + gets
     begin = at + names
     end = begin + length
-    return str(data[at:begin], "utf-8"), received(data, begin, end), bytes(data[end:]), data[_EXCHANGE.size : at]
+    return text_of(data[at:begin]), received(data, begin, end), bytes(data[end:]), data[_EXCHANGE.size : at]
 
 
 def arrival_frame(arrival: Arrival, number: int) -> list[bytes]:
@@ -172,10 +172,24 @@ def read_decision(data: bytes) -> tuple[bytes, ...]:
     return tuple(branches)
 
 
+def named(text: str) -> bytes:
+    """Returns a name as frames hold it: any text, as a command line may have it, so that the queue manager refuses it.
+
+    >>> named("ORDERS")
+    b'ORDERS'
+    """
+    return text.encode("utf-8", "surrogatepass")
+
+
+def text_of(data: bytes | memoryview) -> str:
+    """Returns the name that `named` wrote."""
+    return str(data, "utf-8", "surrogatepass")
+
+
 def get_data(wanted: Get) -> bytes:
     """Returns what the frame of a get says."""
     queue, selection, syncpoint, wait = wanted
-    name = queue.encode()
+    name = named(queue)
     inside = _SYNCPOINTS.index(syncpoint)
     if selection is None:
         return _GET.pack(inside, 0, 0, wait, -1.0, len(name), 0) + name
@@ -194,7 +208,7 @@ def get_data(wanted: Get) -> bytes:
         | selection.browse * _BROWSE
         | selection.order.groups * _ORDER_OF_GROUPS
     )
-    mode, selector = _MODES.index(selection.order.mode), selection.selector.encode()
+    mode, selector = _MODES.index(selection.order.mode), named(selection.selector)
     head = _GET.pack(inside, asked, mode, wait, selection.rewind, len(name), len(selector))
     return b"".join((head, ids, name, selector))
 
@@ -204,7 +218,7 @@ def read_get(data: bytes | memoryview) -> Get:
     inside, asked, mode, wait, rewind, names, selectors = _GET.unpack_from(data)
     at = _GET.size
     if not asked:
-        return tuple.__new__(Get, (str(data[at : at + names], "utf-8"), None, _SYNCPOINTS[inside], wait))
+        return tuple.__new__(Get, (text_of(data[at : at + names]), None, _SYNCPOINTS[inside], wait))
     msg_id = correl_id = group_id = b""
     if asked & _BY_MSG_ID:
         msg_id = bytes(data[at : at + _ID])
@@ -215,7 +229,7 @@ def read_get(data: bytes | memoryview) -> Get:
     if asked & _BY_GROUP_ID:
         group_id = bytes(data[at : at + _ID])
         at += _ID
-    queue, syncpoint = str(data[at : at + names], "utf-8"), _SYNCPOINTS[inside]
+    queue, syncpoint = text_of(data[at : at + names]), _SYNCPOINTS[inside]
     if not (asked & _MORE_THAN_IDS or mode or selectors) and rewind == -1.0:
         return tuple.__new__(Get, (queue, Selection(msg_id, correl_id, group_id), syncpoint, wait))
     by_groups = bool(asked & _ORDER_OF_GROUPS)
@@ -226,7 +240,7 @@ def read_get(data: bytes | memoryview) -> Get:
         order=Order(_MODES[mode], by_groups) if mode or by_groups else NO_ORDER,
         browse=bool(asked & _BROWSE),
         rewind=rewind,
-        selector=str(data[at + names : at + names + selectors], "utf-8"),
+        selector=text_of(data[at + names : at + names + selectors]),
     )
     return Get(queue, selection, syncpoint, wait)
 

@@ -23,6 +23,7 @@ _LENGTHS: Final = struct.Struct("<9I")
 _NUMBER: Final = struct.Struct("<i")
 _SEPARATORS: Final = 8  # between nine texts
 _ALL_IDS: Final = 104  # bytes
+_LONGEST: Final = 0xFFFF  # bytes of a descriptor, as the store counts them
 
 # The fields of a descriptor by kind, in the order in which the form has them, and the way back.
 _NUMBERS: Final = tuple(name for name, kind in Descriptor._field_defaults.items() if isinstance(kind, int))
@@ -69,8 +70,12 @@ def pack(descriptor: Descriptor) -> bytes:
         text = "a number of the descriptor has more than 32 bits: MQ's have 32"
         raise MessageException(MD_ERROR, text, reason=MD_ERROR) from error
     if plain:
-        return fixed + texts.encode("utf-8", "surrogatepass")
-    return fixed + _LENGTHS.pack(*map(len, parts)) + "".join(parts).encode("utf-8", "surrogatepass")
+        packed = fixed + texts.encode("utf-8", "surrogatepass")
+    else:
+        packed = fixed + _LENGTHS.pack(*map(len, parts)) + "".join(parts).encode("utf-8", "surrogatepass")
+    if len(packed) > _LONGEST:
+        raise _too_long(len(packed))
+    return packed
 
 
 def unpack(data: bytes | memoryview, at: int = 0, end: int | None = None) -> Descriptor:
@@ -102,6 +107,8 @@ class Received(Descriptor):
 def received(data: bytes | memoryview, at: int, end: int) -> Descriptor:
     """Returns the descriptor that stands in `data` from `at` to `end`, and keeps these bytes for `pack`."""
     packed = bytes(data[at:end])
+    if len(packed) > _LONGEST:
+        raise _too_long(len(packed))
     made = tuple.__new__(Received, _values(packed, 0, None))
     made.packed = packed
     return made
@@ -134,6 +141,11 @@ def with_whole_ids(descriptor: Descriptor) -> Descriptor:
     """
     _check_lengths(descriptor)
     return descriptor._replace(**{name: getattr(descriptor, name).ljust(LENGTHS[name], b"\0") for name in _IDS})
+
+
+def _too_long(length: int) -> MessageException:
+    text = f"a descriptor has {length} bytes, more than the {_LONGEST} that can be kept: shorten its texts"
+    return MessageException(MD_ERROR, text, reason=MD_ERROR)
 
 
 def _check_lengths(descriptor: Descriptor) -> None:

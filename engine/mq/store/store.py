@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,10 +15,12 @@ from engine.errors import ConfigurationException, MessageException
 from engine.files.output_files import new_folder
 from engine.mq.attributes import Value
 from engine.mq.lock import FolderLock
+from engine.mq.queued_message import Stored
+from engine.mq.store.body_compression import PLAIN
 from engine.mq.store.environment import FORMAT, WRITTEN, Environment, read_format, sync_folder, write_format
 from engine.mq.store.journal import Journal
 from engine.mq.store.keys import NUMBER, ORDER
-from engine.mq.store.records import damaged, read_number
+from engine.mq.store.records import damaged, head, read_number
 from engine.mq.store.shelves import Overflow, Shelf
 from engine.mq.store.writing import CEILING, COMMITTED, Counters, decision, objects, write
 from engine.mq.store_changes import Record
@@ -26,6 +29,8 @@ from engine.mq.supported_systems import check_place
 PERSISTENT: Final = "store"
 OVERFLOW: Final = "overflow"
 _CLOSED: Final = b"closed in order"
+_LOG: Final = logging.getLogger("penstock.store")
+_UNKEPT: Final = (TypeError, ValueError, AttributeError)  # of what is no descriptor, or no body
 _LEAST: Final = 1 << 20  # bytes; below that the reserve leaves nothing to put to
 
 
@@ -126,10 +131,10 @@ class Store:
         self.journal.close()
         try:
             if overflowing is not None and self.journal.failure is None:
-                with self._overflow.begin() as transaction:
-                    write(overflowing, transaction, self._overflow, Counters())
-                    transaction.put(_CLOSED, b"1", db=self._overflow.db["meta"])
-                self._overflow.lmdb.sync(True)
+                try:
+                    self._keep(overflowing)
+                except (MessageException, *_UNKEPT):  # one of them cannot be kept: all others are
+                    self._keep([Record(puts=[put for one in overflowing for put in one.puts if _is_kept(*put)])])
         except lmdb.Error as error:
             text = f"non-persistent messages of {self.folder} cannot be kept ({error}): they are lost"
             raise ConfigurationException(text) from error
@@ -137,6 +142,13 @@ class Store:
             self._overflow.close()
             self._environment.close()
             self._lock.release()
+
+    def _keep(self, overflowing: list[Record]) -> None:
+        """Write messages that are only in memory, and that the store was closed in order."""
+        with self._overflow.begin() as transaction:
+            write(overflowing, transaction, self._overflow, Counters())
+            transaction.put(_CLOSED, b"1", db=self._overflow.db["meta"])
+        self._overflow.lmdb.sync(True)
 
 
 def create(folder: Path, name: str, max_size: int) -> None:
@@ -155,6 +167,16 @@ def create(folder: Path, name: str, max_size: int) -> None:
         write_format(draft, name, max_size)
         for path in (draft / PERSISTENT, draft):
             sync_folder(path)
+
+
+def _is_kept(queue: int, stored: Stored) -> bool:
+    """Returns False for a message that cannot be kept as its descriptor or body is, and says so in the log."""
+    try:
+        head(ORDER.pack(queue, stored.order), stored, 0, PLAIN, b"" + stored.body, 0)
+    except (MessageException, *_UNKEPT) as error:
+        _LOG.error("a non-persistent message of queue number %s cannot be kept (%s): it is lost", queue, error)
+        return False
+    return True
 
 
 def _overflow(folder: Path) -> Environment:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.descriptor import Descriptor
-from engine.errors import BrokerError
+from engine.errors import BrokerError, MessageException
 from engine.mq import QueueManager
 from engine.mq.store.checking import check
 from engine.mq.store.copying import back_up, restore, upgrade
@@ -147,3 +147,21 @@ def test_folders_of_earlier_versions(version: int, tmp_path: Path) -> None:
     assert [b"short", b"long" * 5_000] == bodies(folder)
     assert [] == check(folder)
     assert upgrade(folder) is None
+
+
+def test_a_message_that_cannot_be_kept_costs_no_other(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Texts beyond what a record holds are refused where they should last, and lost alone at an orderly end."""
+    endless = Descriptor(user_identifier="u" * 70_000)
+    with QueueManager.open(folder) as queues:
+        queues.define("QLOCAL", "P", {})
+        work = queues.work()
+        for descriptor, body in ((Descriptor(), b"before"), (endless, b"never"), (Descriptor(), b"behind")):
+            work.put("P", descriptor, body)
+        work.commit()
+        work.put("P", endless._replace(persistence=1), b"never")
+        with pytest.raises(MessageException) as refused:
+            work.commit()
+        assert 2026 == refused.value.reason
+    with QueueManager.open(folder) as queues:
+        assert [b"before", b"behind"] == [arrival.body for arrival in queues.cursor("P")]
+    assert "cannot be kept" in caplog.text

@@ -62,6 +62,7 @@ def test_short_ids_are_filled():
         (Descriptor(msg_id=bytes(25)), "msg_id has 25 bytes"),
         (Descriptor(accounting_token=bytes(33)), "accounting_token has 33 bytes"),
         (Descriptor(feedback=2**31), "more than 32 bits"),
+        (Descriptor(user_identifier="u" * 70_000), "a descriptor has 70172 bytes"),
     ],
 )
 def test_what_does_not_fit_is_refused(descriptor, said):
@@ -76,3 +77,10 @@ def test_bytes_that_are_no_descriptor_are_refused(data):
     """Neither another version nor too few texts is read."""
     with pytest.raises(MessageException):
         packed_descriptor.unpack(data)
+
+
+def test_a_descriptor_with_more_than_can_be_kept_is_not_received():
+    """A client cannot hand over texts that no store can keep."""
+    packed = packed_descriptor.pack(Descriptor())
+    with pytest.raises(MessageException, match="more than the 65535 that can be kept"):
+        packed_descriptor.received(packed + b"x" * 70_000, 0, len(packed) + 70_000)
