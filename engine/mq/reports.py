@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from engine.descriptor import LITTLE_ENDIAN, NO_ID, UNLIMITED, Descriptor
+from engine.descriptor import LITTLE_ENDIAN, NO_ID, UNLIMITED, UTF_8, Descriptor
 from engine.errors import MessageException
-from engine.flow.dead_letters import FORMAT
+from engine.flow.dead_letters import FORMAT, header
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from engine.mq.unit import Work
 
 REPORT: Final = 4  # a message type
@@ -102,15 +100,17 @@ def report(
 
 
 def put_report(work: Work, descriptor: Descriptor, body: bytes, queue: str, *, syncpoint: bool) -> None:
-    """Put a report where it is wanted, else on the dead-letter queue; what neither takes is dropped, as in MQ."""
-    queues = (queue, work.dead_letter_queue)
-    work.as_manager(partial(_put_where_taken, work, queues, descriptor, body, syncpoint=syncpoint))
+    """Put a report where it is wanted, else with an MQDLH on the dead-letter queue; else it is dropped, as in MQ."""
+    work.as_manager(partial(_put_where_taken, work, queue, descriptor, body, syncpoint=syncpoint))
 
 
-def _put_where_taken(
-    work: Work, queues: Iterable[str], descriptor: Descriptor, body: bytes, *, syncpoint: bool
-) -> None:
-    for queue in queues:
-        with suppress(MessageException):
-            work.put(queue, descriptor, body, syncpoint=syncpoint)
+def _put_where_taken(work: Work, queue: str, descriptor: Descriptor, body: bytes, *, syncpoint: bool) -> None:
+    try:
+        work.put(queue, descriptor, body, syncpoint=syncpoint)
+    except MessageException as refused:
+        if work.dead_letter_queue in {"", queue}:
             return
+        above = header(queue, descriptor, work, refused.reason, UTF_8)
+        letter = descriptor._replace(format=FORMAT, coded_char_set_id=UTF_8)
+        with suppress(MessageException):
+            work.put(work.dead_letter_queue, letter, above + body, syncpoint=syncpoint)

@@ -198,11 +198,16 @@ def test_an_exception_report() -> None:
 
 
 def test_a_report_that_cannot_be_delivered_goes_to_the_dead_letter_queue() -> None:
-    """A report whose queue is not there is on the dead-letter queue."""
+    """A report whose queue is not there is on the dead-letter queue, with an MQDLH that says why."""
     queues = manager(IN={})
     work = queues.work()
-    put(work, "IN", b"", report=COA, reply_to_q="NOWHERE")
-    assert 1 == queues.depth(queues.dead_letter_queue)
+    put(work, "IN", b"body", report=COA | 0x200, reply_to_q="NOWHERE", format="MQSTR")
+    (letter,) = queues.browse(queues.dead_letter_queue)
+    assert ("MQDEAD", 259, 4) == (letter.descriptor.format, letter.descriptor.feedback, letter.descriptor.msg_type)
+    assert (b"DLH ", b"body") == (letter.body[:4], letter.body[172:])
+    assert (2085, b"NOWHERE", b"MQSTR") == (
+        int.from_bytes(letter.body[8:12], "little"), letter.body[12:60].rstrip(), letter.body[116:124].rstrip()
+    )  # fmt: skip
 
 
 def test_a_cursor_shows_each_message_once_while_others_put_and_get() -> None:
