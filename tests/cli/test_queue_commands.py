@@ -99,6 +99,11 @@ REFUSALS = {
     "count and all": (("get", "A", "--count", "2", "--all"), "exclude each other"),
     "wait": (("get", "A", "--wait", "-1"), "--wait -1"),
     "folder": (("get", "A", "--queue-manager", "nowhere"), "nowhere"),
+    "a name that is no UTF-8": (("put", "\udcff", "--text", "x"), "2085"),
+    "endless size": (
+        ("queue-manager", "create", "{folder}/x", "--max-size", "99999999T"),
+        "address space are too many",
+    ),
     "size": (("queue-manager", "create", "x", "--max-size", "many"), "--max-size 'many' is no size"),
     "name": (("queue-manager", "create", "{folder}/x", "--name", "two words"), "'two words' is no name"),
     "no name": (("queue-manager", "create", "{folder}/x", "--name", ""), "2058"),

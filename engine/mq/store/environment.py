@@ -59,7 +59,7 @@ class Environment:
             )
             self._page = int(self.lmdb.stat()["psize"])
             self.db: dict[str, Any] = {name: self.lmdb.open_db(name.encode(), create=creates) for name in _TABLES}
-        except lmdb.MemoryError as error:
+        except (lmdb.MemoryError, OverflowError) as error:
             text = f"{path} cannot be opened: {self.size} bytes of address space are too many here"
             raise ConfigurationException(f"{text}; raise ulimit -v, or create the store with a smaller size") from error
         except lmdb.Error as error:
