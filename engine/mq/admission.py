@@ -22,6 +22,8 @@ from engine.mq.queued_message import Stored, backed_out
 from engine.mq.refusals import (
     EXPIRY_ERROR,
     MSG_TOO_BIG_FOR_Q_MGR,
+    PERSISTENCE_ERROR,
+    PRIORITY_ERROR,
     full,
     refusal,
     too_long,
@@ -46,7 +48,9 @@ ORDER_BITS: Final = 50  # number the messages of one priority
 SEGMENT_UNIT: Final = 16  # segments but the last are so many bytes long, or a multiple
 EIGHT_BYTES: Final = (1 << 64) - 1
 LARGEST: Final = (1 << 31) - 1  # of a number of 32 bits
-_PERSISTENCES: Final = (NON_PERSISTENT, PERSISTENT)  # anything else: as the queue has it
+_PERSISTENCES: Final = (NON_PERSISTENT, PERSISTENT)
+_PERSISTENCE_AS_DEFINED: Final = 2  # MQPER_PERSISTENCE_AS_Q_DEF
+_PRIORITY_AS_DEFINED: Final = -1
 _STAMPED: Final = "%Y%m%d%H%M%S"
 _ACTIVITY: Final = 4  # MQRO_ACTIVITY
 _REPORTS: Final = _ACTIVITY | sum(kind.asked | kind.data | kind.full for kind in (COA, COD, EXPIRATION, EXCEPTION))
@@ -300,10 +304,28 @@ def context_of(user: str, application: str) -> tuple[str, str]:
 
 def by_default(descriptor: Descriptor, attributes: QueueAttributes) -> Descriptor:
     """Returns the descriptor with what it leaves to the queue, as that has it; a priority too high is the highest."""
-    priority, persistence = descriptor.priority, descriptor.persistence
-    return descriptor._replace(
-        priority=attributes.default_priority if priority < 0 else min(priority, MAX_PRIORITY),
-        persistence=persistence if persistence in _PERSISTENCES else attributes.default_persistence,
+    given = descriptor.priority, descriptor.persistence
+    defaults = attributes.default_priority, attributes.default_persistence
+    priority, persistence = defaulted(given, defaults)
+    return descriptor._replace(priority=priority, persistence=persistence)
+
+
+def defaulted(given: tuple[int, int], defaults: tuple[int, int]) -> tuple[int, int]:
+    """Returns a priority and a persistence, or the defaults where left to queue or topic; others are refused.
+
+    >>> defaulted((-1, 2), (4, 1)), defaulted((12, 0), (4, 1))
+    ((4, 1), (9, 0))
+    """
+    priority, persistence = given
+    if priority < _PRIORITY_AS_DEFINED:
+        text = f"a priority of {priority} is none: give 0 to {MAX_PRIORITY}, or {_PRIORITY_AS_DEFINED} for the default"
+        raise refusal(PRIORITY_ERROR, text)
+    if persistence not in _PERSISTENCES and persistence != _PERSISTENCE_AS_DEFINED:
+        text = f"a persistence of {persistence} is none: give 0, 1, or {_PERSISTENCE_AS_DEFINED} for the default"
+        raise refusal(PERSISTENCE_ERROR, text)
+    return (
+        defaults[0] if priority < 0 else min(priority, MAX_PRIORITY),
+        persistence if persistence in _PERSISTENCES else defaults[1],
     )
 
 

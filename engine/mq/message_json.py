@@ -7,6 +7,7 @@ import binascii
 import json
 import re
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any, Final
 
 from engine.catalog import did_you_mean
@@ -149,6 +150,8 @@ def _properties(given: object) -> dict[str, Property]:
 
 
 def _given(name: str, value: object) -> Property:
+    if isinstance(value, float) and not isfinite(value):
+        raise _wrong(f"properties.{name} is a number that 64 bits cannot hold; write it as a text")
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, dict) and list(value) == [_BYTES] and isinstance(value[_BYTES], str):

@@ -164,10 +164,8 @@ def published(
         msg_id, correl_id, group_id = whole.msg_id, whole.correl_id, whole.group_id
     if not date:
         date, hour = admission.stamped(int(now * 100))
-    if not 0 <= priority <= MAX_PRIORITY:
-        priority = settings.priority if priority < 0 else MAX_PRIORITY
-    if persistence not in _LEFT_TO_THE_TOPIC:
-        persistence = settings.persistence
+    if not 0 <= priority <= MAX_PRIORITY or persistence not in _LEFT_TO_THE_TOPIC:
+        priority, persistence = defaulted((priority, persistence), (settings.priority, settings.persistence))
     if msg_id == NO_ID:
         msg_id = admission.numbers.identifier(given[0])
     expires = 0 if expiry == UNLIMITED else expires_at(expiry, now)

@@ -115,6 +115,7 @@ REFUSED = (
     ('{"body": "x", "properties": 5}', "properties must be an object"),
     ('{"body": "x", "properties": {"a": [1]}}', "properties.a must be"),
     ('{"body": "x", "properties": {"a": {"hex": "0"}}}', "properties.a must be"),
+    ('{"body": "x", "properties": {"a": 1e400}}', "properties.a is a number that 64 bits cannot hold"),
     (r'{"body": "\ud800"}', "surrogates"),
     ("[" * 100_000, "no JSON"),
 )

@@ -360,29 +360,3 @@ def test_a_server_that_is_to_end_waits_for_those_at_work(manager, tmp_path):
     assert [b"in time"] == [body for _, body in manager.cursor("A")]
     with pytest.raises(MessageException):
         client.names()
-
-
-@pytest.mark.parametrize("reached", ["manager", "client"])
-def test_names_that_no_encoding_has_are_refused_by_the_queue_manager(reached, request):
-    """A name or selector with half of a pair of surrogates, as a command line may have it, is refused like another."""
-    work = request.getfixturevalue(reached).work()
-    put(request.getfixturevalue(reached), "A", b"x")
-    for reason, action in (
-        (2085, lambda: work.put("\udcff", Descriptor(), b"")),
-        (2085, lambda: work.get("\udcff")),
-        (2459, lambda: work.get("A", Selection(selector="a = \udcff"))),
-        (2085, lambda: work.get("\udcff", Selection(msg_id=b"M", browse=True))),
-    ):
-        with pytest.raises(MessageException) as error:
-            action()
-        assert reason == error.value.reason
-    assert work.get("A", Selection(selector="JMSType = '\udcff'")) is None
-    assert b"x" == work.get("A").body
-
-
-@pytest.mark.parametrize(("name", "reason"), [("msg_id", 2206), ("correl_id", 2207), ("group_id", 2258)])
-def test_ids_that_are_too_long_are_refused(name, reason):
-    """An id of more than 24 bytes is no id; over a socket it would push what stands behind it aside."""
-    with pytest.raises(MessageException, match=f"{name} has 25 bytes") as error:
-        Selection(**{name: bytes(25)})
-    assert reason == error.value.reason
