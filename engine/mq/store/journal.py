@@ -276,6 +276,10 @@ class Journal:
             for job in jobs:
                 job.record.made(self.codec)
             return self._refused(jobs)
+        except BrokerError as error:
+            return error
+        except (ValueError, TypeError, AttributeError) as error:
+            return refusal(MD_ERROR, f"a message cannot be kept as its descriptor is ({error})")
         except Exception as error:  # as where a process may have no more memory: nobody would tell those who wait
             _LOG.exception("units of work cannot be kept")
             return refusal(UNEXPECTED_ERROR, f"a unit of work cannot be kept ({type(error).__name__}: {error})")
@@ -294,10 +298,6 @@ class Journal:
                 if grows:
                     return _full()
                 self._environment.grow(_GROWTH)
-            except BrokerError as error:
-                return error
-            except (ValueError, TypeError, AttributeError) as error:
-                return refusal(MD_ERROR, f"a message cannot be kept as its descriptor is ({error})")
             except (lmdb.Error, OSError) as error:
                 return self._failed(error, _size(jobs))
             else:

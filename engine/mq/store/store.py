@@ -16,11 +16,11 @@ from engine.files.output_files import new_folder
 from engine.mq.attributes import Value
 from engine.mq.lock import FolderLock
 from engine.mq.queued_message import Stored
-from engine.mq.store.body_compression import PLAIN
+from engine.mq.store.body_compression import NONE
 from engine.mq.store.environment import FORMAT, WRITTEN, Environment, read_format, sync_folder, write_format
 from engine.mq.store.journal import Journal
 from engine.mq.store.keys import NUMBER, ORDER
-from engine.mq.store.records import damaged, head, read_number
+from engine.mq.store.records import damaged, read_number
 from engine.mq.store.shelves import Overflow, Shelf
 from engine.mq.store.writing import CEILING, COMMITTED, Counters, decision, objects, write
 from engine.mq.store_changes import Record
@@ -172,7 +172,7 @@ def create(folder: Path, name: str, max_size: int) -> None:
 def _is_kept(queue: int, stored: Stored) -> bool:
     """Returns False for a message that cannot be kept as its descriptor or body is, and says so in the log."""
     try:
-        head(ORDER.pack(queue, stored.order), stored, 0, PLAIN, b"" + stored.body, 0)
+        Record(puts=[(queue, stored)]).made(NONE)
     except (MessageException, *_UNKEPT) as error:
         _LOG.error("a non-persistent message of queue number %s cannot be kept (%s): it is lost", queue, error)
         return False

@@ -13,6 +13,7 @@ from engine.mq.admission import (
     LARGEST,
     MAX_PRIORITY,
     ORDER_BITS,
+    defaulted,
     expires_at,
     limited,
 )
