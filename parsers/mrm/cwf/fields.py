@@ -5,13 +5,23 @@ from __future__ import annotations
 from codecs import getincrementaldecoder
 from collections.abc import Callable
 from decimal import Decimal
+from functools import lru_cache, partial
 from typing import Any, Final
 
 from engine.dates.patterns import MomentError
-from engine.errors import BrokerError
+from engine.errors import BrokerError, ParserException
 from parsers.charsets import ccsid as characters
 from parsers.mrm import dates, numbers
-from parsers.mrm.cwf.properties import CwfField, Kept, justified_right, length_factor, moments_of, pad_bytes, padding_of
+from parsers.mrm.cwf.properties import (
+    CwfField,
+    Kept,
+    justified_right,
+    length_factor,
+    moments_of,
+    null_value_of,
+    pad_bytes,
+    padding_of,
+)
 from parsers.mrm.model import WIDTHS
 from parsers.mrm.simple_values import Decode, Encode, Measure, Span, Stored, garbled, unfit
 
@@ -181,13 +191,12 @@ def _nullable(kept: Kept, found: Stored) -> Stored:
     """The same field, which may also be NULL."""
     if kept.physical_type == "boolean":
         return found
-    how, said = kept.cwf.encoding_null, kept.cwf.encoding_null_value
-    encoded = None if how != "nullLogicalValue" or not said else _logical(kept, found, said)
-
-    literal = _literal(kept)
+    encoded = null_value_of(kept)
+    by_bytes = encoded is None or isinstance(encoded, str | bytes)  # as they are filled up, and not as they are said
+    literal = _literal(kept) if encoded is None else lru_cache(maxsize=64)(partial(_fitting, found, encoded))
 
     def decode(data: bytes, at: int, end: int) -> Any:
-        if encoded is None:
+        if by_bytes:
             return None if data[at:end] == literal(end - at) else found.decode(data, at, end)
         value = found.decode(data, at, end)
         return None if value == encoded else value
@@ -214,18 +223,12 @@ def _literal(kept: Kept) -> Callable[[int], bytes | None]:
     return lambda length: (filling * length)[:length] if filling and length > 0 else None
 
 
-def _logical(kept: Kept, found: Stored, said: str) -> Any:
-    family = kept.type.family
-    if family == "integer":
-        return int(said)
-    if family in {"decimal", "float"}:
-        return Decimal(said) if family == "decimal" else float(said)
-    if family == "binary":
-        return bytes.fromhex(said)
-    if family == "dateTime":
-        return moments_of(kept).read(said)
-    size = found.size
-    return said.ljust(size) if size else said
+def _fitting(found: Stored, value: Any, length: int) -> bytes | None:
+    """The bytes of a value, None where a field so long has no room for it."""
+    try:
+        return found.encode(value, length)
+    except ParserException:
+        return None
 
 
 def _text_of(kept: Kept) -> tuple[Any, Any]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal, NamedTuple
+from decimal import Decimal
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
+from engine.dates.patterns import MomentError
 from engine.descriptor import UTF_8
 from engine.errors import ConfigurationException
 from engine.node import Range, prop
@@ -154,6 +156,23 @@ def moments_of(kept: Kept) -> Moments:
     if kept.type.family != "dateTime":
         raise kept.refused(f"a {kind} cannot be kept as {kept.physical_type}")
     return Moments(kept.what, kind, pattern, kept.settings.century_window)
+
+
+def null_value_of(kept: Kept) -> Any:
+    """The value that stands for NULL, as it is read; None where no value does."""
+    said, family = kept.cwf.encoding_null_value, kept.type.family
+    if kept.cwf.encoding_null != "nullLogicalValue" or not said:
+        return None
+    try:
+        if family == "integer":
+            return int(said)
+        if family in {"decimal", "float"}:
+            return Decimal(said) if family == "decimal" else float(said)
+        if family == "binary":
+            return bytes.fromhex(said)
+        return moments_of(kept).read(said) if family == "dateTime" else said
+    except (ValueError, ArithmeticError, MomentError) as error:
+        raise kept.refused(f"its encodingNullValue {said!r} is no {kept.type.kind}") from error
 
 
 def unit_of(kept: Kept) -> int:

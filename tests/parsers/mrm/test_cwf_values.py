@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.errors import BrokerError, ParserException
+from engine.errors import BrokerError, ConfigurationException, ParserException
 from parsers.mrm.cwf.properties import CwfFormat
 from tests.parsers.mrm.records import BIG, LITTLE, built, field, parser, plain, read, write
 
@@ -204,17 +204,30 @@ def test_unfit(kind: str, cwf: dict[str, Any], value: Any, said: str) -> None:
 
 
 # How NULL is represented: what CWF says, the bytes, whether they are read as NULL.
+LOGICAL = {"encoding_null": "nullLogicalValue", "encoding_null_value": "N"}
 NULLS: list[tuple[str, dict[str, Any], str]] = [
     ("string", {"length": 3}, "202020"),
     ("string", {"length": 3, "padding_character": "*"}, "2a2a2a"),
     ("string", {"length": 3, "encoding_null": "nullLiteralValue", "encoding_null_value": "N/A"}, "4e2f41"),
     ("string", {"length": 3, "encoding_null": "nullLiteralFill", "encoding_null_value": "?"}, "3f3f3f"),
     ("string", {"length": 3, "encoding_null": "nullLogicalValue", "encoding_null_value": "-"}, "2d2020"),
+    ("string", LOGICAL | {"length": 3, "justification": "right"}, "20204e"),
+    ("string", LOGICAL | {"length": 3, "padding_character": "*"}, "4e2a2a"),
+    ("string", LOGICAL | {"physical_type": "lengthEncodedString1"}, "014e"),
+    ("binary", {"length": 2, "encoding_null": "nullLogicalValue", "encoding_null_value": "ff"}, "ff00"),
     ("integer", packed(2, encoding_null="nullLogicalValue", encoding_null_value="0"), "000c"),
     ("integer", zoned(3, encoding_null="nullLiteralFill", encoding_null_value=" "), "202020"),
     ("int", {"encoding_null": "nullLogicalValue", "encoding_null_value": "-1"}, "ffffffff"),
     ("binary", {"length": 2, "encoding_null": "nullLogicalValue", "encoding_null_value": "ffff"}, "ffff"),
 ]
+
+
+@pytest.mark.parametrize("kind", ["integer", "decimal", "float", "date", "binary"])
+def test_a_null_value_that_is_none_of_its_type(kind: str) -> None:
+    """A value for NULL that the field could not have is refused with its model."""
+    cwf = {"length": 4, "encoding_null": "nullLogicalValue", "encoding_null_value": "none"}
+    with pytest.raises(ConfigurationException, match=f"encodingNullValue 'none' is no {kind}"):
+        read(parser(field("F", kind, cwf, nullable=True)), b"0000").at("F")
 
 
 @pytest.mark.parametrize(("kind", "cwf", "data"), NULLS)
