@@ -11,8 +11,8 @@ from esql.emit.emission_unit import EmitError
 from esql.emit.emitted_value import INTEGER, is_literal, literal
 from esql.emit.function_body import Body
 from esql.emit.python_nodes import call, choose, constant, is_some
-from esql.names.element_types import types_of_constant
-from esql.names.predefined import XML_PREFIXES, ElementType
+from esql.names.element_types import ElementType
+from esql.names.predefined import XML_PREFIXES
 from esql.scope.references import Variable
 
 
@@ -107,11 +107,7 @@ def _types(body: Body, node: syntax.Step) -> Types | list[ast.expr]:
     for clause in node.types:
         constant_type = body.unit.resolution.of(clause)
         if isinstance(constant_type, ElementType):
-            types = types_of_constant(constant_type.domain, constant_type.name)
-            if types is None:
-                title = f"{constant_type.domain}.{constant_type.name}"
-                raise EmitError(clause, f"no parser that is there knows the element type {title}")
-            known += types
+            known += constant_type.types
         else:
             computed.append(body.expression(clause).code)
     if not computed:

@@ -6,6 +6,7 @@ They stand on the parsers that own them; those without a domain are of this pack
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
@@ -15,6 +16,26 @@ from engine.tree.step import Types
 
 PLAIN: Final[Mapping[str, int]] = MappingProxyType({"Name": NAME, "Value": VALUE, "NameValue": NAME_VALUE})
 _EXACT: Final = 0xFFFFFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class ElementType:
+    """A constant for the type of an element, such as XMLNSC.Attribute; Name, Value and NameValue have no domain."""
+
+    domain: str
+    name: str
+
+    @property
+    def number(self) -> int:
+        """The number that it stands for."""
+        return constants(self.domain)[self.name]
+
+    @property
+    def types(self) -> Types:
+        """The types that a path with it accepts: a kind for plain ones, else as its parser says."""
+        exact = ((_EXACT if self.domain else KIND, self.number),)
+        parser = owner(self.domain) if self.domain else None
+        return exact if parser is None else parser.accepted.get(self.name, exact)
 
 
 def owner(prefix: str) -> Domain | None:
@@ -37,24 +58,14 @@ def constants(domain: str) -> Mapping[str, int]:
     return PLAIN if not domain else {} if found is None else found.constants
 
 
-def element_type(domain: str, name: str) -> int | None:
-    """The number of a constant; None where the domain, or the type in it, is not known here.
+def element_type(domain: str, name: str) -> ElementType | None:
+    """The constant of a name, in whatever case it is written; None where the domain has none of that name.
 
-    >>> element_type("", "NameValue") == NAME_VALUE
+    >>> element_type("", "namevalue").number == NAME_VALUE
     True
     """
-    return constants(domain).get(name)
-
-
-def types_of_constant(domain: str, name: str) -> Types | None:
-    """Returns the types that a clause with this constant accepts: a kind for plain ones, else as its parser says."""
-    number = element_type(domain, name)
-    if number is None:
-        return None
-    if not domain:
-        return ((KIND, number),)
-    found = owner(domain)
-    return ((_EXACT, number),) if found is None else found.accepted.get(name, ((_EXACT, number),))
+    title = next((known for known in constants(domain) if known.lower() == name.lower()), None)
+    return None if title is None else ElementType(domain.upper(), title)
 
 
 def types_of_number(number: int) -> Types:
@@ -63,6 +74,4 @@ def types_of_number(number: int) -> Types:
     >>> types_of_number(NAME) == ((KIND, NAME),)
     True
     """
-    if number & ~KIND == 0:
-        return ((KIND, number),)
-    return ((_EXACT, number),)
+    return ((_EXACT if number & ~KIND else KIND, number),)

@@ -7,7 +7,7 @@ from typing import Final
 
 from esql.functions import Function, Parameter, Writing, function_catalog
 from esql.functions.field import BIT_STREAM_OPTIONS
-from esql.names.element_types import PLAIN, constants
+from esql.names.element_types import PLAIN, ElementType
 from esql.names.mq_constants import MQ_CONSTANTS, MQConstant
 
 KINDS = ("COMPUTE", "FILTER", "DATABASE", "DATABASEEVENT")
@@ -37,14 +37,6 @@ class SpecialName:
 
     name: str
     type: str
-
-
-@dataclass(frozen=True, slots=True)
-class ElementType:
-    """A constant for the type of an element, such as XMLNSC.Attribute; Name, Value and NameValue have no domain."""
-
-    domain: str
-    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,27 +134,14 @@ OPTIONS = tuple(map(Option, BIT_STREAM_OPTIONS))
 XML_PREFIXES = {"xml": "http://www.w3.org/XML/1998/namespace", "xmlns": "http://www.w3.org/2000/xmlns/"}
 
 
-def element_type(domain: str, name: str) -> ElementType | None:
-    """Find the constant for a type of element, in whatever case it is written."""
-    folded = {known.lower(): known for known in reversed(tuple(constants(domain)))}
-    found = folded.get(name.lower())
-    return None if found is None else ElementType(domain.upper(), found)
-
-
-def is_domain(name: str) -> bool:
-    """Say whether this is a domain that has constants for the types of its elements."""
-    return bool(name) and bool(constants(name))
-
-
 def _names(correlations: tuple[Correlation, ...]) -> tuple[dict[str, Predefined], dict[str, Predefined]]:
-    plain = tuple(ElementType("", name) for name in PLAIN)
     names: tuple[Predefined, ...] = (
         *correlations,
         *_EVERYWHERE,
         *_SQL_NAMES,
         *PROPERTIES,
         *OPTIONS,
-        *plain,
+        *(ElementType("", name) for name in PLAIN),
         *MQ_CONSTANTS,
     )
     return {name.name: name for name in names}, {name.name.lower(): name for name in reversed(names)}

@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from esql import syntax
-from esql.names.predefined import XML_PREFIXES, is_domain
+from esql.names.element_types import constants
+from esql.names.predefined import XML_PREFIXES
 from esql.scope.deployed_routines import Library, Routines, declared, schema_of
 from esql.scope.references import (
     Callables,
@@ -273,7 +274,7 @@ class Walk:
         found = found or find_qualified(node)
         if found is not None:
             self.references[id(node)] = found
-        elif is_domain(node.root) and len(node.steps) == 1:
+        elif node.root and constants(node.root) and len(node.steps) == 1:
             self._miss("element type", getattr(node.steps[0].name, "text", ""), node, place)
         else:
             self._miss("name", node.root, node, place)

@@ -10,15 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from esql import syntax
 from esql.functions import Function
-from esql.names.predefined import (
-    TERMINALS,
-    Predefined,
-    Terminal,
-    element_type,
-    find_function,
-    predefined,
-    property_of_sql,
-)
+from esql.names.element_types import element_type
+from esql.names.predefined import TERMINALS, Predefined, Terminal, find_function, predefined, property_of_sql
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
