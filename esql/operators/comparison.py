@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
@@ -23,28 +23,26 @@ def boolean(operator: str, value: Value) -> bool | None:
     raise wrong_types(operator, type_of(value))
 
 
-def and_(left: Value, right: Value) -> bool | None:
-    """`left AND right`; a right side that is not to be evaluated after FALSE is the caller's matter.
+def and_all(truths: Collection[bool | None]) -> bool | None:
+    """AND of some truths, and FOR ALL: TRUE for none.
 
-    >>> and_(True, None), and_(False, None), and_(True, True)
+    >>> and_all([True, None]), and_all([None, False]), and_all([])
     (None, False, True)
     """
-    one, other = boolean("AND", left), boolean("AND", right)
-    if one is False or other is False:
+    if False in truths:
         return False
-    return None if one is None or other is None else True
+    return None if None in truths else True
 
 
-def or_(left: Value, right: Value) -> bool | None:
-    """`left OR right`.
+def or_all(truths: Collection[bool | None]) -> bool | None:
+    """OR of some truths, and FOR ANY: FALSE for none.
 
-    >>> or_(True, None), or_(False, None), or_(False, False)
-    (True, None, False)
+    >>> or_all([False, None]), or_all([None, True]), or_all([])
+    (None, True, False)
     """
-    one, other = boolean("OR", left), boolean("OR", right)
-    if one is True or other is True:
+    if True in truths:
         return True
-    return None if one is None or other is None else False
+    return None if None in truths else False
 
 
 def not_(value: Value) -> bool | None:
@@ -223,7 +221,7 @@ def between(value: Value, low: Value, high: Value, zone: Zone = local_zone) -> b
     >>> between(2, 1, 3), between(2, 3, 1), between(0, 1, None)
     (True, False, False)
     """
-    return and_(greater_or_equal(value, low, zone), less_or_equal(value, high, zone))
+    return and_all((greater_or_equal(value, low, zone), less_or_equal(value, high, zone)))
 
 
 def between_symmetric(value: Value, low: Value, high: Value, zone: Zone = local_zone) -> bool | None:
@@ -232,7 +230,7 @@ def between_symmetric(value: Value, low: Value, high: Value, zone: Zone = local_
     >>> between_symmetric(2, 3, 1)
     True
     """
-    return or_(between(value, low, high, zone), between(value, high, low, zone))
+    return or_all((between(value, low, high, zone), between(value, high, low, zone)))
 
 
 def is_in(value: Value, choices: Iterable[Value], zone: Zone = local_zone) -> bool | None:
@@ -250,7 +248,7 @@ def is_in(value: Value, choices: Iterable[Value], zone: Zone = local_zone) -> bo
     return None if unknown else False
 
 
-def _state_ofboolean(wanted: bool | None) -> Callable[[Value], bool]:
+def _is_truth(wanted: bool | None) -> Callable[[Value], bool]:
     def test(value: Value) -> bool:
         if value is not None and type(value) is not bool:
             raise wrong_types(f"IS {'UNKNOWN' if wanted is None else str(wanted).upper()}", type_of(value))
@@ -271,9 +269,9 @@ def _is_number(value: Value) -> bool:
 
 _STATES: Final[Mapping[str, Callable[[Value], bool]]] = {
     "NULL": lambda value: value is None,
-    "TRUE": _state_ofboolean(True),
-    "FALSE": _state_ofboolean(False),
-    "UNKNOWN": _state_ofboolean(None),
+    "TRUE": _is_truth(True),
+    "FALSE": _is_truth(False),
+    "UNKNOWN": _is_truth(None),
     "INF": _is_infinite,
     "+INF": lambda value: _is_infinite(value) and value > 0,
     "-INF": lambda value: _is_infinite(value) and value < 0,

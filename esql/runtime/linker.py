@@ -23,7 +23,8 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         ),
         "esql.operators.comparison": (
             *("equal", "unequal", "less", "less_or_equal", "greater", "greater_or_equal"),
-            *("between", "between_symmetric", "is_in", "is_state", "is_not_state", "boolean", "not_"),
+            *("between", "between_symmetric", "is_in", "is_state", "is_not_state"),
+            *("boolean", "not_", "and_all", "or_all"),
         ),
         "esql.operators.datetimes": ("in_units",),
         "esql.operators.strings": ("concatenate", "like"),
@@ -68,7 +69,7 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         ),
         "engine.tree.sharing": ("peek",),  # (parent, Step) -> found, or its place in the source
         "esql.runtime.rows": (
-            *("value_of", "field_of", "items_of", "joined_items", "siblings", "sibling", "and_all", "or_all"),
+            *("value_of", "field_of", "items_of", "joined_items", "siblings", "sibling"),
             "new_row",  # () -> row
             "add_column",  # (row, steps, value, found or list): `expression AS path`; steps a tuple of Step
             "add_named",  # (row, name, element or value): a column without AS; an element brings its name, "" none

@@ -15,7 +15,7 @@ from engine.tree.source import NAME, Value
 from engine.tree.states import LOOSE
 from engine.tree.step import Step, step
 from esql.operators.arithmetic import add
-from esql.operators.comparison import equal, greater, less
+from esql.operators.comparison import and_all, equal, greater, less
 from esql.runtime.invocation import Zone
 from esql.trees.assignments import copy_of, set_field, set_list
 from esql.values.errors import wrong_types
@@ -234,25 +234,3 @@ def sibling(element: Element, number: int, from_end: object) -> Element | None:
     found = siblings(element)
     place = len(found) - number if from_end else number - 1
     return found[place] if 0 <= place < len(found) else None
-
-
-def and_all(truths: Sequence[bool | None]) -> bool | None:
-    """FOR ALL: TRUE for none.
-
-    >>> and_all([True, None]), and_all([None, False]), and_all([])
-    (None, False, True)
-    """
-    if False in truths:
-        return False
-    return None if None in truths else True
-
-
-def or_all(truths: Sequence[bool | None]) -> bool | None:
-    """FOR ANY: FALSE for none.
-
-    >>> or_all([False, None]), or_all([None, True]), or_all([])
-    (None, True, False)
-    """
-    if True in truths:
-        return True
-    return None if None in truths else False

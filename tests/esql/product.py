@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from esql import syntax
@@ -22,15 +23,20 @@ COMPARISON = {
 }
 
 
+def joined(operator: str, join: Callable[[Any], bool | None]) -> Callable[[Any, Any], bool | None]:
+    return lambda left, right: join([comparisons.boolean(operator, side) for side in (left, right)])
+
+
+LOGIC = {"AND": joined("AND", comparisons.and_all), "OR": joined("OR", comparisons.or_all)}
+
+
 def unary(node: syntax.Unary, scope: Scope) -> Any:
     operate = {"NOT": comparisons.not_, "-": arithmetic.negate, "+": arithmetic.affirm}[node.operator]
     return operate(evaluate(node.operand, scope))
 
 
 def operation(node: syntax.Operation, scope: Scope) -> Any:
-    join: Any = {**ARITHMETIC, "||": string_operators.concatenate, "AND": comparisons.and_, "OR": comparisons.or_}[
-        node.operator
-    ]
+    join: Any = {**ARITHMETIC, "||": string_operators.concatenate, **LOGIC}[node.operator]
     result = evaluate(node.operands[0], scope)
     for operand in node.operands[1:]:
         if (node.operator == "AND" and result is False) or (node.operator == "OR" and result is True):
