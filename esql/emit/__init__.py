@@ -321,8 +321,7 @@ class Emitter:
         except EmitError as error:
             self.problems.append(self.unit.problem(error))
             return
-        for one in inside:
-            body.locate(one, node)
+        body.locate(inside, node)
         body.emit(*inside)
 
 

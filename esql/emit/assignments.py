@@ -14,9 +14,30 @@ from esql.emit.function_body import Body, Statements
 from esql.emit.integer_formulas import Formula, given_to
 from esql.emit.operations import assigned, target_of
 from esql.emit.path_steps import step_of
-from esql.emit.paths import ensured, ensured_like, found, is_nameless, last_step, nodes, peeked, root_of
-from esql.emit.python_nodes import assign, call, constant, do, is_none, is_some, method, name, set_attribute, when
-from esql.emit.selects import complex_value, is_complex, is_list
+from esql.emit.paths import (
+    ensured,
+    ensured_like,
+    found,
+    is_nameless,
+    last_step,
+    nodes,
+    peeked,
+    root_of,
+    sure_root,
+)
+from esql.emit.python_nodes import (
+    call,
+    choose,
+    constant,
+    do,
+    is_none,
+    is_some,
+    method,
+    name,
+    set_attribute,
+    when,
+)
+from esql.emit.selects import any_value, complex_value, is_complex, is_list
 from esql.scope.references import Variable
 from esql.scope.types import is_of_one
 
@@ -44,8 +65,7 @@ def _set_variable(body: Body, variable: Variable, target: syntax.Path, source: s
     if made is None:
         give_variable(body, variable, value)
         return
-    for one in made:
-        body.locate(one, source)
+    body.locate(made, source)
     body.emit(*made)
 
 
@@ -65,27 +85,23 @@ def _is_list_target(target: syntax.Path) -> bool:
 
 def _set_list(body: Body, node: syntax.SetStatement) -> None:
     has_items = is_list(node.source) or isinstance(node.source, syntax.PassthruCall)
-    give_list(body, node.target, body.items(node.source) if has_items else call("items_of", _source(body, node.source)))
+    give_list(
+        body, node.target, body.items(node.source) if has_items else call("items_of", any_value(body, node.source))
+    )
 
 
 def give_list(body: Body, target: syntax.Path, items: ast.expr) -> None:
     """Give field[] the items of a list."""
     if not target.steps:
         raise EmitError(target, "a list is assigned to field[], not to a reference")
-    held = body.fresh()
-    body.emit(assign(held, items))
+    held = body.hold(items)
     owner = ensured(body, target, target.steps[:-1])
     body.emit(do(call("set_list", owner, step_of(body, target.steps[-1]), name(held), nodes(body))))
 
 
-def _source(body: Body, node: syntax.Node) -> ast.expr:
-    return complex_value(body, node) if is_complex(body, node) else body.expression(node).code
-
-
 def _set_attribute(body: Body, node: syntax.SetStatement) -> None:
     value = tracing.stored(body, node.target, body.expression(node.source)).code
-    held = body.fresh()
-    body.emit(assign(held, value))
+    held = body.hold(value)
     target = ensured(body, node.target)
     if node.attribute == "VALUE":
         body.emit(set_attribute(target, "value", name(held)))
@@ -123,8 +139,7 @@ def _copy_child(body: Body, target: syntax.Path, source: syntax.Node) -> bool:
     if wanted is None or asked is None or wanted.types or asked.types:
         return False
     code, above = peeked(body, source)
-    held = body.fresh()
-    body.emit(assign(held, code))
+    held = body.hold(code)
     parent = ensured(body, target, target.steps[:-1])
     steps = [step_of(body, path.steps[-1]) for path in (target, source)]
     given = do(call("set_child", parent, steps[0], name(held), above, steps[1], nodes(body)))
@@ -156,8 +171,7 @@ def give_code(body: Body, target: syntax.Path, code: ast.expr, *, function: str,
     if always and not is_nameless(body, target):
         body.emit(do(call(function, ensured(body, target), code, nodes(body))))
         return
-    held = body.fresh()
-    body.emit(assign(held, code))
+    held = body.hold(code)
     given = do(call(function, ensured_like(body, target, name(held)), name(held), nodes(body)))
     if always:
         body.emit(given)
@@ -187,8 +201,7 @@ def _give_scalar(body: Body, target: syntax.Path, value: Value) -> None:
         return
     kept = value.code
     if not value.simple:
-        held = body.fresh()
-        body.emit(assign(held, value.code))
+        held = body.hold(value.code)
         kept = name(held)
     given = _give(body, target, kept)
     if value.nullable:
@@ -220,7 +233,7 @@ def initialize(body: Body, node: syntax.Declare, variable: Variable) -> None:
     elif variable.type_name == "ROW":
         body.emit(body.store(variable, call("new_row")))
         if node.initial is not None:
-            body.emit(do(call("give", body.load(variable), _source(body, node.initial), nodes(body))))
+            body.emit(do(call("give", body.load(variable), any_value(body, node.initial), nodes(body))))
     elif not _is_known(node, variable):
         _initialize_scalar(body, node, variable)
 
@@ -235,8 +248,7 @@ def _initialize_scalar(body: Body, node: syntax.Declare, variable: Variable) -> 
         body.emit(body.store(variable, constant(None)))
     value = Value(constant(None), simple=True) if node.initial is None else body.expression(node.initial)
     if node.lifetime == "EXTERNAL":
-        held = body.fresh()
-        body.emit(assign(held, method("here", "external_value", constant(variable.name))))
+        held = body.hold(method("here", "external_value", constant(variable.name)))
         test = is_some(name(held))
         value = Value(ast.IfExp(test, name(held), value.code))
     give_variable(body, variable, value)
@@ -256,13 +268,9 @@ def _initialize_reference(body: Body, node: syntax.Declare, variable: Variable) 
     if not nullable:
         body.emit(body.store(variable, code), body.store(variable, constant(True), "moved"))
         return
-    held = body.fresh()
-    body.emit(assign(held, code))
+    held = body.hold(code)
     body.emit(body.store(variable, is_some(name(held)), "moved"))
-    root, missing = root_of(body, node.initial)
-    if missing:
-        root = call("existing", root, constant(node.initial.root))
-    body.emit(body.store(variable, ast.IfExp(is_some(name(held)), name(held), root)))
+    body.emit(body.store(variable, choose(is_some(name(held)), name(held), sure_root(body, node.initial))))
 
 
 STATEMENTS: Final[Statements] = MappingProxyType({syntax.SetStatement: _set_statement, syntax.Declare: _declare})

@@ -22,9 +22,8 @@ from esql.emit.eval_scope import contents_of, evaluation, passed
 from esql.emit.function_body import Body, Expressions, Statements, handed_in
 from esql.emit.functions import function_call
 from esql.emit.operations import assigned, target_of
-from esql.emit.paths import ensured, found, root_of
+from esql.emit.paths import ensured, found, sure_root
 from esql.emit.python_nodes import (
-    assign,
     attribute,
     call,
     choose,
@@ -121,8 +120,10 @@ def _row(body: Body, node: syntax.Path, direction: str) -> ast.expr:
     if direction != "IN" and node.steps:
         return ensured(body, node)
     code, nullable = found(body, node)
-    held = body.fresh()
-    return choose(is_some(walrus(held, code)), name(held), call("new_row")) if nullable else code
+    if not nullable:
+        return code
+    first, again = body.held(code)
+    return choose(is_some(first), again, call("new_row"))
 
 
 def _reference_to(body: Body, node: syntax.Node) -> ast.expr:
@@ -135,11 +136,8 @@ def _reference_to(body: Body, node: syntax.Node) -> ast.expr:
     code, nullable = found(body, node)
     if not nullable:
         return code
-    root, missing = root_of(body, node)
-    if missing:
-        root = call("existing", root, constant(node.root))
-    held = body.fresh()
-    return choose(is_some(walrus(held, code)), name(held), root)
+    first, again = body.held(code)
+    return choose(is_some(first), again, sure_root(body, node))
 
 
 def _call_value(body: Body, node: syntax.Call) -> Value:
@@ -187,8 +185,7 @@ def _call_statement(body: Body, node: syntax.CallStatement) -> None:
     if not invoked.outputs and not sets:
         _give(body, node.target, invoked.code)
         return
-    held = body.fresh()
-    body.emit(assign(held, invoked.code))
+    held = body.hold(invoked.code)
     if node.target is not None:
         _give(body, node.target, item(name(held), 0))
     for place, index in enumerate(invoked.outputs):
@@ -315,8 +312,7 @@ def _eval(body: Body, node: syntax.Eval) -> None:
     """EVAL: the text is compiled when it is known, and runs with the variables that are in sight."""
     variables = passed(body, node)
     text = body.expression(node.text)
-    held = body.fresh()
-    body.emit(assign(held, evaluation(body, node, text, is_expression=False)))
+    held = body.hold(evaluation(body, node, text, is_expression=False))
     for place, (variable, what) in enumerate(contents_of(variables)):
         if not variable.is_fixed:
             body.emit(body.store(variable, item(name(held), place), what))

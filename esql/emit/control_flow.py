@@ -71,8 +71,7 @@ def _case(body: Body, node: syntax.CaseStatement) -> None:
     operand: Value | None = None
     if node.operand is not None:
         value = body.expression(node.operand)
-        held = body.fresh()
-        body.emit(assign(held, expression_alone(body, node.operand, value.code)))
+        held = body.hold(expression_alone(body, node.operand, value.code))
         operand = Value(name(held), value.type, nullable=value.nullable, simple=True)
     _branches(body, [(_case_test(body, operand, branch), branch) for branch in node.branches], node.otherwise)
 
@@ -172,8 +171,7 @@ def _compound(body: Body, node: syntax.Compound) -> None:
         body.loops.append(level)
     with body.block() as inside:
         scope(body, node.body)
-    for one in inside:
-        body.locate(one, node)
+    body.locate(inside, node)
     if node.atomic:
         inside = [ast.With([ast.withitem(method("here", "atomic"))], inside or [ast.Pass()])]
     if level is not None:
@@ -245,8 +243,7 @@ class _Scope:
         finally:
             body.guards = guards
             body.handled.pop()
-        for one in inside:
-            body.locate(one, handler)
+        body.locate(inside, handler)
         return [
             assign(self.busy, constant(True)),
             set_attribute(name("here"), "sql", call("sql_status_of", name(error))),

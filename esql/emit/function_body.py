@@ -146,22 +146,22 @@ class Body:
         if self.unit.trace:
             with self.block() as said:
                 tracing.statement(self, node)
-            self._place(said, node)
+            self.locate(said, node)
             self.statements.extend(said)
         if not self.guards:
             before = len(self.statements)
             self._emit_alone(emit, node)
             self._forget(node)
-            self._place(self.statements[before:], node)
+            self.locate(self.statements[before:], node)
             return
         with self.block() as inner:
             self._emit_alone(emit, node)
-        self._place(inner, node)
+        self.locate(inner, node)
         if isinstance(node, _UNGUARDED):
             self.statements.extend(inner)
             return
         wrapped = self.guards[-1](inner) if inner else []
-        self._place(wrapped, node)
+        self.locate(wrapped, node)
         self.statements.extend(wrapped)
 
     def _emit_alone(self, emit: Callable[[Body, Any], None], node: syntax.Node) -> None:
@@ -188,10 +188,6 @@ class Body:
             self.tables.scope(self, nodes)
         return inner
 
-    def _place(self, emitted: list[ast.stmt], node: syntax.Node) -> None:
-        for one in emitted:
-            self.locate(one, node)
-
     @contextmanager
     def block(self) -> Iterator[list[ast.stmt]]:
         """Open a block: what is emitted goes there until it is closed."""
@@ -205,9 +201,10 @@ class Body:
         """Add statements of Python to the open block."""
         self.statements.extend(made)
 
-    def locate(self, tree: ast.AST, node: syntax.Node) -> None:
-        """Say that a tree of Python comes from a piece of syntax."""
-        locate(tree, node.position, self.unit.lines)
+    def locate(self, made: ast.AST | Sequence[ast.AST], node: syntax.Node) -> None:
+        """Say that Python comes from a piece of syntax."""
+        for tree in (made,) if isinstance(made, ast.AST) else made:
+            locate(tree, node.position, self.unit.lines)
 
     # names
 
@@ -224,6 +221,12 @@ class Body:
         if title not in top.prologue:
             top.prologue[title] = make()
         return name(title)
+
+    def hold(self, code: ast.expr) -> str:
+        """Give a value to a local of its own, in front of what is emitted next; returns its name."""
+        held = self.fresh()
+        self.emit(assign(held, code))
+        return held
 
     def held(self, code: ast.expr) -> tuple[ast.expr, ast.expr]:
         """An expression that is evaluated once: how it is written first, and how again."""

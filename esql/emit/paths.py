@@ -14,9 +14,9 @@ from esql.emit.emitted_value import Value, is_literal, known, literal
 from esql.emit.function_body import Body, Expressions
 from esql.emit.path_steps import is_known, known_step, number_of, step_of
 from esql.emit.python_nodes import attribute, call, choose, constant, every, is_some, method, name, some, walrus
-from esql.names.element_types import element_type
+from esql.names.element_types import ElementType
 from esql.names.mq_constants import MQConstant
-from esql.names.predefined import BrokerProperty, Correlation, ElementType, Option, SpecialName
+from esql.names.predefined import BrokerProperty, Correlation, Option, SpecialName
 from esql.scope.references import Reference, Variable
 
 _TREES: Final = MappingProxyType(
@@ -138,6 +138,12 @@ def root_of(body: Body, path: syntax.Path) -> tuple[ast.expr, bool]:
     raise EmitError(path, f"{path.root} is no field: a path starts at a tree, a reference, a row or a correlation name")
 
 
+def sure_root(body: Body, path: syntax.Path) -> ast.expr:
+    """The element that a path starts at; a missing one is an error."""
+    at, nullable = root_of(body, path)
+    return call("existing", at, constant(path.root)) if nullable else at
+
+
 def _variable_root(body: Body, path: syntax.Path, variable: Variable) -> tuple[ast.expr, bool]:
     if variable.role == "table":
         raise EmitError(path, f"{path.root} is a table: there is no database here")
@@ -242,9 +248,7 @@ def ensured(body: Body, path: syntax.Path, steps: tuple[syntax.Step, ...] | None
         return choose(is_some(name(slot)), name(slot), made)
     if wanted:
         return ensured_step(body, ensured(body, path, wanted[:-1]), wanted[-1])
-    at, nullable = root_of(body, path)
-    if nullable:
-        at = call("existing", at, constant(path.root))
+    at = sure_root(body, path)
     if path.index is not None:
         at = call("existing", call("sibling", at, *_place(body, path.index)), constant(path.root))
     return at
@@ -302,7 +306,7 @@ def path_value(body: Body, path: syntax.Path) -> Value:
         if value is not None:
             return value
     if isinstance(reference, ElementType):
-        return _element_type(body, path, reference)
+        return known(body, reference.number)
     first = counted(body, path, "child", lambda: constant(None))
     if first is not None:
         return Value(call("value_of", first))
@@ -326,8 +330,6 @@ def _bare(body: Body, path: syntax.Path, reference: Reference | None) -> Value |
             return Value(method("here", "option", constant(reference.name)), "INTEGER", nullable=False)
         case MQConstant():
             return Value(constant(reference.value), reference.type, nullable=False, simple=True)
-        case ElementType():
-            return _element_type(body, path, reference)
         case Correlation(name="Database"):
             raise EmitError(path, "Database has no value: name a table of it")
     return None
@@ -358,14 +360,6 @@ def _special(body: Body, path: syntax.Path, reference: SpecialName) -> Value:
         made = attribute(attribute("here", "sql"), _STATES[reference.name])
         return Value(made, reference.type, nullable=False)
     return body.tables.expressions[syntax.Call](body, syntax.Call((reference.name,), (), position=path.position))
-
-
-def _element_type(body: Body, path: syntax.Path, reference: ElementType) -> Value:
-    number = element_type(reference.domain, reference.name)
-    if number is None:
-        title = ".".join(part for part in (reference.domain, reference.name) if part)
-        raise EmitError(path, f"no parser that is there knows the element type {title}")
-    return known(body, number)
 
 
 EXPRESSIONS: Final[Expressions] = MappingProxyType({syntax.Path: path_value})

@@ -91,6 +91,11 @@ def complex_value(body: Body, node: syntax.Node) -> ast.expr:
     return body.expression(node).code
 
 
+def any_value(body: Body, node: syntax.Node) -> ast.expr:
+    """A value, or a field, a row or a list with what is below it."""
+    return complex_value(body, node) if is_complex(body, node) else body.expression(node).code
+
+
 def _unwrapped(code: ast.expr) -> ast.expr:
     """A call's result as it is, not only its value."""
     code = tracing.untraced(code)
@@ -162,8 +167,7 @@ def _sources(
 def _turn(inner: Body, node: syntax.Node) -> list[ast.stmt]:
     """Count a turn of a loop in a function inside the function, which hands it to the invocation itself."""
     made = called()
-    for one in made:
-        inner.locate(one, node)
+    inner.locate(made, node)
     return made
 
 
@@ -184,7 +188,7 @@ def _item_of(inner: Body, source: syntax.FromItem) -> Variable:
 
 def _result(inner: Body, node: syntax.Select) -> ast.expr:
     if node.item is not None:
-        return complex_value(inner, node.item) if is_complex(inner, node.item) else inner.expression(node.item).code
+        return any_value(inner, node.item)
     return _built(inner, node, node.columns)
 
 
@@ -195,8 +199,7 @@ def _built(body: Body, node: syntax.Node, columns: tuple[syntax.Column | syntax.
     for column in columns:
         with inner.block() as emitted:
             inner.emit(_column(inner, node, column, made))
-        for one in emitted:
-            inner.locate(one, column)
+        inner.locate(emitted, column)
         inner.emit(*emitted)
     inner.emit(ast.Return(name(made)))
     return body.define(inner, node)
@@ -211,7 +214,7 @@ def _column(inner: Body, node: syntax.Node, column: syntax.Column | syntax.AllCo
         variable = inner.unit.resolution.variable(expression)
         if variable is not None and variable.role == "select":
             return do(call("add_all", name(made), inner.load(variable)))
-    value = complex_value(inner, expression) if is_complex(inner, expression) else inner.expression(expression).code
+    value = any_value(inner, expression)
     if column.name is None:
         return do(call("add_named", name(made), constant(_own_name(expression)), value))
     steps = [step_of(inner, step) for step in column.name.steps]
@@ -243,11 +246,7 @@ def _row_value(body: Body, node: syntax.Row) -> Value:
 
 
 def _list_items(body: Body, node: syntax.ListOf) -> Value:
-    items = [
-        complex_value(body, element) if is_complex(body, element) else body.expression(element).code
-        for element in node.elements
-    ]
-    return Value(ast.List(items, ast.Load()), "LIST", nullable=False)
+    return Value(ast.List([any_value(body, one) for one in node.elements], ast.Load()), "LIST", nullable=False)
 
 
 def _list_value(body: Body, node: syntax.ListOf) -> Value:

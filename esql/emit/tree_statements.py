@@ -47,8 +47,7 @@ def _kept(body: Body, code: ast.expr) -> ast.expr:
     """A value in a local, so that it is known before anything is created."""
     if isinstance(code, ast.Name | ast.Constant):
         return code
-    held = body.fresh()
-    body.emit(assign(held, code))
+    held = body.hold(code)
     return name(held)
 
 
@@ -88,8 +87,7 @@ def _ensured_as(body: Body, node: syntax.CreateField, target: ast.expr) -> ast.e
     said = [(title, part) for title, part in changes if part is not None and not isinstance(part, syntax.AnyName)]
     if not said and node.identity is None:
         return target
-    held = body.fresh()
-    body.emit(assign(held, target))
+    held = body.hold(target)
     if node.identity is not None:
         body.emit(do(call("identify", name(held), _identity(body, node.identity))))
     for title, part in said:
