@@ -9,7 +9,7 @@ from typing import Final
 from esql import syntax
 from esql.emit import tracing
 from esql.emit.emission_unit import EmitError
-from esql.emit.emitted_value import INTEGER, Value, is_literal
+from esql.emit.emitted_value import INTEGER, Value
 from esql.emit.function_body import Body, Statements
 from esql.emit.integer_formulas import Formula, given_to
 from esql.emit.operations import assigned, target_of
@@ -19,6 +19,7 @@ from esql.emit.paths import (
     ensured_like,
     found,
     is_nameless,
+    known_constant,
     last_step,
     nodes,
     peeked,
@@ -234,13 +235,8 @@ def initialize(body: Body, node: syntax.Declare, variable: Variable) -> None:
         body.emit(body.store(variable, call("new_row")))
         if node.initial is not None:
             body.emit(do(call("give", body.load(variable), any_value(body, node.initial), nodes(body))))
-    elif not _is_known(node, variable):
+    elif known_constant(body, variable) is None:
         _initialize_scalar(body, node, variable)
-
-
-def _is_known(node: syntax.Declare, variable: Variable) -> bool:
-    is_constant = variable.constant or variable.type_name in {"NAMESPACE", "NAME"}
-    return is_constant and node.lifetime is None and node.initial is not None and is_literal(node.initial)
 
 
 def _initialize_scalar(body: Body, node: syntax.Declare, variable: Variable) -> None:

@@ -335,14 +335,20 @@ def _bare(body: Body, path: syntax.Path, reference: Reference | None) -> Value |
     return None
 
 
+def known_constant(body: Body, variable: Variable) -> Value | None:
+    """The value of a constant with a literal of its type, which needs no place in a program; None for any other."""
+    initial = getattr(variable.declaration, "initial", None)
+    if not variable.is_fixed or variable.lifetime is not None or initial is None or not is_literal(initial):
+        return None
+    value = known(body, literal(initial))
+    return value if value.type == variable.type_name or variable.type_name in {"NAMESPACE", "NAME"} else None
+
+
 def variable_value(body: Body, variable: Variable) -> Value:
     """The value of a scalar variable; that of a constant with a literal is known now."""
-    initial = getattr(variable.declaration, "initial", None)
-    is_constant = variable.constant or variable.type_name in {"NAMESPACE", "NAME"}
-    if is_constant and variable.lifetime is None and initial is not None and is_literal(initial):
-        value = known(body, literal(initial))
-        if value.type == variable.type_name or variable.type_name in {"NAMESPACE", "NAME"}:
-            return value
+    constant_value = known_constant(body, variable)
+    if constant_value is not None:
+        return constant_value
     type_ = "CHARACTER" if variable.type_name in {"NAMESPACE", "NAME"} else variable.type_name
     value = Value(body.load(variable), type_, nullable=variable not in body.never_null, simple=True)
     if variable in body.settled:

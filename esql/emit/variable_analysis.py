@@ -93,7 +93,7 @@ def _is_something(body: Body, source: syntax.Node | None, known: set[Variable]) 
         case syntax.Call(name=(title,)):
             found = function_catalog.get(title.upper())
             return found is not None and bool(found.result) and {one.takes for one in found.places} == {"list"}
-    return is_literal(source) and not isinstance(source, syntax.Null)
+    return is_literal(source) and not isinstance(source, syntax.Null) and source != syntax.Truth(None)
 
 
 _TREES: Final = frozenset(("ROW", "REFERENCE", "LIST"))
