@@ -14,7 +14,7 @@ from esql.emit.eval_scope import evaluation
 from esql.emit.function_body import Body, Expressions
 from esql.emit.operations import limited
 from esql.emit.paths import counted, found
-from esql.emit.python_nodes import all_evaluated, call, choose, constant, group, is_none, is_some, name, some
+from esql.emit.python_nodes import all_evaluated, call, choose, constant, every, group, is_none, is_some, name, some
 from esql.functions import Function, Parameter, function_catalog
 
 Keywords = Mapping[str, Value]
@@ -25,9 +25,12 @@ def apply(body: Body, title: str, arguments: Sequence[Value], keywords: Keywords
     """A call of a function of the catalogue; NULL for an argument that must not be NULL makes it NULL."""
     known = function_catalog.find(title)
     slot = _slot(body, title, known)
-    tests: list[ast.expr] = []
-    parts = [_part(body, value, known, place, tests) for place, value in enumerate(arguments)]
-    named = [ast.keyword(word, _keyword_part(body, value, known, word, tests)) for word, value in keywords.items()]
+    strict = [not known.place(place).nullable for place, _ in enumerate(arguments)]
+    takes_null = {parameter.name for parameter in known.parameters if parameter.nullable}
+    strict += [word not in takes_null for word in keywords]
+    codes, tests = _tested(body, (*arguments, *keywords.values()), strict)
+    parts = codes[: len(arguments)]
+    named = [ast.keyword(word, code) for word, code in zip(keywords, codes[len(arguments) :], strict=True)]
     named += [ast.keyword(word, constant(text)) for word, text in fixed.items()]
     if known.takes_invocation:
         named.append(ast.keyword("here", name("here")))
@@ -52,21 +55,22 @@ def _result(known: Function, arguments: Sequence[Value]) -> str:
     return first if first in known.place(0).types else ""
 
 
-def _part(body: Body, value: Value, known: Function, place: int, tests: list[ast.expr]) -> ast.expr:
-    return _tested(body, value, tests) if not known.place(place).nullable else value.code
+def _tested(body: Body, values: Sequence[Value], strict: Sequence[bool]) -> tuple[list[ast.expr], list[ast.expr]]:
+    """Arguments, and tests whether those are NULL that must not be.
 
-
-def _keyword_part(body: Body, value: Value, known: Function, word: str, tests: list[ast.expr]) -> ast.expr:
-    nullable = any(parameter.name == word and parameter.nullable for parameter in known.parameters)
-    return value.code if nullable else _tested(body, value, tests)
-
-
-def _tested(body: Body, value: Value, tests: list[ast.expr]) -> ast.expr:
-    if not value.nullable:
-        return value.code
-    first, again = body.twice(value)
-    tests.append(is_none(first))
-    return again
+    Where there are any, all arguments that take work are evaluated before: NULL does not pass over an error behind it.
+    """
+    if not any(value.nullable and is_strict for value, is_strict in zip(values, strict, strict=True)):
+        return [value.code for value in values], []
+    codes, tests = [], []
+    for value, is_strict in zip(values, strict, strict=True):
+        first, again = body.twice(value)
+        codes.append(again)
+        if is_strict and (value.nullable or first is not again):
+            tests.append(is_none(first))
+        elif first is not again:
+            tests.append(every([is_none(first), constant(False)]))
+    return codes, tests
 
 
 def function_call(body: Body, node: syntax.Call) -> Value:
