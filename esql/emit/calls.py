@@ -166,10 +166,10 @@ def _stored(body: Body, node: syntax.Node, value: ast.expr) -> ast.expr:
     variable = body.unit.resolution.variable(node)
     if variable is None or not isinstance(node, syntax.Path) or node.steps or variable.type_name not in SCALARS:
         raise EmitError(node, "a call in an expression can give its outputs to variables only: use CALL … INTO")
-    if not body.is_local(variable) or body.outer is not None:
-        raise EmitError(node, "a call in an expression can give its outputs to local variables only: use CALL … INTO")
+    if body.is_local(variable) and body.outer is not None:
+        raise EmitError(node, "a call in a SELECT or ROW gives no outputs to variables of the routine: use CALL … INTO")
     target = target_of(variable.type)  # type: ignore[arg-type]  # a scalar has a type
-    return walrus(body.slot(variable), assigned(body, Value(value), target).code)
+    return body.stored(variable, assigned(body, Value(value), target).code)
 
 
 def _call_statement(body: Body, node: syntax.CallStatement) -> None:

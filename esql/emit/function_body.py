@@ -271,6 +271,12 @@ class Body:
         place = ast.Subscript(self._storage(variable), ast.Constant(self.unit.place(variable, what)), STORE)
         return ast.Assign([place], value)
 
+    def stored(self, variable: Variable, value: ast.expr) -> ast.expr:
+        """An expression that gives a scalar variable its content."""
+        if self.is_local(variable):
+            return walrus(self.slot(variable), value)
+        return method(self._storage(variable), "__setitem__", constant(self.unit.place(variable)), value)
+
     def _storage(self, variable: Variable) -> ast.expr:
         title = "shared" if variable.lifetime == "SHARED" else "variables"
         return self.local(title, lambda: attribute("here", title))
