@@ -15,8 +15,9 @@ from esql.values.literal_contents import UnreadableError
 from esql.values.literals import shown
 from esql.values.types import Value, type_of
 
-__all__ = ["PLAIN", "Clauses", "Target", "assign", "cast", "convert"]
+__all__ = ["FAILED", "PLAIN", "Clauses", "Target", "assign", "attempted_cast", "cast", "convert", "default_of_cast"]
 
+FAILED: Final = object()
 _MOMENT_STATES: Final = {FORM: FORMAT_OF_DATETIME, BEYOND: DATETIME_RANGE}
 
 
@@ -58,20 +59,37 @@ def cast(
     >>> cast(("12",), Target("INTEGER"), Invocation()), cast(("x",), Target("INTEGER"), Invocation(), PLAIN, lambda: 0)
     (12, 0)
     """
+    if default is not None:
+        found = attempted_cast(values, target, here, clauses)
+        return default_of_cast(default(), target) if found is FAILED else found
     if None in values:
         return None
     if clauses is not PLAIN:
         _check(clauses)
     job = Job(target, clauses, here)
+    return convert(values[0], job) if len(values) == 1 else many_to_one(values, job)
+
+
+def attempted_cast(values: tuple[Value, ...], target: Target, here: Invocation, clauses: Clauses) -> Value:
+    """A cast with a DEFAULT: FAILED where that is asked for, which no clause of a wrong type is."""
+    if None in values:
+        return None
+    _check(clauses)
     try:
-        return convert(values[0], job) if len(values) == 1 else many_to_one(values, job)
+        return cast(values, target, here, clauses)
     except BrokerError:
-        if default is None:
-            raise
-    fallback = default()
-    if fallback is not None and type_of(fallback) != target.name:
-        raise wrong_types(f"CAST AS {target} DEFAULT", type_of(fallback))
-    return fallback
+        return FAILED
+
+
+def default_of_cast(value: Value, target: Target) -> Value:
+    """The DEFAULT of a cast, which is of the type of its target.
+
+    >>> default_of_cast(0, Target("INTEGER"))
+    0
+    """
+    if value is not None and type_of(value) != target.name:
+        raise wrong_types(f"CAST AS {target} DEFAULT", type_of(value))
+    return value
 
 
 def _check(clauses: Clauses) -> None:

@@ -59,11 +59,10 @@ class Memory:
     """The places that a function remembers, each with its local."""
 
     slots: dict[Key, str] = field(default_factory=dict)
-    paused: int = 0
 
     def find(self, key: Key | None) -> str | None:
         """The local of a place."""
-        return None if key is None or self.paused else self.slots.get(key)
+        return None if key is None else self.slots.get(key)
 
 
 def key_of(body: Body, path: syntax.Path, steps: tuple[syntax.Step, ...]) -> Key | None:

@@ -230,12 +230,11 @@ def cast(body: Body, node: syntax.Cast) -> Value:
     if not is_plain:
         parts = [constant(None) if part is None else body.expression(part).code for part in clauses]
         made.append(call("Clauses", *parts))
-    if node.default is not None:
-        nothing = ast.arguments([], [], None, [], [], None, [])
-        body.memory.paused += 1
-        made.append(ast.Lambda(nothing, body.expression(node.default).code))
-        body.memory.paused -= 1
-    return Value(call("cast", *made), target.name)
+    if node.default is None:
+        return Value(call("cast", *made), target.name)
+    first, again = body.held(call("attempted_cast", *made))
+    default = call("default_of_cast", body.expression(node.default).code, body.unit.constant(target))
+    return Value(choose(compare(first, ast.Is(), name("FAILED")), default, again), target.name)
 
 
 def assigned(body: Body, value: Value, target: Target, *, explicit: bool = False) -> Value:

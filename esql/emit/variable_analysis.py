@@ -116,8 +116,11 @@ def statement_alone(body: Body, node: syntax.Node, emitted: list[ast.stmt]) -> l
 
 
 def expression_alone(body: Body, node: syntax.Node, code: ast.expr) -> ast.expr:
-    """Returns the Python of a condition or a list, which holds the lock if it may look into a SHARED tree."""
-    if not _looks_into(body, node) or _sends([code]):
+    """Returns the Python of a condition or a list, which holds the lock if it may look into a SHARED tree.
+
+    One that PROPAGATEs, or calls what gives a variable something, cannot be the function of its own that this takes.
+    """
+    if not _looks_into(body, node) or _sends([code]) or _gives_variables(body, code):
         return code
     without = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
     return method(name("here"), "alone", ast.Lambda(without, code))
@@ -130,6 +133,11 @@ def _looks_into(body: Body, node: syntax.Node) -> bool:
     paths = (one for one in walk([node]) if isinstance(one, syntax.Path))
     known = (body.unit.resolution.variable(path) for path in paths)
     return any(variable is not None and variable.type_name in {*_TREES, ""} for variable in known)
+
+
+def _gives_variables(body: Body, code: ast.expr) -> bool:
+    slots = set(body.slots.values())
+    return any(isinstance(part, ast.NamedExpr) and part.target.id in slots for part in ast.walk(code))
 
 
 def _sends(emitted: Iterable[ast.AST]) -> bool:

@@ -29,7 +29,7 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "esql.operators.datetimes": ("in_units",),
         "esql.operators.strings": ("concatenate", "like"),
         "functools": ("reduce",),
-        "esql.cast": ("Clauses", "assign", "cast"),
+        "esql.cast": ("Clauses", "assign", "cast", "attempted_cast", "default_of_cast", "FAILED"),
         "esql.runtime.clause_arguments": (
             *("joined", "existing", "index", "a_name", "step_of", "types_of", "handler_of"),
         ),
