@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Iterator
 from types import MappingProxyType
 from typing import Final
 
@@ -216,6 +217,14 @@ def _give_scalar(body: Body, target: syntax.Path, value: Value) -> None:
 
 def _declare(body: Body, node: syntax.Declare) -> None:
     """`DECLARE names type [initial]`: each time it is reached the variable starts anew, but for a SHARED one."""
+    for variable in _declared(body, node):
+        if body.guards:
+            _prepare(body, node, variable)
+        initialize(body, node, variable)
+
+
+def _declared(body: Body, node: syntax.Declare) -> Iterator[Variable]:
+    """The variables that a DECLARE starts where it is reached."""
     if node.lifetime == "SHARED" or body.unit.resolution.scalar_behind(node):
         return
     for title in node.names:
@@ -224,7 +233,26 @@ def _declare(body: Body, node: syntax.Declare) -> None:
             variable = Variable(title, node.type, "local", node, node.lifetime, node.constant)
             body.unit.named[id(node), title] = variable
         if body.is_local(variable) or variable.role == "text":
-            initialize(body, node, variable)
+            yield variable
+
+
+def prepare(body: Body, statements: Iterable[syntax.Node]) -> None:
+    """Prepare the variables of DECLAREs that may fail, or not be reached, before something looks at them."""
+    for node in statements:
+        if isinstance(node, syntax.Declare):
+            for variable in _declared(body, node):
+                _prepare(body, node, variable)
+
+
+def _prepare(body: Body, node: syntax.Declare, variable: Variable) -> None:
+    """Have a variable without a value, an empty row, or a reference that points to the top of its path."""
+    if variable.type_name == "ROW":
+        body.emit(body.store(variable, call("new_row")))
+    elif not variable.is_reference:
+        if known_constant(body, variable) is None:
+            body.emit(body.store(variable, constant(None)))
+    elif isinstance(node.initial, syntax.Path) and not root_of(body, node.initial)[1]:
+        body.emit(body.store(variable, root_of(body, node.initial)[0]), body.store(variable, constant(False), "moved"))
 
 
 def initialize(body: Body, node: syntax.Declare, variable: Variable) -> None:
@@ -240,8 +268,6 @@ def initialize(body: Body, node: syntax.Declare, variable: Variable) -> None:
 
 
 def _initialize_scalar(body: Body, node: syntax.Declare, variable: Variable) -> None:
-    if body.guards:
-        body.emit(body.store(variable, constant(None)))
     value = Value(constant(None), simple=True) if node.initial is None else body.expression(node.initial)
     if node.lifetime == "EXTERNAL":
         held = body.hold(method("here", "external_value", constant(variable.name)))
@@ -257,9 +283,6 @@ def _initialize_reference(body: Body, node: syntax.Declare, variable: Variable) 
         return
     if node.initial is None or not isinstance(node.initial, syntax.Path):
         raise EmitError(node, f"{variable.name} needs a field to start at: DECLARE {variable.name} REFERENCE TO …")
-    if body.guards and not root_of(body, node.initial)[1]:
-        # where the look-up fails, a handler goes on with a reference that points somewhere
-        body.emit(body.store(variable, root_of(body, node.initial)[0]), body.store(variable, constant(False), "moved"))
     code, nullable = found(body, node.initial)
     if not nullable:
         body.emit(body.store(variable, code), body.store(variable, constant(True), "moved"))

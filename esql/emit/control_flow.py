@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Final
 
 from esql import syntax
+from esql.emit.assignments import prepare
 from esql.emit.conditions import comparison_test
 from esql.emit.emission_unit import EmitError
 from esql.emit.emitted_value import Value
@@ -94,6 +95,8 @@ def _while(body: Body, node: syntax.While) -> None:
 
 def _repeat(body: Body, node: syntax.Repeat) -> None:
     """REPEAT: the condition is looked at after each turn, an iterated one too."""
+    if body.unit.resolution.visits.get(syntax.Iterate):  # it may come to the condition before a DECLARE
+        prepare(body, node.body)
     first = body.fresh("first")
     body.emit(assign(first, constant(True)))
     with body.block() as before:
@@ -189,6 +192,9 @@ def scope(body: Body, statements: Sequence[syntax.Node]) -> None:
         for one in rest:
             body.statement(one)
         return
+    prepare(
+        body, statements[: max(place for place, one in enumerate(statements) if isinstance(one, syntax.DeclareHandler))]
+    )
     around = _Scope(body, handlers)
     guards, body.guards = body.guards, [around.guard] if around.continues else []
     try:

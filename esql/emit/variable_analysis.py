@@ -68,6 +68,9 @@ def never_null(body: Body, statements: Iterable[syntax.Node]) -> frozenset[Varia
             sources.setdefault(variable, []).append(source)
     known = {variable for variable in sources if variable.type_name in _TYPES and body.is_local(variable)}
     known = {variable for variable in known if variable.role in {"local", "text"}}
+    if any(isinstance(node, syntax.Iterate) for node in nodes):  # which may pass over what UNTIL looks at
+        repeated = [one for node in nodes if isinstance(node, syntax.Repeat) for one in node.body]
+        known -= {variable for one in repeated if isinstance(one, syntax.Declare) for variable, _ in given(body, one)}
     while True:
         left = {one for one in known if all(_is_something(body, source, known) for source in sources[one])}
         if left == known:
