@@ -250,13 +250,13 @@ class _Scope:
             body.guards = guards
             body.handled.pop()
         body.locate(inside, handler)
-        return [
+        start = [
             assign(self.busy, constant(True)),
             set_attribute(name("here"), "sql", call("sql_status_of", name(error))),
-            *inside,
-            set_attribute(name("here"), "sql", name(self.before)),
-            assign(self.busy, constant(False)),
         ]
+        # a handler may end by LEAVE, ITERATE or RETURN as well
+        end = [set_attribute(name("here"), "sql", name(self.before)), assign(self.busy, constant(False))]
+        return [*start, ast.Try(inside or [ast.Pass()], [], [], [*end])]
 
 
 def _condition(handler: syntax.DeclareHandler) -> tuple[tuple[str, str, str], ...]:

@@ -62,7 +62,8 @@ def _tested(body: Body, values: Sequence[Value], strict: Sequence[bool]) -> tupl
     """
     if not any(value.nullable and is_strict for value, is_strict in zip(values, strict, strict=True)):
         return [value.code for value in values], []
-    codes, tests = [], []
+    codes: list[ast.expr] = []
+    tests: list[ast.expr] = []
     for value, is_strict in zip(values, strict, strict=True):
         first, again = body.twice(value)
         codes.append(again)
