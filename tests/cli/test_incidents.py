@@ -256,6 +256,13 @@ def test_binary_is_one_problem(capsys: pytest.CaptureFixture[str]) -> None:
         ended = penstock(capsys, "esql", "check", f"{name}.esql")
         text = f"BIP2401 {name}.esql:1:1: this is no text, but binary: name a file of ESQL\n"
         assert (1, text, "") == ended
+        Path(f"{name}.cpy").write_bytes(data)
+        ended = penstock(capsys, "messageset", "show", f"{name}.cpy")
+        found = [line for line in (ended.out + ended.err).splitlines() if "BIP" in line]
+        assert (1, [f"penstock: BIP2066 {name}.cpy:1:1: is no text, but binary: name a copybook"]) == (
+            ended.code,
+            found,
+        )
 
 
 LONG = "x" * 300

@@ -39,6 +39,9 @@ def read_text(file: str, text: str, dialect: Dialect = IBM) -> Copybook:
     [('R', 0, 6), ('A', 0, 3), ('B', 3, 3)]
     """
     findings = Findings()
+    if "\0" in text:  # each of its bytes would be a problem
+        findings.add(Spot(file, 1, 1), "is no text, but binary: name a copybook")
+        raise ConfigurationException(f"{file} cannot be read", findings.problems)
     words = read_words(file, text, dialect, findings)
     tokens = list(tokens_of(words))
     if _comma_is_point(tokens):
