@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from engine.mq.admission import ORDER_BITS
@@ -11,7 +12,7 @@ from engine.mq.store.keys import EXPIRY, ORDER, id_keys
 from engine.mq.store.records import HEAD_SIZE, LONGEST, LONGEST_ALONE, head, number_record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from engine.descriptor import Descriptor
     from engine.mq.queued_message import Stored
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 NUMBERS: Final = (1 << ORDER_BITS) - 1
 _OWN: Final = 1 << 63  # in the number of a body that is never shared: no number of a shared one has this bit
 _COUNT: Final = 8
+_FEW: Final = 3  # messages whose body takes less to write with each, if it fits a page, than to count who has it
 _OF_UNIT: Final = 4_096  # bytes, beside what its messages take
 _OF_MESSAGE: Final = 1_024  # bytes, beside its body
 
@@ -31,7 +33,7 @@ class Entries:
     """
 
     __slots__ = (
-        *("_descriptor", "_known", "_most", "_packed"),
+        *("_descriptor", "_known", "_packed", "_shared"),
         *("bodies", "changes", "highest", "puts", "removals", "size"),
     )
 
@@ -42,7 +44,7 @@ class Entries:
         self.changes: dict[int, int] = {}  # of the number of messages, by queue
         self.highest = 0  # of the numbers of messages that are put
         self.size = _OF_UNIT
-        self._most = LONGEST_ALONE
+        self._shared: Container[int] = ()  # bodies that are kept once though each would fit a page
         self._known: dict[int, list[int]] = {}  # number of a long body, and of its further messages, by identity
         self._packed: Packed = {}
         self._descriptor: tuple[Descriptor | None, bytes] = (None, b"")
@@ -50,8 +52,9 @@ class Entries:
     def put(self, messages: Sequence[tuple[int, Stored]], packed: Packed, *, shares: bool) -> None:
         """Add the messages that come; `packed` are bodies that are compressed, by identity."""
         self._packed = packed
-        if shares and len(messages) > 1 and len({id(stored.body) for _, stored in messages}) < len(messages):
-            self._most = LONGEST
+        if shares and len(messages) > _FEW:
+            copies = Counter([id(stored.body) for _, stored in messages])
+            self._shared = {identity for identity, count in copies.items() if count > _FEW}
         own, changes = 0 if shares else _OWN, self.changes
         for queue, stored in messages:
             self._put(queue, stored, own)
@@ -74,7 +77,10 @@ class Entries:
         codec, identity = PLAIN, id(body)
         if identity in self._packed:
             codec, body = self._packed[identity]
-        body_id, in_chunks = number | own, HEAD_SIZE + len(packed) + len(body) > self._most
+        body_id, in_chunks = (
+            number | own,
+            HEAD_SIZE + len(packed) + len(body) > (LONGEST if identity in self._shared else LONGEST_ALONE),
+        )
         if in_chunks:
             body_id = self._put_body(identity, body_id, body)
         else:

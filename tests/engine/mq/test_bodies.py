@@ -182,3 +182,24 @@ def test_bodies_that_are_written_again(tmp_path: Path, monkeypatch: pytest.Monke
         assert count == sum(work.get("Q", syncpoint=False) == (found.descriptor, body) for found in queues.browse("Q"))
         assert queues.store is not None
         assert {0} == set(queues.store.store.entries().values())
+
+
+@pytest.mark.parametrize(("size", "copies", "chunks"), [(2_500, 3, 0), (2_500, 4, 1), (1_500, 9, 0), (4_000, 2, 1)])
+def test_few_messages_of_a_short_body_have_it_each(tmp_path: Path, size: int, copies: int, chunks: int) -> None:
+    """A body that fits a page stands with each of up to three messages of a unit; of more, or a longer one, once."""
+    QueueManager.create(tmp_path / "QM")
+    body = compressible(size, 0)
+    with QueueManager.open(tmp_path / "QM") as queues:
+        queues.define("QLOCAL", "Q", {})
+        work = queues.work()
+        for _ in range(copies):
+            work.put("Q", LASTING, body)
+        work.put("Q", LASTING, compressible(size, 0, 2))
+        work.commit()
+        assert queues.store is not None
+        assert chunks + (size > 3_500) == queues.store.store.entries()["chunks"]
+    assert [] == check(tmp_path / "QM")
+    with QueueManager.open(tmp_path / "QM") as queues:
+        assert [body] * copies == [found.body for found in queues.browse("Q")][:copies]
+        queues.purge("Q")
+    assert [] == check(tmp_path / "QM")
