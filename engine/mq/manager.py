@@ -14,6 +14,7 @@ from engine.mq.attributes import Value
 from engine.mq.client import Client
 from engine.mq.definitions import QueueDefinition
 from engine.mq.directory import Directory
+from engine.mq.ended_work import end
 from engine.mq.expiry import Expiry
 from engine.mq.monitoring import Monitoring
 from engine.mq.mqsc import Answer, run
@@ -131,7 +132,7 @@ class QueueManager(Publisher):
             if self._closed:
                 return
             for work in list(self._works):
-                work.end()
+                end(work)
             self.fail(f"queue manager {self.name} has ended: open it again")
             if self.store is not None:
                 self.store.close(in_order=True)

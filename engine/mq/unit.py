@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from os import getpid
 from typing import TYPE_CHECKING
 
@@ -270,11 +269,6 @@ class Work:
             self.interrupted = True
             if self.sleep is not None:
                 self.sleep.end()
-
-    def end(self) -> None:
-        """Back out with the queue manager; where its disk has failed, backout counts are not kept."""
-        with suppress(BrokerError):
-            self.back_out()
 
     def close(self) -> None:
         """Back out what is not committed: nobody has the unit any more."""

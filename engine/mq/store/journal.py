@@ -16,7 +16,7 @@ import lmdb
 
 from engine.errors import BrokerError
 from engine.mq.packed_descriptor import MD_ERROR
-from engine.mq.refusals import STORAGE_MEDIUM_FULL, UNEXPECTED_ERROR, refusal
+from engine.mq.refusals import Q_MGR_STOPPING, STORAGE_MEDIUM_FULL, UNEXPECTED_ERROR, refusal
 from engine.mq.store.body_compression import NONE
 from engine.mq.store.environment import Environment
 from engine.mq.store.job import Job, Then, nothing_follows
@@ -140,8 +140,8 @@ class Journal:
             self._thread.start()
         self._wake.release()
 
-    def close(self) -> None:
-        """Write what waits, and end the thread that writes."""
+    def close(self) -> bool:
+        """Write what waits, end the thread that writes, and refuse what comes later; False where the disk has failed."""
         thread, self._thread = self._thread, None
         if thread is not None:
             self._wake.release()
@@ -149,6 +149,9 @@ class Journal:
         with self._writing:
             while self._pending or self._jobs:
                 self._write_some()
+            has_failed = self.failure is not None
+            self.failure = self.failure or refusal(Q_MGR_STOPPING, "the queue manager has ended: open it again")
+        return not has_failed
 
     def _run(self) -> None:
         while self._thread is not None:

@@ -128,9 +128,9 @@ class Store:
 
     def close(self, overflowing: list[Record] | None) -> None:
         """Close it; in order with the messages that are only in memory, which the next start finds again."""
-        self.journal.close()
+        is_whole = self.journal.close()
         try:
-            if overflowing is not None and self.journal.failure is None:
+            if is_whole and overflowing is not None:
                 try:
                     self._keep(overflowing)
                 except (MessageException, *_UNKEPT):  # one of them cannot be kept: all others are
