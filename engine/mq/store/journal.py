@@ -28,6 +28,9 @@ _TOGETHER: Final = 1_000  # units in one transaction
 _GROWTH: Final = 1 << 20
 _RESERVE: Final = 8  # the part of a full store that only removals may use
 _LEAST_RESERVE: Final = 1 << 18
+_LEFT_ON_DISK: Final = (
+    1 << 17
+)  # bytes of the disk that only removals may use, each of which needs some before it gives any
 _WARNED_AT: Final = 0.85  # of what messages may fill
 _CALM_AT: Final = 0.75  # below that the next warning may come
 _LOG: Final = logging.getLogger("penstock.store")
@@ -141,7 +144,7 @@ class Journal:
         self._wake.release()
 
     def close(self) -> bool:
-        """Write what waits, end the thread that writes, and refuse what comes later; False where the disk has failed."""
+        """Write what waits, end the thread that writes, and refuse what comes later; False: the disk has failed."""
         thread, self._thread = self._thread, None
         if thread is not None:
             self._wake.release()
@@ -329,16 +332,19 @@ class Journal:
 
     def _is_full(self, more: int) -> bool:
         """Returns True where only the reserve is left; warns once when little more than that is."""
-        most = self._environment.size - self._reserve
-        extent = self._environment.extent() + more
-        if extent <= _WARNED_AT * most:
+        environment, most = self._environment, self._environment.size - self._reserve
+        extent = environment.extent() + more
+        is_short = environment.is_out_of_room(more + _LEFT_ON_DISK)
+        if extent <= _WARNED_AT * most and not is_short:
             return False
-        used = self._environment.used() + more
+        used = environment.used() + more
         if used > _WARNED_AT * most and not self._warned:
             text = "the store in %s is %d %% full: get or purge messages, or give it a larger --max-size"
-            _LOG.warning(text, self._environment.path, 100 * used // most)
+            _LOG.warning(text, environment.path, 100 * used // most)
         self._warned = used > (_CALM_AT if self._warned else _WARNED_AT) * most
-        return extent > most and used > most
+        if extent > most:
+            return used > most
+        return is_short and used + _LEFT_ON_DISK > environment.extent()  # the file has few free pages either
 
     def _failed(self, error: Exception, size: int) -> BrokerError:
         """Returns the error for a disk that is full, for a file that is damaged, or for a disk that failed, which ends

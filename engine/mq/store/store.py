@@ -130,11 +130,12 @@ class Store:
         """Close it; in order with the messages that are only in memory, which the next start finds again."""
         is_whole = self.journal.close()
         try:
-            if is_whole and overflowing is not None:
+            if is_whole and overflowing is not None and self._overflows(overflowing):
                 try:
                     self._keep(overflowing)
                 except (MessageException, *_UNKEPT):  # one of them cannot be kept: all others are
-                    self._keep([Record(puts=[put for one in overflowing for put in one.puts if _is_kept(*put)])])
+                    kept = [put for one in overflowing for put in one.puts if _is_kept(*put)]
+                    self._keep([Record(puts=kept, shares=False)])
         except lmdb.Error as error:
             text = f"non-persistent messages of {self.folder} cannot be kept ({error}): they are lost"
             raise ConfigurationException(text) from error
@@ -149,6 +150,12 @@ class Store:
             write(overflowing, transaction, self._overflow, Counters())
             transaction.put(_CLOSED, b"1", db=self._overflow.db["meta"])
         self._overflow.lmdb.sync(True)
+
+    def _overflows(self, left: list[Record]) -> bool:
+        """Returns True where there are messages that are kept here alone."""
+        with self._overflow.read() as transaction:
+            entries = transaction.stat(self._overflow.db["messages"])["entries"]
+        return bool(entries) or any(record.puts for record in left)
 
 
 def create(folder: Path, name: str, max_size: int) -> None:
@@ -185,13 +192,19 @@ def _overflow(folder: Path) -> Environment:
     if path.exists():
         try:
             environment = Environment(path, synced=False)
-            with environment.begin() as transaction:
-                kept = transaction.delete(_CLOSED, db=environment.db["meta"])
-            environment.lmdb.sync(True)
+            try:
+                with environment.begin() as transaction:
+                    kept = transaction.delete(_CLOSED, db=environment.db["meta"])
+                environment.lmdb.sync(True)
+            except BaseException:
+                environment.close()
+                raise
         except (lmdb.Error, MessageException):
             kept = False
-        if kept:
-            return environment
+        else:
+            if kept:
+                return environment
+            environment.close()  # else a full disk has no room for the next one: a file that is open keeps its own
         shutil.rmtree(path)
     path.mkdir(mode=0o700)
     return Environment(path, synced=False)

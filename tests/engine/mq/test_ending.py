@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import resource
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,7 @@ import pytest
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
 from engine.mq import QueueManager
+from engine.mq.store.environment import Environment
 from engine.mq.store_changes import Record
 
 
@@ -52,3 +56,55 @@ def test_a_commit_that_comes_too_late_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MessageException, match="has ended") as refused:
         queues.store.store.journal.commit(Record(decided=(b"late",)))
     assert refused.value.reason == 2162
+
+
+def test_a_full_disk_can_be_emptied(tmp_path: Path) -> None:
+    """Messages are refused while the disk has still room to remove them, one by one, also after a start."""
+    QueueManager.create(tmp_path / "QM")
+    limit, refused = resource.getrlimit(resource.RLIMIT_FSIZE), list[str]()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, limit[1]))
+    try:
+        with QueueManager.open(tmp_path / "QM") as queues:
+            queues.define("QLOCAL", "Q", {})
+            work = queues.work()
+            while not refused:
+                work.put("Q", Descriptor(persistence=1, correl_id=os.urandom(24)), bytes(1_000))
+                try:
+                    work.commit()
+                except MessageException as error:
+                    refused.append(error.text)
+            put = queues.depth("Q")
+        with QueueManager.open(tmp_path / "QM") as queues:
+            work, got = queues.work(), 0
+            while work.get("Q") is not None:
+                work.commit()
+                got += 1
+            work.put("Q", Descriptor(persistence=1), b"room again")
+            work.commit()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
+    assert "store is full" in refused[0]
+    assert put == got > 100
+
+
+def test_a_start_gives_back_the_room_of_what_overflowed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A start closes the file of what memory had no room for before it removes it, so that a full disk has room."""
+    QueueManager.create(tmp_path / "QM")
+    with QueueManager.open(tmp_path / "QM"):
+        pass
+    done, close, remove = list[tuple[str, Path]](), Environment.close, shutil.rmtree
+
+    def closed(environment: Environment) -> None:
+        done.append(("closed", environment.path))
+        close(environment)
+
+    def removed(path: Path) -> None:
+        done.append(("removed", path))
+        remove(path)
+
+    with monkeypatch.context() as patches:
+        patches.setattr(Environment, "close", closed)
+        patches.setattr("engine.mq.store.store.shutil.rmtree", removed)
+        queues = QueueManager.open(tmp_path / "QM")
+        assert [(step, tmp_path / "QM" / "overflow") for step in ("closed", "removed")] == done
+    queues.close()
