@@ -29,7 +29,7 @@ from engine.costs.report.analysis import (
 )
 from engine.costs.report.analysis import scaling as scaling_curves
 from engine.costs.report.analysis import subscribers as subscribers_curves
-from engine.costs.report.charts import LETTER, tick_text
+from engine.costs.report.charts import key_picture
 from engine.costs.report.comparing import LEAST_CHANGE, Comparison, by_scenario, cells
 from engine.costs.report.tables import GROUPS, HEADS, NOT_YET, Grid, grid
 from engine.costs.report.tables import OURS as OUR_COLUMNS
@@ -48,7 +48,7 @@ from engine.costs.results import (
     sections,
 )
 
-_GLOBALS: Final = (counted, figure, kind, run_on, span, times, title, tick_text, by_scenario)
+_GLOBALS: Final = (counted, figure, kind, run_on, span, times, title, key_picture, by_scenario)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def _template() -> Template:
         loader=PackageLoader("engine.costs.report"), autoescape=True, finalize=_printable, undefined=StrictUndefined
     )
     called = (_anchor, _grid_parts, _nodes_table, _growth_table, _curves_table, *_GLOBALS)
-    environment.globals |= {each.__name__.strip("_"): each for each in called} | {"LETTER": LETTER}
+    environment.globals |= {each.__name__.strip("_"): each for each in called}
     return environment.get_template("page.html")
 
 

@@ -1,12 +1,12 @@
-"""Plots of the page: which figures of results stand as marks, points and bars on its charts."""
+"""Plots of the page: which figures of results stand as marks, points and bars on its pictures."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
-from engine.costs.report.analysis import Curve, Fit, Growth, Point, Relative
+from engine.costs.report.analysis import Curve, Fit, Growth, Relative
 from engine.costs.report.charts import (
     BY_HAND,
     OURS,
@@ -14,20 +14,21 @@ from engine.costs.report.charts import (
     REST,
     SPARK,
     Axis,
-    Bar,
-    BarChart,
-    DotChart,
     Dots,
     Entry,
     Frame,
-    Group,
     Log,
-    Plot,
+    Picture,
+    Point,
+    Scales,
     Trend,
+    bars,
+    dot_rows,
     drawable,
     legend_rows,
     linear_scale,
     log_scale,
+    plot,
 )
 from engine.costs.report.tables import Grid
 from engine.costs.report.wording import counted, figure, kind, run_on, size, spoken, times, title
@@ -42,7 +43,12 @@ _GROWTH: Final = Frame(250, 210, 28, "KiB", "CPU ms")
 _STEPS: Final = 24  # of a fitted line, which is a curve on these scales
 _SHAPES: Final = ("disc", "square", "diamond", "triangle")
 
-Charts = list[tuple[str, Plot]]  # small charts alike, each with its name
+
+class Charts(NamedTuple):
+    """Small charts alike, each with its name, and the systems that their marks stand for."""
+
+    keys: list[Entry]
+    found: list[tuple[str, Picture]]
 
 
 def own(place: Place) -> Entry:
@@ -55,20 +61,20 @@ def node_name(node: Node) -> str:
     return node.label or REST
 
 
-def section_dots(found: Grid, about: str) -> tuple[DotChart, DotChart]:
-    """Returns the costs and the rates of a section's rows."""
+def section_dots(found: Grid, about: str) -> tuple[Picture, Picture]:
+    """Draws the costs and the rates of a section's rows."""
 
-    def groups(dots_of: Callable[[Line], Dots]) -> list[Group]:
+    def drawn(name: str, says: str, axis: Axis, dots_of: Callable[[Line], Dots]) -> Picture:
         several = len(found.blocks) > 1
-        return [
-            Group(spoken(block.name) if several else "", tuple(dots_of(cells.line) for cells in block.rows))
+        groups = [
+            (spoken(block.name) if several else "", [dots_of(cells.line) for cells in block.rows])
             for block in found.blocks
         ]
+        return dot_rows(f"{name}: {title(found.section.number)}", says, axis, groups)
 
-    heading = title(found.section.number)
     return (
-        DotChart(f"CPU milliseconds a message: {heading}", about, _COSTS, groups(_cost)),
-        DotChart(f"Round trips a second: {heading}", "Ours and the report's.", _RATES, groups(_rate)),
+        drawn("CPU milliseconds a message", about, _COSTS, _cost),
+        drawn("Round trips a second", "Ours and the report's.", _RATES, _rate),
     )
 
 
@@ -80,43 +86,45 @@ def _cost(line: Line) -> Dots:
 
 def _rate(line: Line) -> Dots:
     note = times(line.rate_ratio) if line.taken else "not yet"
-    ours = line.taken.rate.median if line.taken else None
-    return Dots(
-        kind(line.key), ((own(line.row.place), ours), (REPORT, line.report.rate if line.report else None)), note
-    )
+    ours, theirs = line.taken.rate.median if line.taken else None, line.report.rate if line.report else None
+    return Dots(kind(line.key), ((own(line.row.place), ours), (REPORT, theirs)), note)
 
 
-def relative_dots(found: Sequence[Relative]) -> DotChart | None:
-    """Returns the relative costs of the size and persistence that most rows have, in the report's order."""
-    counts = Counter(_kind(each.line.key) for each in found if each.ours is not None and each.theirs is not None)
-    if not counts:
+def _most_frequent(keys: Iterable[Key]) -> tuple[bool, int]:
+    """Returns the persistence and size that most rows have; of several, that of smaller messages."""
+    counts = Counter(map(_kind, keys))
+    return max(counts, key=lambda each: (counts[each], not each[0], -each[1]))
+
+
+def relative_dots(found: Sequence[Relative]) -> Picture | None:
+    """Draws the relative costs of the size and persistence that most rows have, in the report's order."""
+    both = [each.line.key for each in found if each.ours is not None and each.theirs is not None]
+    if not both:
         return None
-    chosen = max(counts, key=lambda name: (counts[name], -name[1]))
+    chosen = _most_frequent(both)
     of_size = [each for each in found if _kind(each.line.key) == chosen and each.theirs]
-    rows = tuple(
+    rows = [
         Dots(spoken(each.line.key.scenario), ((OURS, each.ours), (REPORT, each.theirs)), times(each.apart))
         for each in sorted(of_size, key=lambda each: each.theirs or 0)
-    )
+    ]
     what = kind(Key("", "", *chosen))
     about = (
         f"Messages of {what}, the cheapest on the report's machine first; the farther apart two marks, the more "
         "our order differs. Beside each row: our relative cost over the report's."
     )
-    return DotChart(f"Cost relative to MQInput/MQOutput, {what}", about, _RELATIVE, [Group("", rows)])
+    return dot_rows(f"Cost relative to MQInput/MQOutput, {what}", about, _RELATIVE, [("", rows)])
 
 
 def _kind(key: Key) -> tuple[bool, int]:
     return key.persistent, key.message_bytes
 
 
-def relative_plot(found: Sequence[Relative]) -> Plot:
-    """Returns our relative costs against the report's."""
+def relative_plot(found: Sequence[Relative]) -> Picture:
+    """Draws our relative costs against the report's."""
     both = [each for each in found if drawable(each.ours) and drawable(each.theirs)]
     sizes = sorted({each.line.key.message_bytes for each in both})
     entries = {each: Entry(_SHAPES[place % 4], "ours", size(each)) for place, each in enumerate(sizes)}
-    width, height = 720.0, 560.0
-    top = 20.0 * len(legend_rows(width, list(entries.values()))) + 32
-    frame = Frame(width, height, top, "the report", "ours")
+    frame = Frame(720.0, 560.0, 20.0 * len(legend_rows(720.0, entries.values())) + 32, "the report", "ours")
     values = [value for each in both for value in (each.ours or 1, each.theirs or 1)]
     x, y = log_scale(values, frame.left, frame.right), log_scale(values, frame.bottom, frame.top)
     points: dict[int, list[tuple[float, float, str]]] = {each: [] for each in entries}
@@ -125,72 +133,55 @@ def relative_plot(found: Sequence[Relative]) -> Plot:
         tip = f"{key.scenario}, {kind(key)}: ours {times(each.ours)}, the report's {times(each.theirs)}"
         points[key.message_bytes].append((each.theirs or 1, each.ours or 1, tip))
     drawn = [Trend(Entry("", "alike", ""), (), ((x.low, y.low), (x.high, y.high)))]
-    drawn += (Trend(entry, tuple(points[each]), ()) for each, entry in entries.items())
+    drawn += (Trend(entry, points[each], ()) for each, entry in entries.items())
     about = (
         f"{counted(len(both), 'row')}: times MQInput/MQOutput, the report's across and ours upward. On the line a "
         "row costs as many times as much on both systems; above it, more with us."
     )
     name = "Relative costs, ours against the report's"
-    return Plot(name, about, frame, tuple(drawn), x, y, x.ticks(), tuple(entries.values()))
-
-
-def growth_entries(found: Sequence[Growth]) -> list[Entry]:
-    """Returns the systems that have a point."""
-    ours = dict.fromkeys(own(each.place) for each in found if each.ours)
-    return [*ours, *([REPORT] if any(each.theirs for each in found) else [])]
+    return plot(name, about, frame, Scales(x, y, x.ticks()), drawn, entries.values())
 
 
 def growth_charts(found: Sequence[Growth]) -> Charts:
-    """Returns the costs of each scenario by size, in a process or broker and on Spark, on the same scales."""
+    """Draws the costs of each scenario by size, in a process or broker and on Spark, on the same scales."""
     points = [point for each in found for point in (*each.ours, *each.theirs) if point[0] > 0]
     x = log_scale((kib for kib, _ in points), _GROWTH.left + 8, _GROWTH.right - 8)
     y = log_scale((cost for _, cost in points), _GROWTH.bottom, _GROWTH.top)
     scenarios: dict[tuple[str, str], list[Growth]] = {}
     for each in found:
         scenarios.setdefault((each.section, each.scenario), []).append(each)
-    return [_growth(each, x, y) for each in scenarios.values()]
+    keys = dict.fromkeys(own(each.place) for each in found if each.ours)
+    theirs = [REPORT] if any(each.theirs for each in found) else []
+    return Charts([*keys, *theirs], [_growth(each, x, y) for each in scenarios.values()])
 
 
-def _growth(found: list[Growth], x: Log, y: Log) -> tuple[str, Plot]:
+def _growth(found: list[Growth], x: Log, y: Log) -> tuple[str, Picture]:
     first, name = found[0], spoken(found[0].scenario)
     drawn = [_trend(REPORT, first.theirs, first.their_fit, y)]
     drawn += (_trend(own(each.place), each.ours, each.our_fit, y) for each in found)
-    ticks = tuple(sorted({kib for each in found for kib, _ in (*each.ours, *each.theirs) if kib > 0}))
+    ticks = sorted({kib for each in found for kib, _ in (*each.ours, *each.theirs) if kib > 0})
     lines = (f"{own(each.place).text}: {_line(each.our_fit)}" for each in found)
     about = f"CPU ms by KiB. {'; '.join(lines)}; the report: {_line(first.their_fit)}."
-    return name, Plot(f"Growth of {name}", about, _GROWTH, tuple(drawn), x, y, ticks)
+    return name, plot(f"Growth of {name}", about, _GROWTH, Scales(x, y, ticks), drawn)
 
 
 def _trend(entry: Entry, points: Sequence[Point], found: Fit | None, y: Log) -> Trend:
     shown = [(kib, cost) for kib, cost in points if drawable(kib) and drawable(cost)]
-    marks = tuple((kib, cost, f"{entry.text}, {kib:g} KiB: {figure(cost)} ms") for kib, cost in shown)
+    marks = [(kib, cost, f"{entry.text}, {kib:g} KiB: {figure(cost)} ms") for kib, cost in shown]
     if not found or not shown:
         return Trend(entry, marks, ())
     low, high = shown[0][0], shown[-1][0]
     sizes = [low * (high / low) ** (step / _STEPS) for step in range(_STEPS + 1)]
-    return Trend(entry, marks, tuple((kib, found.at(kib)) for kib in sizes if y.low <= found.at(kib) <= y.high))
+    return Trend(entry, marks, [(kib, found.at(kib)) for kib in sizes if y.low <= found.at(kib) <= y.high])
 
 
 def _line(found: Fit | None) -> str:
     return f"{figure(found.base)} ms and {figure(found.per_kib)} ms for each KiB" if found else "not measured"
 
 
-def curve_entries(curves: Iterable[Curve]) -> list[Entry]:
-    """Returns the systems that have a curve."""
-    return list(dict.fromkeys(SYSTEMS[curve.system] for curve in curves))
-
-
-def _by_kind(curves: Sequence[Curve]) -> dict[str, list[Curve]]:
-    """Returns the curves of each size and persistence, which share a chart."""
-    kinds: dict[str, list[Curve]] = {}
-    for curve in curves:
-        kinds.setdefault(curve.kind, []).append(curve)
-    return kinds
-
-
 def gain_charts(curves: Sequence[Curve], what: str) -> Charts:
-    """Returns rates as multiples of the rate of one."""
-    numbers = sorted({float(point.number) for curve in curves for point in curve.points})
+    """Draws rates as multiples of the rate of one."""
+    numbers = _numbers(curves)
     frame = Frame(260, 230, 30, what, "times the rate of one")
     x = linear_scale([numbers[-1]], frame.left, frame.right - 8)
     y = linear_scale((curve.gain(at) or 0 for curve in curves for at in curve.points), frame.bottom, frame.top)
@@ -198,65 +189,73 @@ def gain_charts(curves: Sequence[Curve], what: str) -> Charts:
     alike = Trend(ALIKE, (), ((0, 0), (most, most)))
 
     def gain(curve: Curve) -> Trend:
-        text = f"{SYSTEMS[curve.system].text}, {{:g}} {what}: {{}} the rate of one"
         found = [(float(at.number), gain) for at in curve.points if (gain := curve.gain(at)) is not None]
-        return _curve(curve, found, text, times)
+        return _curve(curve, found, f"{{:g}} {what}: {{}} the rate of one", times)
 
-    return [
-        (
-            kind,
-            Plot(
-                f"Rate by {what}, {kind}",
-                f"Rate by {what}, as a multiple of the rate of one, messages of {kind}.",
-                *(frame, (alike, *map(gain, reversed(found))), x, y, tuple(numbers)),
-            ),
-        )
-        for kind, found in _by_kind(curves).items()
-    ]
+    about = f"Rate by {what}, as a multiple of the rate of one, messages of {{}}."
+    made = _by_kind(curves, (f"Rate by {what}, {{}}", about), frame, Scales(x, y, numbers), gain, alike)
+    return Charts([*_systems(curves), ALIKE], made)
 
 
 def cost_charts(curves: Sequence[Curve]) -> Charts:
-    """Returns costs by the number of subscribers."""
+    """Draws costs by the number of subscribers."""
+    numbers = _numbers(curves)
     frame = Frame(260, 230, 30, "subscribers", "CPU ms a publication")
-    numbers = sorted({float(point.number) for curve in curves for point in curve.points})
     x = log_scale(numbers, frame.left + 6, frame.right - 8)
     y = log_scale((point.cpu_ms for curve in curves for point in curve.points), frame.bottom, frame.top)
-    ticks = tuple(number for number in numbers if number in {1, 10, 100, 1000}) or tuple(numbers)
+    scales = Scales(x, y, [number for number in numbers if number in {1, 10, 100, 1000}] or numbers)
 
     def cost(curve: Curve) -> Trend:
         found = [(float(at.number), at.cpu_ms) for at in curve.points if drawable(at.cpu_ms)]
-        return _curve(curve, found, f"{SYSTEMS[curve.system].text}, {{:g}} subscribers: {{}} ms", figure)
+        return _curve(curve, found, "{:g} subscribers: {} ms", figure)
 
+    about = "CPU milliseconds for one publication by the number of its subscribers, messages of {}."
+    return Charts(_systems(curves), _by_kind(curves, ("Cost by subscribers, {}", about), frame, scales, cost))
+
+
+def _numbers(curves: Sequence[Curve]) -> list[float]:
+    return sorted({float(point.number) for curve in curves for point in curve.points})
+
+
+def _systems(curves: Sequence[Curve]) -> list[Entry]:
+    return list(dict.fromkeys(SYSTEMS[curve.system] for curve in curves))
+
+
+def _by_kind(
+    curves: Sequence[Curve],
+    said: tuple[str, str],
+    frame: Frame,
+    scales: Scales,
+    trend: Callable[[Curve], Trend],
+    *first: Trend,
+) -> list[tuple[str, Picture]]:
+    """Draws the curves of each size and persistence on a chart."""
+    kinds: dict[str, list[Trend]] = {}
+    for curve in reversed(curves):
+        kinds.setdefault(curve.kind, []).append(trend(curve))
     return [
-        (
-            kind,
-            Plot(
-                f"Cost by subscribers, {kind}",
-                f"CPU milliseconds for one publication by the number of its subscribers, messages of {kind}.",
-                *(frame, tuple(map(cost, reversed(found))), x, y, ticks),
-            ),
-        )
-        for kind, found in _by_kind(curves).items()
+        (kind, plot(said[0].format(kind), said[1].format(kind), frame, scales, [*first, *kinds[kind]]))
+        for kind in dict.fromkeys(curve.kind for curve in curves)
     ]
 
 
 def _curve(curve: Curve, found: Sequence[Point], text: str, written: Callable[[float], str]) -> Trend:
-    tips = tuple((number, value, text.format(number, written(value))) for number, value in found)
-    return Trend(SYSTEMS[curve.system], tips, tuple(found))
+    name = SYSTEMS[curve.system].text
+    points = [(number, value, f"{name}, {text.format(number, written(value))}") for number, value in found]
+    return Trend(SYSTEMS[curve.system], points, found)
 
 
-def node_bars(found: Sequence[Line]) -> BarChart:
-    """Returns what each node takes of a message's CPU, for the size and persistence that most rows have."""
-    kinds = [_kind(line.key) for line in found]
-    chosen = max(dict.fromkeys(kinds), key=lambda each: (kinds.count(each), not each[0], -each[1]))
+def node_bars(found: Sequence[Line]) -> Picture:
+    """Draws what each node takes of a message's CPU, for the size and persistence that most rows have."""
+    chosen = _most_frequent(line.key for line in found)
     rows = [
-        Bar(
+        (
             f"{spoken(line.key.scenario)}{run_on(line.row.place)}",
-            tuple((node_name(node), node.cpu_ms) for node in line.taken.nodes if node.cpu_ms > 0),
+            [(node_name(node), node.cpu_ms) for node in line.taken.nodes if node.cpu_ms > 0],
         )
         for line in found
         if line.taken and _kind(line.key) == chosen
     ]
     what = kind(Key("", "", *chosen))
     about = f"Messages of {what}: the share of each node in a message's CPU, and the CPU ms of all parts together."
-    return BarChart(f"CPU of each node, {what}", about, rows)
+    return bars(f"CPU of each node, {what}", about, rows)
