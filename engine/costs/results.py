@@ -1,4 +1,4 @@
-"""Results of a run of the node-cost suite, and those of the WMQI V2.1 report (its appendix B) beside them."""
+"""Results of a run of the node-cost suite, those of the WMQI V2.1 report beside them, and how both are written."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import groupby
-from math import isfinite
+from math import floor, isfinite, log10
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
@@ -129,10 +129,20 @@ def divided(one: float | None, other: float | None) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A row, and what the report has for it; a figure that one of both lacks is None."""
+    """A row, and what the report has for it; a figure that one of both lacks is None.
+
+    `ours`, `theirs` and `limit` are processor milliseconds a message: ours, the report's, and those of the program by
+    hand. Ratios are of ours to the others': of processor time, of rates, and to the program by hand.
+    """
 
     row: Row
     report: Published | None
+    ours: float | None
+    theirs: float | None
+    limit: float | None
+    ratio: float | None
+    rate_ratio: float | None
+    times_limit: float | None
 
     @property
     def key(self) -> Key:
@@ -144,37 +154,14 @@ class Line:
         """Returns what was measured."""
         return self.row.taken
 
-    @property
-    def ours(self) -> float | None:
-        """Processor milliseconds a message."""
-        return self.row.taken.cpu_ms.median if self.row.taken else None
 
-    @property
-    def theirs(self) -> float | None:
-        """The report's processor milliseconds a message."""
-        return self.report.cpu_ms if self.report else None
-
-    @property
-    def ratio(self) -> float | None:
-        """Our processor time beside the report's: below 1 is less."""
-        return divided(self.ours, self.theirs)
-
-    @property
-    def rate_ratio(self) -> float | None:
-        """Our rate beside the report's: above 1 is more."""
-        rate = self.row.taken.rate.median if self.row.taken else None
-        return divided(rate, self.report.rate if self.report else None)
-
-    @property
-    def limit(self) -> float | None:
-        """Processor milliseconds a message of the program by hand."""
-        spread = self.row.taken.limit_ms if self.row.taken else None
-        return spread.median if spread else None
-
-    @property
-    def times_limit(self) -> float | None:
-        """Our processor time beside that of the program by hand."""
-        return divided(self.ours, self.limit)
+def line_of(row: Row) -> Line:
+    """Returns a row beside what the report has for it."""
+    taken, report = row.taken, published().get(row.key)
+    ours, theirs = taken.cpu_ms.median if taken else None, report.cpu_ms if report else None
+    limit = taken.limit_ms.median if taken and taken.limit_ms else None
+    rate = divided(taken.rate.median if taken else None, report.rate if report else None)
+    return Line(row, report, ours, theirs, limit, divided(ours, theirs), rate, divided(ours, limit))
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,13 +192,138 @@ def lines(results: Results) -> tuple[Line, ...]:
         scenario = scenarios[key.section, key.scenario]
         return section_order(key.section), scenario, row.place, key.persistent, key.message_bytes
 
-    return tuple(Line(row, published().get(row.key)) for row in sorted(results.rows, key=place))
+    return tuple(map(line_of, sorted(results.rows, key=place)))
 
 
 def sections(results: Results) -> tuple[Section, ...]:
     """The lines by the report's sections."""
-    return tuple(Section(number, tuple(each)) for number, each in groupby(lines(results), _number))
+    groups = groupby(lines(results), key=lambda line: line.key.section)
+    return tuple(Section(number, tuple(each)) for number, each in groups)
 
 
-def _number(line: Line) -> str:
-    return line.key.section
+DASH: Final = "–"
+SECTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "7.1": "MQInput and MQOutput",
+        "7.2.1": "Simple Compute node",
+        "7.2.2": "Complex Compute node",
+        "7.2.3": "Five complex Compute nodes",
+        "7.2.4": "Very complex Compute node",
+        "7.3": "Database node: insert and delete",
+        "7.4": "Filter node",
+        "7.5.1": "RouteToLabel node, 1 destination",
+        "7.5.2": "RouteToLabel node, 100 destinations",
+        "7.6": "Publication node, 1 subscriber",
+        "7.7": "Conversions between formats",
+        "7.8.1": "Additional instances",
+        "7.8.2": "Copies of the flow",
+        "7.8.3": "Execution groups",
+        "7.9": "A transactional flow",
+        "7.10": "Coordinated transactions",
+        "7.11": "More subscribers",
+    }
+)
+_SMALLEST_PLAIN, _LARGEST_PLAIN = 1e-4, 1e12  # anything beyond is written with an exponent
+_WORDS: Final[Mapping[str, str]] = MappingProxyType(
+    {"mq": "MQ", "xml": "XML", "cwf": "CWF", "tds": "TDS", "mrm": "MRM", "x5": "five"}
+)
+
+
+def title(section: str) -> str:
+    """A section of the published report with its number and what it is about.
+
+    >>> title("7.4"), title("9.9")
+    ('7.4 Filter node', '9.9')
+    """
+    return f"{section} {SECTIONS.get(section, '')}".strip() or "no section"
+
+
+def spoken(scenario: str) -> str:
+    """A scenario's name with spaces, for headings and beside charts.
+
+    >>> spoken("convert_mrm_xml_to_cwf")
+    'convert MRM XML to CWF'
+    """
+    return " ".join(_WORDS.get(word, word) for word in scenario.split("_"))
+
+
+def size(message_bytes: int) -> str:
+    """A message's size.
+
+    >>> size(16384), size(100)
+    ('16 KiB', '100 B')
+    """
+    return f"{message_bytes} B" if message_bytes % 1024 else f"{message_bytes // 1024} KiB"
+
+
+def kind(key: Key) -> str:
+    """Size and persistence, as they tell the rows of one scenario apart.
+
+    >>> kind(Key("7.4", "filter", True, 1024))
+    '1 KiB persistent'
+    """
+    return f"{size(key.message_bytes)}{' persistent' if key.persistent else ''}"
+
+
+def run_on(place: Place) -> str:
+    """Returns what is behind a scenario's name where it did not run on the broker."""
+    return {"spark": " on Spark", "broker": " on a broker"}.get(place, "")
+
+
+def named(row: Row) -> str:
+    """A row in words.
+
+    >>> named(Row(Key("7.8.1", "flow_copies_2", False, 4096), "spark", None))
+    'flow_copies_2 on Spark, 4 KiB'
+    """
+    return f"{row.key.scenario}{run_on(row.place)}, {kind(row.key)}"
+
+
+def figure(value: float | None, digits: int = 3) -> str:
+    """A figure with as many digits as say something; a dash for none.
+
+    >>> figure(0.08123), figure(1.5), figure(23.961), figure(1644.722), figure(0.0), figure(None)
+    ('0.0812', '1.50', '24.0', '1,645', '0', '–')
+    """
+    if value is None:
+        return DASH
+    if value == 0:
+        return "0"
+    if not _SMALLEST_PLAIN <= abs(value) < _LARGEST_PLAIN:
+        return f"{value:.{digits - 1}e}"
+    places = max(0, digits - 1 - floor(log10(abs(value))))
+    return f"{value:,.{places}f}"
+
+
+def span(low: float, high: float) -> str:
+    """Two ends of a range, to the same number of places.
+
+    >>> span(0.0812, 0.1204)
+    '0.0812–0.1204'
+    """
+    smaller = min(abs(low), abs(high)) or max(abs(low), abs(high))
+    places = max(0, min(6, 2 - floor(log10(smaller)))) if smaller else 0
+    return f"{low:,.{places}f}–{high:,.{places}f}"
+
+
+def times(value: float | None) -> str:
+    """A ratio.
+
+    >>> times(0.0613), times(14.2), times(None)
+    ('0.061×', '14×', '–')
+    """
+    return DASH if value is None else f"{figure(value, 2)}×"
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "row"), counted(1200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def printable(text: str) -> str:
+    """A text without the characters that a terminal would obey or XML has no way to write."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -9,8 +9,20 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias
 
-from engine.costs.report.wording import counted, figure, kind, named, times
-from engine.costs.results import Key, Line, Place, Results, divided, lines, published
+from engine.costs.results import (
+    Key,
+    Line,
+    Place,
+    Results,
+    counted,
+    divided,
+    figure,
+    kind,
+    lines,
+    named,
+    published,
+    times,
+)
 
 YARDSTICK: Final = ("7.1", "mq_input_output")
 FEWEST: Final = 3  # rows that a rank correlation says anything about

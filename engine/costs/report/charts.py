@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import ceil, floor, log10
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from engine.costs.report.wording import figure
+from engine.costs.results import figure
 
 REST: Final = "around the nodes"  # a part of bars that has a colour of its own
 _LETTER: Final = 6.6  # how wide a letter of a chart's text is, about, with some room

@@ -8,8 +8,7 @@ from statistics import median
 from typing import Any, Final, Literal, TypeAlias
 
 from engine.costs.measuring import Spread
-from engine.costs.report.wording import counted, figure, kind, named, run_on, span, times
-from engine.costs.results import Results, Row, divided, lines
+from engine.costs.results import Results, Row, counted, divided, figure, kind, lines, named, run_on, span, times
 
 _MOST_NAMED: Final = 5
 

@@ -33,8 +33,8 @@ from engine.costs.report.charts import key_picture
 from engine.costs.report.comparing import LEAST_CHANGE, Comparison, by_scenario, cells
 from engine.costs.report.tables import GROUPS, HEADS, NOT_YET, Grid, grid
 from engine.costs.report.tables import OURS as OUR_COLUMNS
-from engine.costs.report.wording import DASH, counted, figure, kind, run_on, span, times, title
 from engine.costs.results import (
+    DASH,
     MACHINE,
     PROCESSORS,
     Key,
@@ -42,10 +42,17 @@ from engine.costs.results import (
     Node,
     Results,
     Section,
+    counted,
     divided,
+    figure,
+    kind,
     lines,
     published,
+    run_on,
     sections,
+    span,
+    times,
+    title,
 )
 
 _GLOBALS: Final = (counted, figure, kind, run_on, span, times, title, key_picture, by_scenario)

@@ -31,8 +31,7 @@ from engine.costs.report.charts import (
     plot,
 )
 from engine.costs.report.tables import Grid
-from engine.costs.report.wording import counted, figure, kind, run_on, size, spoken, times, title
-from engine.costs.results import Key, Line, Node, Place
+from engine.costs.results import Key, Line, Node, Place, counted, figure, kind, run_on, size, spoken, times, title
 
 ALIKE: Final = Entry("", "alike", "as many times the rate as there are")
 SYSTEMS: Final = {"ours": OURS, "report": REPORT, "spark": SPARK}

@@ -13,8 +13,21 @@ from rich.text import Text
 
 from engine.costs import measuring
 from engine.costs.report.analysis import verdict_lines, verdicts
-from engine.costs.report.wording import counted, figure, printable, run_on, span, times, title
-from engine.costs.results import Line, Results, Section, Taken, lines, sections
+from engine.costs.results import (
+    Line,
+    Results,
+    Section,
+    Taken,
+    counted,
+    figure,
+    lines,
+    printable,
+    run_on,
+    sections,
+    span,
+    times,
+    title,
+)
 
 NOT_YET: Final = "not yet measurable"
 HEADS: Final = (
