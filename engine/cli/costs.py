@@ -230,7 +230,7 @@ def _suite(wanted: Wanted, how: How, folder: Path | None) -> Results:
     """Measure everything that is wanted, and write it down where that is wanted."""
     from datetime import UTC, datetime
 
-    from engine.costs.processes import machine
+    from engine.costs.measuring import machine
     from engine.costs.results import Results
 
     started = datetime.now(UTC).isoformat(timespec="seconds")

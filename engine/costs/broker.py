@@ -1,4 +1,4 @@
-"""The broker's benchmarks: what it adds to a message, its statistics, a second processor, deployments, its start."""
+"""Real brokers: the report's parallel scenarios on them, and the benchmarks of the broker itself."""
 
 from __future__ import annotations
 
@@ -15,23 +15,124 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
 from engine.broker import queues
-from engine.broker.administration import Broker, broker_of
+from engine.broker.administration import Broker, broker_of, create
 from engine.broker.changes import switched
-from engine.broker.definition import FlowUse
+from engine.broker.definition import Definition, FlowUse
+from engine.broker.file_writer import broker_text
+from engine.broker.initial_file import definition_for
+from engine.broker.overview import looked
 from engine.broker.repository.repository import Change
-from engine.costs.broker_runs import broker_with, processes_of, put, runs_of, wait_until
-from engine.costs.measuring import BROKEN, Measured, Row, cpu, figure, made_ready
+from engine.broker.start import start_apart
+from engine.costs.measuring import BROKEN, Measured, Row, cpu, cpu_seconds_of, figure, keep_on_one_processor, made_ready
 from engine.costs.messages import Sample
-from engine.costs.processes import cpu_seconds_of, keep_on_one_processor
-from engine.costs.results import Key
-from engine.costs.scenarios import flow_file, own_folders, scenarios
-from engine.descriptor import Descriptor
+from engine.costs.results import Key, Run
+from engine.costs.scenarios import OUT, Folders, Scenario, flow_file, own_folders, scenarios
+from engine.descriptor import NON_PERSISTENT, PERSISTENT, Descriptor
 from engine.errors import BrokerError
 from engine.runtime.deployment import deploy
 from engine.transports.memory import MemoryQueues
 from engine.work import Selection
 from flows.files import load_flow
 from flows.programs import binder
+
+SECTIONS: Final = ("7.8.1", "7.8.2", "7.8.3")  # the report's parallel scenarios
+_A_SECOND: Final = 1000  # messages of a run for each of its seconds, whatever time they take
+_FEWEST: Final = 100
+_BATCH: Final = 50
+_PATIENCE: Final = 120.0
+_MOST_RUNS: Final = 3
+
+
+def runs_of(scenario: Scenario, key: Key, seconds: float, runs: int, folders: Folders) -> tuple[list[Run], float]:
+    """Run a scenario on a broker of its own; returns the runs, and the MiB that its processes hold."""
+    file = flow_file(scenario, folders)
+    assert file is not None
+    sample, count = scenario.message(key.message_bytes), max(_FEWEST, round(seconds * _A_SECOND))
+
+    def uses(given: FlowUse) -> list[FlowUse]:
+        return [
+            replace(given, group=f"Group{number}", copies=scenario.copies) for number in range(1, scenario.groups + 1)
+        ]
+
+    with broker_with(str(file), uses) as (broker, reached, queue):
+
+        def carried(number: int) -> Run:
+            reached.purge(OUT)
+            before, began = sum(cpu_of(broker).values()), time.monotonic()
+            put(reached, queue, sample.descriptor, sample.body, number, persistent=key.persistent)
+            wait_until(lambda: reached.depth(OUT) >= number, number)
+            return Run(time.monotonic() - began, sum(cpu_of(broker).values()) - before, number)
+
+        carried(_FEWEST)
+        first = next(iter(reached.cursor(OUT)))
+        if scenario.by_hand is not None and first.body != scenario.by_hand(sample.body):
+            raise BrokerError(BROKEN, f"{scenario.name}: on a broker its flow writes another message")
+        found = [carried(count) for _ in range(min(runs, _MOST_RUNS))]
+        return found, sum(one["memoryMiB"] for one in looked(broker)["processes"])
+
+
+@contextmanager
+def broker_with(flow: str, uses: Callable[[FlowUse], list[FlowUse]], *more: str) -> Iterator[tuple[Broker, Any, str]]:
+    """Run a broker with uses of a flow and `more` queues; gives it, its queues, and the one that the flow reads."""
+    with TemporaryDirectory(prefix="penstock-costs-") as place:
+        folder = Path(place) / "costs"
+        folder.mkdir()
+        definition, (candidate, *_) = definition_for(folder, [flow], {})
+        made = tuple(use for given in definition.flows for use in uses(given))
+        groups = tuple(dict.fromkeys(use.group for use in made))
+        named = {**definition.queues, **{name: {} for name in more}}
+        with (
+            _started(folder, replace(definition, flows=made, groups=groups, queues=named)) as broker,
+            queues.reached(broker.folder) as reached,
+        ):
+            yield broker, reached, candidate.use.reads[0]
+
+
+@contextmanager
+def _started(folder: Path, definition: Definition) -> Iterator[Broker]:
+    (folder / "broker.yaml").write_text(broker_text(definition), encoding="utf-8")
+    broker = create(folder)
+    start_apart(broker.folder)
+    try:
+        yield broker
+    finally:
+        broker.stop()
+
+
+def put(reached: Any, queue: str, descriptor: Descriptor, body: bytes, count: int, *, persistent: bool) -> None:
+    """Put messages, some in each unit of work."""
+    work = reached.work()
+    descriptor = descriptor._replace(persistence=PERSISTENT if persistent else NON_PERSISTENT)
+    for number in range(1, count + 1):
+        work.put(queue, descriptor, body)
+        if not number % _BATCH or number == count:
+            work.commit()
+    work.close()
+
+
+def wait_until(is_done: Callable[[], bool], count: int, every: float = 0.005) -> None:
+    """Wait until messages have come out, and look every so many seconds."""
+    until = time.monotonic() + _PATIENCE
+    while not is_done():
+        if time.monotonic() > until:
+            raise BrokerError(BROKEN, f"{count} messages did not come out in {_PATIENCE:.0f} s")
+        time.sleep(every)
+
+
+def processes_of(broker: Broker) -> dict[str, int]:
+    """Returns the number of each process of a broker, those of workers by their group and themselves."""
+    status: dict[str, Any] = broker.status() or {"processes": []}
+    found: dict[str, int] = {}
+    for one in status["processes"]:
+        found[one["name"]] = one["process"]
+        found |= {f"{one['name']}/{worker['process']}": worker["process"] for worker in one["workers"]}
+    return found
+
+
+def cpu_of(broker: Broker) -> dict[str, float]:
+    """Returns the processor time that each process of a broker has taken, in seconds."""
+    return {name: cpu_seconds_of(process) for name, process in processes_of(broker).items()}
+
 
 GROUP: Final = "broker"
 MOST_AROUND: Final = 120.0

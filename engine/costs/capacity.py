@@ -16,8 +16,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from engine.broker.administration import Broker
 from engine.broker.initial_file import definition_for
-from engine.costs.broker_runs import QUEUE_MANAGER, broker_with, cpu_of, memory_of, observing, put
+from engine.broker.overview import looked
+from engine.broker.statistics import slots
+from engine.broker.statistics.snapshots import done_by
+from engine.costs.broker import broker_with, cpu_of, put, wait_until
 from engine.descriptor import Descriptor
 from engine.runtime.accounting import AROUND, meter
 from engine.runtime.deployment import DeployedFlow, deploy
@@ -27,6 +31,8 @@ from flows.programs import binder
 OVERHEAD: Final = 750  # bytes of the store for each message, beside its body
 _INSTANCES_A_GROUP: Final = 8
 _ROUNDS: Final = 5  # an odd number
+_QUEUE_MANAGER: Final = "queue manager"
+_WARM: Final = 300  # messages before those that are measured
 _PATIENCE: Final = 0.05  # seconds without a message behind which all have been carried
 _NOTHING: Final = """\
 flow: Nothing
@@ -122,10 +128,10 @@ def _measuring(flow: str, body: bytes, load: Load) -> Iterator[Callable[[int], t
 
             def measured(count: int) -> tuple[Costs, Estimate]:
                 costs = node_costs(
-                    flow, body, count, reached, lambda: cpu_of(broker)[QUEUE_MANAGER], persistent=load.persistent
+                    flow, body, count, reached, lambda: cpu_of(broker)[_QUEUE_MANAGER], persistent=load.persistent
                 )
                 name = load_flow(flow).qualified_name
-                return costs, _estimate(name, len(body), load, costs, memory_of(broker))
+                return costs, _estimate(name, len(body), load, costs, _memory_of(broker))
 
             yield measured
 
@@ -142,7 +148,7 @@ def checked(flow: str, body: bytes, load: Load, *, count: int = 2000) -> tuple[E
     Both are measured in turns, so that whatever else the machine does is the same for both.
     """
     part = max(1, count // _ROUNDS)
-    with _measuring(flow, body, load) as measured, observing(flow, body, persistent=load.persistent) as observed:
+    with _measuring(flow, body, load) as measured, _observing(flow, body, persistent=load.persistent) as observed:
         rounds = [(*measured(part), observed(part)) for _ in range(_ROUNDS)]
     rounds.sort(key=lambda one: one[0].cpu / one[2])
     costs, found, seen = rounds[_ROUNDS // 2]
@@ -210,3 +216,35 @@ def _run(deployed: DeployedFlow, work: Any) -> float:
     while deployed.process(deployed.entrances[0], work) is not None:
         ended = time.monotonic()
     return ended - began
+
+
+@contextmanager
+def _observing(flow: str, body: bytes, *, persistent: bool) -> Iterator[Callable[[int], float]]:
+    """Run a flow on a broker; gives what carries a number of messages, and returns the microseconds each took of it."""
+    with broker_with(flow, lambda given: [given]) as (broker, reached, queue):
+
+        def carried(number: int) -> float:
+            goal = _taken(broker) + number
+            before = cpu_of(broker)
+            put(reached, queue, Descriptor(format="MQSTR"), body, number, persistent=persistent)
+            wait_until(lambda: _taken(broker) >= goal, number)
+            spent = (seconds - before.get(name, 0.0) for name, seconds in cpu_of(broker).items())
+            return sum(spent) * 1e6 / number
+
+        carried(_WARM)
+        yield carried
+
+
+def _memory_of(broker: Broker) -> tuple[float, float]:
+    """Returns the MiB that supervisor, queue manager and groups hold, and that each worker shares with no other."""
+    found = looked(broker)["processes"]
+    memory = {one["name"]: one["memoryMiB"] for one in found}
+    workers = [one["memoryMiB"] for one in found if "/" in one["name"]]
+    return sum(size for name, size in memory.items() if "/" not in name), sum(workers) / max(1, len(workers))
+
+
+def _taken(broker: Broker) -> int:
+    state = broker.repository.load()
+    return sum(
+        done_by(broker.folder, group.name, use).counts[slots.MESSAGES] for group in state.groups for use in group.flows
+    )

@@ -17,10 +17,9 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from engine.catalog import did_you_mean
-from engine.costs.broker_runs import SECTIONS, runs_of
-from engine.costs.measuring import BROKEN, spread
+from engine.costs.broker import SECTIONS, runs_of
+from engine.costs.measuring import BROKEN, cpu_ms, cpu_percent, own_cpu_seconds, processors, rss_mib, spread
 from engine.costs.messages import Sample
-from engine.costs.processes import cpu_ms, cpu_percent, own_cpu_seconds, processors, rss_mib
 from engine.costs.results import Key, Node, Row, Run, Taken, published
 from engine.costs.scenarios import (
     IN,

@@ -17,8 +17,7 @@ from typing import Any, Final
 
 import lmdb
 
-from engine.costs.measuring import Measured, divided, figure, in_turn, rate, rate_of_all, rates_beside
-from engine.costs.processes import rss_mib
+from engine.costs.measuring import Measured, divided, figure, in_turn, rate, rate_of_all, rates_beside, rss_mib
 from engine.costs.queue_programs import BODY, KIB, LASTING, MQSTR, SECONDS, emptied, filled, lasting, putter, row
 from engine.costs.queue_streams import COMPRESSIBLE, compressible
 from engine.descriptor import Descriptor

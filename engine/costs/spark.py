@@ -20,11 +20,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import flows
-from engine.costs.broker_runs import SECTIONS
-from engine.costs.measuring import BROKEN, Measured, Row, figure, made_ready
+from engine.costs.broker import SECTIONS
+from engine.costs.measuring import (
+    BROKEN,
+    Measured,
+    Row,
+    family_cpu_seconds,
+    family_rss_mib,
+    figure,
+    made_ready,
+    processors,
+)
 from engine.costs.messages import Sample, complex_path, simple
 from engine.costs.nodes import How, taken
-from engine.costs.processes import family_cpu_seconds, family_rss_mib, processors
 from engine.costs.results import Key, Run
 from engine.costs.results import Row as ResultRow
 from engine.costs.scenarios import IN, VERY_COMPLEX, Scenario, flow_file, own_folders, scenarios

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from engine.costs import nodes, processes
+from engine.costs import measuring, nodes
 from engine.costs.messages import plain
 from engine.costs.nodes import How, Stand, chosen, rows, taken
 from engine.costs.results import PROCESSORS, Key, Row, Run, published
@@ -53,7 +53,7 @@ def row(name: str, folders: Folders | None = None, size: int = 1024) -> Row:
 def test_the_formula_gives_the_published_figures() -> None:
     """The busy share of all processors over the rate is what the report's tables have."""
     for key, line in published().items():
-        by_formula = processes.cpu_ms(line.cpu_percent, PROCESSORS, line.rate)
+        by_formula = measuring.cpu_ms(line.cpu_percent, PROCESSORS, line.rate)
         assert by_formula == pytest.approx(line.cpu_ms, rel=0.02), key
 
 
@@ -235,35 +235,35 @@ def test_patterns() -> None:
 
 def test_processor_time_of_this_process_and_its_children() -> None:
     """What this process does counts, and what its children have done when they have ended."""
-    before = processes.own_cpu_seconds()
+    before = measuring.own_cpu_seconds()
     until = time.process_time() + 0.05
     while time.process_time() < until:
         pass
-    alone = processes.own_cpu_seconds() - before
+    alone = measuring.own_cpu_seconds() - before
     assert 0.04 < alone < 5
     busy = "import time\nwhile time.process_time() < 0.2: pass"
     subprocess.run([sys.executable, "-c", busy], check=True)  # noqa: S603
-    assert processes.own_cpu_seconds() - before - alone > 0.15
+    assert measuring.own_cpu_seconds() - before - alone > 0.15
 
 
 def test_the_family_of_this_process() -> None:
     """Children that run are seen, their time and their memory too."""
-    alone = processes.family_rss_mib()
+    alone = measuring.family_rss_mib()
     waiting = "import sys, time\nwhile time.process_time() < 0.2: pass\nprint(flush=True)\nsys.stdin.read()"
     pipe = subprocess.PIPE
-    before = processes.family_cpu_seconds()
+    before = measuring.family_cpu_seconds()
     with subprocess.Popen([sys.executable, "-c", waiting], stdin=pipe, stdout=pipe) as child:  # noqa: S603
         assert child.stdout is not None
         child.stdout.readline()
-        assert {os.getpid(), child.pid} <= {each.pid for each in processes.family()}
-        assert processes.family_cpu_seconds() - before > 0.15
-        assert processes.family_rss_mib() > alone + 2
+        assert {os.getpid(), child.pid} <= {each.pid for each in measuring.family()}
+        assert measuring.family_cpu_seconds() - before > 0.15
+        assert measuring.family_rss_mib() > alone + 2
         child.communicate()
 
 
 def test_machine() -> None:
     """What the figures were taken on is told."""
-    found = processes.machine()
+    found = measuring.machine()
     assert {"processor", "processors", "memory", "system", "Python", "lxml"} == set(found)
     assert all(found.values())
 
