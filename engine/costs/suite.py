@@ -7,7 +7,7 @@ from multiprocessing import get_context
 from types import MappingProxyType
 from typing import Final
 
-from engine.costs import broker, databases, esql, kernel, queues, records, spark
+from engine.costs import broker, databases, esql, kernel, queues, spark
 from engine.costs.measuring import Benchmark, Measured
 
 GROUPS: Final[Mapping[str, Benchmark]] = MappingProxyType(
@@ -17,7 +17,9 @@ GROUPS: Final[Mapping[str, Benchmark]] = MappingProxyType(
         esql.GROUP: esql.benchmarks,
         kernel.FLOW_GROUP: kernel.whole_flow,
         kernel.BUDGET_GROUP: kernel.paying,
-        **{module.GROUP: module.benchmarks for module in (queues, databases, records, broker, spark)},
+        **{module.GROUP: module.benchmarks for module in (queues, databases)},
+        kernel.PARSERS_GROUP: kernel.parsers,
+        **{module.GROUP: module.benchmarks for module in (broker, spark)},
     }
 )
 
