@@ -5,16 +5,45 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from pkgutil import iter_modules
+from typing import Annotated
 
-from typer import Typer
+import typer
 from typer.main import get_command
 
 from engine.budget import with_room
-from engine.cli.app import app
 from engine.cli.command_failures import end_in_order, failures_shown, prepare_streams
 
+app = typer.Typer(
+    name="penstock",
+    help="Run, examine and measure message flows in the style of WebSphere MQ Integrator.",
+    no_args_is_help=True,
+    add_completion=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
 
-def commands(name: str = "") -> Typer:
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            typer.echo(f"penstock {version('penstock')}")
+        except PackageNotFoundError:
+            typer.echo("penstock, run from its source without being installed")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Run, examine and measure message flows in the style of WebSphere MQ Integrator."""
+
+
+def commands(name: str = "") -> typer.Typer:
     """Returns the application with all of its commands, or that of a name alone, where the modules' names tell it."""
     modules = [module.name for module in iter_modules(__path__)]
     stem = name.replace("-", "_")

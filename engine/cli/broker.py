@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from engine.cli.app import Json, OwnNodes, app
-from engine.cli.broker_options import BrokerName, show
+from engine.cli import app
+from engine.cli.shared_options import BrokerName, Json, OwnNodes, show
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:

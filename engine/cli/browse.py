@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from engine.cli.app import app
+from engine.cli import app
 from engine.cli.get import form
-from engine.cli.message_ids import Selector
 from engine.cli.queue_manager_access import KeyStore, Reach, User, reached
+from engine.cli.shared_options import Selector
 
 
 @app.command()

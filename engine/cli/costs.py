@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from engine.cli.app import Json, app
+from engine.cli import app
 from engine.cli.costs_plan import WithPlan
+from engine.cli.shared_options import Json
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:

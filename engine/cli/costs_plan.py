@@ -8,8 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from engine.cli.app import Json
-from engine.cli.broker_options import show
+from engine.cli.shared_options import Json, show
 from engine.errors import ConfigurationException
 
 planner = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)

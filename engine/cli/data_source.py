@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from engine.cli.app import DataSources, Json, app
+from engine.cli import app
+from engine.cli.shared_options import DataSources, Json
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def try_source(
 
     Example: penstock data-source test STOCK --data-source STOCK=sqlite:///stock.db
     """
-    from engine.cli.data_sources import opened
+    from engine.cli.shared_options import opened
 
     if not data_sources:
         raise ConfigurationException(f"there is no data source {name}: give --data-source {name}=URL")

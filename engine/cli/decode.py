@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
-from engine.cli.app import app
-from engine.cli.option_groups import with_groups
+from engine.cli import app
 from engine.cli.record_options import (
     ChoiceOptions,
     CodingOptions,
@@ -23,6 +22,7 @@ from engine.cli.record_options import (
     MaxRecords,
     one_of,
 )
+from engine.cli.shared_options import with_groups
 from engine.errors import BrokerError
 
 if TYPE_CHECKING:

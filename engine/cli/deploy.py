@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engine.cli.app import Json, OwnNodes, app
-from engine.cli.broker_options import BrokerName, GroupName, SomeGroup, known_flows, show
+from engine.cli import app
+from engine.cli.shared_options import BrokerName, GroupName, Json, OwnNodes, SomeGroup, known_flows, show
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:

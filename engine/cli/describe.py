@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from engine.cli.app import Json, OwnNodes, app
+from engine.cli import app
+from engine.cli.shared_options import Json, OwnNodes
 from engine.errors import ConfigurationException
 
 describe = typer.Typer(help="Describe nodes, parsers and functions from their declarations.", no_args_is_help=True)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 
 import typer
 
-from engine.cli.app import app
-from engine.cli.option_groups import with_groups
+from engine.cli import app
 from engine.cli.record_options import (
     ChoiceOptions,
     CodingOptions,
@@ -21,6 +20,7 @@ from engine.cli.record_options import (
     FramingOptions,
     MaxRecords,
 )
+from engine.cli.shared_options import with_groups
 from engine.errors import BrokerError, ParserException
 
 if TYPE_CHECKING:

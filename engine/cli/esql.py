@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 
-from engine.cli.app import MAX_INPUT, DataSources, Json, MaxInput, app
+from engine.cli import app
 from engine.cli.command_failures import existing
-from engine.cli.data_sources import opened
+from engine.cli.shared_options import MAX_INPUT, DataSources, Json, MaxInput, opened
 from engine.errors import BrokerError, ConfigurationException
 
 T = TypeVar("T")

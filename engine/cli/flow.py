@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from engine.cli.app import DataSources, Json, OwnNodes, app
-from engine.cli.broker_options import BrokerName, SomeFlow, SomeGroup
-from engine.cli.broker_options import show as show_rows
+from engine.cli import app
+from engine.cli.shared_options import BrokerName, DataSources, Json, OwnNodes, SomeFlow, SomeGroup
+from engine.cli.shared_options import show as show_rows
 from engine.errors import ConfigurationException, Problem
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def lint(
 
     Example: penstock flow lint flows --data-source STOCK=sqlite:///stock.db
     """
-    from engine.cli.data_sources import opened
+    from engine.cli.shared_options import opened
     from engine.flow.lint import notes
     from engine.flow.user_nodes import load_nodes
     from flows.files import load

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engine.cli.app import app
-from engine.cli.message_ids import CorrelId, GroupId, MsgId, Selector, selection
+from engine.cli import app
 from engine.cli.queue_manager_access import ENDING, KeyStore, Reach, User, begin, reached
+from engine.cli.shared_options import CorrelId, GroupId, MsgId, Selector, selection
 from engine.errors import ConfigurationException, MessageException
 from engine.files.output_files import write_new_file
 

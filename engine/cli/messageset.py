@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from engine.cli.app import Json, app
+from engine.cli import app
 from engine.cli.command_failures import existing
-from engine.cli.option_groups import with_groups
 from engine.cli.record_options import CopybookOptions, NativeOrder, one_of
+from engine.cli.shared_options import Json, with_groups
 
 messageset = typer.Typer(help="Show message sets and import them from copybooks.", no_args_is_help=True)
 app.add_typer(messageset, name="messageset")

@@ -7,9 +7,10 @@ from typing import Annotated, Final
 
 import typer
 
-from engine.cli.app import Json, app
+from engine.cli import app
 from engine.cli.command_failures import FAILED, existing, visible
 from engine.cli.queue_manager_access import Reach, reached
+from engine.cli.shared_options import Json
 from engine.errors import ConfigurationException
 
 _LARGEST: Final = 64 << 20  # bytes of a script

@@ -9,10 +9,11 @@ from typing import Annotated
 
 import typer
 
-from engine.cli.app import Json, app
+from engine.cli import app
 from engine.cli.command_failures import existing
 from engine.cli.put import Options
 from engine.cli.queue_manager_access import KeyStore, Reach, User, begin, reached
+from engine.cli.shared_options import Json
 from engine.errors import ConfigurationException
 
 

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from engine.cli.app import Json, app
+from engine.cli import app
 from engine.cli.queue_manager_access import Reach, reached
+from engine.cli.shared_options import Json
 
 
 @app.command()

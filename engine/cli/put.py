@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 
 import typer
 
-from engine.cli.app import app
+from engine.cli import app
 from engine.cli.command_failures import existing
-from engine.cli.message_ids import identifier
 from engine.cli.queue_manager_access import KeyStore, Reach, User, begin, reached
+from engine.cli.shared_options import identifier
 from engine.errors import BrokerError, ConfigurationException, MessageException
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from engine.cli.app import Json, app
+from engine.cli import app
 from engine.cli.queue_manager_access import Reach, reached
+from engine.cli.shared_options import Json
 
 queues = typer.Typer(
     name="queue", help="Look at the queues of a queue manager.", no_args_is_help=True, rich_markup_mode=None

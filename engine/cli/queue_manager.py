@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from engine.cli.app import Json, app
+from engine.cli import app
 from engine.cli.command_failures import visible
 from engine.cli.queue_manager_access import PATIENCE, Folder, KeyStore, reached
+from engine.cli.shared_options import Json
 from engine.errors import ConfigurationException
 from flows.content_filters import filtering
 

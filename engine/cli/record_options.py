@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from engine.cli.app import AllowFiles
+from engine.cli.shared_options import AllowFiles
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from engine.cli.app import MAX_INPUT, AllowFiles, DataSources, Json, MaxInput, OwnNodes, app
+from engine.cli import app
 from engine.cli.command_failures import visible
 from engine.cli.queue_manager_access import Reach
 from engine.cli.run_inputs import check_descriptor, check_queue_manager, inputs_of, letters_of
 from engine.cli.run_on_queues import Given, is_at_desk, run_on_queues
 from engine.cli.run_tracing import local_errors, tracer, tracing
+from engine.cli.shared_options import MAX_INPUT, AllowFiles, DataSources, Json, MaxInput, OwnNodes
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def run(
         run_on_queues(Given(*given, nodes=tuple(nodes or ()), as_json=as_json, amqp=amqp))
         return
     flow, sources = flows[0], sources or []
-    from engine.cli.data_sources import opened
+    from engine.cli.shared_options import opened
     from engine.descriptor import UTF_8, Descriptor
     from engine.files.allowed_folders import allowed_files
     from engine.files.input_files import refuse_inputs, size_of

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 import flows
-from engine.cli.app import DataSources, Json, OwnNodes, app
+from engine.cli import app
 from engine.cli.command_failures import existing
+from engine.cli.shared_options import DataSources, Json, OwnNodes
 from engine.errors import BrokerError, ConfigurationException
 from engine.files.output_files import written
 
@@ -203,7 +204,7 @@ def resolve(
     Example: penstock spark resolve out/sales --data-source STOCK=@stock.url
     """
     _needs_spark()
-    from engine.cli.data_sources import opened
+    from engine.cli.shared_options import opened
     from spark_exec.prepared_transactions import resolve as ended
 
     if not data_sources:

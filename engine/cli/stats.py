@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from engine.cli.app import Json, app
-from engine.cli.broker_options import BrokerName, SomeFlow, SomeGroup, show
+from engine.cli import app
+from engine.cli.shared_options import BrokerName, Json, SomeFlow, SomeGroup, show
 from engine.errors import ConfigurationException
 
 

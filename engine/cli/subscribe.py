@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from engine.cli.app import app
-from engine.cli.message_ids import Selector
+from engine.cli import app
 from engine.cli.queue_manager_access import KeyStore, Reach, User, reached
+from engine.cli.shared_options import Selector
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:

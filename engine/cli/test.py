@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engine.cli.app import AllowFiles, DataSources, Json, app
+from engine.cli import app
 from engine.cli.command_failures import visible
+from engine.cli.shared_options import AllowFiles, DataSources, Json
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def run_tests(
 
     Example: penstock test flows/samples/orders --coverage
     """
-    from engine.cli.data_sources import opened
+    from engine.cli.shared_options import opened
     from engine.files.allowed_folders import allowed_files
     from engine.files.input_files import refuse_inputs
     from engine.files.output_files import write_file

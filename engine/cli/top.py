@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from engine.cli.app import Json, app
-from engine.cli.broker_options import BrokerName, show
+from engine.cli import app
+from engine.cli.shared_options import BrokerName, Json, show
 
 if TYPE_CHECKING:
     from engine.broker.administration import Broker

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engine.cli.app import Json, app
-from engine.cli.broker_options import BrokerName, FlowName, SomeGroup, show
+from engine.cli import app
+from engine.cli.shared_options import BrokerName, FlowName, Json, SomeGroup, show
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engine.cli.app import DataSources, Json, app
+from engine.cli import app
+from engine.cli.shared_options import DataSources, Json
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
@@ -55,8 +56,8 @@ def resolve(queue_manager: QueueManagerFolder, data_sources: DataSources = None,
 
 @contextmanager
 def _coordinating(folder: Path, data_sources: list[str] | None) -> Iterator[tuple[Coordinator, Sources]]:
-    from engine.cli.data_sources import opened
     from engine.cli.queue_manager_access import connected_or_opened
+    from engine.cli.shared_options import opened
     from engine.databases.coordination import Coordinator, identity_of
 
     if not data_sources:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from engine.cli import app
 from engine.cli import esql as commands
-from engine.cli.app import app
 
 assert commands
 

@@ -9,7 +9,7 @@ import pytest
 from pyarrow import parquet
 from typer.testing import CliRunner
 
-from engine.cli.app import app
+from engine.cli import app
 from engine.cli.spark import spark as _commands  # noqa: F401  # registers itself
 from engine.errors import ConfigurationException
 from spark_exec.data_frames import through_flows

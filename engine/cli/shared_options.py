@@ -1,0 +1,211 @@
+"""Options that several commands share, groups of options, and what such options stand for."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints
+
+import typer
+
+from engine.errors import ConfigurationException
+from engine.files.allowed_folders import SAID
+
+if TYPE_CHECKING:
+    from engine.databases.definitions import Definition
+    from engine.databases.sources import Sources
+    from engine.work import Selection
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+OwnNodes = Annotated[
+    list[str] | None,
+    typer.Option("--nodes", help="A Python file that defines nodes of your own; may be given several times."),
+]
+
+
+def _allowed(context: typer.Context, folders: list[Path] | None) -> list[Path] | None:
+    """Lets links lead to these folders for as long as the command runs."""
+    token = SAID.set(tuple(folders or ()))
+    context.call_on_close(lambda: SAID.reset(token))
+    return folders
+
+
+AllowFiles = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--allow-files",
+        envvar="PENSTOCK_ALLOW_FILES",
+        callback=_allowed,
+        help="A folder whose files flows may write, and links may lead to; may be given several times.",
+    ),
+]
+MaxInput = Annotated[
+    str, typer.Option("--max-input", metavar="SIZE", help="The most bytes that an input may have, such as 4096 or 2G.")
+]
+MAX_INPUT = "100M"
+
+DataSources = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--data-source",
+        metavar="NAME=URL",
+        help="A database: NAME=sqlite:///FILE, NAME=postgresql+psycopg://USER@HOST/DB, or NAME=@FILE with the URL in"
+        " it; may be given several times, the first is the default one.",
+    ),
+]
+
+
+def sources_of(options: list[str] | None, further: Iterable[Definition] = ()) -> Sources | None:
+    """The data sources of --data-source, and further ones of other names; None where there are none."""
+    further = tuple(further)
+    if not options and not further:
+        return None
+    from engine.databases.definitions import definitions_of
+    from engine.databases.sources import Sources
+
+    return Sources(definitions_of(options or (), further))
+
+
+@contextmanager
+def opened(options: list[str] | None, further: Iterable[Definition] = ()) -> Iterator[Sources | None]:
+    """The data sources of --data-source, and further ones of other names, closed at the end."""
+    sources = sources_of(options, further)
+    try:
+        yield sources
+    finally:
+        if sources is not None:
+            sources.close()
+
+
+def known_brokers(incomplete: str) -> list[str]:
+    """Returns the names of brokers below PENSTOCK_HOME that begin so, for shells that complete them."""
+    from engine.broker.folder import known
+
+    return [folder.path.name for folder in known() if folder.path.name.startswith(incomplete)]
+
+
+def known_flows(context: typer.Context, incomplete: str) -> list[str]:
+    """Returns the flows of the broker that is named, for shells that complete them."""
+    from engine.broker.administration import broker_of
+    from engine.errors import BrokerError
+
+    try:
+        groups = broker_of(context.params.get("name") or "").load("read").groups
+    except BrokerError:  # there is nothing to choose from
+        return []
+    names = {use.name for group in groups for use in group.flows}
+    return sorted(name for name in names if name.startswith(incomplete))
+
+
+BrokerName = Annotated[
+    str,
+    typer.Argument(
+        metavar="BROKER", help="A broker's folder, or its name below PENSTOCK_HOME.", autocompletion=known_brokers
+    ),
+]
+GroupName = Annotated[
+    str,
+    typer.Option("-e", "--group", help="The execution group.  [default: the only one]"),
+]
+FlowName = Annotated[str, typer.Argument(help="The flow.", autocompletion=known_flows)]
+SomeFlow = Annotated[
+    str, typer.Argument(metavar="[FLOW]", help="The flow.  [default: all of them]", autocompletion=known_flows)
+]
+SomeGroup = Annotated[str, typer.Option("-e", "--group", help="The execution group.  [default: all of them]")]
+
+
+def show(data: Any, lines: Iterable[str], *, as_json: bool) -> None:
+    """Print data as JSON, or the lines that say the same."""
+    if as_json:
+        typer.echo(json.dumps(data, indent=2))
+        return
+    for line in lines:
+        typer.echo(line)
+
+
+MsgId = Annotated[str, typer.Option("--msg-id", metavar="HEX", help="Only messages with this message id.")]
+CorrelId = Annotated[str, typer.Option("--correl-id", metavar="HEX", help="Only messages with this correlation id.")]
+GroupId = Annotated[str, typer.Option("--group-id", metavar="HEX", help="Only messages of this group.")]
+Selector = Annotated[
+    str, typer.Option("--selector", metavar="CONDITION", help="Only messages that fit, such as \"colour = 'red'\".")
+]
+_LENGTH: Final = 24
+
+
+def identifier(name: str, digits: str) -> bytes:
+    """Returns an id that an option gives; a short one is filled with zeros.
+
+    >>> identifier("msg_id", "0aFF")[:3].hex()
+    '0aff00'
+    """
+    option = f"--{name.replace('_', '-')}"
+    if len(digits) > 2 * _LENGTH or not re.fullmatch("([0-9a-fA-F]{2})*", digits):
+        raise ConfigurationException(
+            f"{option} {digits:.60} is no id: it is up to {2 * _LENGTH} hexadecimal digits, two for each byte"
+        )
+    return bytes.fromhex(digits).ljust(_LENGTH, b"\0")
+
+
+def selection(msg_id: str, correl_id: str, group_id: str, selector: str) -> Selection:
+    """Returns what the options select."""
+    from engine.work import Selection
+
+    return Selection(
+        identifier("msg_id", msg_id) if msg_id else b"",
+        identifier("correl_id", correl_id) if correl_id else b"",
+        identifier("group_id", group_id) if group_id else b"",
+        selector=selector,
+    )
+
+
+def with_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """Returns a command that has the fields of its groups as options, and is given the groups made of them.
+
+    >>> @dataclasses.dataclass
+    ... class Size:
+    ...     width: int = 1
+    ...     height: int = 2
+    >>> @with_groups
+    ... def area(unit: str, size: Size) -> None:
+    ...     print(size.width * size.height, unit)
+    >>> area(unit="m2", width=5, height=2)
+    10 m2
+    >>> list(signature(area).parameters)
+    ['unit', 'width', 'height']
+    """
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if dataclasses.is_dataclass(hint)}
+    parameters: list[Parameter] = []
+    for parameter in signature(command).parameters.values():
+        group = groups.get(parameter.name)
+        if group is None:
+            parameters.append(parameter.replace(annotation=hints[parameter.name], kind=Parameter.KEYWORD_ONLY))
+        else:
+            parameters += _options(group)
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        made = {
+            name: group(**{field.name: given.pop(field.name) for field in dataclasses.fields(group)})
+            for name, group in groups.items()
+        }
+        command(**given, **made)
+
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]  # what inspect.signature looks for first
+    return run
+
+
+def _options(group: Any) -> list[Parameter]:
+    """Returns the options that the fields of a group are."""
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name])
+        for field in dataclasses.fields(group)
+    ]
