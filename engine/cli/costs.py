@@ -1,4 +1,4 @@
-"""penstock costs: what scenarios, nodes and programs cost, measured here and now beside the report and their bounds."""
+"""penstock costs and costs plan: what flows cost, beside the report and their bounds, and what a load needs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from engine.cli import app
-from engine.cli.costs_plan import WithPlan
-from engine.cli.shared_options import Json
+from engine.cli.shared_options import Json, show
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
@@ -32,6 +32,65 @@ RESULTS = ("results.json", "rows.csv", "report.html")
 WIDTH = 160  # of tables where no terminal says how wide it is
 
 Say = Callable[[str], None]
+
+
+planner = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@planner.command()
+def plan(
+    flow: Annotated[str, typer.Argument(help="The flow file.")],
+    rate: Annotated[float, typer.Option(min=0.001, help="Messages a second.")],
+    message: Annotated[Path | None, typer.Option(help="A file with a message like those to come.")] = None,
+    size: Annotated[str, typer.Option(help="Bytes of each message, or KiB as in 4k, of XML.  [default: 1k]")] = "",
+    persistent: Annotated[bool, typer.Option("--persistent", help="Messages are persistent.")] = False,
+    subscribers: Annotated[int, typer.Option(min=0, help="How many subscribers get what is published.")] = 0,
+    busy: Annotated[int, typer.Option(min=1, max=100, help="How busy processors may be, in per cent.")] = 70,
+    backlog: Annotated[float, typer.Option(min=0, help="Seconds of messages that wait at worst.")] = 3600.0,
+    count: Annotated[int, typer.Option("--messages", min=100, help="How many messages are measured.")] = 2000,
+    check: Annotated[
+        bool, typer.Option("--check", help="Run the flow on a broker as well; exit with 1 if it is off by 20 %.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Say what a load needs: measure the flow's nodes here, and work out instances, groups, processors, memory, disk.
+
+    Example: penstock costs plan flows/samples/orders/orders.yaml --rate 500 --size 4k --persistent
+    """
+    from engine.costs.capacity import Load, checked, estimate
+    from engine.files.input_files import MOST, NO_MESSAGE, read_file
+
+    if message is not None and size:
+        raise ConfigurationException("--message and --size are both given: leave one of them out")
+    body = read_file(message, MOST, NO_MESSAGE) if message is not None else _body(size or "1k")
+    load = Load(rate, persistent, subscribers, busy / 100, backlog)
+    off = 0.0
+    if check:
+        found, seen, off = checked(flow, body, load, count=count)
+        data = found.as_data() | {"observed_microseconds": seen, "off": off}
+        said = [f"on a broker: {seen:,.1f} µs for each message, so the plan is off by {off:+.0%}"]
+    else:
+        found, said = estimate(flow, body, load, count=count), []
+        data = found.as_data()
+    show(data, [*found.lines(load), *said], as_json=as_json)
+    raise typer.Exit(1 if abs(off) > 0.2 else 0)
+
+
+def _body(size: str) -> bytes:
+    """Returns a message of XML that has about so many bytes."""
+    item = b"<Item><Id>1</Id><Text>abcdefghij</Text></Item>"
+    return b"<Message>" + item * max(1, (_bytes(size) - 19) // len(item)) + b"</Message>"
+
+
+class WithPlan(TyperCommand):
+    """The command of costs, which hands `plan` on to a command of its own."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args[:1] == ["plan"]:
+            command = typer.main.get_command(planner)
+            code = command.main(args[1:], prog_name="penstock costs plan", standalone_mode=False)
+            ctx.exit(code if isinstance(code, int) else 0)
+        return super().parse_args(ctx, args)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +243,7 @@ def _wanted(patterns: Sequence[str], sizes: Sequence[str], *, bounds: bool) -> W
 def _bytes(text: str) -> int:
     """A size as bytes: 4096, 4k and 4KiB are the same."""
     number = text.lower().removesuffix("ib").removesuffix("kb").removesuffix("k")
-    if not (number.isascii() and number.isdigit() and len(number) < 10):
+    if not (number.isascii() and number.isdigit() and len(number) < 10 and int(number)):
         raise ConfigurationException(f"--size {text} is no size: write bytes, as 4096, or KiB, as 4k")
     return int(number) * (1 if number == text else 1024)
 
@@ -233,12 +292,13 @@ def _suite(wanted: Wanted, how: How, folder: Path | None) -> Results:
 
     from engine.costs.measuring import machine
     from engine.costs.results import Results
+    from engine.costs.suite import measure
 
     started = datetime.now(UTC).isoformat(timespec="seconds")
     reason, versions = _spark() if wanted.on_spark else ("", {})
     with _progress(len(wanted.keys) + len(wanted.on_spark)) as say:
         rows = tuple(_rows(wanted, how, reason, say))
-        bounds = tuple(_bounds(say)) if wanted.bounds else ()
+        bounds = tuple(_told(measure(), say)) if wanted.bounds else ()
     scenarios = list(dict.fromkeys(key.scenario for key in wanted.keys))
     return Results(machine() | versions, started, {**asdict(how), "scenarios": scenarios}, rows, bounds)
 
@@ -251,12 +311,6 @@ def _rows(wanted: Wanted, how: How, reason: str, say: Say) -> Iterator[Row]:
         where = {"spark": " on Spark", "broker": " on a broker"}.get(row.place, "")
         say(f"{row.key.scenario}{where}, {row.key.message_bytes:,} bytes")
         yield row
-
-
-def _bounds(say: Say) -> Iterator[Measured]:
-    from engine.costs.suite import measure
-
-    return _told(measure(), say)
 
 
 def _spark() -> tuple[str, dict[str, str]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import typer
 
 from engine.cli import app
-from engine.cli.record_options import (
+from engine.cli.record_conversion import (
     ChoiceOptions,
     CodingOptions,
     CopybookOptions,
@@ -53,7 +53,7 @@ def decode(
     Example: penstock decode flows/samples/cobol_records/records/order.bin --copybook
     flows/samples/cobol_records/order.cpy --ccsid 37
     """
-    from engine.cli.record_files import Failures, input_of, opened, outputs_of, standard_output
+    from engine.cli.record_conversion import Failures, input_of, opened, outputs_of, standard_output
     from engine.files.input_files import refuse_inputs
     from engine.files.output_files import written
     from parsers.records.json_fields import TRIMS, to_json

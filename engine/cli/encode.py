@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, BinaryIO
 import typer
 
 from engine.cli import app
-from engine.cli.record_options import (
+from engine.cli.record_conversion import (
     ChoiceOptions,
     CodingOptions,
     CopybookOptions,
@@ -24,8 +24,7 @@ from engine.cli.shared_options import with_groups
 from engine.errors import BrokerError, ParserException
 
 if TYPE_CHECKING:
-    from engine.cli.record_files import Failures
-    from engine.cli.record_options import Kind
+    from engine.cli.record_conversion import Failures, Kind
 
 
 @app.command()
@@ -48,7 +47,7 @@ def encode(
 
     Example: penstock encode docs/copybooks/orders.json --copybook docs/copybooks/order.cpy --output orders.bin
     """
-    from engine.cli.record_files import Failures, input_of, opened, outputs_of, standard_output
+    from engine.cli.record_conversion import Failures, input_of, opened, outputs_of, standard_output
     from engine.files.input_files import refuse_inputs
     from engine.files.output_files import written
 

@@ -21,12 +21,12 @@ from engine.cli.command_failures import visible
 from engine.cli.queue_manager_access import Reach
 from engine.cli.run_inputs import check_descriptor, check_queue_manager, inputs_of, letters_of
 from engine.cli.run_on_queues import Given, is_at_desk, run_on_queues
-from engine.cli.run_tracing import local_errors, tracer, tracing
 from engine.cli.shared_options import MAX_INPUT, AllowFiles, DataSources, Json, MaxInput, OwnNodes
 from engine.errors import ConfigurationException
 
 if TYPE_CHECKING:
     from engine.runtime.file_run import Letter, Outbox, Passage
+    from engine.runtime.user_trace import UserTrace
 
 
 class _Run(TyperCommand):
@@ -321,3 +321,54 @@ def _caught(incident: dict[str, Any]) -> str:
 def say(text: str, *, err: bool = False) -> None:
     """Print a line; names of files and queues may hold what a terminal would obey."""
     typer.echo(visible(text), err=err)
+
+
+TRACE_LEVELS = ("none", "normal", "debug")
+
+
+def tracer(level: str) -> UserTrace | None:
+    """Returns the writer of the user trace at this level; None for `none`."""
+    from engine.runtime.user_trace import UserTrace
+
+    if level not in TRACE_LEVELS:
+        raise ConfigurationException(f"--trace {level} is no level: it is one of {', '.join(TRACE_LEVELS)}")
+    return None if level == "none" else UserTrace("debug" if level == "debug" else "normal")
+
+
+@contextmanager
+def tracing(*, wanted: bool) -> Iterator[None]:
+    """Have the user trace on stderr while something runs."""
+    if not wanted:
+        yield
+        return
+    import logging
+
+    from engine.runtime.user_trace import TraceFormatter
+
+    log, handler = logging.getLogger("penstock"), logging.StreamHandler()
+    handler.setFormatter(TraceFormatter())
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.setLevel(logging.NOTSET)
+        log.removeHandler(handler)
+
+
+@contextmanager
+def local_errors() -> Iterator[list[str]]:
+    """Have the lines of the local error log in a list while something runs."""
+    import logging
+
+    lines: list[str] = []
+    log, handler = logging.getLogger("penstock.localerror"), logging.Handler(logging.INFO)
+    handler.emit = lambda record: lines.append(record.getMessage())  # type: ignore[method-assign]  # all it does
+    log.addHandler(handler)
+    before = log.level
+    log.setLevel(logging.INFO)
+    try:
+        yield lines
+    finally:
+        log.setLevel(before)
+        log.removeHandler(handler)

@@ -151,7 +151,7 @@ def run_on_queues(given: Given) -> None:
 
 def _prepared(given: Given, around: ExitStack) -> list[tuple[Flow, Any]]:
     """Returns the flows with what deploys each for a thread; raises with all that is wrong with one."""
-    from engine.cli.run_tracing import tracer, tracing
+    from engine.cli.run import tracer, tracing
     from engine.cli.shared_options import opened
     from engine.files.allowed_folders import allowed_files
     from engine.flow.user_nodes import load_nodes
