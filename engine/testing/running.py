@@ -25,7 +25,7 @@ from engine.runtime.file_run import MOST_ROUNDS
 from engine.runtime.incidents import Incident, put_away_heard
 from engine.testing.case import Case, Description, Propagations, Send
 from engine.testing.databases import FoundTable, databases_of, found_tables
-from engine.testing.message_builder import StubNode, entering, letter, surrounded
+from engine.testing.messages import StubNode, entering, letter, surrounded
 from engine.transports.memory import MemoryQueues, subscribe
 from engine.tree.sharing import copy
 from engine.work import Arrival, UnitOfWork
