@@ -5,15 +5,16 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from engine.costs.measuring import Program, Row
+from engine.costs.measuring import Measured, Program, Row, rate_of_all, rates_beside
 from engine.descriptor import Descriptor
 from engine.mq import QueueManager
+from engine.work import Selection
 
 KIB: Final = 1_024
 SECONDS: Final = 0.4  # of one run of a workload
@@ -22,6 +23,9 @@ MQSTR: Final = Descriptor(format="MQSTR")
 LASTING: Final = Descriptor(format="MQSTR", persistence=1)
 BODY: Final = bytes(2 * KIB)
 row: Final = partial(Row, "queues")
+_REPLIERS: Final = 4
+
+Worker: TypeAlias = Callable[[float], int]  # told when to end, by time.perf_counter; returns how much it did
 
 
 def passing(manager: QueueManager, *, user: str = "", body: bytes = BODY, own: Descriptor = MQSTR) -> Program:
@@ -47,7 +51,7 @@ def committing(
     return run
 
 
-def putter(queues: QueueManager, number: int, unit: int = 1) -> Callable[[float], int]:
+def putter(queues: QueueManager, number: int, unit: int = 1) -> Worker:
     """Returns what puts persistent messages to a queue until it is told to end, so many a unit; 0 for outside units."""
 
     def run(end: float) -> int:
@@ -66,6 +70,58 @@ def emptied(queues: QueueManager) -> None:
     """Purge all queues."""
     for name in queues.names():
         queues.purge(name)
+
+
+def put_together(queues: QueueManager, *workers: Worker) -> float:
+    """Returns how many messages a second workers put together, after which all queues are empty."""
+    found = rate_of_all(workers, SECONDS)
+    emptied(queues)
+    return found
+
+
+def rated(rates: Mapping[str, list[float]], *rows: tuple[str, str, str, float]) -> Iterator[Measured]:
+    """Yields a figure for each name: the rates of one program beside those of another, and the bound."""
+    for name, own, base, bound in rows:
+        yield rates_beside(row(name, bound), {base: rates[base], own: rates[own]})
+
+
+def round_trips(
+    queues: Any, requesters: int, pairs: int = 1, *, own: Descriptor = MQSTR, body: bytes = BODY, units: bool = False
+) -> float:
+    """Returns the round trips a second of requesters with four repliers, over pairs of queues: Q0 and Q1, Q2 and Q3 ….
+
+    Each step is a unit of work, or none is.
+    """
+    asking = iter(range(requesters - 1, -1, -1))  # how many still ask when one has ended
+    repliers = [queues.work() for _ in range(_REPLIERS)]
+
+    def put(work: Any, *message: Any) -> Descriptor:
+        sent: Descriptor = work.put(*message, syncpoint=units)
+        if units:
+            work.commit()
+        return sent
+
+    def request(number: int, end: float) -> int:
+        pair, work, done = number % pairs * 2, queues.work(), 0
+        while time.perf_counter() < end:
+            sent = put(work, f"Q{pair}", own, body)
+            work.get(f"Q{pair + 1}", Selection(correl_id=sent.msg_id), syncpoint=units, wait=10.0)
+            if units:
+                work.commit()
+            done += 1
+        if not next(asking):
+            for replier in repliers:
+                replier.interrupt()
+        return done
+
+    def reply(number: int, _: float) -> int:
+        pair, work = number % pairs * 2, repliers[number]
+        while (asked := work.get(f"Q{pair}", syncpoint=units, wait=10.0)) is not None:
+            put(work, f"Q{pair + 1}", own._replace(correl_id=asked.descriptor.msg_id), asked.body)
+        return 0
+
+    replying = [partial(reply, number) for number in range(_REPLIERS)]
+    return rate_of_all([*replying, *(partial(request, number) for number in range(requesters))], SECONDS)
 
 
 @contextmanager

@@ -8,17 +8,31 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import product
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import lmdb
 
-from engine.costs.measuring import Measured, divided, figure, in_turn, rate, rate_of_all, rates_beside, rss_mib
-from engine.costs.queue_programs import BODY, KIB, LASTING, MQSTR, SECONDS, emptied, filled, lasting, putter, row
+from engine.costs.measuring import Measured, divided, figure, in_turn, rate, rates_beside, rss_mib
+from engine.costs.queue_programs import (
+    BODY,
+    KIB,
+    LASTING,
+    MQSTR,
+    SECONDS,
+    Worker,
+    filled,
+    lasting,
+    put_together,
+    putter,
+    round_trips,
+    row,
+)
 from engine.costs.queue_streams import COMPRESSIBLE, compressible
 from engine.descriptor import Descriptor
 from engine.errors import MessageException
@@ -38,7 +52,7 @@ _PER_CONNECTION: Final = 24_576.0  # bytes
 _CLIENTS: Final = 200
 _AGAIN: Final = 0.05  # seconds until a client that is not served tries again
 _PAGE: Final = 4_295.0  # bytes of the file that a small message may take
-_OWN: Final = (MQSTR, LASTING)
+_KINDS: Final = MappingProxyType({"non-persistent": MQSTR, "persistent": LASTING})
 
 
 def benchmarks(folder: Path, seconds: float = REUSE_SECONDS) -> Iterator[Measured]:
@@ -58,40 +72,8 @@ def benchmarks(folder: Path, seconds: float = REUSE_SECONDS) -> Iterator[Measure
 
 def request_and_reply(queues: QueueManager | Client, where: str = "") -> Iterator[Measured]:
     """Persistent request and reply by 16 requesters beside the same that is not persistent."""
-    rates = in_turn({name: partial(_asked, queues, own) for name, own in zip("NP", _OWN, strict=True)})
+    rates = in_turn({kind: partial(round_trips, queues, _MANY, own=own, units=True) for kind, own in _KINDS.items()})
     yield rates_beside(row(f"persistent request and reply by 16 requesters{where}, beside non-persistent", 0.29), rates)
-
-
-def _asked(queues: QueueManager | Client, own: Descriptor, body: bytes = BODY) -> float:
-    """Returns the round trips a second of 16 requesters and 4 repliers, each step a unit of work."""
-    left, stopped = threading.Semaphore(0), threading.Event()
-
-    def request(end: float) -> int:
-        work, done = queues.work(), 0
-        while time.perf_counter() < end:
-            sent = work.put("Q0", own, body)
-            work.commit()
-            work.get("Q1", Selection(correl_id=sent.msg_id), wait=10.0)
-            work.commit()
-            done += 1
-        left.release()
-        return done
-
-    def reply(_: float) -> int:
-        work = queues.work()
-        while not stopped.is_set():
-            if (arrival := work.get("Q0", wait=0.05)) is not None:
-                work.put("Q1", own._replace(correl_id=arrival.descriptor.msg_id), arrival.body)
-                work.commit()
-        return 0
-
-    def watch(_: float) -> int:
-        for _ in range(_MANY):
-            left.acquire()
-        stopped.set()
-        return 0
-
-    return rate_of_all([watch, *[reply] * 4, *[request] * _MANY], SECONDS)
 
 
 def commits(queues: QueueManager, folder: Path) -> Iterator[Measured]:
@@ -102,10 +84,9 @@ def commits(queues: QueueManager, folder: Path) -> Iterator[Measured]:
 
     def together(committers: int) -> float:
         before = journal.syncs
-        found = rate_of_all([putter(queues, number) for number in range(committers)], SECONDS)
+        found = put_together(queues, *(putter(queues, number) for number in range(committers)))
         if committers == _NINE:
             shared.append(found * SECONDS / max(1, journal.syncs - before))
-        emptied(queues)
         return found
 
     with lmdb.open(str(folder / "bare"), map_size=1 << 32) as environment:
@@ -134,13 +115,11 @@ def bare(environment: lmdb.Environment, unit: int) -> float:
 def implicit(queues: QueueManager) -> Iterator[Measured]:
     """Persistent puts outside units of work beside those in units of one, by 16 putters, on 1, 4 and 16 queues."""
     for count in (1, 4, _MANY):
-
-        def putting(unit: int, count: int = count) -> float:
-            found = rate_of_all([putter(queues, number % count, unit) for number in range(_MANY)], SECONDS)
-            emptied(queues)
-            return found
-
-        rates = in_turn({"explicit": partial(putting, 1), "implicit": partial(putting, 0)})
+        putters = {
+            kind: [putter(queues, number % count, unit) for number in range(_MANY)]
+            for kind, unit in (("explicit", 1), ("implicit", 0))
+        }
+        rates = in_turn({kind: partial(put_together, queues, *each) for kind, each in putters.items()})
         name = f"persistent puts by {_MANY} to {count} queue{'s' * (count > 1)} outside units, beside units of one"
         yield rates_beside(row(name, 0.95), rates)
 
@@ -149,7 +128,7 @@ def one_by_one(queues: QueueManager) -> Iterator[Measured]:
     """Persistent puts to one queue outside units by 16 putters: together, and one at a time as before MQ 9.0.5."""
     turn = threading.Lock()
 
-    def alone(_: int) -> Callable[[float], int]:
+    def alone(_: int) -> Worker:
         def run(end: float) -> int:
             work, done = queues.work(), 0
             while time.perf_counter() < end:
@@ -160,16 +139,11 @@ def one_by_one(queues: QueueManager) -> Iterator[Measured]:
 
         return run
 
-    def putting(workers: list[Callable[[float], int]]) -> float:
-        found = rate_of_all(workers, SECONDS)
-        emptied(queues)
-        return found
-
-    together = [putter(queues, 0, 0) for _ in range(_MANY)]
-    each = [alone(number) for number in range(_MANY)]
-    rates = in_turn({"each": partial(putting, each), "together": partial(putting, together)})
+    each = partial(put_together, queues, *(alone(number) for number in range(_MANY)))
+    one, together = (partial(put_together, queues, *[putter(queues, 0, 0)] * count) for count in (1, _MANY))
+    rates = in_turn({"each": each, "together": together})
     yield rates_beside(row(f"persistent puts by {_MANY} to 1 queue, together beside one at a time", 4.0), rates)
-    rates = in_turn({"one": partial(putting, together[:1]), "each": partial(putting, each)})
+    rates = in_turn({"one": one, "each": each})
     yield rates_beside(row(f"persistent puts by {_MANY} to 1 queue, one at a time beside 1 putter", 0.8), rates)
 
 
@@ -186,7 +160,7 @@ def sizes(queues: QueueManager | Client, where: str = "") -> Iterator[Measured]:
 
         return rate(act, SECONDS / 2) * len(body)
 
-    for kind, own in zip(("non-persistent", "persistent"), _OWN, strict=True):
+    for kind, own in _KINDS.items():
         bodies = {size: os.urandom(size * KIB) for size in (2, *(size for size, *_ in _SIZES))}
         rates = in_turn({str(size): partial(passed, own, body) for size, body in bodies.items()}, 3)
         for size, *bounds in _SIZES:
@@ -201,7 +175,7 @@ def compressed(queues: QueueManager) -> Iterator[Measured]:
 
         def asked(codec: str, body: bytes = body) -> float:
             queues.alter("QMGR", "", {"COMPLOG": codec})
-            return _asked(queues, LASTING, body)
+            return round_trips(queues, _MANY, own=LASTING, body=body, units=True)
 
         rates = in_turn({codec: partial(asked, codec) for codec in ("NONE", "RLE")})
         name = f"bodies of {size:,} KiB that are {part} % compressible, compressed beside plain"

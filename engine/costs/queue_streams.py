@@ -34,6 +34,7 @@ from engine.costs.queue_programs import (
     emptied,
     lasting,
     passing,
+    rated,
     row,
 )
 from engine.mq import QueueManager
@@ -172,10 +173,8 @@ def streams(queues: QueueManager) -> Iterator[Measured]:
     lasts = queues.store is not None
     with made_ready():
         rates = in_turn({variant: partial(_peak, queues, variant, lasts=lasts) for variant in _VARIANTS})
-    for name, own, base, bounds in _RATES:
-        if bounds[lasts]:
-            named = row(f"persistent {name}" if lasts else name, bounds[lasts])
-            yield rates_beside(named, {base: rates[base], own: rates[own]})
+    kind = "persistent " if lasts else ""
+    yield from rated(rates, *((kind + name, own, base, by[lasts]) for name, own, base, by in _RATES if by[lasts]))
 
 
 def _peak(queues: QueueManager, variant: str, *, lasts: bool) -> float:

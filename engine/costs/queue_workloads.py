@@ -16,10 +16,19 @@ from engine.costs.measuring import (
     divided,
     figure,
     in_turn,
-    rate_of_all,
     rates_beside,
 )
-from engine.costs.queue_programs import BODY, MQSTR, SECONDS, TOLERANCE, committing, emptied, filled, passing, row
+from engine.costs.queue_programs import (
+    BODY,
+    MQSTR,
+    TOLERANCE,
+    committing,
+    filled,
+    passing,
+    put_together,
+    round_trips,
+    row,
+)
 from engine.mq import QueueManager
 from engine.mq.properties import join
 from engine.mq.statistics import ACCOUNTING, STATISTICS
@@ -29,7 +38,6 @@ from engine.work import Selection
 _OTHERS: Final = 1_000
 _COPIES: Final = 6
 _INQUIRED: Final = 4
-_REPLIERS: Final = 4
 _GETS: Final = 10  # by selectors, in turn
 _LATE: Final = 20_000
 
@@ -49,49 +57,15 @@ def benchmarks() -> Iterator[Measured]:
 
 def request_and_reply() -> Iterator[Measured]:
     """Requesters and repliers as threads of this process: many requesters, pairs of queues, units of work."""
-    rates = in_turn({str(count): partial(_requesters, count, 1) for count in (1, 4, 16, 64)})
+    queues = QueueManager(*(f"Q{number}" for number in range(8)))
+    rates = in_turn({str(count): partial(round_trips, queues, count) for count in (1, 4, 16, 64)})
     best = [max(each) for each in zip(*(rates[name] for name in ("1", "4", "16")), strict=True)]
     many = {"best": best, "64": rates["64"]}
     yield rates_beside(row("request and reply by 64 requesters, beside the best of fewer", 0.9), many)
-    rates = in_turn({str(pairs): partial(_requesters, 4, pairs) for pairs in (1, 4)})
+    rates = in_turn({str(pairs): partial(round_trips, queues, 4, pairs) for pairs in (1, 4)})
     yield rates_beside(row("request and reply over 4 pairs of queues, beside 1", 1 / TOLERANCE), rates)
     inside, outside = (_asked_and_answered(QueueManager("IN", "OUT"), syncpoint=unit) for unit in (True, False))
     yield cost_beside(row("request and reply, replier in units of work beside none", 1 / 0.8), outside, inside)
-
-
-def _requesters(count: int, pairs: int) -> float:
-    """Returns the round trips a second of so many requesters, with four repliers whatever the pairs of queues."""
-    names = [(f"IN{pair}", f"OUT{pair}") for pair in range(pairs)]
-    queues, stopped = QueueManager(*(name for pair in names for name in pair)), "stopped"
-    asking = iter(range(count - 1, -1, -1))  # how many still ask when one has ended
-
-    def request(number: int) -> Callable[[float], int]:
-        def run(end: float) -> int:
-            (asked, answered), work, done = names[number % pairs], queues.work(), 0
-            while time.perf_counter() < end:
-                sent = work.put(asked, MQSTR, BODY, syncpoint=False)
-                work.get(answered, Selection(correl_id=sent.msg_id), syncpoint=False, wait=10.0)
-                done += 1
-            if not next(asking):
-                for replier in range(_REPLIERS):
-                    work.put(names[replier % pairs][0], MQSTR._replace(format=stopped), b"", syncpoint=False)
-            return done
-
-        return run
-
-    def reply(number: int) -> Callable[[float], int]:
-        def run(_: float) -> int:
-            (asked, answered), work = names[number % pairs], queues.work()
-            while (arrival := work.get(asked, syncpoint=False, wait=10.0)) is not None:
-                if arrival.descriptor.format == stopped:
-                    break
-                own = MQSTR._replace(correl_id=arrival.descriptor.msg_id)
-                work.put(answered, own, arrival.body, syncpoint=False)
-            return 0
-
-        return run
-
-    return rate_of_all([*map(reply, range(_REPLIERS)), *map(request, range(count))], SECONDS)
 
 
 def _asked_and_answered(queues: QueueManager, *, syncpoint: bool) -> Program:
@@ -214,9 +188,7 @@ def puts_while_expiring() -> Measured:
     def putting(*beside: Callable[[float], int]) -> float:
         filled(queues, _LATE, MQSTR._replace(expiry=1), queue="LATE")
         now[0] += 1
-        found = rate_of_all([put, *beside], SECONDS)
-        emptied(queues)
-        return found
+        return put_together(queues, put, *beside)
 
     rates = in_turn({"alone": putting, "beside": partial(putting, expire)})
     return rates_beside(row("puts while messages expire, beside puts alone", 0.5), rates)

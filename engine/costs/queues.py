@@ -26,22 +26,20 @@ from engine.costs.measuring import (
     divided,
     figure,
     in_turn,
-    rate_of_all,
-    rates_beside,
 )
 from engine.costs.queue_programs import (
     BODY,
     KIB,
     LASTING,
     MQSTR,
-    SECONDS,
     committing,
-    emptied,
     filled,
     lasting,
     on_disk,
     passing,
+    put_together,
     putter,
+    rated,
     row,
 )
 from engine.costs.sockets import through_the_socket
@@ -195,9 +193,7 @@ def durable(folder: Path, depth: int) -> Iterator[Measured]:
     ):
 
         def putting(committers: int, unit: int) -> float:
-            found = rate_of_all([putter(queues, number, unit) for number in range(committers)], SECONDS)
-            emptied(queues)
-            return found
+            return put_together(queues, *(putter(queues, number, unit) for number in range(committers)))
 
         rates = in_turn(
             {
@@ -208,13 +204,13 @@ def durable(folder: Path, depth: int) -> Iterator[Measured]:
                 "outside": partial(putting, 1, 0),
             }
         )
-    for name, own, base, bound in (
+    yield from rated(
+        rates,
         ("persistent put and commit, beside bare LMDB", "one", "bare", 0.7),
         ("9 committers beside 1", "nine", "one", 4.0),
         ("units of 10 beside units of 1, messages", "units of ten", "one", 4.0),
         ("persistent put outside a unit beside one in it", "outside", "one", 0.95),
-    ):
-        yield rates_beside(row(name, bound), {base: rates[base], own: rates[own]})
+    )
     yield index_size(folder)
     yield from restart(folder, depth)
 
