@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -60,6 +61,9 @@ def plan(
     from engine.costs.capacity import Load, checked, estimate
     from engine.files.input_files import MOST, NO_MESSAGE, read_file
 
+    for name, value in (("--rate", rate), ("--backlog", backlog)):
+        if math.isinf(value):
+            raise ConfigurationException(f"{name} {value} is more than can be planned for: give a number")
     if message is not None and size:
         raise ConfigurationException("--message and --size are both given: leave one of them out")
     body = read_file(message, MOST, NO_MESSAGE) if message is not None else _body(size or "1k")
@@ -154,6 +158,8 @@ def costs(
 
     Example: penstock costs nodes --scenario filter --size 1k
     """
+    from engine.costs.report.reading import read_results
+
     given = {
         "--scenario": scenario,
         "--size": size,
@@ -172,12 +178,13 @@ def costs(
         return
     if group not in {None, NODES}:
         _refuse(given | {"--output": output}, f"{group} takes no {{}}: it is for the scenarios, penstock costs nodes")
+        _check_seconds(1.0 if seconds is None else seconds)
         _show_group(str(group), (count, seconds), check=check, as_json=as_json)
         return
     _refuse({"--messages": count}, "{} is for the benchmarks of spark: penstock costs spark --messages 5000")
     wanted = _wanted(scenario or (), size or (), bounds=group is None)
     _refuse_overlap(output, compare)
-    how, old = _how(seconds, runs, drivers), _old(compare)
+    how, old = _how(seconds, runs, drivers), None if compare is None else read_results(compare)
     found = _suite(wanted, how, _folder(output))
     _show(found, old, output, as_json=as_json)
     raise typer.Exit(1 if check and not _all_met(found) else 0)
@@ -256,8 +263,7 @@ def _how(seconds: float | None, runs: int | None, drivers: int | None) -> How:
         RUNS if runs is None else runs,
         DRIVERS if drivers is None else drivers,
     )
-    if not 0 < how.seconds <= 3600:
-        raise ConfigurationException(f"--seconds {seconds} is no time to measure for: say more than 0, up to 3600")
+    _check_seconds(how.seconds)
     if not 1 <= how.runs <= 1000:
         raise ConfigurationException(f"--runs {runs} is no number of runs: say 1 to 1000")
     if not 1 <= how.drivers <= 1000:
@@ -265,11 +271,9 @@ def _how(seconds: float | None, runs: int | None, drivers: int | None) -> How:
     return how
 
 
-def _old(file: str | None) -> Results | None:
-    """The results to compare with, read before anything is measured for them."""
-    from engine.costs.report.reading import read_results
-
-    return None if file is None else read_results(file)
+def _check_seconds(seconds: float) -> None:
+    if not 0 < seconds <= 3600:
+        raise ConfigurationException(f"--seconds {seconds} is no time to measure for: say more than 0, up to 3600")
 
 
 def _folder(output: str | None) -> Path | None:

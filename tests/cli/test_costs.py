@@ -99,6 +99,11 @@ def test_messages(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         (("messages",), "--output names no directory"),
         (("messages", "--output", "x", "--check"), "messages takes no --check"),
         (("nodes", "--output", ""), "--output names no directory"),
+        (("queues", "--seconds", "-1"), "--seconds -1.0 is no time"),
+        (("queues", "--seconds", "nan"), "--seconds nan is no time"),
+        (("plan", "orders.yaml", "--rate", "inf"), "--rate inf is more than can be planned for"),
+        (("plan", "orders.yaml", "--rate", "1", "--backlog", "inf"), "--backlog inf is more than can be planned for"),
+        (("plan", "orders.yaml", "--rate", "1", "--size", "0"), "--size 0 is no size"),
     ],
 )
 def test_refusals(capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str) -> None:
